@@ -17,7 +17,7 @@ cycle (`tests/test_imports.py`):
 6. `scenario`
 7. `study`
 8. `plot`, `sweeping`
-9. `report`, `repeating`
+9. `report`, `repeating`, `tuning`
 10. `command`, and this module, which exports the public names
 
 Imports are at the top of a module. An import inside a function carries a comment `# lazy: reason`. The
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from perhop.results import Results
     from perhop.scenario import Scenario, run
     from perhop.sweeping import Sweep, sweep
+    from perhop.tuning import Tuning, tune
 
 __all__ = [
     "Configuration",
@@ -56,6 +57,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Sweep",
+    "Tuning",
     "UnknownNameError",
     "UnreadableFileError",
     "__version__",
@@ -63,6 +65,7 @@ __all__ = [
     "run",
     "schema",
     "sweep",
+    "tune",
 ]
 
 _MODULES = {
@@ -71,9 +74,11 @@ _MODULES = {
     "Results": "perhop.results",
     "Scenario": "perhop.scenario",
     "Sweep": "perhop.sweeping",
+    "Tuning": "perhop.tuning",
     "run": "perhop.scenario",
     "schema": "perhop.document",
     "sweep": "perhop.sweeping",
+    "tune": "perhop.tuning",
 }
 
 

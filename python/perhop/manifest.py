@@ -25,7 +25,7 @@ FORMAT = "perhop"
 VERSION = 2
 
 #: What a folder holds.
-Kind = Literal["run", "live", "sweep", "comparison", "study", "captures", "tables"]
+Kind = Literal["run", "live", "sweep", "tuning", "comparison", "study", "captures", "tables"]
 
 
 def json_text(value: object) -> str:

@@ -169,7 +169,7 @@ class Design:
     @classmethod
     def of_json(cls, found: Mapping[str, Any]) -> Design:
         """Return the design that `to_json` described; raises `LookupError`, `TypeError` or `ValueError`."""
-        values = {path: _values_of(one) for path, one in found["values"].items()}
+        values = {path: values_of(one) for path, one in found["values"].items()}
         design = cls(found["kind"], values, int(found.get("sample", 0)), int(found.get("seed", 0)))
         is_drawn = design.kind in ("sobol", "latin-hypercube")
         if not design.parameters or is_drawn != (design.sample > 0) or not 0 <= design.seed < 2**64:
@@ -177,8 +177,8 @@ class Design:
         return design
 
 
-def _values_of(found: object) -> Values:
-    """Return what a parameter can be, as it was saved; raises `TypeError` or `ValueError`."""
+def values_of(found: object) -> Values:
+    """Return what a parameter can be, as `to_json` describes it; raises `TypeError` or `ValueError`."""
     if isinstance(found, dict):
         one = Range(**found)
         texts = (one.low, one.high, one.unit)

@@ -23,13 +23,14 @@ _WORDS: Mapping[Kind, tuple[str, str]] = {
     "run": ("results of a run", "perhop run -o"),
     "live": ("results of a live run", "perhop live run -o"),
     "sweep": ("sweep", "perhop sweep -o"),
+    "tuning": ("tuning", "perhop tune -o"),
     "comparison": ("comparison", "perhop compare -o"),
     "study": ("study", "perhop study run -o"),
     "captures": ("captures", "perhop run --pcap"),
     "tables": ("tables as CSV", "perhop export csv -o"),
 }
 # Files that only perhop writes, and that mark a folder whose manifest is gone.
-_MARKS = ("summary.json", "sweep.json", "comparison.json", "study.json")
+_MARKS = ("summary.json", "sweep.json", "tuning.json", "comparison.json", "study.json")
 
 
 @dataclass(frozen=True)

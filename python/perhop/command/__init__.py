@@ -89,6 +89,13 @@ _add(
 )
 _add(
     app,
+    "tune",
+    "tune:tune",
+    "Find values of a scenario's parameters that meet goals.",
+    examples.TUNE,
+)
+_add(
+    app,
     "check",
     "check:check",
     "Check scenarios and router configurations without running them.",

@@ -47,6 +47,18 @@ Examples:
   perhop plot share results/sweep -o share.html
 """
 
+TUNE = """\
+Examples:
+  perhop tune edge.perhop.yaml --goal 'voice.delay_p99 <= 20ms' \\
+    --goal 'links.1.rate as small as possible' --vary links.1.rate=1Mb/s:4Mb/s:100kb/s
+  perhop tune edge.perhop.yaml --goal 'bulk.throughput as large as possible' \\
+    --goal 'voice.delay_p99 as small as possible' --vary links.1.rate=1Mb/s:4Mb/s -o results/tuning
+  perhop tune branch.perhop.yaml --goal 'voice.loss <= 1%' --goal 'kbps as small as possible' \\
+    --vary kbps=64:512 --set 'routers.branch.configuration.add=[policy-map wan, class voice, priority {kbps}]'
+
+Exit codes: 0 the goals are met, 4 no trial meets every condition
+"""
+
 CHECK = """\
 Examples:
   perhop check edge.perhop.yaml

@@ -46,15 +46,17 @@ def assumptions(given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def pairs(overrides: list[str] | None) -> dict[str, str]:
-    """Return `path=value` arguments as a mapping."""
+def pairs(
+    overrides: list[str] | None, option: str = "--set", example: str = "duration=60s"
+) -> dict[str, str]:
+    """Return `path=value` arguments of an option as a mapping."""
     changes = {}
     for override in overrides or []:
         path, equals, value = override.partition("=")
         if not equals or not path:
             raise InvalidInputError(
-                f"--set: expected PATH=VALUE, got `{override}`",
-                "for example --set duration=60s",
+                f"{option}: expected PATH=VALUE, got `{override}`",
+                f"for example {option} {example}",
             )
         changes[path] = value
     return changes

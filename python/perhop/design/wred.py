@@ -17,8 +17,8 @@ _MOST_THRESHOLD = 4096
 _MOST_EXPONENT = 16
 _MOST_DENOMINATOR = 65536
 
-# Mark probability denominators of the test, by precedence.
-_DENOMINATORS = {3: 2, 4: 5, 5: 10}
+#: Mark probability denominators of the test, by precedence.
+DENOMINATORS = {3: 2, 4: 5, 5: 10}
 
 
 def wred(
@@ -49,7 +49,7 @@ def wred(
     """
     bandwidth_bps, delay_s = quantity.rate("bandwidth", bandwidth), quantity.time("delay", delay)
     mtu_bytes = quantity.size("mtu", mtu)
-    chosen = dict(_DENOMINATORS if denominators is None else denominators)
+    chosen = dict(DENOMINATORS if denominators is None else denominators)
     _check(chosen)
     packets_per_second = bandwidth_bps / (8 * mtu_bytes)
     maximum = round(delay_s * packets_per_second)

@@ -1,0 +1,64 @@
+"""The answer of a tuning on a terminal."""
+
+from __future__ import annotations
+
+from perhop.command.columns import Column, show
+from perhop.quantity import number
+from perhop.tuning import Tuning
+
+# Trials of the front that are shown; the folder has all of them.
+_MOST = 12
+
+
+def show_tuning(found: Tuning, file: str) -> None:
+    """Print what was chosen and what it gives, the front, the sensitivities, and what to do with it."""
+    best = found.best
+    goals = found.goals_of(best)
+    chosen = ", ".join(f"{name} = {text}" for name, text in best.point.items())
+    state = "meets the goals" if found.met else "comes nearest, and does not meet every condition"
+    print(f"trial {best.number} {state}: {chosen}")
+    keys = [Column("goal", [one[0] for one in goals], numeric=False)]
+    shown = [Column("mean ± 95 %", [one[1] for one in goals]), Column("met", [one[2] for one in goals])]
+    show(f"{found.caption()}; {best.replications} replications of this one", keys, shown)
+    if len(found.question.wishes) > 1:
+        _show_front(found)
+    _show_sensitivity(found)
+    for router, lines in found.ios.items():
+        print(f"to paste into {router}:")
+        print("\n".join(f"  {one}" for one in lines))
+    print(f"to repeat it:\n  {found.command(file)}")
+
+
+def _show_front(found: Tuning) -> None:
+    trials = found.front_trials[:_MOST]
+    told = [found.goals_of(one) for one in trials]
+    keys = [Column("trial", [str(one.number) for one in trials])]
+    names = found.question.space.parameters
+    keys += [Column(one.name, [trial.point[one.name] for trial in trials]) for one in names]
+    columns = [
+        Column(goal.text, [row[at][1] for row in told]) for at, goal in enumerate(found.question.goals)
+    ]
+    more = len(found.front_trials) - len(trials)
+    title = "trials that none beats in every wish" + (f", and {more} more" if more else "")
+    show(title, keys, columns)
+
+
+def _show_sensitivity(found: Tuning) -> None:
+    frame = found.sensitivity
+    if frame["share"].drop_nulls().is_empty():
+        return
+    goals = frame["goal"].unique(maintain_order=True).to_list()
+    names = [one.name for one in found.question.space.parameters]
+    shares = {(goal, name): share for goal, name, share in frame.iter_rows()}
+    columns = [
+        Column(
+            name,
+            [
+                "-" if shares[goal, name] is None else f"{number(round(100 * shares[goal, name]))} %"
+                for goal in goals
+            ],
+        )
+        for name in names
+    ]
+    title = "part of each goal's variance that a parameter alone explains"
+    show(title, [Column("goal", goals, numeric=False)], columns)

@@ -1,0 +1,152 @@
+"""Tuning: parameters of a scenario are searched for that meet goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+from perhop.document import as_text
+from perhop.engines import Embedded, Engine
+from perhop.scenario import Scenario
+from perhop.tuning import storing
+from perhop.tuning.evaluating import Evaluator, Searched
+from perhop.tuning.question import Question, question
+from perhop.tuning.searching import Search
+from perhop.tuning.space import Point, space
+from perhop.tuning.starting import starts
+from perhop.tuning.tuned import Tuning
+
+__all__ = ["Question", "Searched", "Tuning", "answer", "question_of", "tune"]
+
+
+def tune(
+    scenario: str | PathLike[str] | Scenario,
+    goals: Sequence[str],
+    vary: Mapping[str, object],
+    *,
+    set: Mapping[str, object] | None = None,
+    start: Mapping[str, object] | None = None,
+    trials: int = 200,
+    least: int = 2,
+    replications: int = 10,
+    seed: int | None = None,
+    output: str | PathLike[str] | None = None,
+    force: bool = False,
+    engine: Engine | None = None,
+    threads: int | None = None,
+    progress: Callable[[Searched], None] | None = None,
+) -> Tuning:
+    """Find values of parameters that meet goals.
+
+        perhop.tune("edge.perhop.yaml", ["voice.delay_p99 <= 20ms", "links.1.rate as small as possible"],
+                    {"links.1.rate": "1Mb/s:4Mb/s:100kb/s"})
+
+    Args:
+        scenario: a scenario file, a router configuration, or a scenario.
+        goals: conditions (`CLASS.METRIC <= VALUE`, `>=`, `= VALUE within WIDTH`) and wishes (`... as small as
+            possible`, `large`), of metrics or of varied parameters; `CLASS.share of CLASS,CLASS` is a part of
+            some classes' throughput.
+        vary: by path, or by the name of a placeholder, `low:high`, `low:high:step`, `log(low,high)`
+            or a list.
+        set: values by path that are the same in every trial, but for `{placeholder}` and `{2*placeholder}`.
+        start: values to begin with, beside those of the scenario and of the published formulas.
+        trials: different points at most.
+        least: replications of each trial at first.
+        replications: replications of the trials that the answer is chosen from.
+        seed: seed of every trial and of the search; by default the scenario's own.
+        output: a folder for the trials and the answer; if it holds the same question, that is continued.
+        force: move a folder with anything else aside.
+        engine: where it runs: `perhop.engines.named`; by default on the threads of this process.
+        threads: number of threads of the default engine; by default one for each processor.
+        progress: called several times a second.
+
+    Raises:
+        ScenarioError: a path does not exist.
+        InvalidInputError: a goal or a range is none, Optuna is not installed, or every trial failed.
+        OSError: a result cannot be written; what is written is continued by the same call.
+
+    """
+    loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    asked = question_of(
+        loaded,
+        goals,
+        _varied(vary),
+        _texts(set or {}),
+        trials=trials,
+        least=least,
+        most=replications,
+        seed=seed,
+    )
+    folder = None if output is None else Path(output)
+    return answer(
+        asked, engine or Embedded(threads), folder, start=_texts(start or {}), force=force, progress=progress
+    )
+
+
+def question_of(
+    scenario: Scenario,
+    goals: Sequence[str],
+    vary: Mapping[str, str],
+    fixed: Mapping[str, str],
+    *,
+    trials: int,
+    least: int,
+    most: int,
+    seed: int | None,
+) -> Question:
+    """Return a question whose first point was loaded once; `tune` describes arguments and errors."""
+    found = question(
+        scenario.embedded(), list(goals), space(vary, fixed), seed=seed, trials=trials, least=least, most=most
+    )
+    names = {one.name for one in found.space.parameters} - found.space.placeholders
+    # That each path exists is seen at one end of its range or the other: a trial elsewhere may still fail.
+    for one in found.space.parameters:
+        if one.name in names:
+            scenario.changed({one.name: one.ends[-1]})
+    return found
+
+
+def answer(
+    asked: Question,
+    engine: Engine,
+    folder: Path | None = None,
+    *,
+    start: Point | None = None,
+    force: bool = False,
+    progress: Callable[[Searched], None] | None = None,
+) -> Tuning:
+    """Search, and return what was found; with a folder, it is kept there and continued."""
+    points = [one for one in (start, *starts(asked)) if one]
+    with engine.session() as running:
+        if folder is None:
+            return _found(asked, Evaluator(asked, running), points, progress)
+        with storing.journal(folder, asked, force=force) as kept:
+            found = _found(asked, Evaluator(asked, running, kept, kept.known), points, progress)
+            storing.complete(folder, found)
+            return found
+
+
+def _found(
+    asked: Question,
+    evaluator: Evaluator,
+    points: Sequence[Point],
+    progress: Callable[[Searched], None] | None,
+) -> Tuning:
+    search = Search(asked, evaluator, points, progress)
+    front = search.run()
+    return Tuning(asked, list(search.trials.values()), front, even=search.even, runs=evaluator.runs)
+
+
+def _varied(values: Mapping[str, object]) -> dict[str, str]:
+    """Return what is varied as texts; a list of values as one text with commas."""
+    return {
+        name: ",".join(map(as_text, one))
+        if isinstance(one, Sequence) and not isinstance(one, str)
+        else as_text(one)
+        for name, one in values.items()
+    }
+
+
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
+    return {path: as_text(one) for path, one in values.items()}

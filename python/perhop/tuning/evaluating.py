@@ -1,0 +1,173 @@
+"""Trials of a tuning simulated by an engine, and the journal that an interrupted one is continued from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import polars as pl
+
+from perhop.engines import Engine
+from perhop.running import Progress
+from perhop.sampling import Design
+from perhop.sweeping import Advance, Plan, parts, simulated
+from perhop.sweeping.statistics import with_shares
+from perhop.tuning.question import Question
+from perhop.tuning.space import Point
+
+#: The folder of the journal.
+JOURNAL = "evaluations"
+
+
+class Wanted(NamedTuple):
+    """A point and how often it is to be run."""
+
+    point: tuple[tuple[str, str], ...]
+    replications: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a point gave: for each goal on a metric its values by replication, or why it failed."""
+
+    values: Mapping[str, Sequence[float | None]]
+    error: str | None = None
+
+
+class Journal(Protocol):
+    """Where evaluations are kept."""
+
+    def add(self, new: Mapping[Wanted, Evaluation]) -> None:
+        """Keep what was evaluated in one round."""
+        ...
+
+
+class Evaluator:
+    """Gives evaluations: from the journal, or simulated by an engine and then kept."""
+
+    def __init__(
+        self,
+        question: Question,
+        engine: Engine,
+        journal: Journal | None = None,
+        known: Mapping[Wanted, Evaluation] | None = None,
+    ) -> None:
+        self._question, self._engine, self._journal = question, engine, journal
+        self._known = dict(known or {})
+        #: Replications that were simulated, also in earlier processes.
+        self.runs = sum(one.replications for one in self._known)
+        self._fresh = 0
+
+    def evaluate(
+        self, wanted: Sequence[tuple[Point, int]], progress: Callable[[Advance], None] | None = None
+    ) -> list[Evaluation]:
+        """Return what each point gives with so many replications."""
+        keys = [Wanted(tuple(sorted(point.items())), count) for point, count in wanted]
+        missing = [one for one in dict.fromkeys(keys) if one not in self._known]
+        if missing:
+            new = self._simulated(missing, progress)
+            self._known |= new
+            self.runs += sum(one.replications for one in missing)
+            if self._journal is not None:
+                self._journal.add(new)
+        return [self._known[one] for one in keys]
+
+    def _simulated(
+        self, wanted: Sequence[Wanted], progress: Callable[[Advance], None] | None
+    ) -> dict[Wanted, Evaluation]:
+        found: dict[Wanted, Evaluation] = {}
+        for count in sorted({one.replications for one in wanted}):
+            same = [one for one in wanted if one.replications == count]
+            found |= self._together(same, count, progress)
+        return {one: found[one] for one in wanted}
+
+    def _together(
+        self, wanted: Sequence[Wanted], count: int, progress: Callable[[Advance], None] | None
+    ) -> dict[Wanted, Evaluation]:
+        """Simulate points with equally many replications."""
+        changes = [self._question.space.changes(dict(one.point)) for one in wanted]
+        design = Design("zip", {path: [one[path] for one in changes] for path in changes[0]})
+        plan = Plan(self._question.scenario, design, self._question.seed, count)
+        found = simulated(plan, self._engine, progress)
+        failed = dict(found.failures.select("point", "error").iter_rows())
+        shared = with_shares(found.classes)
+        of_points = {key[0]: rows for key, rows in shared.group_by("point", maintain_order=True)}
+        goals = [one for one in self._question.goals if one.column]
+        return {
+            one: Evaluation({}, failed[number])
+            if number in failed
+            else Evaluation({goal.text: goal.measured(of_points[number]) for goal in goals})
+            for number, one in enumerate(wanted)
+        }
+
+
+class StoredJournal:
+    """A journal in a folder: one part for each round, which appears whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        parts.clear(folder)
+        #: What earlier processes kept.
+        self.known: dict[Wanted, Evaluation] = {}
+        for _, content in parts.intact(folder):
+            self.known |= _read(pl.read_parquet(content))
+        self._next = len(self.known)
+
+    def add(self, new: Mapping[Wanted, Evaluation]) -> None:
+        """Keep what was evaluated in one round; raises `OSError`."""
+        parts.add(self._folder, _table(new, self._next))
+        self._next += len(new)
+
+
+_SCHEMA = pl.Schema(
+    {
+        "point": pl.UInt64(),
+        "parameters": pl.List(pl.String()),
+        "values": pl.List(pl.String()),
+        "replications": pl.UInt32(),
+        "error": pl.String(),
+        "goals": pl.List(pl.String()),
+        "measured": pl.List(pl.List(pl.Float64())),
+    }
+)
+
+
+def _table(new: Mapping[Wanted, Evaluation], first: int) -> pl.DataFrame:
+    rows = [
+        (
+            first + number,
+            [name for name, _ in wanted.point],
+            [text for _, text in wanted.point],
+            wanted.replications,
+            one.error,
+            list(one.values),
+            [list(values) for values in one.values.values()],
+        )
+        for number, (wanted, one) in enumerate(new.items())
+    ]
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _read(table: pl.DataFrame) -> dict[Wanted, Evaluation]:
+    found = {}
+    for row in table.iter_rows(named=True):
+        point = tuple(zip(row["parameters"], row["values"], strict=True))
+        values = dict(zip(row["goals"], row["measured"], strict=True))
+        found[Wanted(point, row["replications"])] = Evaluation(values, row["error"])
+    return found
+
+
+@dataclass(frozen=True)
+class Searched(Progress):
+    """Progress of a tuning."""
+
+    #: Different points that were tried, of at most how many; those that failed.
+    trials: int
+    of: int
+    failed: int
+    #: Replications in all.
+    runs: int
+    #: What is done: `exploring` or `deciding`.
+    phase: str

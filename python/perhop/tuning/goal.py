@@ -1,0 +1,174 @@
+"""What a tuner looks for: conditions that must hold, and wishes to come as near to as can be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, cast
+
+import polars as pl
+
+from perhop.errors import InvalidInputError
+from perhop.metrics import SHARE, UNITS, Metric, resolve
+from perhop.quantity import number, quantity, scale
+
+Kind = Literal["<=", ">=", "=", "small", "large"]
+
+_EXAMPLE = (
+    "as in 'voice.delay_p99 <= 20ms', 'bulk.loss as small as possible', "
+    "'gold.share of gold,silver = 60% within 3%'"
+)
+_WISH = re.compile(r"(?P<what>\S.*?)\s+as\s+(?P<kind>small|large)\s+as\s+possible\s*")
+_CONDITION = re.compile(
+    r"(?P<what>[^<>=]+?)\s*(?P<kind><=|>=|==?)\s*(?P<value>\S.*?)(?:\s+within\s+(?P<width>\S.*?))?\s*"
+)
+_SHARE_OF = re.compile(r"(?P<class>.+)\.share\s+of\s+(?P<classes>.+)")
+# How far from the value of `=` counts as equal unless it is told: percentage points, or a part of the value.
+_POINTS = 3.0
+_PART = 0.05
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A condition on a metric of a class or on a parameter, or the wish that it be small or large."""
+
+    #: As it was written.
+    text: str
+    kind: Kind
+    #: The class, and the column of the table `classes`; for a parameter both are `None`.
+    class_name: str | None
+    column: str | None
+    #: The parameter whose value is meant.
+    parameter: str | None = None
+    #: Of a share: the classes whose throughput is the whole; none means all.
+    whole: tuple[str, ...] = ()
+    #: Of a condition, in the base unit; `width` is what counts as equal.
+    value: float = 0.0
+    width: float = 0.0
+    #: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing.
+    unit: str = ""
+
+    @property
+    def is_wish(self) -> bool:
+        """Whether it is a wish, which nothing meets for good."""
+        return self.kind in ("small", "large")
+
+    def miss(self, value: float) -> float:
+        """Return by how much a value misses a condition: at most 0 where it meets it.
+
+        Of a bound in parts of the bound, of an equality in widths beyond the first.
+        """
+        if self.kind == "=":
+            return abs(value - self.value) / self.width - 1.0
+        sign = 1.0 if self.kind == "<=" else -1.0
+        return sign * (value - self.value) / (abs(self.value) or 1.0)
+
+    def distance(self, value: float) -> float:
+        """Return how far a value is from what is looked for; 0 is best, for a wish less is."""
+        if self.is_wish:
+            return value if self.kind == "small" else -value
+        return self.miss(value) + 1.0 if self.kind == "=" else max(0.0, self.miss(value))
+
+    def measured(self, classes: pl.DataFrame) -> list[float | None]:
+        """Return the metric in each replication of one point, given its rows of `classes` with shares."""
+        found = classes.filter(pl.col("class") == self.class_name).sort("replication")
+        if self.whole:
+            total = (
+                classes.filter(pl.col("class").is_in(self.whole))
+                .group_by("replication", maintain_order=True)
+                .agg(pl.col("throughput_bps").sum().alias("whole"))
+            )
+            joined = found.join(total, on="replication", maintain_order="left")
+            found = joined.with_columns((100.0 * pl.col("throughput_bps") / pl.col("whole")).alias(SHARE))
+        values = found[str(self.column)].cast(pl.Float64).fill_nan(None).to_list()
+        return [None if one is None else float(one) for one in values]
+
+    def shown(self, value: float | None, half_width: float | None = None) -> str:
+        """Return a value in the unit of its size, with the half-width of its interval."""
+        if value is None:
+            return "-"
+        divisor, unit = scale(self.unit, abs(value))
+        width = "" if half_width is None else f" ± {number(half_width / divisor, 2)}"
+        return f"{number(value / divisor)}{width} {unit}".strip()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the goal as plain data."""
+        return asdict(self) | {"whole": list(self.whole)}
+
+    @classmethod
+    def of_json(cls, found: Mapping[str, Any]) -> Goal:
+        """Return the goal that `to_json` described; raises `TypeError` or `ValueError`."""
+        goal = cls(**{**found, "whole": tuple(found["whole"])})
+        if goal.kind not in ("<=", ">=", "=", "small", "large") or (goal.kind == "=" and goal.width <= 0):
+            raise ValueError("no goal")
+        return goal
+
+
+def parse(text: str, parameters: Mapping[str, str], classes: Sequence[str]) -> Goal:
+    """Read a goal.
+
+    Args:
+        text: `CLASS.METRIC <= VALUE`, `>=`, `= VALUE within WIDTH`, or `... as small (large) as possible`; in
+            place of the metric a parameter that is varied, or `CLASS.share of CLASS,CLASS`.
+        parameters: the parameters that are varied with the base units of their numbers.
+        classes: the classes of the scenario.
+
+    Raises:
+        InvalidInputError: it is no goal, or a name in it is unknown.
+
+    """
+    found = _WISH.fullmatch(text.strip()) or _CONDITION.fullmatch(text.strip())
+    if found is None:
+        raise InvalidInputError(f"`{text}` is no goal", _EXAMPLE)
+    parts = found.groupdict()
+    what, kind = parts["what"], parts["kind"].replace("==", "=")
+    if what in parameters:
+        goal = Goal(text, cast(Kind, kind), None, None, what, unit=parameters[what])
+    else:
+        metric, whole = _metric(text, what, classes)
+        goal = Goal(text, cast(Kind, kind), metric.class_name, metric.column, None, whole, unit=metric.unit)
+    if goal.is_wish:
+        return goal
+    value = _value(text, parts["value"], goal.unit)
+    width = 0.0
+    if kind == "=":
+        usual = _POINTS if goal.unit == "%" else _PART * abs(value)
+        width = usual if parts["width"] is None else _width(text, parts["width"], goal.unit, value)
+        if width <= 0:
+            raise InvalidInputError(f"`{text}` says not what counts as equal", "add `within` and a width")
+    elif parts["width"] is not None:
+        raise InvalidInputError(f"`{text}`: `within` is for `=`", _EXAMPLE)
+    return Goal(**{**vars(goal), "value": value, "width": width})
+
+
+def _metric(text: str, what: str, classes: Sequence[str]) -> tuple[Metric, tuple[str, ...]]:
+    """Return the metric of a goal, and of a share the classes that are the whole."""
+    share = _SHARE_OF.fullmatch(what)
+    whole = tuple(one.strip() for one in share["classes"].split(",")) if share else ()
+    metric = Metric(share["class"], SHARE, UNITS[SHARE]) if share else resolve(what)
+    if metric.class_name is None:
+        raise InvalidInputError(f"`{text}` names no class", _EXAMPLE)
+    for name in (metric.class_name, *whole):
+        if name not in classes:
+            raise InvalidInputError(
+                f"`{text}`: there is no class `{name}`", f"classes: {', '.join(sorted(classes))}"
+            )
+    if whole and metric.class_name not in whole:
+        raise InvalidInputError(f"`{text}`: `{metric.class_name}` is no part of the whole", _EXAMPLE)
+    return metric, whole
+
+
+def _value(text: str, written: str, unit: str) -> float:
+    """Return a number in the base unit `unit`; a plain one has it."""
+    found = quantity(written.removesuffix("%").strip() if unit == "%" else written)
+    if found is None or found[1] not in ("", unit):
+        of = f", whose unit is {unit}" if unit else ""
+        raise InvalidInputError(f"`{text}`: `{written}` is no value of the metric{of}", _EXAMPLE)
+    return found[0]
+
+
+def _width(text: str, written: str, unit: str, value: float) -> float:
+    if written.endswith("%") and unit != "%":
+        return _value(text, written[:-1], "") / 100 * abs(value)
+    return _value(text, written, unit)

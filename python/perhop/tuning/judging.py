@@ -1,0 +1,158 @@
+"""Trials and which of them are best: means over replications, misses of conditions, the front of wishes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+
+from perhop.sweeping.statistics import student
+from perhop.tuning.evaluating import Evaluation
+from perhop.tuning.goal import Goal
+from perhop.tuning.question import Question
+from perhop.tuning.space import Point
+
+# Without wishes, several of the nearest trials are measured well before one is chosen.
+_NEAREST = 4
+
+
+@dataclass
+class Trial:
+    """A point that was tried, with its best evaluation so far."""
+
+    number: int
+    point: Point
+    replications: int
+    evaluation: Evaluation
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed, if it did."""
+        return self.evaluation.error
+
+    def samples(self, goal: Goal) -> list[float]:
+        """Return what was measured of a goal, by replication; of a goal on a parameter nothing."""
+        return [one for one in self.evaluation.values.get(goal.text, ()) if one is not None]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Compares the trials of a question."""
+
+    question: Question
+
+    def mean(self, trial: Trial, goal: Goal) -> float | None:
+        """Return the mean of a goal in its base unit; `None` where nothing was measured."""
+        if goal.parameter is not None:
+            return self.question.parameter(goal.parameter).number(trial.point[goal.parameter])
+        samples = trial.samples(goal)
+        return fmean(samples) if samples else None
+
+    def interval(self, trial: Trial, goal: Goal) -> float | None:
+        """Return half the 95 % confidence interval of a goal's mean; `None` with one measurement or none."""
+        samples = trial.samples(goal)
+        quantile = student(len(samples))
+        return quantile * stdev(samples) / math.sqrt(len(samples)) if quantile is not None else None
+
+    def is_measured(self, trial: Trial) -> bool:
+        """Whether every goal has a value."""
+        return trial.error is None and all(self.mean(trial, one) is not None for one in self.question.goals)
+
+    def misses(self, trial: Trial, slack: Sequence[float] = ()) -> list[float]:
+        """Return by how much each condition is missed, at most 0 where it holds.
+
+        `slack` are amounts by which the mean of each goal may be better than measured.
+        """
+        found = []
+        for goal, value, give in self._values(trial, slack):
+            if not goal.is_wish:
+                found.append(max(-1.0, goal.miss(_nearer(goal, value, give))))
+        return found
+
+    def objectives(self, trial: Trial, slack: Sequence[float] = ()) -> list[float]:
+        """Return what is to be small: each wish, or without wishes how far the conditions are off."""
+        pairs = [(goal, _nearer(goal, value, give)) for goal, value, give in self._values(trial, slack)]
+        wishes = [goal.distance(value) for goal, value in pairs if goal.is_wish]
+        return wishes or [math.hypot(*(goal.distance(value) for goal, value in pairs))]
+
+    def meets(self, trial: Trial, slack: Sequence[float] = ()) -> bool:
+        """Whether every condition holds."""
+        return all(one <= 0 for one in self.misses(trial, slack))
+
+    def best(self, trials: Iterable[Trial], noise: Sequence[float] | None = None) -> list[Trial]:
+        """Return the trials that could be chosen, the best first.
+
+        Those that meet every condition and that no other beats in all wishes; if none meets them, the nearest
+        one. Without wishes the nearest to the conditions. With `noise`, the deviation of one replication of
+        each goal, means that are not measured as well as can be are taken one standard error better.
+        """
+        measured = [one for one in trials if self.is_measured(one)]
+        slack = {one.number: self._slack(one, noise) for one in measured}
+        if not self.question.wishes:
+            near = sorted(measured, key=lambda one: (self.objectives(one, slack[one.number]), one.number))
+            return near[:_NEAREST]
+        held = [one for one in measured if self.meets(one, slack[one.number])]
+        if not held:
+            excess = {
+                one.number: sum(max(0.0, miss) for miss in self.misses(one, slack[one.number]))
+                for one in measured
+            }
+            return sorted(measured, key=lambda one: (excess[one.number], one.number))[:_NEAREST]
+        values = {one.number: tuple(self.objectives(one, slack[one.number])) for one in held}
+        front = [
+            one for one in held if not any(_beats(other, values[one.number]) for other in values.values())
+        ]
+        return sorted(front, key=lambda one: (values[one.number], one.number))
+
+    def chosen(self, front: Sequence[Trial]) -> Trial:
+        """Return one of the front: with several wishes the one nearest to having the best of each.
+
+        Distances are in parts of the front's extent in each wish.
+        """
+        values = [self.objectives(one) for one in front]
+        ends = [(min(column), max(column)) for column in zip(*values, strict=True)]
+
+        def distance(at: int) -> float:
+            parts = [
+                (value - low) / (high - low) if high > low else 0.0
+                for value, (low, high) in zip(values[at], ends, strict=True)
+            ]
+            return math.hypot(*parts)
+
+        return front[min(range(len(front)), key=lambda at: (distance(at), at))]
+
+    def noise(self, trials: Iterable[Trial]) -> list[float]:
+        """Return the deviation of one replication for each goal: the median over trials."""
+        found = []
+        measured = [one for one in trials if self.is_measured(one)]
+        for goal in self.question.goals:
+            samples = [one.samples(goal) for one in measured]
+            deviations = [stdev(one) for one in samples if len(one) > 1]
+            found.append(median(deviations) if deviations else 0.0)
+        return found
+
+    def _slack(self, trial: Trial, noise: Sequence[float] | None) -> list[float]:
+        if noise is None or trial.replications >= self.question.most:
+            return []
+        return [one / math.sqrt(trial.replications) for one in noise]
+
+    def _values(self, trial: Trial, slack: Sequence[float]) -> Iterable[tuple[Goal, float, float]]:
+        for at, goal in enumerate(self.question.goals):
+            value = self.mean(trial, goal)
+            assert value is not None, "trials without a value are left out"
+            yield goal, value, slack[at] if slack else 0.0
+
+
+def _nearer(goal: Goal, value: float, give: float) -> float:
+    """Return a value that is by `give` nearer to what a goal wants."""
+    if goal.kind in ("<=", "small"):
+        return value - give
+    if goal.kind in (">=", "large"):
+        return value + give
+    return goal.value + math.copysign(max(0.0, abs(value - goal.value) - give), value - goal.value)
+
+
+def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether one is at least as good in everything and better in something."""
+    return tuple(one) != tuple(other) and all(a <= b for a, b in zip(one, other, strict=True))

@@ -1,0 +1,102 @@
+"""Which points are tried next: Optuna's tree-structured Parzen estimator.
+
+Sources: Bergstra, Bardenet, Bengio and Kegl 2011 (the estimator); Ozaki et al. 2022 (several objectives);
+Watanabe and Hutter 2023 (constraints).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from perhop.errors import InvalidInputError
+from perhop.sampling import Range
+from perhop.tuning.space import Parameter, Point, Space
+
+_MISSES = "misses"
+
+
+@dataclass
+class Optimizer:
+    """Suggests points and learns what they gave."""
+
+    space: Space
+    #: How many values are to be small.
+    objectives: int
+    seed: int
+    #: Points that are drawn evenly before the estimator is asked.
+    startup: int
+    _study: Any = field(init=False)
+    _open: list[Any] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Begin a study; raises `InvalidInputError` where Optuna is not installed."""
+        try:
+            import optuna  # lazy: only tuning needs it
+        except ModuleNotFoundError as error:
+            raise InvalidInputError("tuning needs Optuna", "pip install 'perhop[tune]'") from error
+        self._library: Any = optuna
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        with warnings.catch_warnings():
+            # Optuna calls parts of it experimental.
+            warnings.simplefilter("ignore")
+            sampler = optuna.samplers.TPESampler(
+                n_startup_trials=self.startup,
+                multivariate=True,
+                constant_liar=True,
+                constraints_func=lambda trial: trial.user_attrs.get(_MISSES, ()),
+                # Seeds of numpy have 32 bits.
+                seed=self.seed % 2**32,
+            )
+        self._study = optuna.create_study(directions=["minimize"] * self.objectives, sampler=sampler)
+        self._distributions = {one.name: self._distribution(one) for one in self.space.parameters}
+
+    def start(self, point: Point) -> None:
+        """Try a point before any other; what it does not name is drawn."""
+        places = {one.name: one.place(point[one.name]) for one in self.space.parameters if one.name in point}
+        known = {name: place for name, place in places.items() if place is not None}
+        if known:
+            self._study.enqueue_trial({name: self._held(name, place) for name, place in known.items()})
+
+    def ask(self, count: int) -> list[Point]:
+        """Return points to try; `tell` takes what they gave, in the same order."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._open = [self._study.ask(self._distributions) for _ in range(count)]
+        return [self._point(one.params) for one in self._open]
+
+    def tell(self, found: Sequence[tuple[Sequence[float], Sequence[float]] | None]) -> None:
+        """Learn objectives and misses of conditions of the points; `None` for those that failed."""
+        for trial, one in zip(self._open, found, strict=True):
+            if one is None:
+                self._study.tell(trial, state=self._library.trial.TrialState.FAIL)
+                continue
+            values, misses = one
+            trial.set_user_attr(_MISSES, list(misses))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._study.tell(trial, list(values))
+        self._open = []
+
+    def _distribution(self, parameter: Parameter) -> Any:  # noqa: ANN401 - a class of Optuna
+        distributions = self._library.distributions
+        if isinstance(parameter.values, Range):
+            # A part of the range, so that logarithmic ranges and whole numbers are the range's own matter.
+            return distributions.FloatDistribution(0.0, 1.0)
+        if parameter.is_ordered:
+            return distributions.IntDistribution(0, len(parameter.values) - 1)
+        return distributions.CategoricalDistribution(tuple(range(len(parameter.values))))
+
+    def _held(self, name: str, place: float) -> float:
+        is_range = isinstance(self._distributions[name], self._library.distributions.FloatDistribution)
+        return place if is_range else int(place)
+
+    def _point(self, params: Mapping[str, Any]) -> Point:
+        return {
+            one.name: one.values.at(params[one.name])
+            if isinstance(one.values, Range)
+            else one.values[params[one.name]]
+            for one in self.space.parameters
+        }

@@ -1,0 +1,112 @@
+"""What a tuner is asked: a scenario, what may be varied, the goals, and how much may be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from perhop.document import Document
+from perhop.errors import InvalidInputError
+from perhop.manifest import json_text
+from perhop.tuning import goal as goals_
+from perhop.tuning.goal import Goal
+from perhop.tuning.space import Parameter, Point, Space
+
+#: Version of the layout of a tuning's files; a change that could break a reader increments it.
+SCHEMA_VERSION = 1
+# Intervals and the share of noise need two runs.
+_FEWEST = 2
+
+
+@dataclass(frozen=True)
+class Question:
+    """Everything that the answer depends on."""
+
+    #: The scenario that every trial changes, with the texts of router configurations in it.
+    scenario: Document
+    space: Space
+    goals: tuple[Goal, ...]
+    #: Seed of every trial (common random numbers) and of the search.
+    seed: int
+    #: Different points at most.
+    trials: int
+    #: Replications of a trial at first, and of those that the answer is chosen from.
+    least: int
+    most: int
+
+    @property
+    def wishes(self) -> tuple[Goal, ...]:
+        """The goals that are wishes."""
+        return tuple(one for one in self.goals if one.is_wish)
+
+    @property
+    def conditions(self) -> tuple[Goal, ...]:
+        """The goals that are conditions."""
+        return tuple(one for one in self.goals if not one.is_wish)
+
+    def parameter(self, name: str) -> Parameter:
+        """Return a parameter by its name."""
+        return next(one for one in self.space.parameters if one.name == name)
+
+    def changes(self, point: Point, replications: int) -> dict[str, str]:
+        """Return what a trial changes in the scenario, by path."""
+        return self.space.changes(point) | {"seed": str(self.seed), "replications": str(replications)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the question without the scenario, as tuning.json holds it."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "scenario": self.scenario["name"],
+            "seed": self.seed,
+            "trials": self.trials,
+            "least": self.least,
+            "most": self.most,
+            "goals": [one.to_json() for one in self.goals],
+            **self.space.to_json(),
+        }
+
+    @classmethod
+    def of_json(cls, found: Mapping[str, Any], scenario: Document) -> Question:
+        """Return the question that `to_json` described; raises `LookupError`, `TypeError` or `ValueError`."""
+        goals = tuple(Goal.of_json(one) for one in found["goals"])
+        space = Space.of_json(found)
+        sizes = (int(found[name]) for name in ("seed", "trials", "least", "most"))
+        return cls(scenario, space, goals, *sizes)
+
+    def texts(self) -> dict[str, str]:
+        """Return the files that describe the question, by name: two questions with equal files are one."""
+        return {"tuning.json": json_text(self.to_json()), "scenario.json": json_text(dict(self.scenario))}
+
+
+def question(
+    scenario: Document,
+    goals: list[str],
+    space: Space,
+    *,
+    seed: int | None,
+    trials: int,
+    least: int,
+    most: int,
+) -> Question:
+    """Return a question whose goals are read and whose numbers fit; `perhop.tune` describes the arguments.
+
+    Raises:
+        InvalidInputError: a goal is none, or a number is out of range.
+
+    """
+    if not goals:
+        raise InvalidInputError("there is no goal", "add --goal, as in --goal 'voice.delay_p99 <= 20ms'")
+    if least < _FEWEST or most < least:
+        raise InvalidInputError(
+            f"{least} to {most} replications", "at least 2, and not more at first than in the end"
+        )
+    for path in ("seed", "replications"):
+        if path in space.fixed or path in space.units:
+            raise InvalidInputError(f"`{path}` is no parameter of a tuning", f"give --{path}")
+    classes = list(
+        dict.fromkeys(one["class"] if "class" in one else one["name"] for one in scenario["traffic"])
+    )
+    read = tuple(goals_.parse(one, space.units, classes) for one in dict.fromkeys(goals))
+    first: int = scenario["seed"]
+    return Question(scenario, space, read, first if seed is None else seed, trials, least, most)

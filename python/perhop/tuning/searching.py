@@ -1,0 +1,198 @@
+"""The search: points are tried with few replications, and those that may be the answer with more.
+
+The rounds have a fixed size, and what is tried next depends on nothing but the results: the answer is the
+same whatever engine and number of threads it runs on, and an interrupted search repeats its steps from the
+journal.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from perhop.errors import InvalidInputError
+from perhop.sampling import Design, Range
+from perhop.sweeping import Advance
+from perhop.tuning.evaluating import Evaluator, Searched
+from perhop.tuning.judging import Judge, Trial
+from perhop.tuning.optimizer import Optimizer
+from perhop.tuning.question import Question
+from perhop.tuning.space import Parameter, Point
+
+# Points of one round.
+_ROUND = 12
+# The part of the trials that is kept for the neighbors of the best.
+_REFINING = 0.25
+# The part that is drawn evenly before the estimator is asked, and of how many at least.
+_EVENLY = 0.25
+_LEAST_EVENLY = 12
+# Distances of neighbors in parts of a range.
+_STEPS = (0.1, 0.03, 0.01)
+
+Show = Callable[[Searched], None]
+
+
+class Search:
+    """A search under way."""
+
+    def __init__(
+        self, question: Question, evaluator: Evaluator, starts: Sequence[Point], progress: Show | None
+    ) -> None:
+        self._question, self._evaluator, self._starts = question, evaluator, starts
+        self._progress = progress
+        self.judge = Judge(question)
+        self.trials: dict[tuple[str, ...], Trial] = {}
+        #: How many of the first trials were drawn evenly; the sensitivities are theirs.
+        self.even = 0
+        self._share = 0.0
+
+    def run(self) -> list[Trial]:
+        """Try points until there are enough, and return the best of them, well measured.
+
+        Raises:
+            InvalidInputError: every trial failed.
+
+        """
+        if (count := _size(self._question.space.parameters)) <= self._question.trials:
+            self._all()
+            self.even = count
+        else:
+            self._explore()
+        front = self._decide()
+        while count > self._question.trials and (near := self._neighbors(front)):
+            self._try(near, "deciding")
+            front = self._decide()
+        return front
+
+    def _all(self) -> None:
+        """Try every point of a small space."""
+        lists = {one.name: _listed(one) for one in self._question.space.parameters}
+        design = Design("grid", lists)
+        for first in range(0, len(design), _ROUND):
+            self._try([design[at] for at in range(first, min(first + _ROUND, len(design)))], "exploring")
+
+    def _explore(self) -> None:
+        """Try points drawn evenly, then those that the optimizer suggests."""
+        count = max(1, round((1 - _REFINING) * self._question.trials))
+        startup = min(count, max(_LEAST_EVENLY, round(_EVENLY * count)))
+        objectives = len(self._question.wishes) or 1
+        optimizer = Optimizer(self._question.space, objectives, self._question.seed, startup)
+        for point in self._starts:
+            optimizer.start(point)
+        for first in range(0, count, _ROUND):
+            points = optimizer.ask(min(_ROUND, count - first))
+            found = self._try(points, "exploring")
+            optimizer.tell([self._learned(one) for one in found])
+            if first < startup:
+                self.even = len(self.trials)
+
+    def _learned(self, trial: Trial) -> tuple[list[float], list[float]] | None:
+        if not self.judge.is_measured(trial):
+            return None
+        return self.judge.objectives(trial), self.judge.misses(trial)
+
+    def _decide(self) -> list[Trial]:
+        """Add replications to the trials that may be best until those that are have all; return these."""
+        while True:
+            trials = list(self.trials.values())
+            plausible = self.judge.best(trials, self.judge.noise(trials))
+            if not plausible:
+                raise InvalidInputError(
+                    f"every trial failed: {self._first_error()}", "vary within what the scenario allows"
+                )
+            short = [one for one in plausible if one.replications < self._question.most][:_ROUND]
+            if not short:
+                return self.judge.best(
+                    [one for one in self.trials.values() if one.replications >= self._question.most]
+                )
+            self._repeat(short)
+
+    def _repeat(self, trials: Sequence[Trial]) -> None:
+        """Double the replications of some trials."""
+        counts = [min(2 * one.replications, self._question.most) for one in trials]
+        wanted = [(one.point, count) for one, count in zip(trials, counts, strict=True)]
+        found = self._evaluator.evaluate(wanted, partial(self._show, "deciding"))
+        for trial, count, evaluation in zip(trials, counts, found, strict=True):
+            trial.replications, trial.evaluation = count, evaluation
+
+    def _neighbors(self, front: Sequence[Trial]) -> list[Point]:
+        """Return points beside the best that were not tried, as far as there are trials left."""
+        left = self._question.trials - len(self.trials)
+        near = (point for one in front for point in self._beside(one.point))
+        new = {self._key(point): point for point in near if self._key(point) not in self.trials}
+        return list(new.values())[: max(0, min(left, _ROUND))]
+
+    def _beside(self, point: Point) -> Iterator[Point]:
+        """Generate the neighbors of a point: one parameter changed, the nearest first."""
+        several = [
+            [{**point, one.name: text} for text in _nearest(one, point[one.name])]
+            for one in self._question.space.parameters
+            if one.is_ordered
+        ]
+        for row in itertools.zip_longest(*several):
+            yield from (one for one in row if one is not None)
+
+    def _try(self, points: Sequence[Point], phase: str) -> list[Trial]:
+        """Evaluate points with few replications; points that were tried before keep what they gave."""
+        new = {self._key(one): one for one in points if self._key(one) not in self.trials}
+        wanted = [(point, self._question.least) for point in new.values()]
+        found = self._evaluator.evaluate(wanted, partial(self._show, phase)) if wanted else []
+        for (key, point), evaluation in zip(new.items(), found, strict=True):
+            self.trials[key] = Trial(len(self.trials), point, self._question.least, evaluation)
+        return [self.trials[self._key(one)] for one in points]
+
+    def _key(self, point: Point) -> tuple[str, ...]:
+        return tuple(point[one.name] for one in self._question.space.parameters)
+
+    def _first_error(self) -> str:
+        errors = (one.error for one in self.trials.values() if one.error)
+        return next(errors, "a metric of the goals was never measured")
+
+    def _show(self, phase: str, now: Advance) -> None:
+        if self._progress is None:
+            return
+        of = self._question.trials
+        # Deciding has no known end: it comes nearer to it with each round.
+        exploring = min(1.0, len(self.trials) / of)
+        self._share = max(self._share, 0.8 * exploring if phase == "exploring" else 0.8 + 0.15 * now.fraction)
+        failed = sum(one.error is not None for one in self.trials.values())
+        runs = self._evaluator.runs
+        self._progress(
+            Searched(self._share, now.simulated_s, now.packet_hops, len(self.trials), of, failed, runs, phase)
+        )
+
+
+def _size(parameters: Sequence[Parameter]) -> int:
+    """Return how many points there are; more than can be tried where a range is not of whole numbers."""
+    total = 1
+    for one in parameters:
+        if isinstance(one.values, Range):
+            if not one.values.whole:
+                return 2**63
+            total *= int(one.values.high) - int(one.values.low) + 1
+        else:
+            total *= len(one.values)
+    return total
+
+
+def _listed(parameter: Parameter) -> list[str]:
+    if isinstance(parameter.values, Range):
+        return [str(one) for one in range(int(parameter.values.low), int(parameter.values.high) + 1)]
+    return list(parameter.values)
+
+
+def _nearest(parameter: Parameter, text: str) -> list[str]:
+    """Return values beside one, the nearest first and further ones for leaps."""
+    place = parameter.place(text)
+    if place is None:
+        return []
+    if isinstance(parameter.values, Range):
+        places = [place + sign * step for step in reversed(_STEPS) for sign in (-1, 1)]
+        if parameter.values.whole:
+            numbers = [int(text) + sign * step for step in (1, 3, 10) for sign in (-1, 1)]
+            ends = int(parameter.values.low), int(parameter.values.high)
+            return [str(one) for one in numbers if ends[0] <= one <= ends[1]]
+        return [parameter.values.at(one) for one in places if 0 <= one < 1]
+    indices = [int(place) + sign * step for step in (1, 2, 5, 10) for sign in (-1, 1)]
+    return [parameter.values[one] for one in indices if 0 <= one < len(parameter.values)]

@@ -1,0 +1,176 @@
+"""The parameters of a tuner: paths of the scenario or placeholders in other values, and what each can be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import Any
+
+from perhop import sampling
+from perhop.errors import InvalidInputError
+from perhop.quantity import quantity
+from perhop.sampling import Design, Range
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# A placeholder, which may be multiplied: `{min}`, `{2*min}`.
+_PLACEHOLDER = re.compile(r"\{(?:(?P<factor>\d+(?:\.\d+)?)\*)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
+_EXAMPLE = "as in --vary links.1.rate=1Mb/s:4Mb/s, or --vary min=2:60 with {min} in a --set"
+#: What a point of the space is: the text of each parameter.
+Point = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What one parameter can be."""
+
+    name: str
+    values: Range | tuple[str, ...]
+
+    @property
+    def unit(self) -> str:
+        """The base unit of its numbers: `b/s`, `s`, `bytes`, or nothing."""
+        found = quantity(self.ends[0])
+        return found[1] if found else ""
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The two ends of a range, or every value."""
+        if isinstance(self.values, Range):
+            return (self.values.low + self.values.unit, self.values.high + self.values.unit)
+        return self.values
+
+    @cached_property
+    def is_ordered(self) -> bool:
+        """Whether its values are numbers, of which neighbours are alike."""
+        return all(quantity(one) is not None for one in self.ends)
+
+    def number(self, text: str) -> float | None:
+        """Return a value in the base unit; `None` for one that is no number."""
+        found = quantity(text) if self.is_ordered else None
+        return found[0] if found else None
+
+    def place(self, text: str) -> float | None:
+        """Return where a value is: its part of a range or its index in the list; `None` outside."""
+        if not isinstance(self.values, Range):
+            same = [
+                at for at, one in enumerate(self.values) if one == text or quantity(one) == quantity(text)
+            ]
+            return float(same[0]) if same else None
+        value, low, high = (self.number(one) for one in (text, *self.ends))
+        if value is None or low is None or high is None:
+            return None
+        part = self._part(value, low, high)
+        return part if 0 <= part < 1 else None
+
+    def _part(self, value: float, low: float, high: float) -> float:
+        assert isinstance(self.values, Range)
+        if self.values.log:
+            return min(log(value / low) / log(high / low), 1 - 1e-9) if value > 0 else -1.0
+        if self.values.whole:
+            # The middle of the part that gives this number.
+            return (value - low + 0.5) / (high - low + 1)
+        return min((value - low) / (high - low), 1 - 1e-9) if value <= high else 1.0
+
+
+@dataclass(frozen=True)
+class Space:
+    """The parameters, and the values of the scenario that they change."""
+
+    parameters: tuple[Parameter, ...]
+    #: Values that are set at every point, by path; placeholders in them stand for parameters.
+    fixed: Mapping[str, str]
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """The base unit of each parameter."""
+        return {one.name: one.unit for one in self.parameters}
+
+    @property
+    def placeholders(self) -> set[str]:
+        """The parameters that are placeholders."""
+        return {found["name"] for text in self.fixed.values() for found in _PLACEHOLDER.finditer(text)}
+
+    def changes(self, point: Point) -> dict[str, str]:
+        """Return what a point changes in the scenario, by path."""
+        paths = {one.name for one in self.parameters} - self.placeholders
+        return {path: filled(text, point) for path, text in self.fixed.items()} | {
+            name: point[name] for name in point if name in paths
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the space as plain data."""
+        values = {
+            one.name: dict(vars(one.values)) if isinstance(one.values, Range) else list(one.values)
+            for one in self.parameters
+        }
+        return {"vary": values, "set": dict(self.fixed)}
+
+    @classmethod
+    def of_json(cls, found: Mapping[str, Any]) -> Space:
+        """Return the space that `to_json` described; raises `TypeError` or `ValueError`."""
+        parameters = [
+            Parameter(name, one if isinstance(one, Range) else tuple(one))
+            for name, values in found["vary"].items()
+            for one in [sampling.values_of(values)]
+        ]
+        return cls(tuple(parameters), dict(found["set"]))
+
+
+def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
+    """Return the space of parameters.
+
+    Args:
+        vary: by path or placeholder `low:high`, `low:high:step`, `log(low,high)`, or values with commas.
+        fixed: by path the values that are the same at every point, but for `{placeholder}` in them.
+
+    Raises:
+        InvalidInputError: a range is none, or a placeholder is not varied or not used.
+
+    """
+    if not vary:
+        raise InvalidInputError("nothing is varied", _EXAMPLE)
+    found = Space(tuple(_parameter(name, text) for name, text in vary.items()), dict(fixed))
+    names = {one.name for one in found.parameters}
+    for unknown in sorted(found.placeholders - names):
+        raise InvalidInputError(f"`{{{unknown}}}` is not varied", f"add --vary {unknown}=LOW:HIGH")
+    for name in sorted(names - found.placeholders):
+        # A path has dots, but for a few at the top such as `duration`; those are checked with the scenario.
+        if name in fixed:
+            raise InvalidInputError(f"`{name}` is set and varied", "give one of them")
+    return found
+
+
+def filled(text: str, point: Point) -> str:
+    """Return a value with the placeholders in it replaced; a product of whole numbers is rounded to one."""
+
+    def value(found: re.Match[str]) -> str:
+        written = point[found["name"]]
+        if found["factor"] is None:
+            return written
+        parts = re.fullmatch(r"([\d.]+)\s*(.*)", written)
+        if parts is None:
+            raise InvalidInputError(f"`{found[0]}`: `{written}` is no number", "leave out the factor")
+        product = float(found["factor"]) * float(parts[1])
+        whole = parts[1].isdecimal() and not parts[2]
+        return f"{round(product) if whole else f'{product:.6g}'}{parts[2]}"
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def _parameter(name: str, text: str) -> Parameter:
+    if "." not in name and not _NAME.fullmatch(name):
+        raise InvalidInputError(f"`{name}` is neither a path nor a placeholder", _EXAMPLE)
+    one = sampling.drawn_from({name: [text]})[name]
+    if isinstance(one, Range):
+        low, high = (quantity(end + one.unit) for end in (one.low, one.high))
+        if low is not None and high is not None and low[0] > high[0]:
+            one = Range(one.high, one.low, one.unit, one.log, one.whole)
+        return Parameter(name, one)
+    # A range with a step is a list.
+    values = tuple(Design("grid", {name: list(one)}).values[name])  # type: ignore[arg-type]
+    if len(values) < 2:
+        raise InvalidInputError(f"`{name}={text}`: one value is not varied", _EXAMPLE)
+    return Parameter(name, values)

@@ -1,0 +1,199 @@
+"""`Tuning`: what a search found: the best trials, the front, the sensitivities, and the lines to paste."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import yaml
+
+from perhop.quantity import counted
+from perhop.scenario import Scenario
+from perhop.tuning.judging import Judge, Trial
+from perhop.tuning.question import Question
+from perhop.tuning.sensitivity import shares_of_variance
+
+_COMMANDS = ".configuration.add"
+
+
+class Tuning:
+    """The answer to a question, with every trial."""
+
+    def __init__(
+        self, question: Question, trials: Sequence[Trial], front: Sequence[Trial], *, even: int, runs: int
+    ) -> None:
+        """Take the trials, the best of them, and how many of the first were drawn evenly."""
+        self.question = question
+        self._judge = Judge(question)
+        self._trials, self._front, self._even = trials, front, even
+        #: The trial that was chosen.
+        self.best = self._judge.chosen(front) if question.wishes else front[0]
+        #: Replications that were simulated in all.
+        self.runs = runs
+
+    def __repr__(self) -> str:
+        """Name the scenario and say whether the goals are met."""
+        words = "met" if self.met else "not met"
+        return f"<perhop.Tuning of {self.question.scenario['name']!r}: {self.caption()}, goals {words}>"
+
+    @property
+    def met(self) -> bool:
+        """Whether the chosen trial meets every condition, by the mean of its replications."""
+        return self._judge.meets(self.best)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The values that were chosen."""
+        return dict(self.best.point)
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """What the chosen trial changes in the scenario, by path, as `perhop run --set` takes it."""
+        return self.question.space.changes(self.best.point)
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario with the chosen values, the seed and the replications: `run` repeats the numbers."""
+        document = self.question.scenario
+        changes = self.question.changes(self.best.point, self.best.replications)
+        return Scenario(dict(document), document.base).changed(changes)
+
+    @property
+    def ios(self) -> dict[str, list[str]]:
+        """The lines of IOS to paste, by router; none where the scenario is varied otherwise."""
+        found = {}
+        for path, text in self.changes.items():
+            if path.endswith(_COMMANDS):
+                lines = yaml.safe_load(text)
+                router = path.removesuffix(_COMMANDS).removeprefix("routers.")
+                found[router] = [str(one) for one in (lines if isinstance(lines, list) else [lines])]
+        return found
+
+    @property
+    def trials(self) -> pl.DataFrame:
+        """Every trial in tidy form, a row for each goal.
+
+        Columns: `trial`, the parameters (numbers in base units), `goal`, `unit`, `mean`, `low` and `high`
+        (the 95 % confidence interval), `met` (null for wishes), `replications`, `best` (whether the trial is
+        on the front) and `error`.
+        """
+        front = {one.number for one in self._front}
+        rows = [row for trial in self._trials for row in self._rows(trial, trial.number in front)]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    @property
+    def front(self) -> pl.DataFrame:
+        """The trials that none beats in all wishes, as `trials`; without wishes the nearest ones."""
+        return self.trials.filter(pl.col("best"))
+
+    @property
+    def sensitivity(self) -> pl.DataFrame:
+        """Which part of a goal's variance each parameter alone explains, over the points drawn evenly.
+
+        Columns: `goal`, `parameter` and `share`, from 0 to 1 (the correlation ratio, less what chance gives);
+        null where too few points were drawn.
+        """
+        rows = []
+        even = [one for one in self._trials[: self._even] if self._judge.is_measured(one)]
+        for goal in self.question.goals:
+            if goal.parameter is not None:
+                continue
+            values = [self._judge.mean(one, goal) or 0.0 for one in even]
+            for parameter in self.question.space.parameters:
+                places = [parameter.place(one.point[parameter.name]) or 0.0 for one in even]
+                share = shares_of_variance(places, values, ordered=parameter.is_ordered)
+                rows.append({"goal": goal.text, "parameter": parameter.name, "share": share})
+        schema = {"goal": pl.String, "parameter": pl.String, "share": pl.Float64}
+        return pl.DataFrame(rows, schema=schema)
+
+    def command(self, file: str) -> str:
+        """Return the command that repeats the chosen trial, given the scenario's file."""
+        sets = [part for path, text in self.changes.items() for part in ("--set", f"{path}={text}")]
+        numbers = ["--seed", str(self.question.seed), "--replications", str(self.best.replications)]
+        return " ".join(map(shlex.quote, ["perhop", "run", file, *sets, *numbers]))
+
+    def caption(self) -> str:
+        """Return how much was tried, in words."""
+        failed = sum(one.error is not None for one in self._trials)
+        words = (
+            f"{counted(len(self._trials), 'trial')}, {counted(self.runs, 'run')}, seed {self.question.seed}"
+        )
+        return f"{words}, {failed} failed" if failed else words
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as one JSON object; intervals are of 95 % confidence."""
+        return {
+            "scenario": self.question.scenario["name"],
+            "seed": self.question.seed,
+            "met": self.met,
+            "best": self._told(self.best),
+            "front": [self._told(one) for one in self._front],
+            "set": self.changes,
+            "ios": self.ios,
+            "sensitivity": self.sensitivity.to_dicts(),
+            "trials": len(self._trials),
+            "failed": sum(one.error is not None for one in self._trials),
+            "runs": self.runs,
+        }
+
+    def goals_of(self, trial: Trial) -> list[tuple[str, str, str]]:
+        """Return each goal of a trial for people: its text, its value, and whether it is met."""
+        found = []
+        for goal in self.question.goals:
+            mean = self._judge.mean(trial, goal)
+            value = goal.shown(mean, self._judge.interval(trial, goal))
+            met = "" if goal.is_wish or mean is None else "yes" if goal.miss(mean) <= 0 else "no"
+            found.append((goal.text, value, met))
+        return found
+
+    @property
+    def front_trials(self) -> Sequence[Trial]:
+        """The trials of the front."""
+        return self._front
+
+    def _told(self, trial: Trial) -> dict[str, Any]:
+        rows = self._rows(trial, True)
+        goals = [
+            {
+                "goal": one["goal"],
+                "mean": one["mean"],
+                "ci95": None if one["low"] is None else [one["low"], one["high"]],
+                "unit": one["unit"],
+                "met": one["met"],
+            }
+            for one in rows
+        ]
+        return {
+            "trial": trial.number,
+            "parameters": dict(trial.point),
+            "replications": trial.replications,
+            "goals": goals,
+        }
+
+    def _rows(self, trial: Trial, best: bool) -> list[Mapping[str, Any]]:
+        values = {
+            one.name: one.number(trial.point[one.name]) if one.is_ordered else trial.point[one.name]
+            for one in self.question.space.parameters
+        }
+        rows: list[Mapping[str, Any]] = []
+        for goal in self.question.goals:
+            mean, half = self._judge.mean(trial, goal), self._judge.interval(trial, goal)
+            ends = (None, None) if mean is None or half is None else (mean - half, mean + half)
+            rows.append(
+                {
+                    "trial": trial.number,
+                    **values,
+                    "goal": goal.text,
+                    "unit": goal.unit,
+                    "mean": mean,
+                    "low": ends[0],
+                    "high": ends[1],
+                    "met": None if goal.is_wish or mean is None else goal.miss(mean) <= 0,
+                    "replications": trial.replications,
+                    "best": best,
+                    "error": trial.error,
+                }
+            )
+        return rows

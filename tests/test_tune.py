@@ -1,0 +1,232 @@
+"""Tuning: goals are met by values that, pasted back, give the same results."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import perhop as library
+from conftest import Command
+from perhop.engines import named
+from perhop.errors import InvalidInputError
+from perhop.tuning import Searched, question_of
+from perhop.tuning.goal import Goal, parse
+from perhop.tuning.sensitivity import shares_of_variance
+from perhop.tuning.space import space
+from perhop.tuning.starting import starts
+
+STUDIES = Path(__file__).parents[1] / "studies"
+RATE = "links.1.rate"
+CLASSES = ["af11", "af12", "af13"]
+WHOLE = "af11,af12,af13"
+SHARES = {"af11": 60.0, "af12": 30.0, "af13": 10.0}
+WRED = (
+    "routers.cselt.configuration.add=[policy-map wred-out, class prec-only, "
+    "random-detect precedence 3 {min} {2*min} {d3}, random-detect precedence 4 {min} {2*min} {d4}, "
+    "random-detect precedence 5 {min} {2*min} {d5}]"
+)
+
+
+def shares(classes: pl.DataFrame) -> dict[str, float]:
+    """Return the mean over replications of each class's part in the throughput of the three, percent."""
+    rows = classes.filter(pl.col("class").is_in(CLASSES))
+    whole = pl.col("throughput_bps").sum().over("replication")
+    parts = rows.with_columns(part=100 * pl.col("throughput_bps") / whole)
+    return dict(parts.group_by("class").agg(pl.col("part").mean()).iter_rows())
+
+
+def test_wred_is_tuned_to_shares_and_its_lines_give_them(perhop: Command, tmp_path: Path) -> None:
+    """Shares of 60/30/10 are met within 3 points, also by the lines pasted into the configuration."""
+    study = tmp_path / "study"
+    shutil.copytree(STUDIES / "wred-bottleneck", study)
+    goals = [part for name, one in SHARES.items() for part in ("--goal", f"{name}.share of {WHOLE} = {one}%")]
+    vary = [part for one in ("min=2:60", "d3=1:20", "d4=1:20", "d5=1:20") for part in ("--vary", one)]
+    file = study / "bottleneck.perhop.yaml"
+    ended = perhop("tune", file, *goals, *vary, "--set", WRED, "--trials", "100", "--json")
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    assert found["met"] and found["best"]["replications"] == 10
+    with (study / "router.cfg").open("a") as configuration:
+        configuration.write("\n".join(["!", *found["ios"]["cselt"], ""]))
+    pasted = shares(library.run(file, seed=found["seed"], replications=10).classes)
+    for name, wanted in SHARES.items():
+        assert pasted[name] == pytest.approx(wanted, abs=3.0)
+        told = next(one for one in found["best"]["goals"] if one["goal"].startswith(name))
+        assert pasted[name] == pytest.approx(told["mean"], rel=1e-12)
+
+
+@pytest.mark.parametrize("varied", ["160:600:8", "160:1400"])
+def test_the_least_rate_for_a_delay_is_that_of_all_rates(varied: str) -> None:
+    """A space that is tried whole, and one that is searched, end within one step of every rate tried."""
+    path = "routers.star.configuration.add"
+    lines = "[policy-map wan, class ef, bandwidth {rate}]"
+    file = STUDIES / "ef-star" / "star.perhop.yaml"
+    goals = ["ef.delay_p99 <= 40ms", "rate as small as possible"]
+    found = library.tune(file, goals, {"rate": varied}, set={path: lines}, trials=60, replications=4)
+    step = 8 if varied.endswith(":8") else 4
+    rates = list(range(160, 600, step))
+    each = library.sweep(file, {path: [lines.format(rate=one) for one in rates]}, replications=4)
+    means = each.table(["delay_p99"]).filter(pl.col("class") == "ef").sort("point")["mean"]
+    least = next(rate for rate, mean in zip(rates, means, strict=True) if mean <= 0.040)
+    assert found.met
+    assert abs(int(found.parameters["rate"]) - least) <= step
+
+
+def tuned(scenario: Path, folder: Path | None = None, **more: object) -> library.Tuning:
+    goals = ["random.throughput as large as possible", f"{RATE} as small as possible"]
+    values = {RATE: "1Mb/s:4Mb/s"}
+    settings = {"trials": 30, "replications": 4, "set": {"duration": "2s"}, "output": folder, **more}
+    return library.tune(scenario, goals, values, **settings)  # type: ignore[arg-type]
+
+
+def test_of_two_wishes_the_front_is_shown(scenario: Path) -> None:
+    """No trial of the front is beaten in both wishes by another."""
+    found = tuned(scenario)
+    front = found.front.pivot("goal", index="trial", values="mean")
+    rows = [(row[1], row[2]) for row in front.iter_rows()]
+    assert len(rows) > 3
+    for throughput, rate in rows:
+        assert not any(a >= throughput and b < rate for a, b in rows if (a, b) != (throughput, rate))
+    assert found.front["replications"].unique().to_list() == [4]
+
+
+class StoppedError(Exception):
+    """The search is interrupted."""
+
+
+def test_an_interrupted_search_goes_on_to_the_same_bytes(scenario: Path, tmp_path: Path) -> None:
+    """What was tried is not tried again, and the folder ends as that of a search in one go."""
+
+    def stop(now: Searched) -> None:
+        if now.trials >= 12:
+            raise StoppedError
+
+    whole, pieces = tmp_path / "whole", tmp_path / "pieces"
+    first = tuned(scenario, whole, threads=1)
+    with pytest.raises(StoppedError):
+        tuned(scenario, pieces, progress=stop)
+    kept = [one.name for one in (pieces / "evaluations").glob("*.parquet")]
+    assert kept
+    assert not (pieces / "result.json").exists()
+    again = tuned(scenario, pieces, threads=2)
+    assert again.runs == first.runs
+    for name in ("result.json", "trials.parquet", "tuning.json", *(f"evaluations/{one}" for one in kept)):
+        assert (pieces / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_a_cluster_finds_the_same(scenario: Path) -> None:
+    """The engine does not change the answer."""
+    pytest.importorskip("distributed")
+    here, there = tuned(scenario, trials=15), tuned(scenario, trials=15, engine=named("dask", threads=2))
+    assert here.to_json() == there.to_json()
+
+
+def test_the_folder_is_verified_and_kept(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    """The chosen values are results like any other; another question does not replace them."""
+    folder = tmp_path / "tuning"
+    tuned(scenario, folder, trials=12)
+    assert "identical" in perhop("verify", folder).out
+    other = ("tune", scenario, "--goal", "random.loss <= 1%", "--vary", f"{RATE}=1Mb/s,2Mb/s", "-o", folder)
+    ended = perhop(*other)
+    assert ended.code == 2 and "holds another tuning" in ended.err
+    assert perhop(*other, "--force", "-q").code in (0, 4)
+    assert (tmp_path / "tuning.old-1").is_dir()
+
+
+def test_what_cannot_be_met_is_said(perhop: Command, scenario: Path) -> None:
+    """The nearest trial is shown, and the exit code tells."""
+    goal = ("--goal", "random.throughput >= 1Gb/s")
+    ended = perhop("tune", scenario, *goal, "--vary", f"{RATE}=1Mb/s,2Mb/s", "--set", "duration=2s")
+    assert ended.code == 4
+    assert f"does not meet every condition: {RATE} = 2Mb/s" in ended.out
+
+
+def test_trials_that_fail_are_left_out(scenario: Path) -> None:
+    """Of values of which some do not fit the scenario, the others are tried; if none fits, that is said."""
+    goals = ["random.loss as small as possible"]
+    found = library.tune(scenario, goals, {RATE: "0b/s,2Mb/s"}, set={"duration": "2s"})
+    assert found.parameters == {RATE: "2Mb/s"}
+    assert found.to_json()["failed"] == 1
+    with pytest.raises(InvalidInputError, match="every trial failed"):
+        library.tune(scenario, goals, {"x": "0b/s,1B"}, set={RATE: "{x}"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--vary", f"{RATE}=1Mb/s,2Mb/s"], "there is no goal"),
+        (["--goal", "random.loss <= 1%"], "nothing is varied"),
+        (["--goal", "random.loss is low", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "is no goal"),
+        (["--goal", "nobody.loss <= 1%", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "no class `nobody`"),
+        (["--goal", "random.los <= 1%", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "did you mean"),
+        (["--goal", "random.loss <= 1ms", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "whose unit is %"),
+        (["--goal", "random.loss <= 1%", "--vary", f"{RATE}=1Mb/s"], "one value is not varied"),
+        (["--goal", "random.loss <= 1%", "--vary", "links.9.rate=1Mb/s,2Mb/s"], "links"),
+        (["--goal", "random.loss <= 1%", "--vary", "n=1,2", "--set", "duration={m}s"], "`{m}` is not varied"),
+        (["--goal", "random.loss <= 1%", "--vary", RATE], "--vary: expected PATH=VALUE"),
+        (["--goal", "random.loss <= 1%", "--vary", "seed=1,2"], "`seed` is no parameter"),
+    ],
+)
+def test_a_bad_question_is_refused(perhop: Command, scenario: Path, arguments: list[str], said: str) -> None:
+    """One clear error, before anything is simulated."""
+    ended = perhop("tune", scenario, *arguments)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_a_search_begins_with_what_the_formulas_advise() -> None:
+    """Thresholds for 100 ms at the 2 Mb/s of the class, the paper's denominators, and what the file has."""
+    loaded = library.Scenario.load(STUDIES / "wred-bottleneck" / "bottleneck.perhop.yaml")
+    path, _, lines = WRED.partition("=")
+    vary = {"min": "2:60", "d3": "1:20", "d4": "1:20", "d5": "1:20", "duration": "10s:100s"}
+    goals = ["af11.loss as small as possible"]
+    numbers = {"trials": 9, "least": 2, "most": 4, "seed": None}
+    asked = question_of(loaded, goals, vary, {path: lines}, **numbers)  # type: ignore[arg-type]
+    assert starts(asked) == [{"duration": "70s"}, {"min": "6", "d3": "2", "d4": "5", "d5": "10"}]
+
+
+def test_goals_are_read() -> None:
+    """Conditions, wishes, shares and parameters, in base units."""
+    read = [
+        parse(text, {RATE: "b/s"}, CLASSES)
+        for text in (
+            "af11.delay_p99 <= 20ms",
+            "af11.throughput = 1Mb/s",
+            "af11.share of af11,af12 = 60% within 2%",
+            f"{RATE} as small as possible",
+        )
+    ]
+    assert [one.value for one in read] == [0.02, 1e6, 60.0, 0.0]
+    assert [one.width for one in read] == [0.0, 5e4, 2.0, 0.0]
+    assert read[2].whole == ("af11", "af12") and read[3].parameter == RATE
+    assert read[0].miss(0.03) == pytest.approx(0.5) and read[0].miss(0.01) < 0
+    assert read[2].miss(63.0) == pytest.approx(0.5)
+    assert Goal.of_json(json.loads(json.dumps(read[2].to_json()))) == read[2]
+
+
+def test_placeholders_are_filled_and_multiplied() -> None:
+    """`{2*min}` is twice the value, whole where the value is."""
+    found = space({"min": "2:9", "rate": "1Mb/s:4Mb/s"}, {"a": "[x {min} {2*min}]", "b": "{0.5*rate}"})
+    assert found.changes({"min": "7", "rate": "3Mb/s"}) == {"a": "[x 7 14]", "b": "1.5Mb/s"}
+
+
+def test_the_correlation_ratio_tells_what_a_parameter_decides() -> None:
+    """One that decides everything has 1, one that decides nothing about 0."""
+    places = [float(one % 6) for one in range(60)]
+    assert shares_of_variance(places, [one**2 for one in places], ordered=True) == pytest.approx(1.0)
+    noise = [random.Random(one).random() for one in range(60)]
+    share = shares_of_variance(places, noise, ordered=True)
+    assert share is not None and share < 0.15
+    assert shares_of_variance(places[:5], noise[:5], ordered=True) is None
+
+
+def test_replications_are_no_parameter_of_a_sweep(perhop: Command, scenario: Path) -> None:
+    """Each point tells how often it was run, and cannot be told apart by that."""
+    ended = perhop("sweep", scenario, "--set", "replications=2,3")
+    assert ended.code == 2
+    assert "`replications` is no parameter of a sweep" in ended.err
