@@ -7,7 +7,7 @@ wall time, medians over rounds in which all ways take turns, so that a shared ma
 The naive ways get fewer points, since they take longer. Overhead is the processor time of a stored sweep
 beyond that of the points alone (`_core.Batch`), which load, run and make their tables without Python. A local
 Dask cluster gets longer points (100 s), and the same on the threads of one process to compare with; its start
-is not counted.
+and its end are not counted.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import perhop
@@ -86,9 +87,9 @@ def plan(points: int, duration: str) -> Plan:
 
 
 def swept(made: Plan, engine: Engine) -> float:
-    """Return the rate of a stored sweep from its first finished point, so that no start is counted."""
-    timed = _Timed(engine)
-    with tempfile.TemporaryDirectory() as folder:
+    """Return the rate of a stored sweep from its first finished point: neither start nor end is counted."""
+    with tempfile.TemporaryDirectory() as folder, engine.session() as running:
+        timed = _Timed(running, is_local=isinstance(engine, Embedded))
         stored(made, timed, Path(folder) / "out")
         return timed.rate(time.monotonic())
 
@@ -96,8 +97,8 @@ def swept(made: Plan, engine: Engine) -> float:
 class _Timed:
     """An engine that notes when its first points come back."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, *, is_local: bool) -> None:
+        self._engine, self._is_local = engine, is_local
         self._first, self._points = 0.0, 0
 
     def simulate(self, task: Task, points: Iterator[Assignment]) -> Generator[Finished]:
@@ -107,8 +108,12 @@ class _Timed:
             self._note(finished, begin)
             yield finished
 
+    def session(self) -> AbstractContextManager[Engine]:
+        """Give this engine: what it times has a session already."""
+        return nullcontext(self)
+
     def _note(self, finished: Finished, begin: float) -> None:
-        local = isinstance(self._engine, Embedded)
+        local = self._is_local
         if not self._first and (finished.ended or local):
             # Of a cluster, what came with the first batches was simulated while it started.
             self._first = begin if local else time.monotonic()
