@@ -119,6 +119,10 @@ def test_an_interrupted_search_goes_on_to_the_same_bytes(scenario: Path, tmp_pat
         assert (pieces / name).read_bytes() == (whole / name).read_bytes()
 
 
+# Dask leaves sockets and event loops to the end of the process.
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::DeprecationWarning"
+)
 def test_a_cluster_finds_the_same(scenario: Path) -> None:
     """The engine does not change the answer."""
     pytest.importorskip("distributed")
