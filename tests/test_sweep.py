@@ -14,6 +14,7 @@ from perhop._core import confidence_95
 from perhop.errors import InvalidInputError
 from perhop.plot import Line, Points
 from perhop.report import page
+from perhop.report.sweep import Swept
 from perhop.sampling import split
 from perhop.sweeping import Sweep, sweep
 
@@ -229,3 +230,32 @@ def test_the_command_draws_what_is_asked_for(perhop: Command, scenario: Path, tm
         refused = perhop(*line[:-2], *wrong)
         assert refused.code == 2, wrong
         assert said in refused.err
+
+
+def test_the_report_maps_two_parameters_and_runs_across_three(
+    perhop: Command, scenario: Path, tmp_path: Path
+) -> None:
+    offered = ["--set", "traffic.steady.source.cbr.rate=400kb/s,800kb/s"]
+    two = ["sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s,4Mb/s", *offered, "--duration", "2s", "-q"]
+    assert perhop(*two, "-o", "two").code == 0
+    charts = Swept(tmp_path / "two").charts
+    maps = [one for one in charts if one.kind == "heat-map"]
+    titles = [one.title.split(" over ")[0] for one in maps]
+    delay = "Delay p99 of"
+    assert titles == ["Dropped of steady", "Dropped of random", f"{delay} steady", f"{delay} random"]
+    assert all(len(one.marks[0].values) == 6 for one in maps)
+    assert [one.kind for one in charts if one not in maps] == ["share"] * 5
+    assert perhop(*two, "--set", "seed=1,2", "-o", "three").code == 0
+    assert {one.kind for one in Swept(tmp_path / "three").charts} == {"parallel"}
+    assert "Dropped of steady over" in page([tmp_path / "two"])
+    # Points that are drawn at random are no cells.
+    drawn = [
+        *two[:2],
+        "--set",
+        f"{RATE}=1Mb/s:4Mb/s",
+        "--set",
+        "traffic.steady.source.cbr.rate=400kb/s:800kb/s",
+    ]
+    drawn += ["--sample", "8", "--duration", "2s", "-q", "-o", "drawn"]
+    assert perhop(*drawn).code == 0
+    assert "heat-map" not in {one.kind for one in Swept(tmp_path / "drawn").charts}

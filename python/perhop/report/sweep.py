@@ -1,22 +1,32 @@
-"""A sweep in the report: what was swept, the share of each class against each parameter, and the results."""
+"""A sweep in the report: what was swept, shares, loss and delay over the parameters, and the results."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from perhop import draw
 from perhop.draw import Picture
 from perhop.manifest import json_text
+from perhop.plot import sweeps
 from perhop.plot.chart import Chart
 from perhop.sweeping import Sweep
 from perhop.tables import Table
 
+if TYPE_CHECKING:
+    import polars as pl
+
 # Points of which the page has a table; the folder has all.
 _MOST = 500
 # Parameters against which shares are plotted: with more of them there are too many combinations of the
-# others.
+# others, and a line across an axis for each parameter shows a point.
 _PLOTTED = 2
+# What two parameters together are shown to do.
+_MAPPED = ("loss", "delay_p99")
+# Classes with pictures of their own, the first of the scenario.
+_CLASSES = 6
 
 
 class Swept:
@@ -51,10 +61,38 @@ class Swept:
 
     @cached_property
     def charts(self) -> list[Chart]:
-        """The share of each class against each parameter."""
+        """The share of each class against one or two parameters with heat maps, or across many."""
         if len(self.sweep.parameters) > _PLOTTED:
+            return self._across("share")
+        shares = [one for path in self.sweep.parameters for one in self.sweep.share(against=path)]
+        return shares + [one for metric in _MAPPED for one in self._maps(metric)]
+
+    def _maps(self, metric: str) -> list[Chart]:
+        """Return a heat map of each class where the points are a grid of two parameters."""
+        frame = self.sweep.table([metric])
+        values = [frame[path].n_unique() for path in self.sweep.parameters]
+        # Points drawn at random would be single cells in an empty picture.
+        if len(values) != _PLOTTED or min(values) < _PLOTTED or frame["point"].n_unique() < prod(values):
             return []
-        return [one for path in self.sweep.parameters for one in self.sweep.share(against=path)]
+        x, y = self.sweep.parameters
+        return [
+            sweeps.heat_map(frame, x, y, metric, one, caption=self.sweep.caption(), units=self.sweep.units)
+            for one in self._measured(frame)
+        ]
+
+    def _across(self, metric: str) -> list[Chart]:
+        """Return for each class the points as lines across an axis for each parameter."""
+        frame = self.sweep.table([metric])
+        return [
+            sweeps.parallel(frame, metric, one, caption=self.sweep.caption(), units=self.sweep.units)
+            for one in self._measured(frame)
+        ]
+
+    @staticmethod
+    def _measured(frame: pl.DataFrame) -> list[str]:
+        """Return the first classes of a tidy frame that have a value somewhere."""
+        measured = frame.drop_nulls("mean")["class"].unique().to_list()
+        return [one for one in frame["class"].unique(maintain_order=True) if one in measured][:_CLASSES]
 
     @cached_property
     def table(self) -> Table:
