@@ -14,6 +14,8 @@ import perhop as library
 from conftest import Command
 from perhop.engines import named
 from perhop.errors import InvalidInputError
+from perhop.plot import Points
+from perhop.report.tuning import Tuned
 from perhop.tuning import Searched, question_of
 from perhop.tuning.goal import Goal, parse
 from perhop.tuning.sensitivity import shares_of_variance
@@ -140,6 +142,38 @@ def test_the_folder_is_verified_and_kept(perhop: Command, scenario: Path, tmp_pa
     assert ended.code == 2 and "holds another tuning" in ended.err
     assert perhop(*other, "--force", "-q").code in (0, 4)
     assert (tmp_path / "tuning.old-1").is_dir()
+
+
+def test_the_report_shows_the_trials_and_what_was_chosen(
+    perhop: Command, scenario: Path, tmp_path: Path
+) -> None:
+    found = tuned(scenario, tmp_path / "found")
+    section = Tuned(tmp_path / "found")
+    goals = [one.text for one in found.question.goals]
+    assert [row[0].text for row in section.goals.rows] == goals
+    chart, *others = section.charts
+    assert not others, "the throughput over the one parameter shows both wishes"
+    assert (chart.x.title, chart.y.title) == (f"{RATE} (Mb/s)", f"{goals[0]} (Mb/s)")
+    drawn = {mark.name: len(mark.x) for mark in chart.marks if isinstance(mark, Points)}
+    assert drawn["front"] == len(found.front_trials)
+    assert sum(drawn.values()) == found.trials["trial"].n_unique()
+    ended = perhop("report", "found", "-o", "found.html")
+    assert ended.code == 0, ended.err
+    page = (tmp_path / "found.html").read_text()
+    assert '<p class="kicker">Tuning</p>' in page and f"Trial {found.best.number} " in page
+    damage = tmp_path / "found" / "result.json"
+    damage.write_text(damage.read_text().replace("true", "null", 1) + " ")
+    assert perhop("report", "found", "-o", "other.html").code == 2
+    assert not (tmp_path / "other.html").exists()
+
+
+def test_two_goals_are_drawn_beside_each_other(scenario: Path, tmp_path: Path) -> None:
+    goals = ["random.throughput as large as possible", "random.delay_mean as small as possible"]
+    library.tune(
+        scenario, goals, {RATE: "1Mb/s:4Mb/s:1Mb/s"}, set={"duration": "2s"}, output=tmp_path / "found"
+    )
+    kinds = [(one.kind, one.x.label, one.y.label) for one in Tuned(tmp_path / "found").charts]
+    assert kinds == [("front", *goals), ("tuned", RATE, goals[0]), ("tuned", RATE, goals[1])]
 
 
 def test_what_cannot_be_met_is_said(perhop: Command, scenario: Path) -> None:

@@ -1,4 +1,4 @@
-"""The report: results of studies, sweeps and runs as one self-contained page."""
+"""The report: results of studies, sweeps, tunings and runs as one self-contained page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from perhop.report.comparison import Compared
 from perhop.report.run import Run
 from perhop.report.study import Study
 from perhop.report.sweep import Swept
+from perhop.report.tuning import Tuned
 from perhop.results import Results
 from perhop.saved import Saved, kind_of
 from perhop.saving import replace_file
@@ -19,7 +20,7 @@ from perhop.saving import replace_file
 __all__ = ["page", "write"]
 
 # What of folders within a folder is reported: neither captures nor tables as CSV.
-_KINDS = ("study", "sweep", "comparison", "run", "live")
+_KINDS = ("study", "sweep", "tuning", "comparison", "run", "live")
 
 
 def page(folders: Sequence[Path]) -> str:
@@ -35,8 +36,11 @@ def page(folders: Sequence[Path]) -> str:
     for one in found:
         # Two runs of one scenario have equal names but need different anchors.
         one.anchor = _anchor(one.name) + (f"-{found.index(one) + 1}" if names.count(one.name) > 1 else "")
-    studies, sweeps, runs = ([one for one in found if isinstance(one, kind)] for kind in (Study, Swept, Run))
-    title = found[0].title if len(found) == 1 else _title(len(studies), len(sweeps), len(runs))
+    studies, sweeps, tunings, runs = (
+        [one for one in found if isinstance(one, kind)] for kind in (Study, Swept, Tuned, Run)
+    )
+    counts = [len(one) for one in (studies, sweeps, tunings, runs)]
+    title = found[0].title if len(found) == 1 else _title(*counts)
     parts = [(one.anchor, one.name) for one in found]
     return render(
         "report.html",
@@ -45,6 +49,7 @@ def page(folders: Sequence[Path]) -> str:
         alone=len(found) == 1,
         studies=studies,
         sweeps=sweeps,
+        tunings=tunings,
         runs=runs,
     )
 
@@ -54,13 +59,15 @@ def write(folders: Sequence[Path], file: Path) -> None:
     replace_file(file, page(folders))
 
 
-def _sections(folder: Path) -> list[Study | Swept | Compared | Run]:
-    """Return the sections for a folder of a study, sweep, comparison or run, or for folders in it."""
+def _sections(folder: Path) -> list[Study | Swept | Tuned | Compared | Run]:
+    """Return the sections for a folder of a study, sweep, tuning, comparison or run, or for folders in it."""
     match kind_of(folder):
         case "study":
             return [Study(folder)]
         case "sweep":
             return [Swept(folder)]
+        case "tuning":
+            return [Tuned(folder), *_sections(folder / "best")]
         case "comparison":
             compared = Compared(folder)
             return [compared, Run(compared.comparison.first)]
@@ -72,13 +79,14 @@ def _sections(folder: Path) -> list[Study | Swept | Compared | Run]:
     if not within:
         raise InvalidInputError(
             f"`{folder}` holds no results",
-            "give folders that `perhop run`, `sweep` or `study run` wrote with -o",
+            "give folders that `perhop run`, `sweep`, `tune` or `study run` wrote with -o",
         )
     return [section for one in within for section in _sections(one)]
 
 
-def _title(studies: int, sweeps: int, runs: int) -> str:
-    counted = [(studies, "study", "studies"), (sweeps, "sweep", "sweeps"), (runs, "run", "runs")]
+def _title(studies: int, sweeps: int, tunings: int, runs: int) -> str:
+    counted = [(studies, "study", "studies"), (sweeps, "sweep", "sweeps"), (tunings, "tuning", "tunings")]
+    counted.append((runs, "run", "runs"))
     parts = [f"{count} {one if count == 1 else many}" for count, one, many in counted if count]
     return f"Report: {_listed(parts)}"
 

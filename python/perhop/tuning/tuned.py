@@ -133,6 +133,7 @@ class Tuning:
             "set": self.changes,
             "ios": self.ios,
             "sensitivity": self.sensitivity.to_dicts(),
+            "units": self.question.space.units,
             "trials": len(self._trials),
             "failed": sum(one.error is not None for one in self._trials),
             "runs": self.runs,

@@ -1,0 +1,121 @@
+"""A tuning in the report: what was chosen and what it gives, the trials as charts, and what decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from io import BytesIO
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from perhop.loading import damaged
+from perhop.plot import tuned
+from perhop.plot.chart import Chart
+from perhop.quantity import interval, number, scale
+from perhop.saved import Saved
+from perhop.shape import ByName, OrNull, Pair
+from perhop.tables import Cell, Column, Table, sortable
+
+# The shape of result.json, as far as the page shows it.
+_GOAL = {"goal": str, "mean": OrNull(float), "ci95": OrNull(Pair(float)), "unit": str, "met": OrNull(bool)}
+_SHAPE = {
+    "scenario": str,
+    "seed": int,
+    "met": bool,
+    "best": {"trial": int, "parameters": ByName(str), "replications": int, "goals": [_GOAL]},
+    "ios": ByName([str]),
+    "sensitivity": [{"goal": str, "parameter": str, "share": OrNull(float)}],
+    "units": ByName(str),
+    "trials": int,
+    "runs": int,
+}
+# Charts of a goal over a parameter, and of two goals, at most: goals that are most wished for come first.
+_MOST = 12
+
+
+class Tuned:
+    """The section for a folder that `perhop tune -o` wrote."""
+
+    anchor = ""
+
+    def __init__(self, folder: Path) -> None:
+        saved = Saved.open(folder, "tuning")
+        self.found: Mapping[str, Any] = saved.json("result.json", _SHAPE)
+        content = saved.content("trials.parquet")
+        try:
+            self.trials = pl.read_parquet(BytesIO(content))
+        # What is no Parquet at all may also be a panic of its reader.
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise damaged(folder / "trials.parquet", str(error).splitlines()[0]) from error
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return str(self.found["scenario"])
+
+    title = name
+
+    @property
+    def description(self) -> str:
+        """What was chosen, and whether that meets the goals."""
+        best = self.found["best"]
+        values = ", ".join(f"{name} = {text}" for name, text in best["parameters"].items())
+        state = "meets the goals" if self.found["met"] else "comes nearest and does not meet every condition"
+        return f"Trial {best['trial']} {state}: {values}."
+
+    @property
+    def ios(self) -> Mapping[str, str]:
+        """The lines of IOS to paste, by router."""
+        return {router: "\n".join(lines) for router, lines in self.found["ios"].items()}
+
+    @cached_property
+    def charts(self) -> list[Chart]:
+        """Pairs of goals, and each goal over each parameter of numbers."""
+        goals = self.trials.drop_nulls("mean")["goal"].unique(maintain_order=True).to_list()
+        caption = f"{self.found['trials']} trials, {self.found['runs']} runs, seed {self.found['seed']}."
+        numbers = [one for one in tuned.parameters(self.trials) if self.trials[one].dtype.is_numeric()]
+        # A goal beside a goal on the one parameter would be that goal over the parameter once more.
+        alone = len(numbers) == 1
+        beside = [one for one in goals if not (alone and one in self._of_parameters)]
+        pairs = [tuned.front(self.trials, *pair, caption=caption) for pair in combinations(beside, 2)]
+        single = [
+            tuned.along(self.trials, goal, one, unit=self.found["units"][one], caption=caption)
+            for goal in goals
+            for one in numbers
+            if goal not in self._of_parameters
+        ]
+        return pairs[:_MOST] + single[:_MOST]
+
+    @cached_property
+    def goals(self) -> Table:
+        """The goals of the chosen trial."""
+        best = self.found["best"]
+        rows = []
+        for one in best["goals"]:
+            mean, ends = one["mean"], one["ci95"]
+            divisor, unit = scale(one["unit"], abs(mean or 0.0))
+            met = "" if one["met"] is None else "yes" if one["met"] else "no"
+            text = f"{interval(mean, ends, divisor)} {unit}".rstrip()
+            rows.append([Cell(one["goal"]), Cell(text, sortable(mean)), Cell(met)])
+        heads = [Column("goal"), Column("mean ± 95 %", numeric=True), Column("met")]
+        return Table(f"The chosen trial, {best['replications']} replications", heads, rows)
+
+    @cached_property
+    def sensitivity(self) -> Table:
+        """Which part of a goal's variance each parameter alone explains; without rows if nothing is known."""
+        rows = [
+            [Cell(one["goal"]), Cell(one["parameter"]), Cell(number(round(100 * share)), share)]
+            for one in self.found["sensitivity"]
+            if (share := one["share"]) is not None
+        ]
+        heads = [Column("goal"), Column("parameter"), Column("part of the variance, %", numeric=True)]
+        return Table("What a parameter alone explains, over the points drawn evenly", heads, rows)
+
+    @cached_property
+    def _of_parameters(self) -> set[str]:
+        """The goals that are parameters themselves: no sensitivity is told for them."""
+        measured = {one["goal"] for one in self.found["sensitivity"]}
+        return {one["goal"] for one in self.found["best"]["goals"]} - measured
