@@ -86,7 +86,7 @@ impl Input {
                     queue.push(packet);
                 }
             } else if let Some(packet) = queue.pop() {
-                buffer.release(now, &packet, packet.color, queue.occupancy());
+                buffer.departed(now, packet.color, queue.occupancy());
                 model.departure(now, &packet, &queue);
             }
         }

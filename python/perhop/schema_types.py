@@ -365,6 +365,7 @@ BufferConfig = TypedDict("BufferConfig", {
     "rio-c": 'NotRequired[MredConfig]',
     "rio-dc": 'NotRequired[MredConfig]',
     "mred": 'NotRequired[MredConfig]',
+    "codel": 'NotRequired[CodelConfig]',
 })
 
 
@@ -442,6 +443,22 @@ OverlappedConfig = TypedDict("OverlappedConfig", {
 class AveragingConfig(TypedDict):
     weight: NotRequired[float]
     exponent: NotRequired[int]
+
+
+CodelConfig = TypedDict("CodelConfig", {
+    "law": 'NotRequired[CodelLaw]',
+    "target": 'NotRequired[Time]',
+    "interval": 'NotRequired[Time]',
+    "limit": 'NotRequired[QueueSize]',
+    "ecn": 'NotRequired[EcnMarking]',
+    "ce-threshold": 'NotRequired[CeThresholdConfig | None]',
+    "mtu": 'NotRequired[ByteSize]',
+})
+
+
+class CeThresholdConfig(TypedDict):
+    wait: Time
+    of: NotRequired[CeThresholdOf]
 
 
 FairQueueingConfig = TypedDict("FairQueueingConfig", {
@@ -702,6 +719,9 @@ AfterForcedConfig = Literal["restart", "go-on"]
 ProbabilityConfig = Literal["per-packet", "per-byte"]
 EcnConfig = Literal["ignore", "mark", "mark-all"]
 LimitCounts = Literal["queue", "averaged"]
+CodelLaw = Literal["rfc", "linux"]
+EcnMarking = Literal["ignore", "mark"]
+CeThresholdOf = Literal["capable", "ect1"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
 PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters

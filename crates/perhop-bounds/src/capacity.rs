@@ -30,6 +30,7 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         | BufferConfig::RioC(config)
         | BufferConfig::RioDc(config)
         | BufferConfig::Mred(config) => config.queue_limit(),
+        BufferConfig::Codel(config) => Some(config.limit),
     }
 }
 

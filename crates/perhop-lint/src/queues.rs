@@ -44,7 +44,15 @@ impl Leaf<'_> {
         match &self.class.buffer {
             Some(BufferConfig::TailDrop(config)) => Some(config.limit),
             Some(BufferConfig::WeightedTailDrop(_)) => None,
-            Some(other) => other.mred().and_then(|config| config.limit).or(self.limit),
+            // It answers waits, so that what the queue could hold says nothing about them.
+            Some(BufferConfig::Codel(_)) => None,
+            Some(
+                BufferConfig::Red(config)
+                | BufferConfig::Wred(config)
+                | BufferConfig::RioC(config)
+                | BufferConfig::RioDc(config)
+                | BufferConfig::Mred(config),
+            ) => config.limit.or(self.limit),
             None => self.limit,
         }
     }

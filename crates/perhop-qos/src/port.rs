@@ -17,7 +17,7 @@ use crate::buffer::{AnyBuffer, BufferManager};
 
 use crate::observer::Place;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
-use crate::queue::{Queue, QueueId};
+use crate::queue::{Queue, QueueId, Stay};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
@@ -197,7 +197,10 @@ impl Port {
         let Some(place) = self.place_of(now, packet, &mut observer) else { return Sent::Dropped };
         let Ok((_, joins)) = self.admit(now, place, packet, &mut observer) else { return Sent::Dropped };
         if self.backlog == 0 && self.is_single && self.ring.admits(packet.length) {
-            return self.release(now, place, packet, &mut observer).map_or(Sent::Dropped, Sent::Transmitted);
+            if !self.may_leave(now, place, Stay::passing(now), packet, &mut observer) {
+                return Sent::Dropped;
+            }
+            return Sent::Transmitted(self.hand_over(now, place, packet, &mut observer));
         }
         self.join(now, place, packet, joins);
         Sent::Queued
@@ -245,35 +248,64 @@ impl Port {
                     Selection::Idle => return None,
                 }
             };
-            let place = self.take_head(now, id, packet, TransmitRing::admits)?;
-            let departure = self.release(now, place, packet, &mut observer);
-            if departure.is_some() || self.backlog == 0 {
-                return departure;
+            let (place, stay) = self.take_head(id, packet, TransmitRing::admits)?;
+            if self.leaves(now, place, stay, packet, &mut observer) {
+                return Some(self.hand_over(now, place, packet, &mut observer));
+            }
+            if self.backlog == 0 {
+                return None;
             }
         }
     }
 
-    /// The head of queue `id` leaves it if it `fits` into the ring, as its scheduler is told: `packet` is it,
-    /// and the answer its place.
+    /// The head of queue `id` leaves it if it `fits` into the ring: `packet` is it, and the answer its place
+    /// and its stay.
     #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
     #[inline(always)]
     fn take_head(
         &mut self,
-        now: Time,
         id: QueueId,
         packet: &mut Packet,
         fits: impl FnOnce(&TransmitRing, u32) -> bool,
-    ) -> Option<Place> {
+    ) -> Option<(Place, Stay)> {
         let queue = &mut self.queues[id.index()];
         let head = queue.head().filter(|head| fits(&self.ring, head.length))?;
         let (length, place) = (head.length, Place { queue: id, precedence: queue.precedence_of(head) });
         *packet = *head;
-        queue.drop_head(place.precedence, length);
+        let stay = queue.drop_head(place.precedence, length);
         self.backlog -= 1;
-        if !self.is_single {
-            self.scheduler.dequeued(now, id, length, queue);
+        Some((place, stay))
+    }
+
+    /// The head side: whether `packet`, which has left its queue after this `stay`, goes on, as its scheduler
+    /// is told. One that the buffer manager drops costs its queue nothing there.
+    #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
+    #[inline(always)]
+    fn leaves<O: Observer>(
+        &mut self,
+        now: Time,
+        place: Place,
+        stay: Stay,
+        packet: &mut Packet,
+        observer: &mut O,
+    ) -> bool {
+        let leaves = self.may_leave(now, place, stay, packet, observer);
+        if !leaves {
+            self.dropped_at_head(now, place.queue, packet.length);
+        } else if !self.is_single {
+            let queue = &self.queues[place.queue.index()];
+            self.scheduler.dequeued(now, place.queue, packet.length, queue);
         }
-        Some(place)
+        leaves
+    }
+
+    /// The scheduler hears that a head of `length` IP bytes of queue `id` is no more.
+    #[inline(never)]
+    fn dropped_at_head(&mut self, now: Time, id: QueueId, length: u32) {
+        let queue = &self.queues[id.index()];
+        if !self.is_single {
+            self.scheduler.dropped(now, id, length, queue);
+        }
     }
 
     /// Where `packet` would wait; `None` where no class takes it.
@@ -287,42 +319,39 @@ impl Port {
         Some(Place { queue: id, precedence: queue.precedence_of(packet) })
     }
 
-    /// The head side: asks the buffer manager about a packet that has left its queue, and hands it to the
-    /// ring.
+    /// Hands to the ring a packet that has left its queue.
     #[expect(
         clippy::inline_always,
         reason = "a part of both ways through the port, where a call costs as much"
     )]
     #[inline(always)]
-    fn release<O: Observer>(
+    fn hand_over<O: Observer>(
         &mut self,
         now: Time,
         place: Place,
-        packet: &mut Packet,
+        packet: &Packet,
         observer: &mut O,
-    ) -> Option<Departure> {
-        if !self.may_leave(now, place, packet, observer) {
-            return None;
-        }
+    ) -> Departure {
         let takes = self.pace.time(packet.length);
         let departure = self.commit(now, packet.length, takes);
         observer.dequeued(now, place, packet, departure);
-        Some(departure)
+        departure
     }
 
-    /// Whether the buffer manager lets `packet` go, which has left its queue.
+    /// Whether the buffer manager lets `packet` go, which has left its queue after this `stay`.
     #[expect(clippy::inline_always, reason = "a part of what goes to the ring")]
     #[inline(always)]
     fn may_leave<O: Observer>(
         &mut self,
         now: Time,
         place: Place,
+        stay: Stay,
         packet: &mut Packet,
         observer: &mut O,
     ) -> bool {
         let index = place.queue.index();
         let occupancy = self.queues[index].occupancy();
-        let verdict = self.buffers[index].release(now, packet, place.precedence, occupancy);
+        let verdict = self.buffers[index].release(now, packet, place.precedence, stay, occupancy);
         judge(now, place, packet, verdict, observer).is_ok()
     }
 

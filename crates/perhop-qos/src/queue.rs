@@ -2,16 +2,20 @@
 
 mod fair_queueing;
 mod growing_ring;
+mod order;
+mod timed;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
 pub use growing_ring::GrowingRing;
+use timed::TimedPackets;
 
 use crate::accounting::Accounting;
 use crate::classifier::OneOrMany;
-use crate::{Color, ConfigError, Dscp, Packet};
+use crate::{Color, ConfigError, Dscp, Packet, Time};
+use order::Order;
 
 /// A queue of a [`Port`](crate::Port), numbered in the order of the policy's leaf classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +25,21 @@ impl QueueId {
     /// As an index into the port's queues.
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+/// What a queue knows of a packet that has left its head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stay {
+    /// When it joined; not known unless the buffer manager [asks for
+    /// it](crate::buffer::BufferManager::asks_for_stays).
+    pub since: Time,
+}
+
+impl Stay {
+    /// That of a packet that finds nothing before it and leaves at once.
+    pub(crate) const fn passing(now: Time) -> Stay {
+        Stay { since: now }
     }
 }
 
@@ -158,10 +177,10 @@ struct Slot(Packet);
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Queue {
-    /// In order of arrival; empty where there are `flows`.
+    /// In order of arrival; empty where there is another `order`.
     packets: GrowingRing<Slot>,
-    /// Fair queueing of flows.
-    flows: Option<Box<FlowQueues>>,
+    /// Whatever knows more of its packets than their order of arrival: most queues do not.
+    order: Option<Box<Order>>,
     precedences: Precedences,
     occupancy: Occupancy,
 }
@@ -173,12 +192,16 @@ impl Queue {
     }
     /// An empty queue that serves `flows` fairly and counts by `precedence`.
     pub fn fair(precedence: &PrecedenceSource, flows: FlowQueues) -> Queue {
-        Queue { flows: Some(Box::new(flows)), ..Queue::new(precedence) }
+        Queue { order: Some(Box::new(Order::Fair(flows))), ..Queue::new(precedence) }
+    }
+    /// An empty queue, first in, first out, that notes when packets join and counts by `precedence`.
+    pub fn timed(precedence: &PrecedenceSource) -> Queue {
+        Queue { order: Some(Box::new(Order::Timed(TimedPackets::default()))), ..Queue::new(precedence) }
     }
     /// Serves flows by what `accounting` counts from now on.
     pub(crate) fn count(&mut self, accounting: Accounting) {
-        if let Some(flows) = &mut self.flows {
-            flows.count(accounting);
+        if let Some(order) = &mut self.order {
+            order.count(accounting);
         }
     }
     /// How full it is.
@@ -189,7 +212,7 @@ impl Queue {
     /// Whether it serves first in, first out: what joins stands behind its head.
     #[inline]
     pub fn is_fifo(&self) -> bool {
-        self.flows.is_none()
+        self.order.as_ref().is_none_or(|order| order.is_fifo())
     }
     /// Whether it serves first in, first out, and colors are its drop precedences.
     pub fn is_plain(&self) -> bool {
@@ -203,32 +226,32 @@ impl Queue {
     /// The packet that leaves next. Where flows are served fairly, a packet that joins may come before it.
     #[inline]
     pub fn head(&self) -> Option<&Packet> {
-        match &self.flows {
+        match &self.order {
             None => self.packets.front().map(|slot| &slot.0),
-            Some(flows) => flows.head(),
+            Some(order) => order.head(),
         }
     }
     /// Makes room for `packet`, which a [`push`](Queue::push) is to follow unless it is refused.
     #[inline]
     pub fn make_room(&mut self, packet: &Packet) -> Room {
-        let Some(flows) = &mut self.flows else { return Room::Free };
-        let room = flows.make_room(packet);
+        let Some(order) = &mut self.order else { return Room::Free };
+        let room = order.make_room(packet);
         if let Room::GivenUp(other) = room {
             self.occupancy.remove(self.precedences.of(&other), other.length);
         }
         room
     }
-    /// Adds `packet` at the tail.
+    /// Adds `packet` at the tail, which joins at the start of the run.
     pub fn push(&mut self, packet: Packet) {
-        self.push_as(self.precedences.of(&packet), &packet);
+        self.push_as(Time::ZERO, self.precedences.of(&packet), &packet);
     }
     /// Adds `packet`, whose drop precedence is `precedence`, at the tail.
     #[inline]
-    pub(crate) fn push_as(&mut self, precedence: Color, packet: &Packet) {
+    pub(crate) fn push_as(&mut self, now: Time, precedence: Color, packet: &Packet) {
         self.occupancy.add(precedence, packet.length);
-        match &mut self.flows {
+        match &mut self.order {
             None => self.packets.push_back(Slot(*packet)),
-            Some(flows) => flows.push(*packet),
+            Some(order) => order.push(now, packet),
         }
     }
     /// Counts a packet that it does not hold, because its departure is
@@ -250,16 +273,19 @@ impl Queue {
     }
     /// Forgets the packet at the head, whose drop precedence is `precedence` and whose length is `length`.
     #[inline]
-    pub(crate) fn drop_head(&mut self, precedence: Color, length: u32) {
-        match &mut self.flows {
-            None => self.packets.drop_front(),
-            Some(flows) => flows.drop_head(),
-        }
+    pub(crate) fn drop_head(&mut self, precedence: Color, length: u32) -> Stay {
         self.occupancy.remove(precedence, length);
+        match &mut self.order {
+            None => {
+                self.packets.drop_front();
+                Stay::default()
+            }
+            Some(order) => order.drop_head(),
+        }
     }
     /// The packets from head to tail; where flows are served fairly, flow by flow.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
-        self.packets.iter().map(|slot| &slot.0).chain(self.flows.iter().flat_map(|flows| flows.iter()))
+        self.packets.iter().map(|slot| &slot.0).chain(self.order.iter().flat_map(|order| order.iter()))
     }
 }
 

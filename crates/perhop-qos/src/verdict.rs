@@ -23,7 +23,8 @@ pub enum DropCause {
     QueueFull,
     /// Active queue management drew the packet at random.
     EarlyRandom,
-    /// Active queue management's average was at or above its maximum threshold.
+    /// Active queue management drew nothing: its average was at or above its maximum threshold, or the packet
+    /// had waited too long.
     EarlyForced,
     /// A traffic conditioner's action was to drop.
     Policed,

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager, DropSpacing};
+use perhop_qos::framing::Framing;
 use perhop_qos::packet::Ecn;
-use perhop_qos::queue::Occupancy;
+use perhop_qos::queue::{Occupancy, Stay};
 use perhop_qos::random::Streams;
 use perhop_qos::{Color, Packet, Rate, Time, Verdict};
 use serde::Deserialize;
@@ -23,6 +24,8 @@ struct VectorFile {
 struct Case {
     name: String,
     drain: Rate,
+    #[serde(default)]
+    framing: Framing,
     buffer: BufferConfig,
     step: Vec<Step>,
 }
@@ -44,6 +47,9 @@ struct Step {
     precedence: Color,
     length: Option<u32>,
     ecn: Option<String>,
+    /// Of a departure: when the packet joined.
+    #[serde(default)]
+    joined: Time,
     packets: Vec<u64>,
     bytes: Option<Vec<u64>>,
     averages: Option<Vec<f64>>,
@@ -73,10 +79,14 @@ impl Step {
         }
         occupancy
     }
+    fn stay(&self) -> Stay {
+        Stay { since: self.joined }
+    }
     fn packet(&self) -> Packet {
         let ecn = match self.ecn.as_deref() {
             None => Ecn::NotCapable,
             Some("capable") => Ecn::Capable0,
+            Some("ect1") => Ecn::Capable1,
             Some(other) => panic!("unknown ecn {other}"),
         };
         Packet { length: self.length.unwrap_or(1000), marks: ecn.into(), ..Packet::default() }
@@ -99,13 +109,13 @@ fn assert_close(found: &[f64], expected: &[f64], place: &str) {
 }
 
 fn run(case: &Case, file: &Path) {
-    let mut buffer = case.buffer.build(case.drain, &Streams::new(1, 0)).unwrap();
+    let mut buffer = case.buffer.build_on(case.drain, case.framing, &Streams::new(1, 0)).unwrap();
     for (number, step) in case.step.iter().enumerate() {
         let place = format!("{}: {}: step {}", file.display(), case.name, number + 1);
         let (queue, packet) = (step.occupancy(), step.packet());
         let verdict = match step.event {
             Event::Arrival => buffer.admit(step.at, &packet, step.precedence, &queue),
-            Event::Departure => buffer.release(step.at, &packet, step.precedence, &queue),
+            Event::Departure => buffer.release(step.at, &packet, step.precedence, step.stay(), &queue),
         };
         if let Some(expected) = &step.verdict {
             assert_eq!(name(verdict), expected, "{place}");

@@ -75,7 +75,7 @@ impl Link<'_> {
         };
         let length = packet.length + self.header();
         self.peer.deque(now.as_seconds(), Some((packet.color.index(), length)));
-        self.buffer.release(now, &packet, packet.color, self.queue.occupancy());
+        self.buffer.departed(now, packet.color, self.queue.occupancy());
         self.free_at = now + DRAIN.transmission_time(self.framing.wire_bytes(packet.length.into()));
         self.was_asked = false;
         true

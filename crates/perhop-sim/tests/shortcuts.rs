@@ -48,6 +48,13 @@ struct Tables {
     others: Vec<String>,
 }
 
+const POLICIES: usize = 7;
+
+/// `CoDel` that soon finds packets late.
+fn codel(law: &str) -> Value {
+    json!({"codel": {"law": law, "target": "2ms", "interval": "15ms", "mtu": "200B", "limit": "40 packets"}})
+}
+
 fn run_with(scenario: &Value, way: Way, seed: u64) -> Tables {
     let engine = match way {
         Way::Fast | Way::FastProbed => EngineChoice::Fast,
@@ -104,8 +111,8 @@ fn tables(
     run_with(&scenario, way, seed)
 }
 
-/// Tail drop, a shaper, priorities, and RED.
-fn policies_of_a_port() -> [Value; 4] {
+/// Tail drop, a shaper, priorities, RED, and what drops at the head: alone, shaped, and beside others.
+fn policies_of_a_port() -> [Value; POLICIES] {
     let tail_drop = json!({"tail-drop": {"limit": "6 packets"}});
     [
         json!({"classes": [{"name": "all", "buffer": tail_drop}]}),
@@ -115,6 +122,11 @@ fn policies_of_a_port() -> [Value; 4] {
         ]}),
         json!({"classes": [{"name": "all", "buffer": {"red": {"precedences": [
             {"min": "1 packets", "max": "5 packets", "max-probability": 0.5}], "averaging": {"weight": 0.1}}}}]}),
+        json!({"classes": [{"name": "all", "buffer": codel("rfc")}]}),
+        json!({"classes": [{"name": "all", "buffer": codel("linux"), "shape": {"rate": "700kb/s", "burst": "3kB"}}]}),
+        json!({"scheduler": "scfq", "classes": [
+            {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": codel("linux")}, {"name": "rest", "buffer": codel("rfc")},
+        ]}),
     ]
 }
 
@@ -123,7 +135,7 @@ proptest! {
     #[test]
     fn running_ahead_changes_nothing(
         sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..1500), 1..7),
-        policy in 0usize..4,
+        policy in 0..POLICIES,
         loss in prop::sample::select(vec![0.0, 0.03]),
         seed in any::<u64>(),
     ) {
@@ -217,7 +229,7 @@ proptest! {
     #[test]
     fn settling_changes_nothing(
         sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..1500), 1..9),
-        policies in [0usize..4, 0usize..4],
+        policies in [0..POLICIES, 0..POLICIES],
         loss in prop::sample::select(vec![0.0, 0.03]),
         seed in any::<u64>(),
     ) {
@@ -230,7 +242,7 @@ proptest! {
     #[test]
     fn fragments_take_the_ways_of_packets(
         sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..3000), 1..9),
-        policies in [0usize..4, 0usize..4],
+        policies in [0..POLICIES, 0..POLICIES],
         loss in prop::sample::select(vec![0.0, 0.03]),
         mtus in (prop::sample::select(vec![576, 1500, 65_535]), 300u64..1500, 200u64..1500),
         seed in any::<u64>(),

@@ -8,6 +8,7 @@ from typing import Any
 from perhop.codepoints import dscp_number, precedence_number
 from perhop.convert.conditions import codepoints, listed
 from perhop.convert.ios_class import size
+from perhop.quantity import quantity
 
 # Bytes of a packet where thresholds count packets and Linux counts bytes: what tc-red(8) advises.
 _AVERAGE = 1000
@@ -37,6 +38,8 @@ def discipline(config: Mapping[str, Any], rate_bps: int, say: Say) -> str:
         most = max(parameters["limits"], key=lambda limit: size(limit)[0])
         say("limits by drop precedence", f"one limit of {most} for all packets of the class")
         return _fifo(most)
+    if kind == "codel":
+        return f"codel {_codel(parameters, say)}"
     rows = _rows(config, parameters, say)
     if not rows:
         say(f"{kind} by a model", "tail drop of 64 packets in its place")
@@ -49,6 +52,32 @@ def discipline(config: Mapping[str, Any], rate_bps: int, say: Say) -> str:
 def _fifo(limit: str) -> str:
     number, unit = size(limit)
     return f"{'pfifo' if unit == 'packets' else 'bfifo'} limit {number}"
+
+
+def _codel(codel: Mapping[str, Any], say: Say) -> str:
+    """Return the options of tc-codel(8), which knows them by the same names."""
+    limit, unit = size(codel.get("limit") or "1000 packets")
+    if unit != "packets":
+        say(f"limit of {limit} bytes", f"codel counts packets: of {_AVERAGE} bytes each")
+        limit = max(limit // _AVERAGE, 1)
+    if codel.get("law", "rfc") != "linux":
+        say("CoDel of RFC 8289", "Linux' own: its square roots begin rough, and drops come a little earlier")
+    if codel.get("mtu", "1500B") != "1500B":
+        say(f"mtu: {codel['mtu']}", "the device's")
+    ecn = "ecn" if codel.get("ecn") == "mark" else "noecn"
+    said = f"limit {limit} target {_time(codel, 'target', '5ms')} interval {_time(codel, 'interval', '100ms')} {ecn}"
+    threshold = codel.get("ce-threshold")
+    if not threshold:
+        return said
+    if threshold.get("of") == "ect1":
+        say("ce-threshold of ECT(1)", "codel marks ECT(0) beyond it as well")
+    return f"{said} ce_threshold {_time(threshold, 'wait')}"
+
+
+def _time(config: Mapping[str, Any], key: str, default: str = "") -> str:
+    """Return a time in whole microseconds, as tc takes it."""
+    found = quantity(config.get(key) or default)
+    return f"{round(found[0] * 1e6)}us" if found else default
 
 
 def _fair(fair: Mapping[str, Any], say: Say) -> str:

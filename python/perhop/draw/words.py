@@ -82,6 +82,13 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
             (f"{number}: {limit}", role if role in PRECEDENCES else "muted")
             for number, (limit, (role, _)) in enumerate(zip(limits, of_precedences(len(limits)), strict=True))
         ]
+    if kind == "codel":
+        law = f" ({config['law']})" if config.get("law") else ""
+        target, interval = config.get("target", "5ms"), config.get("interval", "100ms")
+        return [
+            (f"CoDel{law}, at most {limit or '1000 packets'}", "muted"),
+            (f"target {quantity(target)}, interval {quantity(interval)}", "muted"),
+        ]
     if kind not in RED_FAMILY:
         return [(f"tail drop, {f'at most {limit}' if limit else 'no limit'}", "muted")]
     name = kind.upper() if kind != "mred" else f"RED family, {config.get('averages') or 'single'} averages"

@@ -10,7 +10,7 @@ from typing import Any
 CAUSES = {
     "queue_full": "full queues (tail drop)",
     "early_random": "early drops at random (RED)",
-    "early_forced": "early drops above the maximum threshold (RED)",
+    "early_forced": "early drops that were certain (RED above its maximum, CoDel)",
     "policed": "a policer",
     "no_route": "no route",
     "no_class": "no class that matches",

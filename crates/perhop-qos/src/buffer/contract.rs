@@ -1,16 +1,24 @@
 //! [`BufferManager`]: the contract of every buffer manager.
 
-use crate::queue::Occupancy;
+use crate::queue::{Occupancy, Stay};
 use crate::{Color, Packet, Time, Verdict};
 
 /// The contract of every buffer manager.
 pub trait BufferManager {
     /// Whether `packet`, of drop precedence `precedence`, may join the queue, which does not count it yet.
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict;
-    /// `packet`, of drop precedence `precedence`, has left the head of the queue, which no longer
-    /// counts it: may it go on?
-    fn release(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        let _ = packet;
+    /// `packet`, of drop precedence `precedence`, has left the head of the queue after this `stay`, and the
+    /// queue no longer counts it: may it go on? If it is dropped, the next head follows at once, unless the
+    /// scheduler prefers another queue.
+    fn release(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        precedence: Color,
+        stay: Stay,
+        queue: &Occupancy,
+    ) -> Verdict {
+        let _ = (packet, stay);
         self.departed(now, precedence, queue);
         Verdict::Pass
     }
@@ -19,6 +27,10 @@ pub trait BufferManager {
     /// arrival](BufferManager::decides_on_arrival).
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         let _ = (now, precedence, queue);
+    }
+    /// Whether the queue must note when packets join, so that [`release`](BufferManager::release) knows.
+    fn asks_for_stays(&self) -> bool {
+        false
     }
     /// Whether every packet that joined the queue may go on from its head.
     fn decides_on_arrival(&self) -> bool {

@@ -2,6 +2,8 @@
 //!
 //! A buffer manager stores and counts nothing: it reads the queue's [`Occupancy`].
 
+mod codel;
+mod codel_control;
 mod contract;
 mod drop_count;
 mod drop_curve;
@@ -27,6 +29,7 @@ mod weighted_tail_drop;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use codel::{CeThresholdConfig, CeThresholdOf, Codel, CodelConfig, CodelLaw, EcnMarking};
 pub use contract::BufferManager;
 pub use law::Law;
 pub use mred::Mred;
@@ -43,7 +46,7 @@ pub use thresholds::{
 pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};
 
 use crate::framing::Framing;
-use crate::queue::Occupancy;
+use crate::queue::{Occupancy, Stay};
 use crate::random::Streams;
 use crate::{Color, ConfigError, Packet, Rate, Time, Verdict};
 
@@ -66,6 +69,8 @@ pub enum BufferConfig {
     RioDc(MredConfig),
     /// The whole family: any averages with any number of drop precedences.
     Mred(MredConfig),
+    /// Controlled delay (RFC 8289): drops at the head by how long packets have waited.
+    Codel(CodelConfig),
 }
 
 /// A buffer manager of any kind: stored by value, dispatched by one `match`.
@@ -77,7 +82,11 @@ pub enum AnyBuffer {
     WeightedTailDrop(WeightedTailDrop),
     /// See [`Mred`].
     Mred(Mred),
+    /// See [`Codel`].
+    Codel(Codel),
 }
+
+const _: () = assert!(size_of::<AnyBuffer>() == 128, "two cache lines, of which few read the second");
 
 impl Default for BufferConfig {
     fn default() -> BufferConfig {
@@ -89,12 +98,25 @@ impl BufferConfig {
     /// The thresholds and probabilities of the RED family; `None` for a buffer manager without any.
     pub fn mred(&self) -> Option<&MredConfig> {
         match self {
-            BufferConfig::TailDrop(_) | BufferConfig::WeightedTailDrop(_) => None,
+            BufferConfig::TailDrop(_) | BufferConfig::WeightedTailDrop(_) | BufferConfig::Codel(_) => None,
             BufferConfig::Red(config)
             | BufferConfig::Wred(config)
             | BufferConfig::RioC(config)
             | BufferConfig::RioDc(config)
             | BufferConfig::Mred(config) => Some(config),
+        }
+    }
+    /// Whether it drops packets that have joined the queue, when they come to its head.
+    pub fn drops_at_the_head(&self) -> bool {
+        match self {
+            BufferConfig::Codel(_) => true,
+            BufferConfig::TailDrop(_)
+            | BufferConfig::WeightedTailDrop(_)
+            | BufferConfig::Red(_)
+            | BufferConfig::Wred(_)
+            | BufferConfig::RioC(_)
+            | BufferConfig::RioDc(_)
+            | BufferConfig::Mred(_) => false,
         }
     }
     /// The buffer manager of a queue that drains at `drain` at most (the port's rate): what its
@@ -123,6 +145,9 @@ impl BufferConfig {
                 let built = config.build().map_err(|e| e.within("weighted-tail-drop"))?;
                 return Ok(AnyBuffer::WeightedTailDrop(built));
             }
+            BufferConfig::Codel(config) => {
+                return Ok(AnyBuffer::Codel(config.build(framing).map_err(|e| e.within("codel"))?));
+            }
             BufferConfig::Red(config) => ("red", &[Averages::Single], config),
             BufferConfig::Wred(config) => ("wred", &[Averages::Single], config),
             BufferConfig::RioC(config) => ("rio-c", &[Averages::Coupled, Averages::CoupledSampled], config),
@@ -143,7 +168,7 @@ impl AnyBuffer {
     /// none where it keeps none.
     pub fn averages(&self) -> Vec<f64> {
         match self {
-            AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) => Vec::new(),
+            AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) | AnyBuffer::Codel(_) => Vec::new(),
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
     }
@@ -151,7 +176,7 @@ impl AnyBuffer {
     /// [`Mred::deciding_average`]); `None` where no average decides.
     pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> Option<f64> {
         match self {
-            AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) => None,
+            AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) | AnyBuffer::Codel(_) => None,
             AnyBuffer::Mred(buffer) => Some(buffer.deciding_average(precedence, queue)),
         }
     }
@@ -164,6 +189,7 @@ macro_rules! dispatch {
             AnyBuffer::TailDrop($buffer) => $call,
             AnyBuffer::WeightedTailDrop($buffer) => $call,
             AnyBuffer::Mred($buffer) => $call,
+            AnyBuffer::Codel($buffer) => $call,
         }
     };
 }
@@ -175,12 +201,22 @@ impl BufferManager for AnyBuffer {
         dispatch!(self, buffer => buffer.admit(now, packet, precedence, queue))
     }
     #[inline]
-    fn release(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        dispatch!(self, buffer => buffer.release(now, packet, precedence, queue))
+    fn release(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        precedence: Color,
+        stay: Stay,
+        queue: &Occupancy,
+    ) -> Verdict {
+        dispatch!(self, buffer => buffer.release(now, packet, precedence, stay, queue))
     }
     #[inline]
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         dispatch!(self, buffer => buffer.departed(now, precedence, queue));
+    }
+    fn asks_for_stays(&self) -> bool {
+        dispatch!(self, buffer => buffer.asks_for_stays())
     }
     fn decides_on_arrival(&self) -> bool {
         dispatch!(self, buffer => buffer.decides_on_arrival())

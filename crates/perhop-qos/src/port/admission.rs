@@ -76,7 +76,7 @@ impl Port {
     #[inline]
     pub(super) fn join(&mut self, now: Time, place: Place, packet: &Packet, joins: Joins) {
         let queue = &mut self.queues[place.queue.index()];
-        queue.push_as(place.precedence, packet);
+        queue.push_as(now, place.precedence, packet);
         self.shaped_until = None;
         match joins {
             Joins::AsOneMore => {

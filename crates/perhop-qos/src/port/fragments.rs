@@ -62,10 +62,10 @@ impl Port {
         if !self.ring.admits(if is_whole { length } else { left.min(fragmenter.fragmentation.most()) }) {
             return ControlFlow::Break(None);
         }
-        let Some(place) = self.take_head(now, id, packet, |_, _| true) else {
+        let Some((place, stay)) = self.take_head(id, packet, |_, _| true) else {
             return ControlFlow::Break(None);
         };
-        if !self.may_leave(now, place, packet, observer) {
+        if !self.leaves(now, place, stay, packet, observer) {
             return ControlFlow::Continue(());
         }
         if is_whole {

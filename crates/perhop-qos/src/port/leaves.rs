@@ -1,7 +1,7 @@
 //! [`Leaves`]: what a port keeps for each of its queues.
 
 use super::gate::{Gate, SharedLimit};
-use crate::buffer::{AnyBuffer, BufferConfig, TailDropConfig};
+use crate::buffer::{AnyBuffer, BufferConfig, BufferManager, TailDropConfig};
 use crate::policer::PoliceConfig;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
 use crate::queue::{FairQueueingConfig, Queue};
@@ -63,7 +63,9 @@ impl Leaves {
         class.precedence.check().map_err(|error| error.within("precedence"))?;
         let flows = class.fair_queueing.as_ref().map(FairQueueingConfig::build).transpose();
         let queue = match flows.map_err(|error| error.within("fair-queueing"))? {
+            Some(_) if buffer.asks_for_stays() => return Err(with_fair_queueing(class)),
             Some(flows) => Queue::fair(&class.precedence, flows),
+            None if buffer.asks_for_stays() => Queue::timed(&class.precedence),
             None => Queue::new(&class.precedence),
         };
         let policer = class.police.as_ref().map(PoliceConfig::build).transpose();
@@ -76,4 +78,14 @@ impl Leaves {
         self.queues.push(queue);
         Ok(())
     }
+}
+
+/// The buffer manager of `class` goes by how long packets have waited, which fair queueing does not note.
+fn with_fair_queueing(class: &ClassConfig) -> ConfigError {
+    let message = format!(
+        "class `{}` drops by the time that packets wait, and fair-queueing does not note it",
+        class.name
+    );
+    ConfigError::new("fair-queueing", message)
+        .help("leave out `fair-queueing`, or take tail-drop or red for `buffer`")
 }

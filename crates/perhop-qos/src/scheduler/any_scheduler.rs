@@ -132,6 +132,9 @@ impl Scheduler for AnyScheduler {
     fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32) {
         dispatch!(self, scheduler => scheduler.dequeued(now, child, length, next));
     }
+    fn dropped(&mut self, now: Time, child: usize, length: u32, next: u32) {
+        dispatch!(self, scheduler => scheduler.dropped(now, child, length, next));
+    }
     fn heeds_time(&self) -> bool {
         dispatch!(self, scheduler => scheduler.heeds_time())
     }

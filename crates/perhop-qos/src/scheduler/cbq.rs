@@ -298,6 +298,10 @@ impl Scheduler for Cbq {
         }
     }
 
+    fn dropped(&mut self, _: Time, child: usize, _: u32, _: u32) {
+        self.classes[child].waiting -= 1;
+        self.decision = None;
+    }
     /// Allotments come in with time.
     fn heeds_time(&self) -> bool {
         true

@@ -36,6 +36,10 @@ pub trait Scheduler {
     /// The child that was selected has sent its head, a packet of `length` IP bytes; the head after it has
     /// `next`, or there is none to send where this is 0.
     fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32);
+    /// The child that was selected has lost its head, a packet of `length` IP bytes, before it was sent; the
+    /// head after it has `next`, or there is none to send where this is 0. What was not sent costs nothing:
+    /// the child keeps its place.
+    fn dropped(&mut self, now: Time, child: usize, length: u32, next: u32);
     /// Whether it may let nobody send although there are heads: then it is asked again when it says.
     fn holds_back(&self) -> bool {
         false

@@ -52,4 +52,7 @@ impl Scheduler for Drr {
     fn dequeued(&mut self, _: Time, child: usize, length: u32, _: u32) {
         self.rounds.dequeued(child, u64::from(length));
     }
+    fn dropped(&mut self, _: Time, child: usize, _: u32, _: u32) {
+        self.rounds.dequeued(child, 0);
+    }
 }

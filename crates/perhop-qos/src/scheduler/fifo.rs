@@ -52,4 +52,7 @@ impl Scheduler for Fifo {
             self.order.remove(place);
         }
     }
+    fn dropped(&mut self, now: Time, child: usize, length: u32, next: u32) {
+        self.dequeued(now, child, length, next);
+    }
 }

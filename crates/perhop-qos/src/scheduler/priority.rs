@@ -134,6 +134,9 @@ impl Scheduler for Priority {
             self.charge(now, child, length);
         }
     }
+    fn dropped(&mut self, _: Time, child: usize, _: u32, next: u32) {
+        self.head_changed(child, next);
+    }
     /// A cap's tokens come in with time.
     fn heeds_time(&self) -> bool {
         !self.caps.is_empty()

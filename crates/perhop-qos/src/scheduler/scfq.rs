@@ -116,6 +116,10 @@ impl Scheduler for Scfq {
         self.virtual_time = child.start;
         self.heads.set(index, child.tag());
     }
+    /// The next packet starts where this one would have.
+    fn dropped(&mut self, _: Time, index: usize, _: u32, next: u32) {
+        self.sent_uncharged(index, next);
+    }
 }
 
 #[cfg(test)]

@@ -199,6 +199,13 @@ impl Guarantees {
         }
         is_due
     }
+    /// `child` has lost its head: the next is due when that was.
+    fn dropped(&mut self, index: usize, next: u32) {
+        if let Some(guarantee) = &mut self.of[index] {
+            guarantee.waiting -= 1;
+            self.head_changed(index, next);
+        }
+    }
     /// The head after one that was due: due as well, or early.
     #[inline]
     fn go_on(&mut self, now: Time, index: usize) {
@@ -237,6 +244,10 @@ impl Scheduler for ThreeParameter {
         } else {
             self.excess.dequeued(now, index, length, next);
         }
+    }
+    fn dropped(&mut self, _: Time, index: usize, _: u32, next: u32) {
+        self.guarantees.dropped(index, next);
+        self.excess.sent_uncharged(index, next);
     }
     /// A head becomes due with time.
     fn heeds_time(&self) -> bool {

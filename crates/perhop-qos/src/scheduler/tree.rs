@@ -1,6 +1,7 @@
 //! [`SchedulerTree`]: the schedulers and shapers of one port, one inside the other, with the queues as
 //! leaves.
 
+mod dropped;
 mod nested;
 #[cfg(test)]
 mod tests;

@@ -111,6 +111,11 @@ impl Scheduler for Wf2qPlus {
         child.start += child.weight.span(length);
         child.waiting -= 1;
     }
+    /// The next packet starts where this one would have.
+    fn dropped(&mut self, _: Time, index: usize, _: u32, _: u32) {
+        self.waiting -= 1;
+        self.children[index].waiting -= 1;
+    }
     /// What a head is eligible by is a virtual time that goes on while a packet is on the wire.
     fn heeds_time(&self) -> bool {
         true

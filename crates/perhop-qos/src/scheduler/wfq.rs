@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::contract::Scheduler;
 use super::share::Takes;
 use super::virtual_time::{ServiceClock, Virtual, Weight, shared_among, work_of};
+use crate::buffer::BufferConfig;
 use crate::policy::ClassConfig;
 use crate::{ConfigError, Rate, Time};
 
@@ -96,6 +97,13 @@ impl Wfq {
             message,
             "use scfq or wf2q-plus, which track packets only",
         )?;
+        let message =
+            "wfq above a buffer manager that drops at the head: its fluid model has served that packet";
+        refuse(
+            |class| class.buffer.as_ref().is_some_and(BufferConfig::drops_at_the_head),
+            message,
+            "use scfq or wf2q-plus, which track packets only",
+        )?;
         let child = |weight| Child { weight, periods: VecDeque::with_capacity(64), last: 0, in_fluid: false };
         Ok(Wfq {
             children: TAKES.weights(classes)?.into_iter().map(child).collect(),
@@ -162,5 +170,10 @@ impl Scheduler for Wfq {
         self.children[child].remove(length);
         self.advance(now);
         self.clock.start(now, length);
+    }
+    /// Only told of classes that drop nothing at their heads: the fluid server could not take back what it
+    /// has served of a packet.
+    fn dropped(&mut self, _: Time, child: usize, length: u32, _: u32) {
+        self.children[child].remove(length);
     }
 }

@@ -61,4 +61,7 @@ impl Scheduler for Wrr {
     fn dequeued(&mut self, _: Time, child: usize, _: u32, _: u32) {
         self.rounds.dequeued(child, PACKET);
     }
+    fn dropped(&mut self, _: Time, child: usize, _: u32, _: u32) {
+        self.rounds.dequeued(child, 0);
+    }
 }

@@ -105,7 +105,7 @@ impl SchedulerTree {
     ///
     /// A head that may is announced before its predecessor is gone: the scheduler above sees no gap,
     /// and the child keeps its place there.
-    fn spend(&mut self, now: Time, place: Place, length: u32, head: u32) -> u32 {
+    pub(super) fn spend(&mut self, now: Time, place: Place, length: u32, head: u32) -> u32 {
         let shaping = &mut self.nodes[place.node].shaping[place.child];
         (shaping.released, shaping.covered) = (false, 0);
         let Some(shaper) = &mut shaping.shaper else { return head };

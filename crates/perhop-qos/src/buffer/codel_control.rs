@@ -1,0 +1,274 @@
+//! `CoDel`'s control loop: whether a packet that leaves the head is late, and whether that is answered by a
+//! drop.
+//!
+//! The pseudocode of RFC 8289 §5 handles one call of its `dequeue`, which may take several packets from the
+//! queue. Here each of these is asked about by itself: [`Phase`] says what the ones before it came to.
+
+use super::codel::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
+use crate::framing::Framing;
+use crate::packet::Ecn;
+use crate::units::Time;
+use crate::{ConfigError, DropCause, Verdict};
+
+/// Linux counts time in steps of 1024 ns.
+const LINUX_STEP_PICOSECONDS: u64 = 1_024_000;
+/// The reciprocal square root of 1, as Linux has it in 16 bits.
+const ONE: u16 = u16::MAX;
+/// No wait is being watched.
+const NEVER: i64 = 0;
+/// RFC 8289 §5.5: a control loop that ended less than so many intervals ago goes on where it was.
+const RECENT_INTERVALS: i64 = 16;
+
+/// The settings of a control loop. Times are in the law's own steps: picoseconds, or those of Linux.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Controller {
+    law: CodelLaw,
+    ecn: EcnMarking,
+    ce_threshold_of: CeThresholdOf,
+    /// What is counted of a packet beyond its IP bytes.
+    header: u32,
+    /// What a queue may hold without a drop, counted so.
+    floor: u64,
+    target: i64,
+    interval: i64,
+    ce_threshold: i64,
+}
+
+impl Controller {
+    /// As `config` says, before a link of this `framing`.
+    pub(super) fn of(config: &CodelConfig, framing: Framing) -> Result<Controller, ConfigError> {
+        let CodelConfig { law, target, interval, .. } = *config;
+        if !(Time::from_microseconds(10)..=Time::from_seconds(100)).contains(&interval) {
+            return Err(ConfigError::new("interval", format!("an interval of {interval}"))
+                .help("10us to 100s; 100ms where round trips are not known"));
+        }
+        if target >= interval {
+            return Err(ConfigError::new(
+                "target",
+                format!("a target of {target}, the interval is {interval}"),
+            )
+            .help("below the interval: a twentieth of it, as 5ms of 100ms"));
+        }
+        let header = if law == CodelLaw::Linux { framing.queued_header() } else { 0 };
+        let ce_threshold = config.ce_threshold;
+        Ok(Controller {
+            law,
+            ecn: config.ecn,
+            ce_threshold_of: ce_threshold.map_or(CeThresholdOf::Capable, |CeThresholdConfig { of, .. }| of),
+            header,
+            floor: config.mtu.as_bytes().saturating_add(header.into()),
+            target: steps(law, target),
+            interval: steps(law, interval),
+            ce_threshold: ce_threshold.map_or(i64::MAX, |threshold| steps(law, threshold.wait)),
+        })
+    }
+    /// What `packets` of so many IP bytes in all count.
+    #[inline]
+    pub(super) fn counted(&self, packets: u64, bytes: u64) -> u64 {
+        bytes + packets * u64::from(self.header)
+    }
+    /// What becomes of a packet with this `ecn` field that is to be dropped early.
+    #[inline]
+    fn signal(&self, ecn: Ecn) -> Verdict {
+        if self.ecn == EcnMarking::Mark && ecn != Ecn::NotCapable {
+            Verdict::MarkCe
+        } else {
+            Verdict::Drop(DropCause::EarlyForced)
+        }
+    }
+    /// What becomes of a packet that goes on after this `wait`.
+    #[inline]
+    fn pass(&self, wait: i64, ecn: Ecn) -> Verdict {
+        let is_marked = wait > self.ce_threshold
+            && match self.ce_threshold_of {
+                CeThresholdOf::Capable => ecn != Ecn::NotCapable,
+                CeThresholdOf::Ect1 => ecn == Ecn::Capable1,
+            };
+        if is_marked { Verdict::MarkCe } else { Verdict::Pass }
+    }
+}
+
+/// `time` in steps of `law`.
+#[inline]
+fn steps(law: CodelLaw, time: Time) -> i64 {
+    let picoseconds = time.as_picoseconds();
+    let steps = match law {
+        CodelLaw::Rfc => picoseconds,
+        CodelLaw::Linux => picoseconds / LINUX_STEP_PICOSECONDS,
+    };
+    steps.cast_signed()
+}
+
+/// What the control loop of one queue remembers: the variables of RFC 8289 §5.3.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Control {
+    /// When the waits will have been too long for an interval; [`NEVER`] while the last one was not.
+    first_above: i64,
+    drop_next: i64,
+    /// Drops since the loop began.
+    count: u32,
+    /// What `count` was when it began last.
+    last_count: u32,
+    /// 1 / √count in 2⁻¹⁶, as Linux has it: improved by a step of Newton's at every drop.
+    reciprocal_root: u16,
+    phase: Phase,
+}
+
+/// Where the control loop is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// Not dropping.
+    #[default]
+    Watching,
+    /// Dropping, now and then.
+    Dropping,
+    /// The first packet has just been dropped: the next goes on.
+    DroppedFirst,
+    /// A further packet has just been dropped: if the next is late, it is known when the one after that is to
+    /// be dropped.
+    DroppedAnother,
+}
+
+impl Default for Control {
+    fn default() -> Control {
+        Control {
+            first_above: NEVER,
+            // Not recent, whatever the time is.
+            drop_next: i64::MIN / 2,
+            count: 0,
+            last_count: 0,
+            reciprocal_root: 0,
+            phase: Phase::default(),
+        }
+    }
+}
+
+impl Control {
+    /// What becomes of a packet with this `ecn` field that has waited since `since` and leaves `backlog`
+    /// bytes behind.
+    #[inline]
+    pub(super) fn decide(
+        &mut self,
+        controller: &Controller,
+        now: Time,
+        since: Time,
+        backlog: u64,
+        ecn: Ecn,
+    ) -> Verdict {
+        let now = steps(controller.law, now);
+        let wait = now - steps(controller.law, since);
+        if wait < controller.target || backlog <= controller.floor {
+            self.first_above = NEVER;
+            self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
+            return controller.pass(wait, ecn);
+        }
+        self.decide_above(controller, now, wait, ecn)
+    }
+
+    /// As [`decide`](Control::decide) for a wait above the target.
+    #[inline(never)]
+    fn decide_above(&mut self, controller: &Controller, now: i64, wait: i64, ecn: Ecn) -> Verdict {
+        let is_late = self.is_late(controller, now);
+        match self.phase {
+            Phase::DroppedFirst => self.phase = Phase::Dropping,
+            _ if !is_late => self.phase = Phase::Watching,
+            Phase::Watching => return self.begin(controller, now, ecn),
+            Phase::Dropping | Phase::DroppedAnother => {
+                if self.phase == Phase::DroppedAnother {
+                    self.drop_next += self.spacing(controller);
+                    self.phase = Phase::Dropping;
+                }
+                if now >= self.drop_next {
+                    return self.go_on(controller, ecn);
+                }
+            }
+        }
+        controller.pass(wait, ecn)
+    }
+
+    /// RFC 8289 §5.6, `dodequeue`: whether waits have been above the target for an interval.
+    fn is_late(&mut self, controller: &Controller, now: i64) -> bool {
+        if self.first_above == NEVER {
+            // Linux: strictly after that step.
+            let strictly = i64::from(controller.law == CodelLaw::Linux);
+            self.first_above = now + controller.interval + strictly;
+            return false;
+        }
+        now >= self.first_above
+    }
+
+    /// The first signal.
+    ///
+    /// RFC 8289 §5.5: "if min went above TARGET close to when we last went below it, assume that the drop
+    /// rate that controlled the queue on the last cycle is a good starting point to control it now".
+    fn begin(&mut self, controller: &Controller, now: i64, ecn: Ecn) -> Verdict {
+        let verdict = controller.signal(ecn);
+        self.phase = if verdict == Verdict::MarkCe { Phase::Dropping } else { Phase::DroppedFirst };
+        let since_then = self.count.wrapping_sub(self.last_count);
+        if since_then > 1 && now - self.drop_next < RECENT_INTERVALS * controller.interval {
+            self.count = since_then;
+            self.improve_root();
+        } else {
+            self.count = 1;
+            self.reciprocal_root = ONE;
+        }
+        self.last_count = self.count;
+        self.drop_next = now + self.spacing(controller);
+        verdict
+    }
+
+    /// A further signal, which is due.
+    fn go_on(&mut self, controller: &Controller, ecn: Ecn) -> Verdict {
+        self.count = self.count.wrapping_add(1);
+        self.improve_root();
+        let verdict = controller.signal(ecn);
+        if verdict == Verdict::MarkCe {
+            self.drop_next += self.spacing(controller);
+        } else {
+            self.phase = Phase::DroppedAnother;
+        }
+        verdict
+    }
+
+    /// RFC 8289 §5.4, the control law: interval / √count between drops.
+    fn spacing(&self, controller: &Controller) -> i64 {
+        match controller.law {
+            CodelLaw::Rfc => (controller.interval as f64 / libm::sqrt(f64::from(self.count))) as i64,
+            CodelLaw::Linux => (controller.interval * i64::from(self.reciprocal_root)) >> 16,
+        }
+    }
+
+    /// `codel_Newton_step` of Linux: r ← r/2 · (3 − count · r²), in whole numbers.
+    fn improve_root(&mut self) {
+        let root = u64::from(self.reciprocal_root) << 16;
+        let square = (root * root) >> 32;
+        let rest = (3_u64 << 32).wrapping_sub(u64::from(self.count).wrapping_mul(square)) >> 2;
+        self.reciprocal_root = (rest.wrapping_mul(root) >> 47) as u16;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first steps from count 1: Newton's step from r = 65535/65536 for 2 is r (3 − 2 r²)/2 = 0.50002, for
+    /// 3 then 0.5624, for 4 0.4878; √: 0.7071, 0.5774, 0.5.
+    #[test]
+    fn one_step_of_newtons_per_drop() {
+        let mut control = Control { count: 1, reciprocal_root: ONE, ..Control::default() };
+        let mut roots = Vec::new();
+        for count in 2..=60 {
+            control.count = count;
+            control.improve_root();
+            roots.push(f64::from(control.reciprocal_root) / 65_536.0);
+        }
+        let mut exact = 65_535.0 / 65_536.0;
+        for (count, root) in (2..).zip(&roots) {
+            exact = exact / 2.0 * (3.0 - f64::from(count) * exact * exact);
+            assert!((root - exact).abs() < 1e-4, "{count}: {root} and not {exact}");
+            exact = *root;
+        }
+        assert!((roots[0] - 0.5000).abs() < 1e-3 && (roots[2] - 0.4878).abs() < 1e-2, "{roots:?}");
+        assert!((roots[58] * libm::sqrt(60.0) - 1.0).abs() < 1e-3, "it catches up: {}", roots[58]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Queue management of Linux, held to what the kernel did (`tests/readings/linux-aqm.toml`).
+//!
+//! There a frame was delivered when it left the queue, here it is when its last bit has arrived: what is
+//! compared is when packets leave their queue, which is the same. The first frame left 2 us after its source
+//! was told to start, and what step of 1.024 us the kernel's clock had reached is not known: the start is
+//! chosen so that the first gap comes when it did, everything after it is the algorithm's.
+
+use std::path::Path;
+
+use perhop_qos::Observer;
+use perhop_qos::observer::{Place, PortObservers};
+use perhop_qos::packet::Packet;
+use perhop_qos::port::Departure;
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
+use perhop_sim::build::set_up;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize)]
+struct Readings {
+    case: Vec<Reading>,
+}
+
+#[derive(Deserialize)]
+struct Reading {
+    from_s: f64,
+    until_s: f64,
+    frames_in: usize,
+    frames_out: usize,
+    drops: usize,
+    wait_ms: Waits,
+    mean_wait_until_ms: Vec<(f64, f64)>,
+    gaps_s: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Waits {
+    mean: f64,
+    p5: f64,
+    p25: f64,
+    p50: f64,
+    p75: f64,
+    p95: f64,
+    p99: f64,
+    max: f64,
+}
+
+/// What was seen at a port, times in seconds.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    arrived: Vec<f64>,
+    dropped: Vec<f64>,
+    /// When it left, and after what wait.
+    left: Vec<(f64, f64)>,
+    /// When a packet left before which one or more were dropped.
+    gaps: Vec<f64>,
+    is_gap: bool,
+}
+
+impl Observer for Seen {
+    fn arrived(&mut self, now: Time, _: Place, _: &Packet) {
+        self.arrived.push(now.as_seconds());
+    }
+    fn dropped(&mut self, now: Time, _: Option<Place>, _: &Packet, cause: DropCause) {
+        assert_eq!(cause, DropCause::EarlyForced);
+        self.dropped.push(now.as_seconds());
+        self.is_gap = true;
+    }
+    fn dequeued(&mut self, now: Time, _: Place, packet: &Packet, _: Departure) {
+        self.left.push((now.as_seconds(), (now - packet.sent_at).as_seconds()));
+        if std::mem::take(&mut self.is_gap) {
+            self.gaps.push(now.as_seconds());
+        }
+    }
+}
+
+/// The port of the first direction.
+#[derive(Default)]
+struct First(Seen, Seen);
+
+impl PortObservers for First {
+    type Observer<'w> = &'w mut Seen;
+    fn of_port(&mut self, port: usize) -> &mut Seen {
+        if port == 0 { &mut self.0 } else { &mut self.1 }
+    }
+}
+
+/// 12 Mb/s in frames of 1000 bytes, with the Ethernet header, through 10 Mb/s.
+fn overload(buffer: &Value) -> Seen {
+    let scenario = json!({
+        "perhop": 1, "name": "cbr12", "duration": "300s", "hosts": {"h": {}, "c": {}},
+        "links": [{"between": ["h", "c"], "rate": "10Mb/s", "delay": "0s", "framing": "ethernet-header",
+                   "interfaces": {"h": {"output": "queue"}}}],
+        "policies": {"queue": {"queueing": {"classes": [{"name": "all", "buffer": buffer}]}}},
+        "traffic": [{"name": "cbr", "from": "h", "to": "c", "start": "100.0024ms", "start-within": "0s",
+                     "source": {"cbr": {"rate": "12Mb/s", "packet": {"ip": "986B"}, "rate-counts": "ethernet-header"}}}],
+    });
+    let scenario = perhop_scenario::load_json(scenario, ".").unwrap().resolved;
+    let mut network = set_up(&scenario, Path::new("."), 1, 0, &[]).unwrap().plain(First::default());
+    network.run_until(scenario.duration);
+    network.observers.0
+}
+
+fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "{what}: {found} and not {expected}");
+}
+
+/// Holds what was `seen` to the kernel: to the instant as long as that can be known, and after 20 s, when a
+/// microsecond more or less has led to other packets being dropped, to totals and percentiles.
+fn assert_as_the_kernel(seen: &Seen) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/readings/linux-aqm.toml");
+    let readings: Readings = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let reading = &readings.case[0];
+    for (number, (found, expected)) in seen.gaps.iter().zip(&reading.gaps_s).enumerate() {
+        // They were written in six digits.
+        assert_close(
+            &format!("gap {}", number + 1),
+            *found,
+            *expected,
+            if *expected < 1.0 { 0.6e-6 } else { 5e-6 },
+        );
+    }
+    let mut from = 0.0;
+    for &(until, expected) in &reading.mean_wait_until_ms {
+        let waits: Vec<f64> = seen
+            .left
+            .iter()
+            .filter(|(at, _)| (from..until).contains(at))
+            .map(|(_, wait)| wait * 1e3)
+            .collect();
+        let mean = waits.iter().sum::<f64>() / waits.len() as f64;
+        assert_close(&format!("mean wait until {until} s"), mean, expected, 0.005);
+        from = until;
+    }
+    let is_measured = |at: &f64| (reading.from_s..reading.until_s).contains(at);
+    assert_eq!(seen.arrived.iter().filter(|at| is_measured(at)).count(), reading.frames_in);
+    assert_eq!(seen.dropped.iter().filter(|at| is_measured(at)).count(), reading.drops);
+    let mut waits: Vec<f64> =
+        seen.left.iter().filter(|(at, _)| is_measured(at)).map(|(_, wait)| wait * 1e3).collect();
+    assert_eq!(waits.len(), reading.frames_out);
+    waits.sort_by(f64::total_cmp);
+    let at = |part: f64| waits[((waits.len() as f64 * part) as usize).min(waits.len() - 1)];
+    let Waits { mean, p5, p25, p50, p75, p95, p99, max } = reading.wait_ms;
+    assert_close("mean", waits.iter().sum::<f64>() / waits.len() as f64, mean, 0.003 * mean);
+    for (part, expected) in
+        [(0.05, p5), (0.25, p25), (0.5, p50), (0.75, p75), (0.95, p95), (0.99, p99), (1.0, max)]
+    {
+        // Half a step of the readings, and 0.6 %.
+        assert_close(&format!("percentile {part}"), at(part), expected, 0.025 + 0.006 * expected);
+    }
+}
+
+#[test]
+fn codel_drops_when_the_kernel_did() {
+    assert_as_the_kernel(&overload(&json!({"codel": {"law": "linux"}})));
+}
