@@ -115,6 +115,8 @@ class Policies:
             {"red": {"precedences": rows[:1]}},
             {"rio-c": {"precedences": rows}},
             {"weighted-tail-drop": {"limits": ["10 packets", "20 packets"]}},
+            {"codel": {"law": "linux", "target": "10ms"}},
+            {"fq-codel": {"flows": 16}},
         ])  # fmt: skip
         precedence = draw.choice(["color", "dscp", "ip-precedence", {"by-dscp": [["af11", "af12"], "ef"]}])
         return {"buffer": buffer} | ({} if "tail-drop" in buffer else {"precedence": precedence})

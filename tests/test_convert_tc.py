@@ -21,7 +21,7 @@ from conftest import ROOT, Command
 from perhop import convert
 from perhop.convert.policies import read_source
 from perhop.convert.tc_match import blocks
-from perhop.convert.tc_queue import burst_of, exponent_of
+from perhop.convert.tc_queue import burst_of, discipline, exponent_of
 from test_convert import WITH_POLICIES, _packet, _said, holds
 
 # Two classes by codepoint and the rest, without a discipline that small kernels lack.
@@ -184,6 +184,44 @@ def test_a_burst_gives_the_weight_of_the_average() -> None:
         assert burst is not None
         assert exponent_of(burst, 20_000, 1000) == exponent
         assert exponent_of(burst - 1, 20_000, 1000) in {None, exponent - 1}
+
+
+@pytest.mark.parametrize(
+    ("buffer", "expected", "said"),
+    [
+        ({"codel": {"law": "linux"}}, "codel limit 1000 target 5000us interval 100000us noecn", []),
+        (
+            {"codel": {"limit": "30kB", "ecn": "mark", "ce-threshold": {"wait": "1ms", "of": "ect1"}}},
+            "codel limit 30 target 5000us interval 100000us ecn ce_threshold 1000us",
+            ["limit of 30000 bytes", "CoDel of RFC 8289", "ce-threshold of ECT(1)"],
+        ),
+        (
+            {
+                "fq-codel": {
+                    "law": "linux",
+                    "flows": 64,
+                    "drop-batch": 8,
+                    "target": "2.5ms",
+                    "interval": "50ms",
+                }
+            },
+            "fq_codel limit 10240 flows 64 quantum 1514 drop_batch 8 target 2500us interval 50000us ecn",
+            [],
+        ),
+        (
+            {"fq-codel": {"law": "linux", "ce-threshold": {"wait": "1ms", "of": "ect1"}, "mtu": "9kB"}},
+            "fq_codel limit 10240 flows 1024 quantum 1514 target 5000us interval 100000us ecn"
+            " ce_threshold 1000us ce_threshold_selector 0x1/0x3",
+            ["mtu: 9kB"],
+        ),
+    ],
+)
+def test_waits_are_controlled_by_linux_as_well(
+    buffer: dict[str, Any], expected: str, said: list[str]
+) -> None:
+    found: list[str] = []
+    assert discipline({"buffer": buffer}, 10**6, lambda construct, _: found.append(construct)) == expected
+    assert found == said
 
 
 def test_tc_by_hand(policy: Path) -> None:

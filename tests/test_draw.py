@@ -80,6 +80,27 @@ def test_limits_by_drop_precedence() -> None:
         assert expected in words, words
 
 
+@pytest.mark.parametrize(
+    ("buffer", "expected"),
+    [
+        (
+            {"codel": {"law": "linux"}},
+            ("CoDel (linux), at most 1000 packets", "target 5 ms, interval 100 ms"),
+        ),
+        (
+            {"fq-codel": {"limit": "500 packets", "target": "1ms"}},
+            ("FQ-CoDel, at most 500 packets", "target 1 ms, interval 100 ms"),
+        ),
+    ],
+)
+def test_waits_that_are_controlled(buffer: dict[str, object], expected: tuple[str, ...]) -> None:
+    loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
+    drawn = loaded.set("policies.campus.queueing.classes.0.buffer", buffer)
+    words = said(ElementTree.fromstring(draw(drawn)))
+    for one in expected:
+        assert one in words, words
+
+
 def test_names_are_text_not_markup(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", '"<b>&\\"steady"'))
     picture = ElementTree.fromstring(draw(perhop.Scenario.load(scenario)))

@@ -366,6 +366,7 @@ BufferConfig = TypedDict("BufferConfig", {
     "rio-dc": 'NotRequired[MredConfig]',
     "mred": 'NotRequired[MredConfig]',
     "codel": 'NotRequired[CodelConfig]',
+    "fq-codel": 'NotRequired[FqCodelConfig]',
 })
 
 
@@ -459,6 +460,20 @@ CodelConfig = TypedDict("CodelConfig", {
 class CeThresholdConfig(TypedDict):
     wait: Time
     of: NotRequired[CeThresholdOf]
+
+
+FqCodelConfig = TypedDict("FqCodelConfig", {
+    "law": 'NotRequired[CodelLaw]',
+    "target": 'NotRequired[Time]',
+    "interval": 'NotRequired[Time]',
+    "flows": 'NotRequired[int]',
+    "quantum": 'NotRequired[ByteSize]',
+    "limit": 'NotRequired[QueueSize]',
+    "drop-batch": 'NotRequired[int]',
+    "ecn": 'NotRequired[EcnMarking]',
+    "ce-threshold": 'NotRequired[CeThresholdConfig | None]',
+    "mtu": 'NotRequired[ByteSize]',
+})
 
 
 FairQueueingConfig = TypedDict("FairQueueingConfig", {

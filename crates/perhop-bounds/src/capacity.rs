@@ -31,6 +31,7 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         | BufferConfig::RioDc(config)
         | BufferConfig::Mred(config) => config.queue_limit(),
         BufferConfig::Codel(config) => Some(config.limit),
+        BufferConfig::FqCodel(config) => Some(config.limit),
     }
 }
 

@@ -43,9 +43,10 @@ impl Leaf<'_> {
     fn queue_limit(&self) -> Option<QueueSize> {
         match &self.class.buffer {
             Some(BufferConfig::TailDrop(config)) => Some(config.limit),
-            Some(BufferConfig::WeightedTailDrop(_)) => None,
-            // It answers waits, so that what the queue could hold says nothing about them.
-            Some(BufferConfig::Codel(_)) => None,
+            // CoDel answers waits, so that what the queue could hold says nothing about them.
+            Some(BufferConfig::WeightedTailDrop(_) | BufferConfig::Codel(_) | BufferConfig::FqCodel(_)) => {
+                None
+            }
             Some(
                 BufferConfig::Red(config)
                 | BufferConfig::Wred(config)

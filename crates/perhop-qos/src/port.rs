@@ -50,8 +50,10 @@ pub struct Port {
     ring: TransmitRing,
     /// A packet that finds its one queue empty meets nobody who would decide about it.
     allows_cut_through: bool,
-    /// Whether there is one queue and the wire takes whole packets: whoever finds nothing before it leaves.
+    /// Whether there is one queue and the wire takes whole packets.
     is_single: bool,
+    /// Whether in that case whoever finds nothing before it leaves, past the queue.
+    passes_queue: bool,
     /// Where the scheduler found only packets that must wait: until when.
     shaped_until: Option<Time>,
     /// Precomputed departures that lie ahead: then the queue counts packets and holds none.
@@ -111,6 +113,7 @@ impl Port {
             ring,
             allows_cut_through,
             is_single: scheduler.is_single() && fragmenter.is_none(),
+            passes_queue: scheduler.is_single() && fragmenter.is_none() && !queues[0].keeps_turns(),
             shaped_until: None,
             pending: PendingDepartures::default(),
             queues,
@@ -139,7 +142,7 @@ impl Port {
         };
         match self.admit(now, place, packet, &mut observer) {
             Ok((verdict, joins)) => {
-                self.join(now, place, packet, joins);
+                self.join(now, place, packet, joins, &mut observer);
                 verdict
             }
             Err(cause) => Verdict::Drop(cause),
@@ -196,13 +199,13 @@ impl Port {
         self.ring.advance(now);
         let Some(place) = self.place_of(now, packet, &mut observer) else { return Sent::Dropped };
         let Ok((_, joins)) = self.admit(now, place, packet, &mut observer) else { return Sent::Dropped };
-        if self.backlog == 0 && self.is_single && self.ring.admits(packet.length) {
+        if self.backlog == 0 && self.passes_queue && self.ring.admits(packet.length) {
             if !self.may_leave(now, place, Stay::passing(now), packet, &mut observer) {
                 return Sent::Dropped;
             }
             return Sent::Transmitted(self.hand_over(now, place, packet, &mut observer));
         }
-        self.join(now, place, packet, joins);
+        self.join(now, place, packet, joins, &mut observer);
         Sent::Queued
     }
 
@@ -291,7 +294,7 @@ impl Port {
     ) -> bool {
         let leaves = self.may_leave(now, place, stay, packet, observer);
         if !leaves {
-            self.dropped_at_head(now, place.queue, packet.length);
+            self.dropped_at_head(now, place.queue, stay.flow, packet.length);
         } else if !self.is_single {
             let queue = &self.queues[place.queue.index()];
             self.scheduler.dequeued(now, place.queue, packet.length, queue);
@@ -299,10 +302,11 @@ impl Port {
         leaves
     }
 
-    /// The scheduler hears that a head of `length` IP bytes of queue `id` is no more.
+    /// Queue `id` and the scheduler hear that a head of `length` IP bytes, of this `flow`, is no more.
     #[inline(never)]
-    fn dropped_at_head(&mut self, now: Time, id: QueueId, length: u32) {
-        let queue = &self.queues[id.index()];
+    fn dropped_at_head(&mut self, now: Time, id: QueueId, flow: u16, length: u32) {
+        let queue = &mut self.queues[id.index()];
+        queue.refund(flow, length);
         if !self.is_single {
             self.scheduler.dropped(now, id, length, queue);
         }

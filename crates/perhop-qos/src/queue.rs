@@ -1,8 +1,10 @@
 //! [`Queue`]: the packets that wait, and [`Occupancy`], the only place that counts them.
 
 mod fair_queueing;
+mod flow_hash;
 mod growing_ring;
 mod order;
+mod sparse;
 mod timed;
 
 use schemars::JsonSchema;
@@ -10,6 +12,8 @@ use serde::{Deserialize, Serialize};
 
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
 pub use growing_ring::GrowingRing;
+pub use sparse::SparseFlows;
+pub(crate) use sparse::{Emptied, SparseSettings};
 use timed::TimedPackets;
 
 use crate::accounting::Accounting;
@@ -34,12 +38,18 @@ pub struct Stay {
     /// When it joined; not known unless the buffer manager [asks for
     /// it](crate::buffer::BufferManager::asks_for_stays).
     pub since: Time,
+    /// Bytes that it leaves behind in the queue of its flow, where flows have queues; up to 4 GiB.
+    pub left: u32,
+    /// That queue.
+    pub flow: u16,
+    /// That queue was found empty since the packet before.
+    pub was_idle: bool,
 }
 
 impl Stay {
     /// That of a packet that finds nothing before it and leaves at once.
     pub(crate) const fn passing(now: Time) -> Stay {
-        Stay { since: now }
+        Stay { since: now, left: 0, flow: 0, was_idle: false }
     }
 }
 
@@ -198,6 +208,10 @@ impl Queue {
     pub fn timed(precedence: &PrecedenceSource) -> Queue {
         Queue { order: Some(Box::new(Order::Timed(TimedPackets::default()))), ..Queue::new(precedence) }
     }
+    /// An empty queue that serves `flows` in turns and counts by `precedence`.
+    pub fn sparse(precedence: &PrecedenceSource, flows: SparseFlows) -> Queue {
+        Queue { order: Some(Box::new(Order::Sparse(flows))), ..Queue::new(precedence) }
+    }
     /// Serves flows by what `accounting` counts from now on.
     pub(crate) fn count(&mut self, accounting: Accounting) {
         if let Some(order) = &mut self.order {
@@ -281,6 +295,31 @@ impl Queue {
                 Stay::default()
             }
             Some(order) => order.drop_head(),
+        }
+    }
+    /// The head of `flow`, a packet of `length` IP bytes that had left it, was dropped: it has cost it
+    /// nothing.
+    pub(crate) fn refund(&mut self, flow: u16, length: u32) {
+        if let Some(order) = &mut self.order {
+            order.refund(flow, length);
+        }
+    }
+    /// Another packet that it gives up because it holds too many, and the flow of that.
+    #[inline(never)]
+    pub(crate) fn shed(&mut self) -> Option<(Packet, u16)> {
+        let (packet, flow) = self.order.as_mut()?.shed()?;
+        self.occupancy.remove(self.precedences.of(&packet), packet.length);
+        Some((packet, flow))
+    }
+    /// Whether a packet that finds it empty and leaves at once must have joined it all the same.
+    pub(crate) fn keeps_turns(&self) -> bool {
+        matches!(self.order.as_deref(), Some(Order::Sparse(_)))
+    }
+    /// The queue of its own in which `packet`'s flow waits, where flows take turns.
+    pub fn flow_of(&self, packet: &Packet) -> Option<u16> {
+        match self.order.as_deref() {
+            Some(Order::Sparse(flows)) => Some(flows.flow_of(packet)),
+            _ => None,
         }
     }
     /// The packets from head to tail; where flows are served fairly, flow by flow.

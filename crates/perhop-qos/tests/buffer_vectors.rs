@@ -80,7 +80,7 @@ impl Step {
         occupancy
     }
     fn stay(&self) -> Stay {
-        Stay { since: self.joined }
+        Stay { since: self.joined, ..Stay::default() }
     }
     fn packet(&self) -> Packet {
         let ecn = match self.ecn.as_deref() {

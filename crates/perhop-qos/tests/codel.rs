@@ -1,5 +1,5 @@
-//! `CoDel` at a port drops, marks and sends what the pseudocode of RFC 8289 does, and under its other law what
-//! `codel_impl.h` of Linux does, packet by packet.
+//! `CoDel` at a port drops, marks and sends what the pseudocode of RFC 8289 does, and under its other law
+//! what `codel_impl.h` of Linux does, packet by packet.
 
 #[path = "plain/codel.rs"]
 mod plain;

@@ -60,6 +60,8 @@ fn buffers() -> Vec<Value> {
         json!({"weighted-tail-drop": {"limits": ["4 packets", "2 packets", "3 packets"]}}),
         codel("rfc"),
         codel("linux"),
+        fq_codel("rfc"),
+        fq_codel("linux"),
     ]
 }
 
@@ -68,9 +70,15 @@ fn codel(law: &str) -> Value {
     json!({"codel": {"law": law, "target": "500us", "interval": "2ms", "mtu": "100B", "limit": "40 packets", "ecn": "mark"}})
 }
 
+/// FQ-CoDel that soon finds packets late, or holds too many.
+fn fq_codel(law: &str) -> Value {
+    json!({"fq-codel": {"law": law, "target": "500us", "interval": "2ms", "mtu": "100B", "limit": "9 packets",
+                        "drop-batch": 4, "quantum": "400B"}})
+}
+
 /// Whether classes with `buffer` may be under `scheduler`: the fluid server of WFQ takes nothing back.
 fn may_drop(scheduler: &str, buffer: &Value) -> bool {
-    scheduler != "wfq" || buffer.get("codel").is_none()
+    scheduler != "wfq" || (buffer.get("codel").is_none() && buffer.get("fq-codel").is_none())
 }
 
 /// Ports of one queue, with every buffer manager and all drop precedences; `None` is the port of a scenario
@@ -96,7 +104,7 @@ fn single_queues() -> Vec<Option<Value>> {
 /// Those of them whose buffer managers ask nothing at the head.
 fn decided_on_arrival() -> Vec<Option<Value>> {
     let asks = |queueing: &Option<Value>| {
-        queueing.as_ref().is_some_and(|queueing| queueing["classes"][0]["buffer"].get("codel").is_some())
+        queueing.as_ref().is_some_and(|queueing| !may_drop("wfq", &queueing["classes"][0]["buffer"]))
     };
     single_queues().into_iter().filter(|queueing| !asks(queueing)).collect()
 }
@@ -110,6 +118,7 @@ fn ports_with_more_to_decide() -> Vec<Value> {
         json!({"classes": [{"name": "all", "buffer": tail_drop, "police": {"rate": "4Mb/s", "burst": "3kB"}}]}),
         json!({"classes": [{"name": "some", "buffer": tail_drop, "match": {"dscp": [8, 16]}}]}),
         json!({"classes": [{"name": "all", "buffer": codel("rfc")}]}),
+        json!({"classes": [{"name": "all", "buffer": fq_codel("rfc")}]}),
         json!({"limit": "2 packets", "classes": [{"name": "all", "buffer": tail_drop}]}),
         // Less than most packets: not even an empty queue takes them.
         json!({"limit": "900B", "classes": [{"name": "all", "buffer": tail_drop}]}),
@@ -208,7 +217,7 @@ proptest! {
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
         weights in prop::array::uniform4(1..6u32),
         nested in any::<bool>(),
-        buffer in prop::sample::select(vec![buffers()[0].clone(), codel("linux")]),
+        buffer in prop::sample::select(vec![buffers()[0].clone(), codel("linux"), fq_codel("linux")]),
         arrivals in arrivals(),
     ) {
         prop_assume!(may_drop(scheduler, &buffer));
@@ -226,7 +235,7 @@ proptest! {
         scheduler in prop::sample::select(WITHOUT_TURNS.to_vec()),
         outer in prop::sample::select(SCHEDULERS.to_vec()),
         weights in prop::array::uniform4(1..6u32),
-        buffer in prop::sample::select(vec![buffers()[0].clone(), codel("rfc")]),
+        buffer in prop::sample::select(vec![buffers()[0].clone(), codel("rfc"), fq_codel("rfc")]),
         ring in rings(),
         arrivals in arrivals(),
     ) {
@@ -243,7 +252,7 @@ proptest! {
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
         outer in prop::sample::select(SCHEDULERS.to_vec()),
         weights in prop::array::uniform4(1..6u32),
-        buffer in prop::sample::select(vec![buffers()[0].clone(), codel("rfc")]),
+        buffer in prop::sample::select(vec![buffers()[0].clone(), codel("rfc"), fq_codel("rfc")]),
         ring in rings(),
         arrivals in arrivals(),
     ) {

@@ -155,3 +155,9 @@ fn assert_as_the_kernel(seen: &Seen) {
 fn codel_drops_when_the_kernel_did() {
     assert_as_the_kernel(&overload(&json!({"codel": {"law": "linux"}})));
 }
+
+/// One flow: there is nobody to take turns with.
+#[test]
+fn fq_codel_drops_when_the_kernel_did() {
+    assert_as_the_kernel(&overload(&json!({"fq-codel": {"law": "linux", "ecn": "ignore"}})));
+}

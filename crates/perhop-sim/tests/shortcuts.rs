@@ -48,11 +48,17 @@ struct Tables {
     others: Vec<String>,
 }
 
-const POLICIES: usize = 7;
+const POLICIES: usize = 9;
 
 /// `CoDel` that soon finds packets late.
 fn codel(law: &str) -> Value {
     json!({"codel": {"law": law, "target": "2ms", "interval": "15ms", "mtu": "200B", "limit": "40 packets"}})
+}
+
+/// FQ-CoDel that soon finds packets late, or holds too many.
+fn fq_codel(law: &str) -> Value {
+    json!({"fq-codel": {"law": law, "target": "2ms", "interval": "15ms", "mtu": "200B", "limit": "12 packets",
+                        "drop-batch": 3, "quantum": "600B", "flows": 16}})
 }
 
 fn run_with(scenario: &Value, way: Way, seed: u64) -> Tables {
@@ -126,6 +132,10 @@ fn policies_of_a_port() -> [Value; POLICIES] {
         json!({"classes": [{"name": "all", "buffer": codel("linux"), "shape": {"rate": "700kb/s", "burst": "3kB"}}]}),
         json!({"scheduler": "scfq", "classes": [
             {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": codel("linux")}, {"name": "rest", "buffer": codel("rfc")},
+        ]}),
+        json!({"classes": [{"name": "all", "buffer": fq_codel("linux")}]}),
+        json!({"scheduler": "wrr", "classes": [
+            {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": fq_codel("rfc")}, {"name": "rest", "buffer": fq_codel("linux")},
         ]}),
     ]
 }

@@ -86,6 +86,8 @@ fn queueing(kind: usize) -> Value {
         ]}),
         3 => json!({"classes": [{"name": "all", "buffer": {"codel": {
             "law": "linux", "target": "4ms", "interval": "40ms", "ecn": "mark"}}}]}),
+        4 => json!({"classes": [{"name": "all", "buffer": {"fq-codel": {
+            "law": "linux", "target": "4ms", "interval": "40ms", "limit": "40 packets", "drop-batch": 9}}}]}),
         _ => json!({"classes": [{"name": "all", "buffer": {"red": {"ecn": "mark", "precedences": [
             {"min": "2 packets", "max": "9 packets", "max-probability": 0.3}], "averaging": {"weight": 0.1}}}}]}),
     }
@@ -170,7 +172,7 @@ proptest! {
     #[test]
     fn the_fast_engine_is_the_plain_one(
         flows in flows(),
-        queueing in 0usize..5,
+        queueing in 0usize..6,
         loss in prop::sample::select(vec![0.0, 0.0, 0.02]),
         delays in prop::sample::select(vec![[20_000, 1_000], [0, 0], [0, 3_000], [500, 40_000]]),
         udp in any::<bool>(),

@@ -18,6 +18,8 @@ _ETHERNET_FRAME = 1514
 _MOST_BURST = 1 << 16
 _MOST_EXPONENT = 31
 _DEFAULT_EXPONENT = 9
+# Linux: drop_batch_size of sch_fq_codel.c.
+_DROP_BATCH = 64
 #: Says what is otherwise in Linux: the construct, and why.
 Say = Callable[[str, str], None]
 
@@ -38,8 +40,8 @@ def discipline(config: Mapping[str, Any], rate_bps: int, say: Say) -> str:
         most = max(parameters["limits"], key=lambda limit: size(limit)[0])
         say("limits by drop precedence", f"one limit of {most} for all packets of the class")
         return _fifo(most)
-    if kind == "codel":
-        return f"codel {_codel(parameters, say)}"
+    if kind in ("codel", "fq-codel"):
+        return _codel(kind, parameters, say)
     rows = _rows(config, parameters, say)
     if not rows:
         say(f"{kind} by a model", "tail drop of 64 packets in its place")
@@ -54,24 +56,34 @@ def _fifo(limit: str) -> str:
     return f"{'pfifo' if unit == 'packets' else 'bfifo'} limit {number}"
 
 
-def _codel(codel: Mapping[str, Any], say: Say) -> str:
-    """Return the options of tc-codel(8), which knows them by the same names."""
-    limit, unit = size(codel.get("limit") or "1000 packets")
+def _codel(kind: str, codel: Mapping[str, Any], say: Say) -> str:
+    """Return codel or fq_codel with its options, which tc-codel(8) and tc-fq_codel(8) know by these names."""
+    per_flow = kind == "fq-codel"
+    limit, unit = size(codel.get("limit") or ("10240 packets" if per_flow else "1000 packets"))
     if unit != "packets":
         say(f"limit of {limit} bytes", f"codel counts packets: of {_AVERAGE} bytes each")
         limit = max(limit // _AVERAGE, 1)
     if codel.get("law", "rfc") != "linux":
-        say("CoDel of RFC 8289", "Linux' own: its square roots begin rough, and drops come a little earlier")
+        source = "FQ-CoDel of RFC 8290" if per_flow else "CoDel of RFC 8289"
+        say(source, "Linux' own: square roots begin rough, so that the second drop comes early")
     if codel.get("mtu", "1500B") != "1500B":
         say(f"mtu: {codel['mtu']}", "the device's")
-    ecn = "ecn" if codel.get("ecn") == "mark" else "noecn"
-    said = f"limit {limit} target {_time(codel, 'target', '5ms')} interval {_time(codel, 'interval', '100ms')} {ecn}"
+    words = ["fq_codel" if per_flow else "codel", f"limit {limit}"]
+    if per_flow:
+        quantum, _ = size(codel.get("quantum") or "1514B")
+        words += [f"flows {codel.get('flows', 1024)}", f"quantum {quantum}"]
+        if codel.get("drop-batch", _DROP_BATCH) != _DROP_BATCH:
+            words.append(f"drop_batch {codel['drop-batch']}")
+    words += [f"target {_time(codel, 'target', '5ms')}", f"interval {_time(codel, 'interval', '100ms')}"]
+    words.append("ecn" if codel.get("ecn", "mark" if per_flow else "ignore") == "mark" else "noecn")
     threshold = codel.get("ce-threshold")
-    if not threshold:
-        return said
-    if threshold.get("of") == "ect1":
-        say("ce-threshold of ECT(1)", "codel marks ECT(0) beyond it as well")
-    return f"{said} ce_threshold {_time(threshold, 'wait')}"
+    if threshold:
+        words.append(f"ce_threshold {_time(threshold, 'wait')}")
+        if threshold.get("of") == "ect1" and per_flow:
+            words.append("ce_threshold_selector 0x1/0x3")
+        elif threshold.get("of") == "ect1":
+            say("ce-threshold of ECT(1)", "codel marks ECT(0) beyond it as well")
+    return " ".join(words)
 
 
 def _time(config: Mapping[str, Any], key: str, default: str = "") -> str:

@@ -31,6 +31,8 @@ _SCHEDULERS = {
     "three-parameter": "minimum and excess",
     "cbq": "CBQ",
 }
+# The names of buffer managers that go by waits, and their limits where none is written.
+_CODEL = {"codel": ("CoDel", "1000 packets"), "fq-codel": ("FQ-CoDel", "10240 packets")}
 
 
 def scheduler(config: object) -> str:
@@ -82,11 +84,12 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
             (f"{number}: {limit}", role if role in PRECEDENCES else "muted")
             for number, (limit, (role, _)) in enumerate(zip(limits, of_precedences(len(limits)), strict=True))
         ]
-    if kind == "codel":
+    if kind in _CODEL:
+        name, most = _CODEL[kind]
         law = f" ({config['law']})" if config.get("law") else ""
         target, interval = config.get("target", "5ms"), config.get("interval", "100ms")
         return [
-            (f"CoDel{law}, at most {limit or '1000 packets'}", "muted"),
+            (f"{name}{law}, at most {limit or most}", "muted"),
             (f"target {quantity(target)}, interval {quantity(interval)}", "muted"),
         ]
     if kind not in RED_FAMILY:

@@ -6,6 +6,8 @@
 //! priority and a policer, five with a minimum and a part of the excess, and the Ethernet header counted.
 //! Nothing but the wire limits a class, as in the twin, whose subport, pipe and traffic classes have token
 //! buckets as well.
+//!
+//! `one-queue` is the same port with one queue, for packets of 64 flows: what its buffer manager takes.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
@@ -16,6 +18,8 @@ use serde_json::{Value, json};
 
 use crate::{Bench, Numbers};
 
+/// Flows of the packets.
+const FLOWS: usize = 64;
 /// The packets repeat after this many.
 const PACKETS: usize = 4096;
 const CLASSES: u64 = 13;
@@ -33,6 +37,15 @@ pub(crate) fn run(bench: &Bench) {
     ] {
         bench.case(&format!("port/{name}/light"), || port(&policy, BURST));
         bench.case(&format!("port/{name}/overloaded"), || port(&policy, 40));
+    }
+    for (name, buffer) in [
+        ("tail-drop", json!({"limit": "64 packets"})),
+        ("codel", json!({"law": "linux", "limit": "64 packets"})),
+        ("fq-codel", json!({"law": "linux", "limit": "65 packets"})),
+    ] {
+        let policy = counted(0, json!({"classes": [{"name": "all", "buffer": {name: buffer}}]}));
+        bench.case(&format!("one-queue/{name}/light"), || port(&policy, BURST));
+        bench.case(&format!("one-queue/{name}/overloaded"), || port(&policy, 40));
     }
 }
 
@@ -121,10 +134,11 @@ fn port(policy: &Value, burst: usize) -> impl FnMut(usize) -> usize {
 fn packets() -> Vec<Packet> {
     let (lengths, colors) = (Numbers::table(1, 1437), Numbers::table(2, 3));
     let classes = Numbers::table(4, CLASSES);
+    let key = |row: usize| FlowKey { source_port: (row % FLOWS) as u16, ..FlowKey::default() };
     let packet = |row: usize| Packet {
         dscp: Dscp::new(classes[row] as u8).expect("below 64"),
         color: Color::new(colors[row] as usize),
-        ..Packet::new(FlowKey::default(), 64 + lengths[row])
+        ..Packet::new(key(row), 64 + lengths[row])
     };
     (0..PACKETS).map(packet).collect()
 }

@@ -119,7 +119,7 @@ pub struct Codel {
 }
 
 impl BufferManager for Codel {
-    #[inline]
+    #[inline(never)]
     fn admit(&mut self, _: Time, packet: &Packet, _: Color, queue: &Occupancy) -> Verdict {
         if TailDrop::fits(self.limit, packet, queue) {
             Verdict::Pass
@@ -127,7 +127,7 @@ impl BufferManager for Codel {
             Verdict::Drop(DropCause::QueueFull)
         }
     }
-    #[inline]
+    #[inline(never)] // or the ways of all other buffer managers grow
     fn release(&mut self, now: Time, packet: &Packet, _: Color, stay: Stay, queue: &Occupancy) -> Verdict {
         let backlog = self.controller.counted(queue.packets, queue.bytes);
         self.control.decide(&self.controller, now, stay.since, backlog, packet.marks.ecn())

@@ -165,6 +165,20 @@ impl Control {
         self.decide_above(controller, now, wait, ecn)
     }
 
+    /// The queue was asked for a packet and had none: whatever row there was has ended.
+    pub(super) fn found_empty(&mut self) {
+        (self.first_above, self.phase) = (NEVER, Phase::Watching);
+    }
+    /// The packet that was just dropped was the last of its queue.
+    pub(super) fn drained(&mut self) {
+        self.first_above = NEVER;
+        self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
+    }
+    /// A packet was given up elsewhere: it counts as a drop.
+    pub(super) fn strengthen(&mut self) {
+        self.count = self.count.wrapping_add(1);
+    }
+
     /// As [`decide`](Control::decide) for a wait above the target.
     #[inline(never)]
     fn decide_above(&mut self, controller: &Controller, now: i64, wait: i64, ecn: Ecn) -> Verdict {
@@ -251,8 +265,8 @@ impl Control {
 mod tests {
     use super::*;
 
-    /// The first steps from count 1: Newton's step from r = 65535/65536 for 2 is r (3 − 2 r²)/2 = 0.50002, for
-    /// 3 then 0.5624, for 4 0.4878; √: 0.7071, 0.5774, 0.5.
+    /// The first steps from count 1: Newton's step from r = 65535/65536 for 2 is r (3 − 2 r²)/2 = 0.50002,
+    /// for 3 then 0.5624, for 4 0.4878; √: 0.7071, 0.5774, 0.5.
     #[test]
     fn one_step_of_newtons_per_drop() {
         let mut control = Control { count: 1, reciprocal_root: ONE, ..Control::default() };

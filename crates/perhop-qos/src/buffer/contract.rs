@@ -28,6 +28,10 @@ pub trait BufferManager {
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         let _ = (now, precedence, queue);
     }
+    /// The queue has given up the first packet of its flow `flow`, because it held too many.
+    fn gave_up(&mut self, flow: u16) {
+        let _ = flow;
+    }
     /// Whether the queue must note when packets join, so that [`release`](BufferManager::release) knows.
     fn asks_for_stays(&self) -> bool {
         false

@@ -9,6 +9,7 @@ mod drop_count;
 mod drop_curve;
 mod drop_spacing;
 mod fixed_point;
+mod fq_codel;
 mod half_power;
 mod idle_table;
 mod law;
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 pub use codel::{CeThresholdConfig, CeThresholdOf, Codel, CodelConfig, CodelLaw, EcnMarking};
 pub use contract::BufferManager;
+pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use law::Law;
 pub use mred::Mred;
 pub use mred_config::MredConfig;
@@ -71,6 +73,8 @@ pub enum BufferConfig {
     Mred(MredConfig),
     /// Controlled delay (RFC 8289): drops at the head by how long packets have waited.
     Codel(CodelConfig),
+    /// A queue for each flow, sparse ones first, and controlled delay in each (RFC 8290).
+    FqCodel(FqCodelConfig),
 }
 
 /// A buffer manager of any kind: stored by value, dispatched by one `match`.
@@ -84,6 +88,8 @@ pub enum AnyBuffer {
     Mred(Mred),
     /// See [`Codel`].
     Codel(Codel),
+    /// See [`FqCodel`].
+    FqCodel(FqCodel),
 }
 
 const _: () = assert!(size_of::<AnyBuffer>() == 128, "two cache lines, of which few read the second");
@@ -98,7 +104,10 @@ impl BufferConfig {
     /// The thresholds and probabilities of the RED family; `None` for a buffer manager without any.
     pub fn mred(&self) -> Option<&MredConfig> {
         match self {
-            BufferConfig::TailDrop(_) | BufferConfig::WeightedTailDrop(_) | BufferConfig::Codel(_) => None,
+            BufferConfig::TailDrop(_)
+            | BufferConfig::WeightedTailDrop(_)
+            | BufferConfig::Codel(_)
+            | BufferConfig::FqCodel(_) => None,
             BufferConfig::Red(config)
             | BufferConfig::Wred(config)
             | BufferConfig::RioC(config)
@@ -109,7 +118,7 @@ impl BufferConfig {
     /// Whether it drops packets that have joined the queue, when they come to its head.
     pub fn drops_at_the_head(&self) -> bool {
         match self {
-            BufferConfig::Codel(_) => true,
+            BufferConfig::Codel(_) | BufferConfig::FqCodel(_) => true,
             BufferConfig::TailDrop(_)
             | BufferConfig::WeightedTailDrop(_)
             | BufferConfig::Red(_)
@@ -148,6 +157,9 @@ impl BufferConfig {
             BufferConfig::Codel(config) => {
                 return Ok(AnyBuffer::Codel(config.build(framing).map_err(|e| e.within("codel"))?));
             }
+            BufferConfig::FqCodel(config) => {
+                return Ok(AnyBuffer::FqCodel(config.build(framing).map_err(|e| e.within("fq-codel"))?));
+            }
             BufferConfig::Red(config) => ("red", &[Averages::Single], config),
             BufferConfig::Wred(config) => ("wred", &[Averages::Single], config),
             BufferConfig::RioC(config) => ("rio-c", &[Averages::Coupled, Averages::CoupledSampled], config),
@@ -168,7 +180,10 @@ impl AnyBuffer {
     /// none where it keeps none.
     pub fn averages(&self) -> Vec<f64> {
         match self {
-            AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) | AnyBuffer::Codel(_) => Vec::new(),
+            AnyBuffer::TailDrop(_)
+            | AnyBuffer::WeightedTailDrop(_)
+            | AnyBuffer::Codel(_)
+            | AnyBuffer::FqCodel(_) => Vec::new(),
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
     }
@@ -176,7 +191,10 @@ impl AnyBuffer {
     /// [`Mred::deciding_average`]); `None` where no average decides.
     pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> Option<f64> {
         match self {
-            AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) | AnyBuffer::Codel(_) => None,
+            AnyBuffer::TailDrop(_)
+            | AnyBuffer::WeightedTailDrop(_)
+            | AnyBuffer::Codel(_)
+            | AnyBuffer::FqCodel(_) => None,
             AnyBuffer::Mred(buffer) => Some(buffer.deciding_average(precedence, queue)),
         }
     }
@@ -190,6 +208,7 @@ macro_rules! dispatch {
             AnyBuffer::WeightedTailDrop($buffer) => $call,
             AnyBuffer::Mred($buffer) => $call,
             AnyBuffer::Codel($buffer) => $call,
+            AnyBuffer::FqCodel($buffer) => $call,
         }
     };
 }
@@ -200,7 +219,8 @@ impl BufferManager for AnyBuffer {
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         dispatch!(self, buffer => buffer.admit(now, packet, precedence, queue))
     }
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
     fn release(
         &mut self,
         now: Time,
@@ -214,6 +234,9 @@ impl BufferManager for AnyBuffer {
     #[inline]
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         dispatch!(self, buffer => buffer.departed(now, precedence, queue));
+    }
+    fn gave_up(&mut self, flow: u16) {
+        dispatch!(self, buffer => buffer.gave_up(flow));
     }
     fn asks_for_stays(&self) -> bool {
         dispatch!(self, buffer => buffer.asks_for_stays())

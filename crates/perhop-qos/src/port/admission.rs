@@ -4,13 +4,15 @@ use super::Port;
 use super::judge::judge;
 use crate::buffer::BufferManager;
 use crate::observer::Place;
-use crate::queue::Room;
+use crate::queue::{QueueId, Room};
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
 /// How a packet joins a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Joins {
     AsOneMore,
+    /// Into a queue that may have to give up others afterwards.
+    AmongFlows,
     InPlaceOfAnother,
 }
 
@@ -60,7 +62,7 @@ impl Port {
     ) -> Result<Joins, DropCause> {
         let queue = &mut self.queues[place.queue.index()];
         match queue.make_room(packet) {
-            Room::Free => Ok(Joins::AsOneMore),
+            Room::Free => Ok(Joins::AmongFlows),
             Room::Refused => {
                 observer.dropped(now, Some(place), packet, DropCause::QueueFull);
                 Err(DropCause::QueueFull)
@@ -74,16 +76,39 @@ impl Port {
     }
 
     #[inline]
-    pub(super) fn join(&mut self, now: Time, place: Place, packet: &Packet, joins: Joins) {
+    pub(super) fn join<O: Observer>(
+        &mut self,
+        now: Time,
+        place: Place,
+        packet: &Packet,
+        joins: Joins,
+        observer: &mut O,
+    ) {
         let queue = &mut self.queues[place.queue.index()];
         queue.push_as(now, place.precedence, packet);
         self.shaped_until = None;
-        match joins {
-            Joins::AsOneMore => {
-                self.backlog += 1;
-                self.scheduler.enqueued(now, place.queue, packet.length, queue);
+        if matches!(joins, Joins::InPlaceOfAnother) {
+            return self.scheduler.replaced(place.queue, queue);
+        }
+        self.backlog += 1;
+        self.scheduler.enqueued(now, place.queue, packet.length, queue);
+        if matches!(joins, Joins::AmongFlows) {
+            self.shed(now, place.queue, observer);
+        }
+    }
+    /// Lets queue `id` give up packets while it holds too many.
+    #[inline(never)]
+    fn shed<O: Observer>(&mut self, now: Time, id: QueueId, observer: &mut O) {
+        let index = id.index();
+        while let Some((packet, flow)) = self.queues[index].shed() {
+            let queue = &self.queues[index];
+            self.backlog -= 1;
+            self.buffers[index].gave_up(flow);
+            let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
+            observer.dropped(now, Some(place), &packet, DropCause::QueueFull);
+            if !self.is_single {
+                self.scheduler.shed(now, id, packet.length, queue);
             }
-            Joins::InPlaceOfAnother => self.scheduler.replaced(place.queue, queue),
         }
     }
 }

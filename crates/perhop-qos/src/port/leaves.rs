@@ -4,7 +4,7 @@ use super::gate::{Gate, SharedLimit};
 use crate::buffer::{AnyBuffer, BufferConfig, BufferManager, TailDropConfig};
 use crate::policer::PoliceConfig;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
-use crate::queue::{FairQueueingConfig, Queue};
+use crate::queue::{FairQueueingConfig, Queue, SparseFlows};
 use crate::random::Streams;
 use crate::{ConfigError, QueueSize};
 
@@ -57,6 +57,13 @@ impl Leaves {
             // this one.
             (None, Some(_)) => BufferConfig::TailDrop(TailDropConfig { limit: QueueSize::Packets(u64::MAX) }),
         };
+        let sparse = match &buffer {
+            BufferConfig::FqCodel(config) => {
+                let within = |error: ConfigError| error.within("fq-codel").within("buffer");
+                Some(config.queues(wire.framing, &streams.child("buffer")).map_err(within)?)
+            }
+            _ => None,
+        };
         let buffer = buffer
             .build_on(wire.rate, wire.framing, &streams.child("buffer"))
             .map_err(|error| error.within("buffer"))?;
@@ -65,8 +72,11 @@ impl Leaves {
         let queue = match flows.map_err(|error| error.within("fair-queueing"))? {
             Some(_) if buffer.asks_for_stays() => return Err(with_fair_queueing(class)),
             Some(flows) => Queue::fair(&class.precedence, flows),
-            None if buffer.asks_for_stays() => Queue::timed(&class.precedence),
-            None => Queue::new(&class.precedence),
+            None => match sparse {
+                Some(settings) => Queue::sparse(&class.precedence, SparseFlows::new(settings)),
+                None if buffer.asks_for_stays() => Queue::timed(&class.precedence),
+                None => Queue::new(&class.precedence),
+            },
         };
         let policer = class.police.as_ref().map(PoliceConfig::build).transpose();
         let policer = policer.map_err(|error| error.within("police"))?;

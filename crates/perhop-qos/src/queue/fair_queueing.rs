@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::flow_hash::flow_hash;
 use crate::accounting::Accounting;
-use crate::packet::{Address, IpPrecedence};
-use crate::random::mix;
+use crate::packet::IpPrecedence;
 use crate::{ConfigError, FlowKey, Packet, QueueSize};
 
 /// Whether a queue takes one more packet, as [`Queue::make_room`](super::Queue::make_room) says.
@@ -300,14 +300,7 @@ impl FlowQueues {
     }
     /// A place among as many as there are queues.
     fn place(&self, (key, precedence): (FlowKey, IpPrecedence)) -> usize {
-        let ports = u64::from(key.source_port) << 16 | u64::from(key.destination_port);
-        let rest = ports << 16 | u64::from(key.protocol.0) << 8 | u64::from(precedence.value());
-        let words = [key.source, key.destination].map(Address::to_bits);
-        let hash = words
-            .iter()
-            .flat_map(|bits| [(bits >> 64) as u64, *bits as u64])
-            .fold(rest, |hash, word| mix(hash ^ word));
-        (mix(hash) % self.flows.len() as u64) as usize
+        (flow_hash(&key, precedence.value().into()) % self.flows.len() as u64) as usize
     }
 
     /// Gives up the last packet of `flow`.

@@ -1,56 +1,64 @@
 //! [`Order`]: the packets of a queue that knows more of them than their order of arrival.
 
 use super::timed::TimedPackets;
-use super::{FlowQueues, Room, Stay};
+use super::{FlowQueues, Room, SparseFlows, Stay};
 use crate::accounting::Accounting;
 use crate::{Packet, Time};
 
 /// Packets that are kept in another way than a plain queue does.
+///
+/// What it does is called, not built into every queue's way: plain queues would pay for it.
 #[derive(Clone, Debug)]
 pub(super) enum Order {
     /// In order of arrival, with the times at which they joined.
     Timed(TimedPackets),
     /// Fair queueing of flows.
     Fair(FlowQueues),
+    /// Flows in turns, those that send little first.
+    Sparse(SparseFlows),
 }
 
 impl Order {
     /// Counts as `accounting` says from now on, where it shares out bytes.
     pub(super) fn count(&mut self, accounting: Accounting) {
         match self {
-            Order::Timed(_) => {}
+            Order::Timed(_) | Order::Sparse(_) => {}
             Order::Fair(flows) => flows.count(accounting),
         }
     }
     /// Whether what joins stands behind the head.
+    #[inline]
     pub(super) fn is_fifo(&self) -> bool {
         match self {
             Order::Timed(_) => true,
-            Order::Fair(_) => false,
+            Order::Fair(_) | Order::Sparse(_) => false,
         }
     }
-    #[inline]
+    #[inline(never)]
     pub(super) fn head(&self) -> Option<&Packet> {
         match self {
             Order::Timed(packets) => packets.head(),
             Order::Fair(flows) => flows.head(),
+            Order::Sparse(flows) => flows.head(),
         }
     }
+    #[inline(never)]
     pub(super) fn make_room(&mut self, packet: &Packet) -> Room {
         match self {
-            Order::Timed(_) => Room::Free,
+            Order::Timed(_) | Order::Sparse(_) => Room::Free,
             Order::Fair(flows) => flows.make_room(packet),
         }
     }
-    #[inline]
+    #[inline(never)]
     pub(super) fn push(&mut self, now: Time, packet: &Packet) {
         match self {
             Order::Timed(packets) => packets.push(now, packet),
             Order::Fair(flows) => flows.push(*packet),
+            Order::Sparse(flows) => flows.push(now, packet),
         }
     }
     /// Forgets the head, which there must be.
-    #[inline]
+    #[inline(never)]
     pub(super) fn drop_head(&mut self) -> Stay {
         match self {
             Order::Timed(packets) => packets.drop_head(),
@@ -58,6 +66,21 @@ impl Order {
                 flows.drop_head();
                 Stay::default()
             }
+            Order::Sparse(flows) => flows.drop_head(),
+        }
+    }
+    /// The head of `flow`, a packet of `length` IP bytes that had left it, was dropped.
+    pub(super) fn refund(&mut self, flow: u16, length: u32) {
+        match self {
+            Order::Timed(_) | Order::Fair(_) => {}
+            Order::Sparse(flows) => flows.refund(flow, length),
+        }
+    }
+    /// Another packet that it gives up because it holds too many, and the flow of that.
+    pub(super) fn shed(&mut self) -> Option<(Packet, u16)> {
+        match self {
+            Order::Timed(_) | Order::Fair(_) => None,
+            Order::Sparse(flows) => flows.shed(),
         }
     }
     /// The packets; where flows are served fairly, flow by flow.
@@ -65,6 +88,7 @@ impl Order {
         match self {
             Order::Timed(packets) => Box::new(packets.iter()),
             Order::Fair(flows) => Box::new(flows.iter()),
+            Order::Sparse(flows) => Box::new(flows.iter()),
         }
     }
 }

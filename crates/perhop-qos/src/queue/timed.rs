@@ -30,7 +30,7 @@ impl TimedPackets {
     pub(super) fn drop_head(&mut self) -> Stay {
         let since = self.0.front().map_or(Time::ZERO, |timed| timed.since);
         self.0.drop_front();
-        Stay { since }
+        Stay { since, ..Stay::default() }
     }
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.0.iter().map(|timed| &timed.packet)

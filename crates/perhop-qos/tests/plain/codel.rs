@@ -1,5 +1,5 @@
-//! `CoDel` written a second time, by calls of `dequeue`: as the pseudocode of RFC 8289 §5.5 and §5.6 has it, and
-//! as `codel_impl.h` of Linux does, with its 32-bit numbers.
+//! `CoDel` written a second time, by calls of `dequeue`: as the pseudocode of RFC 8289 §5.5 and §5.6 has it,
+//! and as `codel_impl.h` of Linux does, with its 32-bit numbers.
 
 use std::collections::VecDeque;
 
@@ -120,10 +120,12 @@ pub(crate) struct LinuxQueue {
     pub(crate) settings: Settings,
     /// Of the link, bytes.
     pub(crate) header: u64,
+    /// What waits in other queues that count with this one, bytes.
+    pub(crate) besides: u64,
     pub(crate) packets: VecDeque<Plain>,
     first_above_time: u32,
     drop_next: u32,
-    count: u32,
+    pub(crate) count: u32,
     lastcount: u32,
     rec_inv_sqrt: u16,
     dropping: bool,
@@ -143,6 +145,7 @@ impl LinuxQueue {
         LinuxQueue {
             settings,
             header,
+            besides: 0,
             packets,
             first_above_time,
             drop_next,
@@ -170,7 +173,8 @@ impl LinuxQueue {
             return false;
         };
         let ldelay = now.wrapping_sub(BOOTED.wrapping_add(steps(packet.joined)));
-        let backlog: u64 = self.packets.iter().map(|packet| packet.length + self.header).sum();
+        let backlog: u64 =
+            self.packets.iter().map(|packet| packet.length + self.header).sum::<u64>() + self.besides;
         if ldelay < steps(self.settings.target) || backlog <= self.settings.mtu + self.header {
             self.first_above_time = 0;
             return false;

@@ -1,6 +1,6 @@
-//! Heads that are dropped after they were selected: nobody sends, and nobody pays.
+//! Packets that are dropped after they have joined a queue: nobody sends, and nobody pays.
 
-use super::{Layout, SchedulerTree, head_of};
+use super::{Layout, Place, SchedulerTree, head_of};
 use crate::queue::{Queue, QueueId};
 use crate::scheduler::Scheduler;
 use crate::units::Time;
@@ -14,12 +14,43 @@ impl SchedulerTree {
         match self.layout {
             Layout::Single => {}
             Layout::Flat | Layout::Counting => {
-                let node = &mut self.nodes[0];
-                node.heads[id.index()] = head;
-                node.scheduler.dropped(now, id.index(), length, head);
+                self.dropped_at(now, Place { node: 0, child: id.index() }, length, head);
             }
             Layout::Deep => self.dropped_deep(now, id, length, head),
         }
+    }
+
+    /// A packet of `length` IP bytes of `queue`, which is number `id`, was given up, and others are left
+    /// there: all schedulers that count it up to the next shaper, which tells of one packet at a time, count
+    /// one less.
+    #[inline(never)]
+    pub fn shed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+        let (length, head) = (self.accounting.counted(length), head_of(queue, self.accounting));
+        match self.layout {
+            Layout::Single => {}
+            Layout::Flat | Layout::Counting => {
+                self.dropped_at(now, Place { node: 0, child: id.index() }, length, head);
+            }
+            Layout::Deep => self.shed_deep(now, id, length, head),
+        }
+    }
+
+    fn dropped_at(&mut self, now: Time, place: Place, length: u32, head: u32) {
+        let node = &mut self.nodes[place.node];
+        node.heads[place.child] = head;
+        node.scheduler.dropped(now, place.child, length, head);
+    }
+
+    fn shed_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
+        let leaf = self.leaves[id.index()];
+        let mut next = Some(leaf);
+        while let Some(place) = next.filter(|place| self.shaping(*place).shaper.is_none()) {
+            self.dropped_at(now, place, length, head);
+            next = self.nodes[place.node].parent;
+            // Whoever is above looks at the head when it chooses.
+            head = next.map_or(0, |Place { node, child }| self.nodes[node].heads[child]);
+        }
+        self.mark_stale(leaf);
     }
 
     /// As [`dequeued_timed`](SchedulerTree::dequeued_timed), and no tokens are spent.
@@ -29,9 +60,8 @@ impl SchedulerTree {
             if self.shaping(place).shaper.is_some() {
                 head = self.spend(now, place, 0, head);
             }
+            self.dropped_at(now, place, length, head);
             let node = &mut self.nodes[place.node];
-            node.heads[place.child] = head;
-            node.scheduler.dropped(now, place.child, length, head);
             node.choose(now);
             head = node.head();
             next = node.parent;
