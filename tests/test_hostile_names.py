@@ -74,10 +74,10 @@ def hostile(tmp_path: Path) -> Path:
     return file
 
 
-def on_a_terminal(folder: Path, *arguments: str | Path) -> str:
-    """Run a command on a pseudo-terminal of 200 columns and return all that it shows."""
+def on_a_terminal(folder: Path, *arguments: str | Path, columns: int = 200) -> str:
+    """Run a command on a pseudo-terminal, by default of 200 columns, and return all that it shows."""
     ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200", "LINES": "50"}
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "50"}
     with subprocess.Popen(
         command_line(arguments), cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
     ) as process:

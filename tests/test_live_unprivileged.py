@@ -125,3 +125,17 @@ def test_without_rights_it_says_what_is_missing(tmp_path: Path, arguments: list[
     assert "Traceback" not in ended.stderr
     assert words in ended.stdout + ended.stderr
     assert "CAP_NET_ADMIN" in ended.stdout + ended.stderr
+
+
+def test_what_to_run_as_root_is_found_by_sudo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The PATH of sudo has no virtual environment: `sudo perhop` is not found there."""
+    from perhop.live.rights import as_root
+
+    program = tmp_path / "bin" / "perhop"
+    program.parent.mkdir()
+    program.touch()
+    monkeypatch.setattr(sys, "argv", [str(program), "live", "clean"])
+    assert as_root() == f"sudo {program} live clean"
+    assert as_root("live ...") == f"sudo {program} live ..."
+    monkeypatch.setattr(sys, "argv", ["/a/notebook", "-f", "kernel.json"])
+    assert as_root("live ...") == f"sudo {sys.executable} -m perhop live ..."

@@ -173,6 +173,7 @@ app.command(show)
 _add(app, "export", "export:export", "Export results to the formats of other programs.", examples.EXPORT)
 _add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)
 _add(app, "init", "init:init", "Write a starter scenario and its schema for the editor.", examples.INIT)
+_add(app, "help", "help:help_", "Show the help of a command.", examples.HELP)
 _add(
     app,
     "completion",
@@ -180,6 +181,7 @@ _add(
     "Print the completion script for a shell.",
     examples.COMPLETION,
 )
+app.command("perhop.command.complete:complete", name="complete", show=False)
 _add(study, "list", "study:list_", "List the studies.", examples.STUDY_LIST)
 _add(study, "show", "study:show", "Show the claims, assumptions and cases of a study.", examples.STUDY_SHOW)
 _add(

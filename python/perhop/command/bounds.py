@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -15,6 +14,7 @@ from perhop.command.options import (
     Json,
     Overrides,
     Platform,
+    ScenarioFile,
     Seed,
     Traffic,
     assumptions,
@@ -29,7 +29,7 @@ _Several = Annotated[list[str] | None, Parameter(negative=())]
 
 
 def bounds(
-    scenario: Path,
+    scenario: ScenarioFile,
     /,
     *,
     class_: Annotated[str | None, Parameter(name="--class")] = None,

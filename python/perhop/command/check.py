@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from perhop.checking import Checked, check_file
 from perhop.command import router_report
 from perhop.command.fixing import write_fixed
-from perhop.command.options import Assume, Json, Platform, assumptions
+from perhop.command.options import Assume, Json, Platform, ScenarioFile, assumptions
 from perhop.command.sarif import sarif_log
 from perhop.command.terminal import colors, print_json
 from perhop.configuration import Detail
@@ -25,7 +25,7 @@ Fix = Annotated[Path | None, Parameter(name="--fix")]
 
 
 def check(
-    files: Annotated[list[Path], Parameter(negative=())],
+    files: Annotated[list[ScenarioFile], Parameter(negative=())],
     /,
     *,
     json: Json = False,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from perhop.command.columns import Column, show
+from perhop.command.columns import Column, fit, most_important, show
 from perhop.configuration import platform_words
 from perhop.quantity import NOTHING, column, interval, number, scale
 from perhop.results import Results
@@ -17,7 +18,8 @@ _NOT_CAUSES = {"dropped_packets", "dropped_percent"}
 Queues = Mapping[str, tuple[str, str]]
 # The replies of TCP, as results call them.
 _BACK = " (back)"
-_DELAYS = [("delay\nmean", "delay_mean_s"), ("delay\np99", "delay_p99_s")]
+# The first column that is left out where there is no room.
+_FAIRNESS_SPARE = 2
 _TCP = [
     ("goodput", "goodput_bps"),
     ("segments", "segments"),
@@ -35,11 +37,12 @@ _TRANSACTIONS = [
 _MOST_QUEUES = 40
 
 
-def show_classes(results: Results, queues: Queues | None = None) -> None:
+def show_classes(results: Results, queues: Queues | None = None, *, wide: bool = False) -> None:
     """Print the results of each class, one row each.
 
     With `queues`, the queue of the router under test that each class waits in, its configured rate stands
-    beside the obtained one; else queues have a table of their own.
+    beside the obtained one; else queues have a table of their own. On a terminal too narrow for all columns
+    the table is the most important of them, or with `wide` all in several parts.
     """
     summary = results.summary
     for name, platform in summary.get("platforms", {}).items():
@@ -49,12 +52,21 @@ def show_classes(results: Results, queues: Queues | None = None) -> None:
             else platform_words(platform)
         )
     classes = [one for one in summary["classes"] if not (queues and _is_quiet_reply(one))]
-    columns = [*_packets(classes, summary, queues), *_rates(classes, summary, queues)]
-    columns += [_column(name, key, classes) for name, key in _DELAYS]
+    names = _names(classes)
+    rest = [*_rates(classes, summary, queues), *_delays(classes)]
     # Fairness of a single flow is always 1.
     if not queues and any(_mean(group["flows"]) > 1 for group in classes):
-        columns.append(_column("fairness", "fairness", classes))
-    show(described(summary), [_names(classes)], columns)
+        rest.append(replace(_column("fairness", "fairness", classes), spare=_FAIRNESS_SPARE))
+    columns = [*_packets(classes, summary, queues), *rest]
+    if wide or fit([names, *columns]):
+        show(described(summary), [names], columns)
+    else:
+        columns = [*_packets_in_short(classes), *rest]
+        shown = most_important([names], columns)
+        show(described(summary), [names], shown)
+        left_out = [one.name.split("\n") for one in columns if one not in shown]
+        more = ["drops by cause", *(" ".join(lines[:2]) for lines in left_out)]
+        print(f"more with --wide: {', '.join(more)}")
     if not queues:
         _show_queues(summary.get("rates", []))
     if summary["tcp"] and not queues:
@@ -86,6 +98,19 @@ def _packets(
         yield Column("still\nqueued", [number(one) for one in waiting], with_next=True)
         flying = [_mean(one["in_network_packets"]) - part for one, part in zip(classes, waiting, strict=True)]
         yield Column("in\nflight", [number(one) for one in flying])
+
+
+def _packets_in_short(classes: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
+    """Return what became of the packets in few columns, of which the first is the sum of all others."""
+    yield _column("offered", "offered_packets", classes)
+    yield _column("delivered", "delivered_packets", classes)
+    yield _column("dropped", "dropped_packets", classes)
+    yield _column("in the\nnetwork", "in_network_packets", classes)
+
+
+def _delays(classes: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
+    yield replace(_column("delay\nmean", "delay_mean_s", classes), spare=1)
+    yield _column("delay\np99", "delay_p99_s", classes)
 
 
 def _waiting(

@@ -11,7 +11,7 @@ from rich.table import Table
 from perhop.command.screen import styled
 from perhop.command.terminal import console
 
-# Padding of a column: a space before it, and one to the next column.
+# Between two columns: a space that belongs to the second, and one of their border.
 _PADDING = 2
 
 
@@ -24,6 +24,8 @@ class Column:
     numeric: bool = True
     #: Whether it stands beside the next column also where a table is split.
     with_next: bool = False
+    #: How early it is left out of a table that may not be split: the greatest first, 0 never.
+    spare: int = 0
 
     @property
     def width(self) -> int:
@@ -37,17 +39,31 @@ def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
     # A title of the table itself would be wrapped at the table's width.
     screen.print(styled((title, "bold")))
     for part in _parts(keys, columns, screen.width):
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, 1))
         for column in (*keys, *part):
             table.add_column(column.name, justify="right" if column.numeric else "left", no_wrap=True)
         for row in zip(*(column.cells for column in (*keys, *part)), strict=True):
             table.add_row(*row)
         screen.print(table)
+        screen.print()
+
+
+def fit(columns: Sequence[Column]) -> bool:
+    """Return whether columns fit beside each other on the terminal."""
+    return sum(one.width for one in columns) - _PADDING <= console().width
+
+
+def most_important(keys: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
+    """Return the columns without those that may be left out and find no room."""
+    shown = list(columns)
+    while not fit([*keys, *shown]) and (most := max(shown, key=lambda one: one.spare)).spare:
+        shown.remove(most)
+    return shown
 
 
 def _parts(keys: Sequence[Column], columns: Sequence[Column], width: int) -> list[list[Column]]:
     """Return the columns in order, in as few parts as fit."""
-    room = width - sum(key.width for key in keys)
+    room = width + _PADDING - sum(key.width for key in keys)
     parts: list[list[Column]] = [[]]
     for group in _groups(columns):
         if parts[-1] and sum(one.width for one in (*parts[-1], *group)) > room:

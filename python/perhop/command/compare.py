@@ -10,7 +10,18 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from perhop.command.comparing import compared_bar, compared_with_router
-from perhop.command.options import Force, Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
+from perhop.command.options import (
+    Force,
+    Json,
+    Output,
+    Overrides,
+    Quiet,
+    Replications,
+    ScenarioFile,
+    Seed,
+    Threads,
+    changes,
+)
 from perhop.command.terminal import print_json, say_written, show_warnings
 from perhop.compare import Comparison
 from perhop.compare import compare as compare_results
@@ -28,7 +39,7 @@ Tolerated = Annotated[float | None, Parameter(validator=Number(gte=0))]
 
 
 def compare(
-    what: Annotated[list[Path], Parameter(name="scenario|dir", negative=())],
+    what: Annotated[list[ScenarioFile], Parameter(name="scenario|dir", negative=())],
     /,
     *,
     set_: Overrides = None,

@@ -7,6 +7,7 @@ Examples:
   perhop report results              one HTML file with plots and tables
   perhop study run --all             reproduce the published studies
   perhop live run first.perhop.yaml  run it on real packets
+  perhop help run                    options and examples of a command
 
 Exit codes: 0 ok, 1 failed, 2 invalid input, 4 claims not met,
 5 missing capability, 129 hung up, 130 interrupted, 143 terminated
@@ -169,8 +170,16 @@ INIT = """\
 Examples:
   perhop init                        first.perhop.yaml in this folder
   perhop init lab/edge               lab/edge.perhop.yaml
+  perhop init --template classes     also shaping, voice, wred
   perhop init --from router.cfg      router.perhop.yaml, inferred from it
   perhop init lab --from router.cfg --interface Serial0/0
+"""
+
+HELP = """\
+Examples:
+  perhop help
+  perhop help run
+  perhop help study run
 """
 
 COMPLETION = """\

@@ -6,9 +6,11 @@ import json
 import os
 import sys
 import traceback
+from difflib import get_close_matches
+from itertools import takewhile
 from typing import Any
 
-from cyclopts import CycloptsError, UnusedCliTokensError
+from cyclopts import CycloptsError, UnknownOptionError, UnusedCliTokensError
 
 from perhop import interrupts
 from perhop.errors import Exit, PerhopError, ScenarioError
@@ -16,6 +18,8 @@ from perhop.printable import printable
 
 # Environment variable that shows the traceback of an unexpected error.
 TRACEBACK = "PERHOP_TRACEBACK"
+# Letters in common at the beginning, dashes among them, that are enough: `--reps` is `--replications`.
+_ENOUGH_ALIKE = 5
 
 
 def report(error: BaseException, tokens: list[str]) -> Exit:
@@ -89,7 +93,24 @@ def _written() -> dict[str, Any]:
 def _usage(error: CycloptsError) -> str:
     if isinstance(error, UnusedCliTokensError):
         return f"too many arguments: {' '.join(error.unused_tokens or ())}"
+    if isinstance(error, UnknownOptionError):
+        given = (error.token.keyword or error.token.value).partition("=")[0]
+        known = [name for one in error.argument_collection if one.parse for name in one.names]
+        near = _nearest(given, known)
+        return f"unknown option: {given}." + (f" Did you mean {near}?" if near else "")
     return str(error)
+
+
+def _nearest(given: str, known: list[str]) -> str | None:
+    """Return the option that begins as the given one does, else one with similar letters, if any."""
+    alike = {
+        name: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, given, strict=False)))
+        for name in known
+    }
+    most = max(alike, key=lambda name: (alike[name], -len(name)), default=None)
+    if most is not None and alike[most] >= _ENOUGH_ALIKE:
+        return most
+    return next(iter(get_close_matches(given, known, n=1)), None)
 
 
 def _prefixed(message: str, help: str | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -21,12 +22,14 @@ from perhop.scenario import RouterOptions
 
 _SUFFIX = ".perhop.yaml"
 _SCHEMA = "perhop.schema.json"
+_USUAL = "voice"
 
 
 def init(
     name: Path | None = None,
     /,
     *,
+    template: Annotated[str | None, Parameter(name="--template")] = None,
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
     interface: Interface = None,
     platform: Platform = None,
@@ -42,6 +45,8 @@ def init(
     name
         Name or path of the scenario, with or without .perhop.yaml; by default first, or the name of the
         configuration.
+    template
+        What to start from: voice (the default), classes, shaping or wred.
     from_
         A router configuration: infer the scenario from it, with one entry of traffic for each class.
     interface
@@ -68,12 +73,16 @@ def init(
     }
     if from_ is None and (given := [name for name, value in options.items() if value]):
         raise InvalidInputError(f"--{given[0]} needs --from", "give the router configuration")
+    if from_ is not None and template is not None:
+        raise InvalidInputError("--template and --from exclude each other", "give one of them")
     name = name or (Path("first") if from_ is None else Path(from_.name.partition(".")[0]))
     stem = name.name.removesuffix(_SUFFIX)
     scenario, schema = name.with_name(stem + _SUFFIX), name.with_name(_SCHEMA)
     if not scenario.parent.is_dir():
         raise InvalidInputError(f"`{scenario.parent}` is not a folder", "create it first")
-    write_new(scenario, _starter() if from_ is None else _inferred(from_, scenario, options))
+    write_new(
+        scenario, _starter(template or _USUAL) if from_ is None else _inferred(from_, scenario, options)
+    )
     # The schema is always replaced, so that it matches the installed version.
     replace_file(schema, _core.schema() + "\n")
     say(f"written: {scenario}, {schema}")
@@ -81,8 +90,18 @@ def init(
     return Exit.OK
 
 
-def _starter() -> str:
-    return files("perhop").joinpath("starter.perhop.yaml").read_text(encoding="utf-8")
+def templates() -> list[str]:
+    """Return the names of the templates."""
+    found = files("perhop").joinpath("templates").iterdir()
+    return sorted(one.name.removesuffix(_SUFFIX) for one in found if one.name.endswith(_SUFFIX))
+
+
+def _starter(template: str) -> str:
+    if template not in templates():
+        near = get_close_matches(template, templates(), n=1)
+        help = f"did you mean `{near[0]}`?" if near else f"templates: {', '.join(templates())}"
+        raise InvalidInputError(f"there is no template `{template}`", help)
+    return files("perhop").joinpath("templates", template + _SUFFIX).read_text(encoding="utf-8")
 
 
 def _inferred(router: Path, scenario: Path, options: RouterOptions) -> str:

@@ -24,6 +24,7 @@ from perhop.command.options import (
     Overrides,
     Quiet,
     Replications,
+    ScenarioFile,
     Seed,
     changes,
     on_hosts,
@@ -54,7 +55,7 @@ Scale = Annotated[float, Parameter(validator=Number(gt=0, lte=1000))]
 
 
 def run(
-    scenario: Path,
+    scenario: ScenarioFile,
     /,
     *,
     set_: Overrides = None,
@@ -70,6 +71,7 @@ def run(
     output: Output = None,
     force: Force = False,
     strict: bool = False,
+    wide: Annotated[bool, Parameter(negative=())] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -111,6 +113,8 @@ def run(
         and so on, in place of refusing.
     strict
         Exit with code 4 if the measurement is not trustworthy.
+    wide
+        Show every column of the table, in several parts on a narrow terminal.
     json
         Print the summary as one JSON document.
     quiet
@@ -144,12 +148,12 @@ def run(
         measured.save(output, force=force)
         if not quiet:
             say_written(output)
-    show(measured, json=json, quiet=quiet)
+    show(measured, wide=wide, json=json, quiet=quiet)
     return Exit.CLAIMS_NOT_MET if strict and not measured.fidelity.trustworthy else Exit.OK
 
 
 def up(
-    scenario: Path,
+    scenario: ScenarioFile,
     /,
     *,
     set_: Overrides = None,
@@ -218,9 +222,7 @@ def exec_in(
         raise InvalidInputError(f"there is no node `{host}`", f"nodes: {', '.join(state.namespaces)}")
     inside = place_from_outside(state, host)
     if not inside.outer and rights.missing_capabilities():
-        raise MissingCapabilityError(
-            "the laboratory belongs to root", "run it as root (sudo perhop live exec ...)"
-        )
+        raise MissingCapabilityError("the laboratory belongs to root", f"run it as root: {rights.as_root()}")
     line = inside.command("program", *(command or [os.environ.get("SHELL", "/bin/sh")]))
     os.execv(line[0], line)
 
@@ -257,7 +259,7 @@ def clean(*, json: Json = False) -> Exit:
         if json:
             return Exit.MISSING_CAPABILITY
         raise MissingCapabilityError(
-            f"not permitted to remove {', '.join(cleaned.left)}", "run it as root (sudo perhop live clean)"
+            f"not permitted to remove {', '.join(cleaned.left)}", f"run it as root: {rights.as_root()}"
         )
     return Exit.OK
 

@@ -9,7 +9,7 @@ from perhop.live.measuring import Measured
 from perhop.live.running import Ended
 
 
-def show(measured: Measured, *, json: bool, quiet: bool) -> None:
+def show(measured: Measured, *, wide: bool, json: bool, quiet: bool) -> None:
     """Print the results: classes as after `perhop run`, programs, and measurement fidelity."""
     if json:
         print_json(measured.summary())
@@ -17,7 +17,7 @@ def show(measured: Measured, *, json: bool, quiet: bool) -> None:
     if quiet:
         return
     if measured.results is not None:
-        show_classes(measured.results)
+        show_classes(measured.results, wide=wide)
     else:
         console().print(queue_table(measured.scenario, list(rows(measured.forwarders))))
     for ended in measured.programs:

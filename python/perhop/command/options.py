@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
 from perhop.capturing import LARGEST_FRAME
 from perhop.errors import InvalidInputError
 
+# How files of scenarios end, after the name that people use.
+_SCENARIO_SUFFIX = ".perhop.yaml"
+
+
+def found_file(given: Path) -> Path:
+    """Return the file that is meant: `first` is `first.perhop.yaml` where there is no file `first`."""
+    whole = given.with_name(given.name + _SCENARIO_SUFFIX) if given.name else given
+    return whole if not given.exists() and whole.is_file() else given
+
+
+def _found(type_: object, tokens: Sequence[Token]) -> Path:
+    return found_file(Path(tokens[0].value))
+
+
+ScenarioFile = Annotated[Path, Parameter(converter=_found)]
 Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
 Replications = Annotated[int | None, Parameter(validator=Number(gte=1, lt=2**32))]
 SnapLength = Annotated[int | None, Parameter(validator=Number(gte=1, lte=LARGEST_FRAME))]

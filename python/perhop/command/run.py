@@ -28,6 +28,7 @@ from perhop.command.options import (
     Platform,
     Quiet,
     Replications,
+    ScenarioFile,
     Seed,
     SnapLength,
     Threads,
@@ -50,7 +51,7 @@ _Callbacks = tuple[Callable[[Progress], None] | None, Callable[[Snapshot], None]
 
 
 def run(
-    scenario: Path | None = None,
+    scenario: ScenarioFile | None = None,
     /,
     *,
     from_: Annotated[str | None, Parameter(name="--from")] = None,
@@ -72,6 +73,7 @@ def run(
     pcap: Path | None = None,
     pcap_link: Annotated[list[str] | None, Parameter(negative=())] = None,
     snap_length: SnapLength = None,
+    wide: Annotated[bool, Parameter(negative=())] = False,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
@@ -135,6 +137,8 @@ def run(
         times. By default the scenario's measure.captures, else all links with a policy.
     snap_length
         Bytes to keep of each captured frame; by default its headers.
+    wide
+        Show every column of the table, in several parts on a narrow terminal.
     json
         Print the summary as one JSON document.
     quiet
@@ -192,7 +196,7 @@ def run(
     else:
         from perhop.command.class_table import show_classes  # lazy: rich, which --json does not need
 
-        show_classes(results, loaded.queues)
+        show_classes(results, loaded.queues, wide=wide)
         if bounds:
             from perhop.command.bounds_table import show_table  # lazy: as above
 

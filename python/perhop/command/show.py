@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from perhop._core import quantity
-from perhop.command.options import Json, Overrides, Quiet, Seed, changes
+from perhop.command.options import Json, Overrides, Quiet, ScenarioFile, Seed, changes
 from perhop.command.showing import results_of
 from perhop.command.terminal import print_json
 from perhop.errors import Exit, InvalidInputError
@@ -16,7 +15,7 @@ from perhop.show.simulated import RouterState, shown
 
 
 def policy_map_interface(
-    source: Path,
+    source: ScenarioFile,
     interface: str | None = None,
     /,
     *,

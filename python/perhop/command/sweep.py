@@ -9,7 +9,18 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from perhop.command.options import Force, Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
+from perhop.command.options import (
+    Force,
+    Json,
+    Output,
+    Overrides,
+    Quiet,
+    Replications,
+    ScenarioFile,
+    Seed,
+    Threads,
+    changes,
+)
 from perhop.command.plotting import Plots
 from perhop.command.sweep_plots import Wish, check_parameters, wishes
 from perhop.command.sweep_progress import watching
@@ -29,7 +40,7 @@ _READ = 20_000
 
 
 def sweep(
-    scenario: Path,
+    scenario: ScenarioFile,
     /,
     *,
     set_: Overrides = None,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from perhop.command.options import Assume, Json, Platform, assumptions
+from perhop.command.options import Assume, Json, Platform, ScenarioFile, assumptions
 from perhop.command.terminal import print_json
 from perhop.draw import words
 from perhop.errors import Exit, InvalidInputError, UnknownNameError
@@ -28,7 +28,7 @@ _NOWHERE = "no queue"
 
 
 def trace(
-    file: Path,
+    file: ScenarioFile,
     /,
     *,
     packet: Packets = None,

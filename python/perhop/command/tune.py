@@ -5,13 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from perhop.command.options import Force, Json, Output, Overrides, Quiet, Seed, Threads, changes, pairs
+from perhop.command.options import (
+    Force,
+    Json,
+    Output,
+    Overrides,
+    Quiet,
+    ScenarioFile,
+    Seed,
+    Threads,
+    changes,
+    pairs,
+)
 from perhop.command.terminal import console, print_json, say_written, show_inferred, show_warnings
 from perhop.command.tune_table import show_tuning
 from perhop.engines import Name, named
@@ -26,7 +36,7 @@ Count = Annotated[int, Parameter(validator=Number(gte=2, lt=2**32))]
 
 
 def tune(
-    scenario: Path,
+    scenario: ScenarioFile,
     /,
     *,
     goal: Varied = None,

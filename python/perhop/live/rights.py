@@ -7,6 +7,7 @@ then root only of the networks that they create there.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,7 +61,21 @@ def require(what: str) -> None:
     """Require root privileges for `what`, which no user namespace gives; raises `MissingCapabilityError`."""
     missing = missing_capabilities()
     if missing:
-        raise MissingCapabilityError(f"{', '.join(missing)} missing for {what}", "run it as root (sudo)")
+        raise MissingCapabilityError(
+            f"{', '.join(missing)} missing for {what}", f"run it as root: {as_root()}"
+        )
+
+
+def as_root(arguments: str | None = None) -> str:
+    """Return the command line that runs perhop as root, with `arguments` or those of this process.
+
+    It names the program's file: sudo's own PATH has no virtual environment.
+    """
+    given = shlex.join(sys.argv[1:]) if arguments is None else arguments
+    program = Path(sys.argv[0])
+    if program.name == "perhop" and program.is_file():
+        return f"sudo {shlex.quote(str(program.absolute()))} {given}".rstrip()
+    return f"sudo {shlex.quote(sys.executable)} -m perhop {given}".rstrip()
 
 
 def advice() -> str:
@@ -71,7 +86,7 @@ def advice() -> str:
                 return f"run it as root, or allow user namespaces: {remedy}"
         except OSError:
             continue
-    return "run it as root (sudo perhop live ...)"
+    return f"run it as root: {as_root('live ...')}"
 
 
 def _enter_user_namespace() -> None:

@@ -1,0 +1,88 @@
+"""`perhop complete`: what a shell completes that stands in files or changes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop.command.options import found_file
+from perhop.document import Document
+from perhop.errors import Exit, PerhopError
+
+# Options whose values are paths of a scenario.
+_PATHS = ("--set", "--against", "--vary")
+
+
+def complete(
+    words: Annotated[list[str], Parameter(allow_leading_hyphen=True, negative=())],
+    /,
+) -> Exit:
+    """Print the completions of a command line's last word, for the scripts of `perhop completion`.
+
+    Parameters
+    ----------
+    words
+        The words after perhop, put -- before them; the last is what there is of the word to complete.
+
+    """
+    *before, begun = words
+    for one in _candidates(before):
+        if one.startswith(begun):
+            print(one)
+    return Exit.OK
+
+
+def _candidates(before: list[str]) -> Iterator[str]:
+    """Generate what may follow these words; nothing where that is known without files."""
+    last = before[-1] if before else ""
+    if last in _PATHS:
+        end = "" if last == "--against" else "="
+        yield from (f"{path}{end}" for path in _paths(before))
+    elif last == "--plot" or before == ["plot"]:
+        from perhop.plot.kinds import KINDS  # lazy: polars
+        from perhop.plot.studies import STUDY_KINDS  # lazy: polars
+
+        yield from (*KINDS, *(["share", *STUDY_KINDS] if before == ["plot"] else []))
+    elif last == "--template":
+        from perhop.command.init import templates  # lazy: only here
+
+        yield from templates()
+    elif (
+        before[:1] == ["study"] and before[1:2] != ["list"] and len(before) >= 2 and not last.startswith("-")
+    ):
+        from perhop.study.reading import identifiers  # lazy: only here
+
+        yield from (one for one in identifiers() if one not in before)
+
+
+def _paths(before: list[str]) -> list[str]:
+    """Return the paths of every value in the scenario that the command line names."""
+    files = (found_file(Path(word)) for word in before if not word.startswith("-"))
+    for file in files:
+        if file.is_file():
+            try:
+                return list(_flattened(dict(Document.load(file)), ""))
+            except PerhopError:
+                return []
+    return []
+
+
+def _flattened(value: object, path: str) -> Iterator[str]:
+    """Generate the path of each value; elements of lists go by their names, else by their numbers."""
+    inner: Iterator[tuple[str, object]]
+    if isinstance(value, Mapping) and value:
+        inner = ((str(key), one) for key, one in value.items())
+    elif isinstance(value, list) and any(isinstance(one, Mapping | list) for one in value):
+        inner = ((_name(one, number), one) for number, one in enumerate(value))
+    else:
+        yield path
+        return
+    for key, one in inner:
+        yield from _flattened(one, f"{path}.{key}" if path else key)
+
+
+def _name(element: object, number: int) -> str:
+    return str(element["name"]) if isinstance(element, Mapping) and element.get("name") else str(number)

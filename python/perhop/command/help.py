@@ -1,0 +1,30 @@
+"""`perhop help`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop.command import app
+from perhop.errors import Exit, InvalidInputError
+
+
+def help_(
+    command: Annotated[list[str] | None, Parameter(negative=())] = None,
+    /,
+) -> Exit:
+    """Show the help of a command, as `--help` after it does.
+
+    Parameters
+    ----------
+    command
+        The command, as in run, or study run; by default perhop itself.
+
+    """
+    words = command or []
+    _, _, unknown = app.parse_commands(words)
+    if unknown:
+        raise InvalidInputError(f"there is no command `{' '.join(words)}`", "`perhop help` lists them")
+    app.help_print(words)
+    return Exit.OK
