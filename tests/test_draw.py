@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -159,7 +161,7 @@ def test_what_is_no_picture_of_a_router_is_said(perhop: Command, tmp_path: Path)
     (tmp_path / "bare.cfg").write_text("hostname bare\n")
     for arguments, expected in [
         (("bare.cfg",), "has no interface"),
-        ((ROOT / "examples" / "router.cfg", "-o", "router.png"), "drawings are SVG files"),
+        ((ROOT / "examples" / "router.cfg", "-o", "router.gif"), "use .svg, .png or .pdf"),
         (
             (ROOT / "examples" / "router.cfg", "--set", "links.0.rate=1Mb/s"),
             "not of a router configuration",
@@ -204,3 +206,38 @@ def test_no_mark_of_a_policy_hides_a_label_or_another_node(file: Path) -> None:
             assert apart, f"a chip at {left}, {top} on the label at {label}"
         over = [one for one in nodes if left < one[2] and one[0] < right and top < one[3] and one[1] < bottom]
         assert len(over) <= 1, "it touches its own node and no other"
+
+
+def test_a_file_needs_neither_variables_nor_style_sheets(perhop: Command, scenario: Path) -> None:
+    """Viewers such as librsvg and Inkscape know no `var()`, and painted everything black."""
+    text = perhop("draw", scenario, "-o", "-").out
+    assert "var(" not in text and "<style" not in text
+    looks = [one for one in ElementTree.fromstring(text).iter() if one.tag in (f"{SVG}rect", f"{SVG}path")]
+    assert looks and all(one.get("fill") for one in looks)
+
+
+@pytest.mark.skipif(not shutil.which("rsvg-convert"), reason="no rsvg-convert: apt-get install librsvg2-bin")
+def test_another_viewer_shows_light_boxes_on_white(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    import matplotlib.image as images
+
+    perhop("draw", scenario, "-o", "drawn.svg")
+    subprocess.run(["rsvg-convert", "drawn.svg", "-o", "drawn.png"], cwd=tmp_path, check=True)
+    pixels = images.imread(tmp_path / "drawn.png")[..., :3]
+    assert pixels[0, 0].min() == 1.0, "white paper"
+    assert pixels.min(axis=2).mean() > 0.85, "hardly any ink"
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf"])
+def test_drawings_as_pictures(perhop: Command, scenario: Path, tmp_path: Path, suffix: str) -> None:
+    for name in ("first", "again"):
+        ended = perhop("draw", scenario, "-o", f"{name}.{suffix}")
+        assert ended.code == 0, ended.err
+    content = (tmp_path / f"first.{suffix}").read_bytes()
+    assert content.startswith(b"\x89PNG" if suffix == "png" else b"%PDF")
+    assert content == (tmp_path / f"again.{suffix}").read_bytes()
+
+
+def test_text_that_looks_like_an_element_stays_text(scenario: Path) -> None:
+    scenario.write_text(scenario.read_text().replace("steady", "x class=box y"))
+    text = draw(perhop.Scenario.load(scenario).set("traffic.0.name", 'a class="box" b'))
+    assert 'a class="box" b' in said(ElementTree.fromstring(text))

@@ -7,37 +7,43 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from perhop.command.options import Overrides, pairs
+from perhop.command.options import Overrides, ScenarioFile, pairs
 from perhop.command.terminal import say_written
 from perhop.configuration import router_text
 from perhop.draw import draw as picture
 from perhop.draw.router import router
+from perhop.draw.still import image
 from perhop.errors import Exit, InvalidInputError
-from perhop.saving import replace_file
+from perhop.saving import replace_file, whole_file
 from perhop.scenario import Scenario
+
+_SUFFIXES = (".svg", ".png", ".pdf")
+# A file without a suffix, such as /dev/stdout, is SVG.
+_SVG = (".svg", "")
 
 
 def draw(
-    scenario: Path,
+    scenario: ScenarioFile,
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     set_: Overrides = None,
 ) -> Exit:
-    """Draw the network and policies of a scenario, or the policies of a router configuration, as SVG.
+    """Draw the network and policies of a scenario, or the policies of a router configuration.
 
     Parameters
     ----------
     scenario
         The scenario file, or the running configuration of a Cisco IOS router.
     output
-        File to write, - for standard output; by default the name of the file with .svg.
+        File to write, .svg, .png or .pdf, or - for SVG on standard output; by default the name of the file
+        with .svg.
     set_
         Replace a value of the scenario, as path=value; may be given several times.
 
     """
-    if output is not None and output.suffix not in (".svg", "") and output != Path("-"):
-        raise InvalidInputError(f"`{output}` does not end in .svg", "drawings are SVG files")
+    if output is not None and output != Path("-") and output.suffix not in (*_SVG, *_SUFFIXES):
+        raise InvalidInputError(f"`{output}` has no suffix of a drawing", f"use {_listed(_SUFFIXES)}")
     configuration = router_text(scenario)
     if configuration is None:
         text = picture(Scenario.load(scenario, pairs(set_)))
@@ -49,6 +55,15 @@ def draw(
         print(text, end="")
         return Exit.OK
     file = output or Path(scenario.name.partition(".")[0] + ".svg")
-    replace_file(file, text)
+    if file.suffix in _SVG:
+        replace_file(file, text)
+    else:
+        made = image(text, file.suffix)
+        with whole_file(file) as new:
+            new.write_bytes(made)
     say_written(file)
     return Exit.OK
+
+
+def _listed(suffixes: tuple[str, ...]) -> str:
+    return f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"

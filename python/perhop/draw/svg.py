@@ -1,8 +1,13 @@
-"""SVG elements as text. Colors are variables of the page, with defaults for a light background."""
+"""SVG elements as text, each with its kind as a class.
+
+A page sets the colors of the kinds by variables, so that it can be dark. A file of its own has them as plain
+attributes: many viewers know neither variables nor style sheets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -10,25 +15,48 @@ from perhop.printable import printable
 
 # Width of a letter at font size 1, a safe estimate for sans-serif fonts.
 _LETTER = 0.57
-# Classes instead of attributes, so that a dark page can set other colors.
-STYLE = """
-.pd { font-family: Inter, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; fill: var(--ink, #24292f); }
-.pd .paper { fill: var(--paper, #ffffff); }
-.pd .box { fill: var(--card, #f6f8fa); stroke: var(--line, #afb8c1); stroke-width: 1; }
-.pd .host { fill: var(--card, #f6f8fa); stroke: var(--muted, #6e7781); stroke-width: 1.4; }
-.pd .router { fill: var(--accent-soft, #ddeefb); stroke: var(--accent, #0067a8); stroke-width: 1.6; }
-.pd .wire { stroke: var(--muted, #6e7781); stroke-width: 1.6; fill: none; }
-.pd .slow { stroke: var(--accent, #0067a8); stroke-width: 3; }
-.pd .flow { stroke: var(--muted, #6e7781); stroke-width: 1.3; fill: none; marker-end: url(#pd-arrow); }
-.pd .muted { fill: var(--muted, #57606a); }
-.pd .head { font-weight: 600; }
-.pd .chip { fill: var(--accent, #0067a8); }
-.pd .chip-text { fill: var(--paper, #ffffff); }
-.pd .green { fill: var(--green, #008a66); stroke: none; }
-.pd .yellow { fill: var(--yellow, #c98500); stroke: none; }
-.pd .red { fill: var(--red, #c8501a); stroke: none; }
-.pd .arrow { fill: var(--muted, #6e7781); }
-"""
+_FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
+_INK = ("ink", "#24292f")
+#: What each kind of element looks like; a pair is a variable of the page and its value in a file.
+_KINDS: Mapping[str, Mapping[str, str | tuple[str, str]]] = {
+    "paper": {"fill": ("paper", "#ffffff")},
+    "box": {"fill": ("card", "#f6f8fa"), "stroke": ("line", "#afb8c1"), "stroke-width": "1"},
+    "host": {"fill": ("card", "#f6f8fa"), "stroke": ("muted", "#6e7781"), "stroke-width": "1.4"},
+    "router": {"fill": ("accent-soft", "#ddeefb"), "stroke": ("accent", "#0067a8"), "stroke-width": "1.6"},
+    "wire": {"stroke": ("muted", "#6e7781"), "stroke-width": "1.6", "fill": "none"},
+    "slow": {"stroke": ("accent", "#0067a8"), "stroke-width": "3"},
+    "flow": {
+        "stroke": ("muted", "#6e7781"),
+        "stroke-width": "1.3",
+        "fill": "none",
+        "marker-end": "url(#pd-arrow)",
+    },
+    "muted": {"fill": ("muted", "#57606a")},
+    "head": {"font-weight": "600"},
+    "chip": {"fill": ("accent", "#0067a8")},
+    "chip-text": {"fill": ("paper", "#ffffff")},
+    "green": {"fill": ("green", "#008a66"), "stroke": "none"},
+    "yellow": {"fill": ("yellow", "#c98500"), "stroke": "none"},
+    "red": {"fill": ("red", "#c8501a"), "stroke": "none"},
+    "arrow": {"fill": ("muted", "#6e7781")},
+}
+
+
+def _rule(kind: str, looks: Mapping[str, str | tuple[str, str]]) -> str:
+    said = (
+        f"{name}: {value if isinstance(value, str) else f'var(--{value[0]}, {value[1]})'};"
+        for name, value in looks.items()
+    )
+    return f".pd .{kind} {{ {' '.join(said)} }}"
+
+
+#: The style of all pictures of a page.
+STYLE = "\n".join(
+    [
+        f".pd {{ font-family: {_FONT}; fill: var(--{_INK[0]}, {_INK[1]}); }}",
+        *(_rule(kind, looks) for kind, looks in _KINDS.items()),
+    ]
+)
 ARROW = (
     '<defs><marker id="pd-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
     'orient="auto-start-reverse"><path class="arrow" d="M0 0L8 4L0 8z"/></marker></defs>'
@@ -46,7 +74,7 @@ def text(
     """Return a line of text; `y` is its base line."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}"'
-        f"{_class(kind)}>{escape(printable(content))}</text>"
+        f"{_class(kind)}>{_escaped(content)}</text>"
     )
 
 
@@ -63,7 +91,7 @@ def path(data: str, kind: str) -> str:
 
 def group(label: str, parts: Iterable[str]) -> str:
     """Return a group of parts with a title for screen readers."""
-    return f"<g><title>{escape(printable(label))}</title>{''.join(parts)}</g>"
+    return f"<g><title>{_escaped(label)}</title>{''.join(parts)}</g>"
 
 
 def moved(x: float, y: float, content: str) -> str:
@@ -89,11 +117,31 @@ class Picture:
 
     def svg(self) -> str:
         """Return the picture as an SVG document."""
+        background = f'<rect class="paper" width="{self.width:.0f}" height="{self.height:.0f}"/>'
+        plain = f'fill="{_INK[1]}" font-family="{_FONT}"'
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" {self.frame}>'
-            f"<title>{escape(printable(self.title))}</title><style>{STYLE}</style>{ARROW}"
-            f'<rect class="paper" width="100%" height="100%"/>{self.content}</svg>\n'
+            f'<svg xmlns="http://www.w3.org/2000/svg" {self.frame} {plain}>'
+            f"<title>{_escaped(self.title)}</title>"
+            f"{_plain(f'{ARROW}{background}{self.content}')}</svg>\n"
         )
+
+
+def _plain(content: str) -> str:
+    """Return content with the look of each element in attributes of its own."""
+    return re.sub(r' class="([a-z -]+)"', lambda found: f"{found[0]}{_attributes(found[1])}", content)
+
+
+def _attributes(kinds: str) -> str:
+    """Return the look of an element of some kinds, of which a later one overrides."""
+    looks: dict[str, str] = {}
+    for kind in kinds.split():
+        looks |= {name: value if isinstance(value, str) else value[1] for name, value in _KINDS[kind].items()}
+    return "".join(f' {name}="{value}"' for name, value in looks.items())
+
+
+def _escaped(content: str) -> str:
+    # Quotes too: nothing in a text may look like the class of an element.
+    return escape(printable(content), {'"': "&quot;"})
 
 
 def _class(kind: str) -> str:

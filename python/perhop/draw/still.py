@@ -1,0 +1,188 @@
+"""Drawings as PNG and PDF: the elements that `perhop.draw.svg` makes, drawn by matplotlib."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from perhop.errors import MissingCapabilityError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_FONTS = ["Inter", "Helvetica Neue", "Arial", "DejaVu Sans"]
+# Points of a picture's unit: the pixel of CSS.
+_POINT = 0.75
+_DOTS_PER_INCH = 192
+# The arrow head at the end of a flow: length and half its width, in units of the picture.
+_HEAD, _HALF = 8.0, 4.0
+_STEP = re.compile(r"[MLHVCZz]|-?\d+(?:\.\d+)?")
+_ANCHORS = {"start": "left", "middle": "center", "end": "right"}
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """An element, and the place of its group."""
+
+    element: ElementTree.Element
+    x: float
+    y: float
+
+    @property
+    def kind(self) -> str:
+        return self.element.tag.removeprefix(_SVG)
+
+    def number(self, name: str, usual: float = 0.0) -> float:
+        return float(self.element.get(name, usual))
+
+    def paint(self, name: str, usual: str) -> str:
+        return self.element.get(name, usual)
+
+
+def image(document: str, suffix: str) -> bytes:
+    """Return a drawing, given as SVG, as a `.png` or `.pdf` file.
+
+    Raises:
+        MissingCapabilityError: matplotlib is not installed.
+
+    """
+    try:
+        from matplotlib import font_manager, rc_context  # lazy: optional package
+        from matplotlib.figure import Figure  # lazy: optional package
+    except ImportError as error:
+        raise MissingCapabilityError(
+            f"drawings in {suffix} need matplotlib, which is not installed",
+            "pip install 'perhop[plot]'; drawings in .svg do not need it",
+        ) from error
+    root = ElementTree.fromstring(document)
+    width, height = float(root.get("width", 0)), float(root.get("height", 0))
+    # By name, as a letter that the first lacks is then taken from the next.
+    here = font_manager.fontManager.get_font_names()
+    made = io.BytesIO()
+    family = [name for name in _FONTS if name in here]
+    with rc_context({"font.family": family, "text.parse_math": False}):
+        figure = Figure(figsize=(width * _POINT / 72, height * _POINT / 72))
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_axis_off()
+        axes.set_xlim(0.0, width)
+        axes.set_ylim(height, 0.0)
+        for order, placed in enumerate(_elements(root, 0.0, 0.0)):
+            _draw(axes, placed, order)
+        # Without a date, equal drawings give equal bytes.
+        metadata = {"CreationDate": None} if suffix == ".pdf" else {}
+        figure.savefig(made, format=suffix[1:], dpi=_DOTS_PER_INCH, metadata=metadata)
+    return made.getvalue()
+
+
+def _elements(parent: ElementTree.Element, x: float, y: float) -> Iterator[_Placed]:
+    """Generate the elements to draw, in order, with the place of their groups."""
+    for element in parent:
+        kind = element.tag.removeprefix(_SVG)
+        if kind == "g":
+            moved = re.match(r"translate\(([-\d.]+) ([-\d.]+)\)", element.get("transform", ""))
+            yield from _elements(
+                element, x + float(moved[1] if moved else 0), y + float(moved[2] if moved else 0)
+            )
+        elif kind in ("rect", "path", "text"):
+            yield _Placed(element, x, y)
+
+
+def _draw(axes: Axes, one: _Placed, order: int) -> None:
+    if one.kind == "text":
+        axes.text(
+            one.x + one.number("x"),
+            one.y + one.number("y"),
+            one.element.text or "",
+            fontsize=one.number("font-size", 12.0) * _POINT,
+            color=one.paint("fill", "#24292f"),
+            fontweight=one.paint("font-weight", "normal"),
+            ha=_ANCHORS[one.paint("text-anchor", "start")],
+            va="baseline",
+            zorder=order,
+        )
+    elif one.kind == "rect":
+        _rectangle(axes, one, order)
+    else:
+        _path(axes, one, order)
+
+
+def _rectangle(axes: Axes, one: _Placed, order: int) -> None:
+    from matplotlib.patches import FancyBboxPatch  # lazy: optional package
+
+    width, height = one.number("width"), one.number("height")
+    radius = min(one.number("rx"), width / 2, height / 2)
+    # The style grows a box by its padding: that of none keeps its size.
+    style = f"round,pad=0,rounding_size={radius}" if radius else "square,pad=0"
+    axes.add_patch(
+        FancyBboxPatch(
+            (one.x + one.number("x"), one.y + one.number("y")),
+            width,
+            height,
+            boxstyle=style,
+            facecolor=one.paint("fill", "#24292f"),
+            edgecolor=one.paint("stroke", "none"),
+            linewidth=one.number("stroke-width", 1.0) * _POINT,
+            zorder=order,
+        )
+    )
+
+
+def _path(axes: Axes, one: _Placed, order: int) -> None:
+    from matplotlib.patches import PathPatch, Polygon  # lazy: optional package
+    from matplotlib.path import Path  # lazy: optional package
+
+    points, codes = _points(one)
+    stroke = one.paint("stroke", "none")
+    axes.add_patch(
+        PathPatch(
+            Path(points, codes),
+            facecolor=one.paint("fill", "#24292f"),
+            edgecolor=stroke,
+            linewidth=one.number("stroke-width", 1.0) * _POINT,
+            zorder=order,
+        )
+    )
+    if "marker-end" in one.element.attrib:
+        (x, y), (from_x, from_y) = points[-1], points[-2]
+        length = ((x - from_x) ** 2 + (y - from_y) ** 2) ** 0.5 or 1.0
+        along, across = (
+            ((x - from_x) / length, (y - from_y) / length),
+            ((from_y - y) / length, (x - from_x) / length),
+        )
+        foot = x - _HEAD * along[0], y - _HEAD * along[1]
+        corners = [
+            (x, y),
+            (foot[0] + _HALF * across[0], foot[1] + _HALF * across[1]),
+            (foot[0] - _HALF * across[0], foot[1] - _HALF * across[1]),
+        ]
+        axes.add_patch(Polygon(corners, facecolor=stroke, edgecolor="none", zorder=order))
+
+
+def _points(one: _Placed) -> tuple[list[tuple[float, float]], list[int]]:
+    """Return the points of a path and matplotlib's codes of their steps."""
+    from matplotlib.path import Path  # lazy: optional package
+
+    steps = iter(_STEP.findall(one.element.get("d", "")))
+    points: list[tuple[float, float]] = []
+    codes: list[int] = []
+    for step in steps:
+        if step in "Zz":
+            points.append(points[0])
+            codes.append(int(Path.CLOSEPOLY))
+            continue
+        last = points[-1] if points else (0.0, 0.0)
+        if step == "H":
+            points.append((one.x + float(next(steps)), last[1]))
+        elif step == "V":
+            points.append((last[0], one.y + float(next(steps))))
+        else:
+            for _ in range(3 if step == "C" else 1):
+                points.append((one.x + float(next(steps)), one.y + float(next(steps))))
+        code = {"M": Path.MOVETO, "C": Path.CURVE4}.get(step, Path.LINETO)
+        codes += [int(code)] * (3 if step == "C" else 1)
+    return points, codes
