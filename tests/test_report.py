@@ -249,3 +249,17 @@ def test_the_findings_of_rules_are_in_it(perhop: Command, tmp_path: Path) -> Non
     quiet.write_text(good)
     assert perhop("run", quiet, "-q", "-o", tmp_path / "quiet").code == 0
     assert "<h3>Findings</h3>" not in page([tmp_path / "quiet"])
+
+
+def test_it_replaces_no_file_of_something_else(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    assert perhop("run", scenario, "-q", "-o", "mine").code == 0
+    before = scenario.read_text()
+    ended = perhop("report", "mine", "-o", scenario)
+    assert ended.code == 2 and "does not end in .html" in ended.err
+    page = tmp_path / "page.html"
+    page.write_text("<html>somebody's own page</html>")
+    ended = perhop("report", "mine", "-o", page)
+    assert ended.code == 2 and "is not a report of perhop" in ended.err
+    assert scenario.read_text() == before and "own page" in page.read_text()
+    for _ in range(2):
+        assert perhop("report", "mine", "-o", "report.html").code == 0, "a report is replaced"

@@ -8,7 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.command.terminal import say_written
-from perhop.errors import Exit
+from perhop.errors import Exit, InvalidInputError
+from perhop.page import is_page
 from perhop.report import write
 
 
@@ -25,9 +26,21 @@ def report(
     folders
         Folders that `perhop run -o` or `perhop study run -o` wrote, or folders of such folders.
     output
-        File to write.
+        File to write, .html; an existing file is replaced only if it is a report or another page of perhop.
 
     """
+    _check_target(output)
     write(folders, output)
     say_written(output)
     return Exit.OK
+
+
+def _check_target(output: Path) -> None:
+    """Refuse a file name of something else, and a file that is no page of perhop."""
+    if output.suffix not in (".html", ".htm", ""):
+        raise InvalidInputError(f"`{output}` does not end in .html", "a report is an HTML file")
+    if not output.is_file() or is_page(output):
+        return
+    raise InvalidInputError(
+        f"`{output}` exists and is not a report of perhop", "choose another name, or remove it first"
+    )

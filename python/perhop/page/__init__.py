@@ -16,6 +16,8 @@ from perhop.page.pictures import Pictures
 from perhop.palette import PALETTE
 
 _HERE = Path(__file__).parent
+# How a page names what made it, and how much of a file is read to find that.
+_GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="perhop', 4096
 
 
 def render(template: str, **context: object) -> str:
@@ -31,6 +33,12 @@ def render(template: str, **context: object) -> str:
         picture=Pictures(),
         **context,
     )
+
+
+def is_page(file: Path) -> bool:
+    """Return whether a file is a page that `render` made; raises `OSError`."""
+    with file.open("rb") as opened:
+        return _GENERATOR in opened.read(_HEAD_BYTES)
 
 
 @cache
