@@ -74,8 +74,9 @@ impl Status {
             warn(
                 unfinished > 0,
                 format!(
-                    "{unfinished} packets arrived at interface {name} without a transport checksum; switch off tx \
-                     at the sender"
+                    "{unfinished} packets arrived at interface {name} without a transport checksum that could be \
+                     completed, and their receivers drop them; switch off tx at the sender (ethtool -K DEVICE tx \
+                     off)"
                 ),
             );
         }

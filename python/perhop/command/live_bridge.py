@@ -6,26 +6,34 @@ import json as json_text
 import os
 import shutil
 import signal
+import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from perhop.command.live_table import queue_table, rows
+from perhop.command.live_table import Row, queue_table, rows
 from perhop.command.options import Json, Quiet
-from perhop.command.terminal import console, print_json
+from perhop.command.terminal import console, print_json, say
 from perhop.errors import Exit
 from perhop.live import bridging, namespaces, rights
 from perhop.live.children import Child
 from perhop.live.cleaning import clean
+from perhop.live.control import ask
 from perhop.live.inside import Place
 from perhop.live.owner import PREFIX, Owner
 from perhop.live.state import State
 
 if TYPE_CHECKING:
     from types import FrameType
+
+_LOOK_EVERY_S = 1.0
+_DIGITS = str.maketrans("", "", "0123456789")
 
 
 def bridge(
@@ -42,7 +50,8 @@ def bridge(
     """Apply a policy between two interfaces of this machine until Ctrl-C.
 
     Packets from one interface leave by the other, through the policy's conditioners and queues. Frames keep
-    their addresses; frames other than IP bypass the policy. `perhop live top` shows the queues.
+    their addresses; frames other than IP bypass the policy. On a terminal it shows the queues once a second;
+    anywhere else it says at once what is wrong, and `perhop live top` shows the queues.
 
     Parameters
     ----------
@@ -88,7 +97,9 @@ def bridge(
             if not quiet:
                 print(f"bridging {inner.device} and {outer.device} until Ctrl-C", file=sys.stderr, flush=True)
             control = state.folder / state.sockets["bridge"]
-            _forward(configuration | {"control": str(control), "result": str(result)}, Path(files))
+            given = configuration | {"control": str(control), "result": str(result)}
+            with _shown(state.scenario, control, quiet=quiet, json=json) as look:
+                _forward(given, Path(files), look)
             report = json_text.loads(result.read_text(encoding="utf-8"))
     finally:
         shutil.rmtree(state.folder, ignore_errors=True)
@@ -101,8 +112,50 @@ def bridge(
     return Exit.OK
 
 
-def _forward(configuration: dict[str, Any], files: Path) -> None:
-    """Forward until SIGINT or SIGTERM.
+@contextmanager
+def _shown(title: str, control: Path, *, quiet: bool, json: bool) -> Iterator[Callable[[], None]]:
+    """Give what shows the state of the bridge: its queues on a terminal, else each new doubt on stderr."""
+    told: set[str] = set()
+
+    def reports() -> Iterator[dict[str, Any]]:
+        # Not before it listens.
+        with suppress(OSError, ValueError):
+            yield ask(control)
+
+    def tell() -> None:
+        for report in reports():
+            # A doubt that grows is told once: its numbers are in the final report.
+            for doubt in report["doubts"]:
+                if (kind := doubt.translate(_DIGITS)) not in told:
+                    told.add(kind)
+                    say(f"note: {doubt}")
+
+    if quiet:
+        yield lambda: None
+        return
+    if json or not sys.stdout.isatty():
+        yield tell
+        return
+    from rich.console import Group  # lazy: rich, until something is shown
+    from rich.live import Live  # lazy: as above
+
+    then, before = time.monotonic(), list[Row]()
+    with Live(console=console(), auto_refresh=False, transient=True) as screen:
+
+        def draw() -> None:
+            nonlocal then, before
+            for report in reports():
+                now, rows_now = time.monotonic(), list(rows({"bridge": report}))
+                table = queue_table(title, rows_now, before, now - then)
+                notes = (f"note: {doubt}" for doubt in report["doubts"])
+                screen.update(Group(table, *notes), refresh=True)
+                then, before = now, rows_now
+
+        yield draw
+
+
+def _forward(configuration: dict[str, Any], files: Path, look: Callable[[], None]) -> None:
+    """Forward until SIGINT or SIGTERM, and `look` once a second.
 
     A process of its own does it, which gives up all rights: this one needs some to restore the interfaces.
     """
@@ -116,7 +169,10 @@ def _forward(configuration: dict[str, Any], files: Path) -> None:
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        bridge.process.wait()
+        while bridge.process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                bridge.process.wait(timeout=_LOOK_EVERY_S)
+            look()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

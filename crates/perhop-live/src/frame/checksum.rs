@@ -25,7 +25,7 @@ pub fn updated(checksum: u16, before: u16, after: u16) -> u16 {
 
 /// Folds the carries of a sum of 16-bit words.
 #[inline]
-fn fold(mut sum: u64) -> u16 {
+pub(super) fn fold(mut sum: u64) -> u16 {
     while sum >> 16 != 0 {
         sum = (sum & 0xffff) + (sum >> 16);
     }

@@ -8,9 +8,9 @@ use super::checksum::internet_checksum;
 use super::refusal::Refusal;
 
 /// An IPv4 header without options, bytes.
-const V4_HEADER: usize = 20;
+pub(super) const V4_HEADER: usize = 20;
 /// An IPv6 header without extensions, bytes.
-const V6_HEADER: usize = 40;
+pub(super) const V6_HEADER: usize = 40;
 /// The fragment offset in an IPv4 header, without its three flags.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 
@@ -130,6 +130,12 @@ fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option
             return Ok((Protocol(next), None));
         }
     }
+}
+
+/// The transport protocol of `packet`, IPv6, and where its header begins; `None` where that is not found.
+pub(super) fn transport_of_v6(packet: &[u8]) -> Option<(Protocol, usize)> {
+    let (protocol, transport) = behind_extensions(*packet.get(6)?, packet.get(V6_HEADER..)?).ok()?;
+    Some((protocol, packet.len() - transport?.len()))
 }
 
 /// Source and destination port at the beginning of the payload of an IP packet.

@@ -15,6 +15,7 @@ mod layout;
 mod link_headers;
 mod mark;
 mod refusal;
+mod transport;
 
 use perhop_qos::packet::Packet;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,7 @@ use layout::{ETHERNET_HEADER, TYPE_IPV4, TYPE_IPV6, ethernet_type};
 pub use layout::{Layout, Version};
 pub(crate) use link_headers::{MOST_LABELS, MOST_TAGS};
 pub use refusal::Refusal;
+pub(crate) use transport::finish_checksum;
 
 /// Link-layer header of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,6 +13,7 @@ use super::packet_ring::Received;
 use super::system;
 use super::tunnel_device::TunnelDevice;
 use crate::config::SocketKind;
+use crate::frame::{LinkLayer, finish_checksum};
 
 /// Maximum length of headers before an IP packet: Ethernet header and two VLAN tags, bytes.
 const HEADER_BYTES: usize = 14 + 2 * 4;
@@ -56,8 +57,26 @@ pub struct DeviceCounters {
     pub refused_frames: u64,
     /// Dropped frames that were longer than the MTU allows: they hold several packets (TSO, GRO).
     pub oversized_frames: u64,
-    /// Packets forwarded without a transport checksum, which the sender had left to a network card.
+    /// Packets whose transport checksum the sender had left to a network card, and which was completed here.
+    pub finished_checksums: u64,
+    /// Packets forwarded without such a checksum, since it was not found.
     pub unfinished_checksums: u64,
+}
+
+impl DeviceCounters {
+    /// `frame` with its transport checksum, in the memory of `rewritten`.
+    ///
+    /// What leaves by a packet socket is sent as it is, and its receiver drops a segment without a checksum:
+    /// a TCP connection would stand still.
+    #[cold]
+    fn complete<'a>(&mut self, frame: &[u8], rewritten: &'a mut Vec<u8>) -> &'a [u8] {
+        rewritten.clear();
+        rewritten.extend_from_slice(frame);
+        let is_finished = finish_checksum(LinkLayer::Ethernet, rewritten);
+        self.finished_checksums += u64::from(is_finished);
+        self.unfinished_checksums += u64::from(!is_finished);
+        rewritten
+    }
 }
 
 /// One interface.
@@ -65,6 +84,8 @@ pub(super) struct Device {
     index: libc::c_int,
     socket: Socket,
     frame_bytes: usize,
+    /// Room for a frame whose checksum is to be completed.
+    rewritten: Vec<u8>,
     /// Socket for queries about interfaces, in the initial network namespace of this process.
     probe: OwnedFd,
     pub(super) counters: DeviceCounters,
@@ -99,7 +120,8 @@ impl Device {
             }
         };
         let counters = DeviceCounters { device: name.to_owned(), ..DeviceCounters::default() };
-        Ok(Device { index, socket, frame_bytes, probe, counters })
+        let rewritten = Vec::with_capacity(frame_bytes);
+        Ok(Device { index, socket, frame_bytes, rewritten, probe, counters })
     }
     /// The descriptor that becomes readable when a frame arrives.
     fn descriptor(&self) -> BorrowedFd<'_> {
@@ -128,15 +150,16 @@ impl Device {
     /// Passes the oldest frame to `each`, unless it is longer than the MTU allows.
     #[inline]
     pub(super) fn take(&mut self, each: impl FnOnce(&[u8])) {
-        let Device { socket, frame_bytes, counters, .. } = self;
+        let Device { socket, frame_bytes, rewritten, counters, .. } = self;
         let receive = |received: Received| {
             counters.received_frames += 1;
             counters.received_bytes += received.length as u64;
-            counters.unfinished_checksums += u64::from(received.checksum_is_missing);
-            if received.length <= *frame_bytes && received.length == received.frame.len() {
-                each(received.frame);
-            } else {
+            if received.length > *frame_bytes || received.length != received.frame.len() {
                 counters.oversized_frames += 1;
+            } else if received.checksum_is_missing {
+                each(counters.complete(received.frame, rewritten));
+            } else {
+                each(received.frame);
             }
         };
         match socket {
