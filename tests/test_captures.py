@@ -247,6 +247,25 @@ traffic:
 
 
 @needs_tshark
+def test_flows_of_several_entries_are_conversations_of_their_own(tmp_path: Path) -> None:
+    """Entries that leave their ports open had the same, and tshark saw two of their flows as one."""
+    traffic = UDP + UDP.partition("\n")[2].replace("video", "voice").replace("count: 3", "count: 2")
+    tcp = "source: { bulk: { tcp: { profile: linux-modern } } }"
+    for name in ("bulk", "more"):
+        traffic += f"  - {{ name: {name}, from: client, to: server, count: 2, {tcp} }}\n"
+    written(tmp_path, ("marking", "wred"), traffic)
+    perhop.run(tmp_path / "captured.perhop.yaml", pcap=tmp_path / "pcap", duration="3s")
+    access = tmp_path / "pcap" / "client--edge.pcapng"
+    assert_no_complaint(access)
+    forth = "ip.src < ip.dst"
+    datagrams = {one for one in fields(access, "udp.stream") if one[0]}
+    assert len(datagrams) == 3 + 2
+    assert len({one for one in fields(access, "tcp.stream") if one[0]}) == 2 + 2
+    ports = {one for one in fields(access, "udp.srcport", where=f"udp && {forth}")}
+    assert ports == {(str(49152 + number),) for number in range(5)}
+
+
+@needs_tshark
 def test_the_headers_that_ns2_takes_out_of_its_packets_leave_no_gaps(tmp_path: Path) -> None:
     file = written(tmp_path, ("marking", "wred"), TCP.replace("linux-modern", "ns2-reno-1999"))
     perhop.run(file, pcap=tmp_path / "pcap", duration="5s")

@@ -12,6 +12,7 @@ use perhop_scenario::Scenario;
 use perhop_scenario::routing::LinkId;
 
 use super::captures::{Captured, Captures};
+use super::ports::Ports;
 use super::tap::{Contents, Record, Tap};
 use super::tcp;
 use crate::engine::Engine;
@@ -20,9 +21,9 @@ use crate::hosts::Hosts;
 use crate::session::Carried;
 
 /// One file per link with both directions, as a capture at one end of the link would show.
-pub(crate) struct Files<'a> {
-    scenario: &'a Scenario,
+pub(crate) struct Files {
     most_packets: u64,
+    ports: Ports,
     open: Vec<File>,
 }
 
@@ -33,14 +34,14 @@ struct File {
     captured: Captured,
 }
 
-impl<'a> Files<'a> {
+impl Files {
     /// A file for each link of `engine` with a tap; `comment` says what all of them are about.
     pub(crate) fn create(
-        scenario: &'a Scenario,
+        scenario: &Scenario,
         engine: &impl Engine,
         captures: &Captures,
         comment: &str,
-    ) -> io::Result<Files<'a>> {
+    ) -> io::Result<Files> {
         let mut open: Vec<File> = Vec::new();
         // The two directions of a link have consecutive numbers.
         for (index, pair) in engine.hosts().taps.chunks(2).enumerate() {
@@ -64,7 +65,7 @@ impl<'a> Files<'a> {
             let captured = Captured { name, interfaces: names, packets: 0, dropped: 0, full_at: None };
             open.push(File { writer, directions, captured });
         }
-        Ok(Files { scenario, most_packets: captures.most_packets, open })
+        Ok(Files { most_packets: captures.most_packets, ports: Ports::of(scenario), open })
     }
 
     /// Writes the records up to `until`, to which the simulation is complete.
@@ -78,7 +79,7 @@ impl<'a> Files<'a> {
             let limit = file.directions.iter().filter_map(began).min();
             let is_due = |time: &Time| *time <= until && limit.is_none_or(|limit| *time < limit);
             while let Some((interface, record)) = file.next(engine.hosts_mut(), is_due) {
-                file.write(self.scenario, self.most_packets, engine, interface, &record)?;
+                file.write(&self.ports, self.most_packets, engine, interface, &record)?;
             }
         }
         Ok(())
@@ -101,7 +102,7 @@ impl<'a> Files<'a> {
         let mut captured = Vec::new();
         for mut file in self.open {
             while let Some((interface, record)) = file.next(engine.hosts_mut(), |time| *time <= duration) {
-                file.write(self.scenario, self.most_packets, engine, interface, &record)?;
+                file.write(&self.ports, self.most_packets, engine, interface, &record)?;
             }
             file.writer.finish()?;
             captured.push(file.captured);
@@ -125,7 +126,7 @@ impl File {
 
     fn write(
         &mut self,
-        scenario: &Scenario,
+        ports: &Ports,
         most_packets: u64,
         engine: &impl Engine,
         interface: usize,
@@ -141,9 +142,14 @@ impl File {
         let link = self.directions[interface];
         let mut packet = record.packet;
         let transport = match &record.contents {
-            Contents::Datagram => Transport::Plain,
+            Contents::Datagram => {
+                if let Some(flow) = engine.hosts().measurements.flows.get(flow_of(&packet)) {
+                    ports.tell_apart(flow.traffic, flow.number, &mut packet);
+                }
+                Transport::Plain
+            }
             Contents::Fragment(fields) => Transport::Fragment(*fields),
-            Contents::Segment(carried) => segment(scenario, engine.hosts(), carried, &mut packet),
+            Contents::Segment(carried) => segment(ports, engine.hosts(), carried, &mut packet),
         };
         let ends = &engine.hosts().link_ends[link.index()];
         let queues = &engine.direction(link).queue_names;
@@ -164,9 +170,8 @@ fn tap(hosts: &Hosts, link: LinkId) -> Option<&Tap> {
 
 /// The TCP header of `packet`, whose ports become those of the connection.
 ///
-/// To classifiers all connections of a flow have its ports. On the wire they need some of their own: the n-th
-/// connection has the flow's client port and n times the number of flows.
-fn segment(scenario: &Scenario, hosts: &Hosts, carried: &Carried, packet: &mut Packet) -> Transport {
+/// To classifiers all connections of a flow have its ports. On the wire they need some of their own.
+fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet) -> Transport {
     if carried.is_replayed() {
         return Transport::Tcp(tcp::replayed_fields(&carried.segment));
     }
@@ -175,9 +180,7 @@ fn segment(scenario: &Scenario, hosts: &Hosts, carried: &Carried, packet: &mut P
         return Transport::Plain;
     };
     let flow = &hosts.measurements.flows[flow_of(packet)];
-    let config = &scenario.traffic[flow.traffic];
-    let above = u64::from(flow.number) + u64::from(number) * u64::from(config.count);
-    let port = config.source_port + (above % (0x1_0000 - u64::from(config.source_port))) as u16;
+    let port = ports.client(flow.traffic, flow.number, u64::from(number));
     let is_clients = carried.is_clients();
     *(if is_clients { &mut packet.source_port } else { &mut packet.destination_port }) = port;
     let parameters = &hosts.transport.sessions[session].parameters;

@@ -5,6 +5,7 @@
 
 mod captures;
 mod files;
+mod ports;
 mod tap;
 mod tcp;
 

@@ -1,0 +1,57 @@
+//! [`Ports`]: the client ports that tell flows apart in a capture.
+
+use perhop_qos::packet::Packet;
+use perhop_scenario::{Scenario, TrafficConfig};
+
+/// The client ports of a scenario's flows on the wire.
+///
+/// To classifiers a flow has the ports that its scenario says, and two entries of traffic that leave them
+/// open have the same. On the wire these would be one conversation, so entries with equal ends count on from
+/// each other, and so do the connections of a flow.
+pub(crate) struct Ports(Vec<Place>);
+
+/// The place of an entry of traffic among those with equal ends.
+#[derive(Clone, Copy)]
+struct Place {
+    first: u16,
+    /// Flows of the entries before it.
+    before: u64,
+    /// Flows of all entries.
+    flows: u64,
+}
+
+impl Ports {
+    pub(crate) fn of(scenario: &Scenario) -> Ports {
+        let all = &scenario.traffic;
+        let flows = |entries: &[TrafficConfig], own: &TrafficConfig| -> u64 {
+            entries.iter().filter(|one| ends(one) == ends(own)).map(|one| u64::from(one.count)).sum()
+        };
+        let place = |(index, own): (usize, &TrafficConfig)| Place {
+            first: own.source_port,
+            before: flows(&all[..index], own),
+            flows: flows(all, own),
+        };
+        Ports(all.iter().enumerate().map(place).collect())
+    }
+
+    /// The client port of connection `number` of flow `flow` of an entry of `traffic`.
+    pub(crate) fn client(&self, traffic: usize, flow: u32, number: u64) -> u16 {
+        let Place { first, before, flows } = self.0[traffic];
+        let above = before + u64::from(flow) + number * flows;
+        first + (above % (0x1_0000 - u64::from(first))) as u16
+    }
+
+    /// Gives `packet`, a datagram of flow `flow` of an entry of `traffic`, that port, unless it has one of
+    /// its own, as recorded packets have.
+    pub(crate) fn tell_apart(&self, traffic: usize, flow: u32, packet: &mut Packet) {
+        if packet.source_port == self.0[traffic].first.wrapping_add(flow as u16) {
+            packet.source_port = self.client(traffic, flow, 0);
+        }
+    }
+}
+
+/// What the packets of two entries must have in common to have the same ports.
+fn ends(traffic: &TrafficConfig) -> (&str, &str, u8, u16, u16) {
+    let TrafficConfig { from, to, source_port, destination_port, .. } = traffic;
+    (from, to, traffic.protocol().0, *source_port, *destination_port)
+}
