@@ -66,6 +66,9 @@ TABLES: Mapping[str, Mapping[str, Kind]] = {
     "runs": _table("", "packet_hops", "fairness"),
 }
 
+#: Columns that runs have which were saved by this version, and may be missing in older ones.
+ADDED: Mapping[str, Mapping[str, Kind]] = {"queues": {"most_packets": "count", "most_bytes": "count"}}
+
 
 def _groups(table: str, *keys: str) -> list[dict[str, Any]]:
     """Return the shape of a table's means over replications: the rows with equal `keys` are one group."""

@@ -7,7 +7,7 @@ use perhop_scenario::topology::Topology;
 use perhop_scenario::{PacketSize, Scenario, SourceConfig, TrafficConfig};
 
 /// Bytes of a row while a run ends: what was counted, the row of its replication, the row of all of them.
-const QUEUE_ROW: f64 = 190.0;
+const QUEUE_ROW: f64 = 240.0;
 const THROUGHPUT_ROW: f64 = 110.0;
 const DELAY_ROW: f64 = 250.0;
 const PACKET_ROW: f64 = 140.0;

@@ -9,6 +9,7 @@ mod judge;
 mod leaves;
 mod outcome;
 mod pace;
+mod peaks;
 mod pending;
 mod precomputed;
 
@@ -29,6 +30,8 @@ use judge::judge;
 use leaves::Leaves;
 pub use outcome::{Departure, Sent};
 use pace::Pace;
+pub use peaks::Peak;
+use peaks::Peaks;
 use pending::PendingDepartures;
 
 /// The sending side of an interface.
@@ -66,6 +69,8 @@ pub struct Port {
     classifier: PortClassifier,
     /// Where the headers cut packets.
     fragmenter: Option<Box<Fragmenter>>,
+    /// How full the queues were at most, where somebody asks for it.
+    peaks: Option<Box<Peaks>>,
 }
 
 impl Port {
@@ -122,6 +127,7 @@ impl Port {
             gates,
             classifier,
             fragmenter,
+            peaks: None,
         })
     }
 
@@ -251,7 +257,7 @@ impl Port {
                     Selection::Idle => return None,
                 }
             };
-            let (place, stay) = self.take_head(id, packet, TransmitRing::admits)?;
+            let (place, stay) = self.take_head(now, id, packet, TransmitRing::admits)?;
             if self.leaves(now, place, stay, packet, &mut observer) {
                 return Some(self.hand_over(now, place, packet, &mut observer));
             }
@@ -267,10 +273,14 @@ impl Port {
     #[inline(always)]
     fn take_head(
         &mut self,
+        now: Time,
         id: QueueId,
         packet: &mut Packet,
         fits: impl FnOnce(&TransmitRing, u32) -> bool,
     ) -> Option<(Place, Stay)> {
+        if let Some(peaks) = &mut self.peaks {
+            peaks.changes(now, id, &self.queues);
+        }
         let queue = &mut self.queues[id.index()];
         let head = queue.head().filter(|head| fits(&self.ring, head.length))?;
         let (length, place) = (head.length, Place { queue: id, precedence: queue.precedence_of(head) });
@@ -389,6 +399,16 @@ impl Port {
     /// The queues, in the order of the policy's leaf classes.
     pub fn queues(&self) -> &[Queue] {
         &self.queues
+    }
+    /// From `now` on, notes how full each queue is at most.
+    pub fn watch_peaks(&mut self, now: Time) {
+        self.peaks = Some(Box::new(Peaks::new(now, self.queues.len())));
+    }
+    /// How full each queue was at most since it was asked last; empty where that is not
+    /// [noted](Port::watch_peaks). Of a port that precomputes departures,
+    /// [those past](Port::release_departed) must have been released.
+    pub fn take_peaks(&mut self, now: Time) -> Vec<Peak> {
+        self.peaks.as_mut().map(|peaks| peaks.take(now, &self.queues)).unwrap_or_default()
     }
     /// The buffer managers, one for each queue.
     pub fn buffers(&self) -> &[AnyBuffer] {

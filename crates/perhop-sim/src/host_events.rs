@@ -3,6 +3,7 @@
 use perhop_measure::counters::QueueSample;
 use perhop_net::source::ReplayedPacket;
 use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::port::Peak;
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
 
@@ -79,13 +80,20 @@ pub(crate) trait HostEvents: Sessions {
     /// A queue probe takes a sample.
     fn sample_queues(&mut self, now: Time, probe: usize) {
         let (hosts, agenda) = self.split();
-        let QueueProbe { link, every, slot, samples } = &mut hosts.queue_probes[probe];
+        let QueueProbe { link, every, slot, samples, .. } = &mut hosts.queue_probes[probe];
         agenda.schedule(*slot, now + *every);
         let (link, mut samples) = (*link, std::mem::take(samples));
         self.catch_up(now, link);
         let port = &mut self.direction_mut(link).port;
         port.release_departed(now);
-        QueueSample::of(port, now, &mut samples);
+        let peaks = port.take_peaks(now);
+        // Others that sample the same port go by their own intervals.
+        for other in self.hosts_mut().queue_probes.iter_mut().filter(|other| other.link == link) {
+            other.most.resize(peaks.len(), Peak::default());
+            other.most.iter_mut().zip(&peaks).for_each(|(most, peak)| *most = most.or(*peak));
+        }
+        let most = std::mem::take(&mut self.hosts_mut().queue_probes[probe].most);
+        QueueSample::of(&self.direction(link).port, &most, now, &mut samples);
         self.hosts_mut().queue_probes[probe].samples = samples;
     }
 

@@ -6,6 +6,7 @@ use perhop_net::agenda::Slot;
 use perhop_net::source::{Emission, Replay, Source};
 use perhop_net::{DropPoint, DropSink};
 use perhop_qos::packet::Packet;
+use perhop_qos::port::Peak;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::routing::LinkId;
@@ -37,6 +38,8 @@ pub(crate) struct QueueProbe {
     pub(crate) every: Time,
     pub(crate) slot: Slot,
     pub(crate) samples: Vec<QueueSample>,
+    /// How full each queue was at most since the last sample; empty where it was not looked at.
+    pub(crate) most: Vec<Peak>,
 }
 
 /// What stands at the far end of one direction of a link.

@@ -2,7 +2,7 @@
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::{Color, Packet};
-use perhop_qos::port::Port;
+use perhop_qos::port::{Peak, Port};
 use perhop_qos::units::Time;
 
 use super::DelayStatistics;
@@ -18,6 +18,8 @@ pub struct QueueSample {
     pub packets: u64,
     /// IP bytes in the queue.
     pub bytes: u64,
+    /// How full the queue was at most since the sample before.
+    pub most: Peak,
     /// Drop precedence of `average`, if the buffer manager has averages; else 0.
     pub precedence: u32,
     /// The buffer manager's average for that precedence, in the unit of its thresholds; NaN if there is none.
@@ -28,16 +30,20 @@ pub struct QueueSample {
 }
 
 impl QueueSample {
-    /// Samples every queue of `port`: one row per average, or one row for a queue without averages.
-    pub fn of(port: &Port, time: Time, samples: &mut Vec<QueueSample>) {
-        for (index, (queue, buffer)) in port.queues().iter().zip(port.buffers()).enumerate() {
+    /// Samples every queue of `port`: one row per average, or one row for a queue without averages. `most` is
+    /// how full each queue was at most since the sample before.
+    pub fn of(port: &Port, most: &[Peak], time: Time, samples: &mut Vec<QueueSample>) {
+        let queues = port.queues().iter().zip(port.buffers()).zip(most);
+        for (index, ((queue, buffer), most)) in queues.enumerate() {
             let (averages, occupancy) = (buffer.averages(), queue.occupancy());
+            let most = most.with(occupancy);
             let rows = averages.iter().copied().chain(averages.is_empty().then_some(f64::NAN));
             samples.extend(rows.enumerate().map(|(precedence, average)| QueueSample {
                 time,
                 queue: index as u32,
                 packets: occupancy.packets,
                 bytes: occupancy.bytes,
+                most,
                 precedence: precedence as u32,
                 average,
                 deciding_average:

@@ -19,6 +19,8 @@ pub(super) fn queue_table(measurements: &Measurements, replication: u64) -> Tabl
         .float("time_s", "s", |(_, sample)| sample.time.as_seconds())
         .count("packets", "packets", |(_, sample)| sample.packets)
         .count("bytes", "bytes", |(_, sample)| sample.bytes)
+        .count("most_packets", "packets", |(_, sample)| sample.most.packets)
+        .count("most_bytes", "bytes", |(_, sample)| sample.most.bytes)
         .count("precedence", "", |(_, sample)| u64::from(sample.precedence))
         .float("average", "thresholds' unit", |(_, sample)| sample.average)
         .float("deciding_average", "thresholds' unit", |(_, sample)| sample.deciding_average)

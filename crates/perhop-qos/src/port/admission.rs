@@ -28,6 +28,9 @@ impl Port {
         observer: &mut O,
     ) -> Result<(Verdict, Joins), DropCause> {
         observer.arrived(now, place, packet);
+        if let Some(peaks) = &mut self.peaks {
+            peaks.changes(now, place.queue, &self.queues);
+        }
         let index = place.queue.index();
         let refused = if index < self.gates.len() { self.refuses(now, index, packet) } else { None };
         let queue = &self.queues[index];

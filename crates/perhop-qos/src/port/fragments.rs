@@ -62,7 +62,7 @@ impl Port {
         if !self.ring.admits(if is_whole { length } else { left.min(fragmenter.fragmentation.most()) }) {
             return ControlFlow::Break(None);
         }
-        let Some((place, stay)) = self.take_head(id, packet, |_, _| true) else {
+        let Some((place, stay)) = self.take_head(now, id, packet, |_, _| true) else {
             return ControlFlow::Break(None);
         };
         if !self.leaves(now, place, stay, packet, observer) {

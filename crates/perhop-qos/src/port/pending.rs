@@ -1,7 +1,8 @@
 //! [`PendingDepartures`]: packets whose departure is precomputed and lies ahead.
 
+use super::peaks::Peaks;
 use crate::buffer::{AnyBuffer, BufferManager};
-use crate::queue::{GrowingRing, Queue};
+use crate::queue::{GrowingRing, Queue, QueueId};
 use crate::{Color, Time};
 
 /// The packets that have gone on and still count as waiting, in order of departure.
@@ -18,13 +19,23 @@ struct Pending {
 }
 
 impl PendingDepartures {
-    /// Those that have left by `now` no longer wait in `queue`, as `buffer` is told.
+    /// Those that have left by `now` no longer wait in the first of `queues`, as `buffer` is told.
     #[inline]
-    pub(super) fn release_departed(&mut self, now: Time, queue: &mut Queue, buffer: &mut AnyBuffer) {
+    pub(super) fn release_departed(
+        &mut self,
+        now: Time,
+        queues: &mut [Queue],
+        buffer: &mut AnyBuffer,
+        mut peaks: Option<&mut Peaks>,
+    ) {
         while let Some(&Pending { starts, length, precedence }) = self.0.front()
             && starts <= now
         {
             self.0.drop_front();
+            if let Some(peaks) = &mut peaks {
+                peaks.changes(starts, QueueId(0), queues);
+            }
+            let queue = &mut queues[0];
             queue.forget_pending(precedence, length);
             buffer.departed(starts, precedence, queue.occupancy());
         }

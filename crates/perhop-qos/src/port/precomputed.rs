@@ -12,7 +12,8 @@ impl Port {
     /// looks at the queue or the averages of a port that [precomputes
     /// departures](Port::precomputes_departures).
     pub fn release_departed(&mut self, now: Time) {
-        self.pending.release_departed(now, &mut self.queues[0], &mut self.buffers[0]);
+        let Port { pending, queues, buffers, peaks, .. } = self;
+        pending.release_departed(now, queues, &mut buffers[0], peaks.as_deref_mut());
     }
 
     /// Whether a packet's times are known when it arrives: one queue, first in, first out, before a ring of
@@ -42,9 +43,13 @@ impl Port {
         mut observer: O,
     ) -> Option<Departure> {
         debug_assert!(self.precomputes_departures() && self.backlog == 0);
-        let Port { pending, queues, buffers, ring, pace, .. } = self;
-        let (queue, buffer) = (&mut queues[0], &mut buffers[0]);
-        pending.release_departed(now, queue, buffer);
+        let Port { pending, queues, buffers, ring, pace, peaks, .. } = self;
+        let buffer = &mut buffers[0];
+        pending.release_departed(now, queues, buffer, peaks.as_deref_mut());
+        if let Some(peaks) = peaks {
+            peaks.changes(now, QueueId(0), queues);
+        }
+        let queue = &mut queues[0];
         let place = Place { queue: QueueId(0), precedence: queue.precedence_of(packet) };
         let verdict = buffer.admit(now, packet, place.precedence, queue.occupancy());
         let passes = verdict == Verdict::Pass;

@@ -27,7 +27,9 @@ impl Builder<'_> {
             let slot = self.agenda.register(Event::Edge(HostEvent::QueueSample(index as u32)));
             self.agenda.schedule(slot, measure.warmup);
             let (link, every, samples) = (LinkId(link as u32), config.every, Vec::new());
-            self.hosts.queue_probes.push(QueueProbe { link, every, slot, samples });
+            self.directions[link.index()].port.watch_peaks(measure.warmup);
+            let most = Vec::new();
+            self.hosts.queue_probes.push(QueueProbe { link, every, slot, samples, most });
         }
         self.hosts.measurements.add_samples(self.scenario);
         Ok(())

@@ -1,0 +1,105 @@
+//! [`Peaks`]: how full the queues of a port were at most.
+
+use crate::Time;
+use crate::queue::{Occupancy, Queue, QueueId};
+
+/// How full a queue was at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peak {
+    /// Packets.
+    pub packets: u64,
+    /// IP bytes.
+    pub bytes: u64,
+}
+
+impl Peak {
+    /// This, or how full a queue is where that is more.
+    #[must_use]
+    pub fn with(self, occupancy: &Occupancy) -> Peak {
+        self.or(Peak { packets: occupancy.packets, bytes: occupancy.bytes })
+    }
+    /// The greater of both.
+    #[must_use]
+    pub fn or(self, other: Peak) -> Peak {
+        Peak { packets: self.packets.max(other.packets), bytes: self.bytes.max(other.bytes) }
+    }
+}
+
+/// The peaks of all queues of a port.
+///
+/// What counts is what lasts: a packet that enters its queue and leaves it in the same instant has not
+/// waited. So the peaks do not depend on the order of what happens at one instant, nor on whether a packet is
+/// put into its queue at all where it leaves at once.
+#[derive(Clone, Debug)]
+pub(super) struct Peaks(Vec<Watched>);
+
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    peak: Peak,
+    /// When the queue changed last, or was looked at.
+    changed: Time,
+}
+
+impl Peaks {
+    pub(super) fn new(now: Time, queues: usize) -> Peaks {
+        Peaks(vec![Watched { peak: Peak::default(), changed: now }; queues])
+    }
+
+    /// Queue `id` may change at `now`: it was as full as it is until then.
+    #[cold]
+    pub(super) fn changes(&mut self, now: Time, id: QueueId, queues: &[Queue]) {
+        self.0[id.index()].changes(now, queues[id.index()].occupancy());
+    }
+
+    /// The peaks since the last call.
+    pub(super) fn take(&mut self, now: Time, queues: &[Queue]) -> Vec<Peak> {
+        let taken = |(watched, queue): (&mut Watched, &Queue)| {
+            watched.changes(now, queue.occupancy());
+            std::mem::take(&mut watched.peak)
+        };
+        self.0.iter_mut().zip(queues).map(taken).collect()
+    }
+}
+
+impl Watched {
+    fn changes(&mut self, now: Time, occupancy: &Occupancy) {
+        if now > self.changed {
+            self.peak = self.peak.with(occupancy);
+            self.changed = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Packet;
+
+    const ONE: QueueId = QueueId(0);
+
+    fn ms(milliseconds: u64) -> Time {
+        Time::from_milliseconds(milliseconds)
+    }
+
+    #[test]
+    fn what_lasts_counts_and_what_passes_in_an_instant_does_not() {
+        let packet = Packet { length: 100, ..Packet::default() };
+        let mut queues = vec![Queue::default()];
+        let mut peaks = Peaks::new(ms(0), 1);
+        for _ in 0..3 {
+            peaks.changes(ms(1), ONE, &queues);
+            queues[0].push(packet);
+        }
+        peaks.changes(ms(1), ONE, &queues);
+        queues[0].pop();
+        peaks.changes(ms(2), ONE, &queues);
+        queues[0].pop();
+        let peak = |packets| Peak { packets, bytes: 100 * packets };
+        assert_eq!(peaks.take(ms(3), &queues), [peak(2)], "the third packet had not waited");
+        peaks.changes(ms(3), ONE, &queues);
+        queues[0].pop();
+        assert_eq!(peaks.take(ms(4), &queues), [peak(0)], "what ended with the last interval");
+        queues[0].push(packet);
+        assert_eq!(peaks.take(ms(9), &queues), [peak(1)], "what lasts to the end");
+    }
+}
