@@ -6,6 +6,7 @@ for a light and one for a dark background. Line styles repeat the distinction.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 #: Role: color on a light background, on a dark background.
@@ -49,7 +50,9 @@ def of_classes(names: Iterable[str]) -> dict[str, str]:
     """Return the role of each class, equal in every plot; a class named after a color has that color."""
     roles: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        named = next((color for color in PRECEDENCES if color in name.lower()), None)
+        # As a word: `assured` is not red.
+        words = re.findall("[a-z]+", name.lower())
+        named = next((color for color in PRECEDENCES if color in words), None)
         taken = sum(role in _CLASSES for role in roles.values())
         roles[name] = named if named and named not in roles.values() else _CLASSES[taken % len(_CLASSES)]
     return roles

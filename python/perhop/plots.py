@@ -45,9 +45,9 @@ class Plots:
         """Plot the variation of the delay of each class over time, s: mean and range."""
         return self._made("ipdv")
 
-    def delay_cdf(self) -> Any:  # noqa: ANN401 - a Chart
+    def delay_cdf(self, *, log_x: bool = False) -> Any:  # noqa: ANN401 - a Chart
         """Plot the cumulative distribution of the one-way delay of each class, % of its packets."""
-        return self._made("delay_cdf")
+        return self._made("delay_cdf", log_x=log_x)
 
     def delay_histogram(self) -> Any:  # noqa: ANN401 - a Chart
         """Plot the distribution of the one-way delay of each class."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -75,6 +75,26 @@ def metric_words(metric: str, unit: str) -> str:
     if unit and len(words) > 1 and words[-1] in _UNIT_WORDS:
         words.pop()
     return " ".join(words)
+
+
+def unit_words(unit: str) -> str:
+    """Return a unit as a reader sees it: a number without one is a ratio."""
+    return "ratio" if unit == "1" else unit
+
+
+def case_words(case: Mapping[str, str]) -> str:
+    """Return the values of a case, a number with the name of its column: `priority streams 1, udp`."""
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value}" if _is_number(value) else value for name, value in case.items()
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def quantity(text: str) -> tuple[float, str] | None:

@@ -11,11 +11,15 @@ from perhop import plot as plots
 from perhop.command.sweep_plots import wish_of
 from perhop.command.terminal import say_written
 from perhop.errors import Exit, InvalidInputError
+from perhop.plot.overlay import overlaid, told_apart
 from perhop.plot.studies import STUDY_KINDS, study_charts
 from perhop.plot.writing import check_file, usual_suffix, write
 from perhop.results import Results
 from perhop.saved import kind_of
 from perhop.sweeping import Sweep
+
+# The kinds that lay several runs upon each other.
+_OVERLAID = ("throughput", "delay", "ipdv", "delay-cdf", "delay-histogram")
 
 
 def plot(
@@ -40,7 +44,8 @@ def plot(
         parallel:METRIC, pareto:CLASS.METRIC,CLASS.METRIC. For a study: published (and measured figures),
         curve.
     folders
-        A folder of results; for share a folder of a sweep, or several runs that differ in a parameter.
+        A folder of results; several runs are laid upon each other (throughput, delay, ipdv, delay-cdf,
+        delay-histogram); for share a folder of a sweep, or several runs that differ in a parameter.
     output
         File to write, .svg, .png, .pdf, or .html for an interactive plot; by default KIND.svg, or KIND.html
         if matplotlib is not installed.
@@ -52,7 +57,7 @@ def plot(
     class_
         For sweeps: a class to plot; may be given several times; by default all.
     log_x
-        For sweeps: plot against a logarithmic axis.
+        For sweeps and delay-cdf: plot against a logarithmic axis.
     log_y
         For sweeps: plot the metric on a logarithmic axis.
 
@@ -71,11 +76,15 @@ def plot(
             raise InvalidInputError("share needs --against", "give the path of the parameter that differs")
         charts = [plots.share(results, against)]
     elif len(results) > 1:
-        raise InvalidInputError(
-            f"{kind} takes one folder of results, not {len(results)}", "share compares several"
-        )
+        each = [plots.charts(one, kind, log_x=log_x) for one in results]
+        if kind not in _OVERLAID:
+            raise InvalidInputError(
+                f"{kind} takes one folder of results, not {len(results)}",
+                f"{', '.join(_OVERLAID)} lay several upon each other, share compares them",
+            )
+        charts = [overlaid([one for (one,) in each], told_apart([folder.name for folder in folders]))]
     else:
-        charts = plots.charts(results[0], kind)
+        charts = plots.charts(results[0], kind, log_x=log_x)
     return _written(write(charts, file))
 
 

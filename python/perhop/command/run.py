@@ -37,7 +37,7 @@ from perhop.command.options import (
     changes,
 )
 from perhop.command.plotting import Plots
-from perhop.command.terminal import print_json, progress_bar, say_written, show_inferred, show_warnings
+from perhop.command.terminal import print_json, progress_bar, say, say_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.results import Results
 from perhop.running import Engine, Progress, Snapshot, simulate
@@ -171,7 +171,7 @@ def run(
     }
     loaded = _loaded(scenario, from_, changes(set_, duration), of_router)
     judging.check(loaded)
-    _check_samples(loaded, wanted)
+    loaded = _with_samples(loaded, wanted)
     if scenario is not None:
         show_inferred(loaded, scenario, of_router)
     show_warnings(loaded.warnings)
@@ -328,10 +328,13 @@ def _plot(argument: str, output: Path | None) -> tuple[str, Path]:
     return kind, target
 
 
-def _check_samples(scenario: Scenario, wanted: list[tuple[str, Path]]) -> None:
-    """Refuse a plot of samples that the scenario does not ask for, before the run starts."""
-    if wanted:
-        from perhop.plot.kinds import check_samples  # lazy: polars, which only plots need
+def _with_samples(scenario: Scenario, wanted: list[tuple[str, Path]]) -> Scenario:
+    """Return the scenario with the samples that its plots need and it does not ask for, and say so."""
+    if not wanted:
+        return scenario
+    from perhop.plot.kinds import asked_for  # lazy: polars, which only plots need
 
-        for kind, _ in wanted:
-            check_samples(scenario, kind)
+    added = asked_for(scenario, [kind for kind, _ in wanted])
+    for path, value in added.items():
+        say(f"measured for the plot: {path} = {value}")
+    return scenario.changed(added) if added else scenario

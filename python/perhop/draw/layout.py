@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any, cast
 
 from perhop.schema_types import ScenarioConfig
 
@@ -17,6 +19,11 @@ def places(scenario: ScenarioConfig) -> dict[str, tuple[int, float]]:
     columns = _columns(scenario, neighbors)
     rows = _rows(columns, neighbors)
     return {node: (columns[node], rows[node]) for node in columns}
+
+
+def path_between(scenario: Mapping[str, Any], begin: str, end: str) -> list[str]:
+    """Return the nodes of a way with the fewest links between two nodes."""
+    return _path(_neighbors(cast(ScenarioConfig, scenario)), begin, end)
 
 
 def _neighbors(scenario: ScenarioConfig) -> dict[str, list[str]]:

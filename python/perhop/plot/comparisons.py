@@ -13,7 +13,7 @@ from perhop.palette import STROKES, of_classes
 from perhop.plot.captions import caption
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Mark, Points
-from perhop.quantity import metric_words, quantity, scale, told_apart
+from perhop.quantity import case_words, metric_words, quantity, scale, told_apart, unit_words
 from perhop.results import Results
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) 
     rows = list(reversed(rows))
     unit = str(rows[0]["unit"])
     metric = metric_words(str(rows[0]["metric"]), unit)
-    names = tuple(", ".join(row["case"].values()) or str(row["table"]) for row in rows)
+    names = tuple(case_words(row["case"]) or str(row["table"]) for row in rows)
     measured = [math.nan if row["measured"] is None else float(row["measured"]) for row in rows]
     ends = [row["ci95"] or (value, value) for row, value in zip(rows, measured, strict=True)]
     places = list(range(len(rows)))
@@ -112,7 +112,7 @@ def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) 
     return Chart(
         kind="published",
         title=f"{heading}: {metric}",
-        x=Axis(metric.capitalize(), unit, least=0.0),
+        x=Axis(metric.capitalize(), unit_words(unit), least=0.0),
         y=Axis(", ".join(column.replace("_", " ") for column in rows[0]["case"]), categories=names),
         marks=(
             Points("published", "published", [float(row["published"]) for row in rows], places, hollow=True),

@@ -11,7 +11,7 @@ from perhop.errors import InvalidInputError
 from perhop.palette import of_lines
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Mark
-from perhop.quantity import metric_words
+from perhop.quantity import metric_words, unit_words
 
 if TYPE_CHECKING:
     from perhop.study.report import Report
@@ -54,7 +54,7 @@ def curve_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) -> C
         kind="curve",
         title=f"{heading}: {metric}",
         x=Axis(_words(swept)) if numeric else Axis(_words(swept), categories=tuple(names)),
-        y=Axis(metric.capitalize(), unit),
+        y=Axis(metric.capitalize(), unit_words(unit)),
         marks=tuple(_lines(lines, swept, names if not numeric else None)),
         caption=f"{banded}; {note}",
     )

@@ -93,6 +93,8 @@ class Rule:
     color: str
     at: float
     stroke: str = "dashed"
+    #: Where along it the name stands: rules close to each other have theirs beside each other.
+    side: Literal["right", "middle", "left"] = "right"
 
 
 @dataclass(frozen=True)

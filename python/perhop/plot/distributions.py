@@ -25,8 +25,10 @@ _BARS = 60
 _FEW = 0.999
 
 
-def delay_cdf(results: Results) -> Chart:
+def delay_cdf(results: Results, *, log_x: bool = False) -> Chart:
     """Plot the cumulative distribution of each class's delay over all replications.
+
+    With `log_x` on a logarithmic axis: delays of a priority class beside those of a full queue.
 
     Raises:
         InvalidInputError: no packet arrived.
@@ -43,7 +45,7 @@ def delay_cdf(results: Results) -> Chart:
     return Chart(
         kind="delay-cdf",
         title="One-way delay (CDF)",
-        x=Axis("One-way delay", unit),
+        x=Axis("One-way delay", unit, log=log_x),
         y=Axis("Packets", "%", least=0.0, greatest=100.0),
         marks=tuple(marks),
         caption=caption(results),
@@ -127,7 +129,7 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
     return Chart(
         kind="drop-curve",
         title=f"Drop probability, queue {curves['queue']} at {curves['port'].replace('->', ' → ')}",
-        x=Axis("Average queue", unit, least=0.0, greatest=end / divisor),
+        x=Axis("Average queue", unit, least=0.0),
         y=Axis("Drop probability", "", least=0.0, greatest=1.0),
         marks=tuple(marks),
         caption=caption(results, note),

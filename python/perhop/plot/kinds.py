@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from perhop.errors import InvalidInputError, ScenarioError, UnreadableFileError
+from perhop.plot.asking import asking, asks
 from perhop.plot.chart import Chart
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
 from perhop.plot.over_time import (
-    check_asked,
     congestion_window,
     delay,
     ipdv,
@@ -64,14 +64,22 @@ def check_kind(kind: str) -> None:
         raise InvalidInputError(f"there is no plot `{kind}`", help)
 
 
-def check_samples(scenario: ScenarioConfig | Mapping[str, Any], kind: str) -> None:
-    """Refuse a kind that a run of `scenario` has no samples for; raises `InvalidInputError`."""
-    if kind in _TABLES:
-        check_asked(scenario, _TABLES[kind])
+def asked_for(scenario: ScenarioConfig | Mapping[str, Any], kinds: Iterable[str]) -> dict[str, str]:
+    """Return what a scenario must measure besides, by paths, so that a run of it has samples for these kinds.
+
+    Raises:
+        InvalidInputError: there is nothing to sample for a kind.
+
+    """
+    found: dict[str, str] = {}
+    for table in dict.fromkeys(_TABLES[kind] for kind in kinds if kind in _TABLES):
+        if not asks(scenario, table):
+            found |= asking(scenario, table)
+    return found
 
 
-def charts(results: Results, kind: str) -> list[Chart]:
-    """Return all charts of a kind: one, or one for each queue.
+def charts(results: Results, kind: str, *, log_x: bool = False) -> list[Chart]:
+    """Return all charts of a kind: one, or one for each queue; of `delay-cdf` also on a logarithmic axis.
 
     Raises:
         InvalidInputError: the kind is unknown, or the results have no samples for it.
@@ -79,6 +87,10 @@ def charts(results: Results, kind: str) -> list[Chart]:
 
     """
     check_kind(kind)
+    if log_x:
+        if kind != "delay-cdf":
+            raise InvalidInputError(f"--log-x is for sweeps and delay-cdf, not {kind}", "leave it out")
+        return [delay_cdf(results, log_x=True)]
     return KINDS[kind](results)
 
 

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from perhop import _core
 from perhop.core_types import DropCurves
 from perhop.errors import InvalidInputError
 from perhop.palette import STROKES, of_classes, of_precedences
+from perhop.plot.asking import remedy
 from perhop.plot.captions import caption
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Mark, Rule, thinned
+from perhop.plot.directions import against_the_first, line_rates
+from perhop.plot.words import precedence_words
 from perhop.ports import find_queue
 from perhop.quantity import scale
 from perhop.results import Results
-from perhop.schema_types import ScenarioConfig
 
 _TIME = Axis("Time", "s")
-
-# The key of `measure` that asks for the samples of a table, and an example.
-_ASKED = {
-    "throughput": ("throughput-every", "1s"),
-    "queues": ("queues", "[{from: a, to: b, every: 100ms}]"),
-    "connections": ("connections", "[{traffic: bulk, every: 100ms}]"),
-    "delays": ("delay-every", "1s"),
-}
+_FEWEST_SAMPLES = 2
+# The part of an axis that the name of a rule takes, and where the names of close rules stand in turn.
+_LABEL = 0.07
+_SIDES: tuple[Literal["right", "middle", "left"], ...] = ("right", "middle", "left")
+# The replies of TCP, as results call their class.
+_BACK = " (back)"
 
 
 def throughput(results: Results, *, stacked: bool = False) -> Chart:
     """Plot the throughput of each class over time, stacked if `stacked`.
 
-    Lines are means over the replications, bands their 95 % confidence intervals.
+    Lines are means over the replications, bands their 95 % confidence intervals as far as they are possible:
+    not below 0, and not above the rate of the slowest link. Stacked are the classes of one direction.
 
     Raises:
         InvalidInputError: the scenario has no `measure.throughput-every`.
@@ -41,24 +45,32 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
     """
     table = _present(results, "throughput")
     divisor, unit = scale("b/s", float(table["throughput_bps"].max() or 0.0))  # type: ignore[arg-type]
-    roles = of_classes(results.classes["class"])
+    banded = results.replications > 1 and not stacked
+    left_out = against_the_first(results.scenario) if stacked else set()
+    limits = line_rates(results.scenario)
     marks: list[Mark] = []
-    for name, role in roles.items():
+    cut = False
+    for name, role in of_classes(results.classes["class"]).items():
         moments = _over_replications(table.filter(pl.col("class") == name), "throughput_bps")
-        if moments["mean"].sum() == 0:
+        if moments["mean"].sum() == 0 or name in left_out:
             continue
-        banded = results.replications > 1 and not stacked
-        marks.append(
-            _line(name, role, moments, divisor, edges=("low", "high") if banded else None, filled=stacked)
+        limit = limits.get(name.removesuffix(_BACK), math.inf)
+        cut = cut or (banded and bool((moments["low"] < 0).any() or (moments["high"] > limit).any()))
+        moments = moments.with_columns(
+            pl.col("low").clip(lower_bound=0.0), pl.col("high").clip(upper_bound=limit)
         )
-    note = "mean with 95 % confidence band" if results.replications > 1 and not stacked else "mean"
+        edges = ("low", "high") if banded else None
+        marks.append(_line(name, role, moments, divisor, edges=edges, filled=stacked))
+    notes = [("mean with 95 % confidence band" if banded else "mean")] if results.replications > 1 else []
+    notes += ["bands end at 0 and at the line rate"] if cut else []
+    notes += [f"without what goes the other way: {', '.join(sorted(left_out))}"] if left_out else []
     return Chart(
         kind="throughput-stacked" if stacked else "throughput",
         title="Throughput of each class, stacked" if stacked else "Throughput of each class",
         x=_TIME,
         y=Axis("Throughput", unit, least=0.0),
         marks=tuple(marks),
-        caption=caption(results, *([note] if results.replications > 1 else [])),
+        caption=caption(results, *notes),
         stacked=stacked,
     )
 
@@ -83,13 +95,9 @@ def queue(
     curves = results.drop_curves(port, queue)
     counted = curves["unit"] if curves else ("bytes" if (found.limit or "").endswith("B") else "packets")
     divisor, unit = size_unit(counted, rows)
-    first = rows.filter(pl.col("precedence") == 0)
-    marks: list[Mark] = [
-        thinned(
-            Line("queue", "queue", first["time_s"].to_numpy(), first[counted].to_numpy() / divisor, thin=True)
-        )
-    ]
-    marks += _averages(rows, divisor)
+    averages = _averages(rows, divisor)
+    longest = _longest(rows.filter(pl.col("precedence") == 0), counted, divisor)
+    marks: list[Mark] = [replace(longest, thin=bool(averages)), *averages]
     marks += _thresholds(curves, divisor)
     return Chart(
         kind="queue",
@@ -165,6 +173,21 @@ def size_unit(counted: str, rows: pl.DataFrame) -> tuple[float, str]:
     return (1024.0, "KiB") if largest is not None and float(largest) >= 4096 else (1.0, "bytes")  # type: ignore[arg-type]
 
 
+def _longest(rows: pl.DataFrame, counted: str, divisor: float) -> Line:
+    """Return how long the queue was at most between samples.
+
+    At the samples themselves it may always be empty: every 100 ms, voice of a packet every 20 ms has passed.
+    """
+    times, column = rows["time_s"].to_numpy(), f"most_{counted}"
+    if column not in rows.columns or len(times) < _FEWEST_SAMPLES:
+        # Of a run that an older version saved.
+        return thinned(Line("queue, at the samples", "queue", times, rows[counted].to_numpy() / divisor))
+    every = f"{float(times[1] - times[0]) * 1e3:g}"
+    # What a sample says of the time before it holds from the sample before on.
+    most = np.append(rows[column].to_numpy()[1:], rows[column][-1]) / divisor
+    return thinned(Line(f"queue, most in each {every} ms", "queue", times, most, steps=True))
+
+
 def _averages(rows: pl.DataFrame, divisor: float) -> list[Mark]:
 
     marks: list[Mark] = []
@@ -186,17 +209,23 @@ def _roles(precedences: Sequence[int]) -> list[tuple[str, str]]:
 
 
 def _thresholds(curves: DropCurves | None, divisor: float) -> list[Mark]:
-    marks: list[Mark] = []
-    seen: set[float] = set()
+    """Return a rule for each threshold, named after the drop precedences that have it."""
     every = curves["precedences"] if curves else []
     roles = of_precedences(len(every))
-    for precedence, (curve, (role, _)) in enumerate(zip(every, roles, strict=True)):
+    places: dict[tuple[float, str], list[int]] = {}
+    for precedence, curve in enumerate(every):
         for name, corner in (("min", 1), ("max", 2)):
-            at = curve["shared"][corner][0] / divisor
-            # Precedences with equal thresholds share one rule, in the color of the first.
-            if at not in seen:
-                seen.add(at)
-                marks.append(Rule(f"{name} {precedence}", role, at, stroke="dotted"))
+            places.setdefault((curve["shared"][corner][0] / divisor, name), []).append(precedence)
+    marks: list[Mark] = []
+    apart = _LABEL * max((at for at, _ in places), default=0.0)
+    before, turn = -math.inf, 0
+    for (at, name), those in sorted(places.items()):
+        turn = (turn + 1) % len(_SIDES) if at - before < apart else 0
+        before = at
+        whose = f", {precedence_words(those)}" if len(every) > 1 else ""
+        # In the color of the first that has it.
+        color = roles[those[0]][0]
+        marks.append(Rule(f"{name}{whose}", color, at, stroke="dotted", side=_SIDES[turn]))
     return marks
 
 
@@ -275,21 +304,9 @@ def _chosen(table: pl.DataFrame, port: str | None, queue: str | None) -> tuple[s
     return fitting[0]
 
 
-def check_asked(scenario: ScenarioConfig | Mapping[str, Any], name: str) -> None:
-    """Refuse a scenario without samples for table `name`; raises `InvalidInputError`."""
-    if not scenario.get("measure", {}).get(_ASKED[name][0]):
-        raise _no_samples(f"table {name} would be empty", name)
-
-
 def _present(results: Results, name: str) -> pl.DataFrame:
     if name not in results.names or not results.table(name).height:
-        raise _no_samples(f"table {name} is empty", name)
+        raise InvalidInputError(
+            f"no samples for this plot: table {name} is empty", remedy(results.scenario, name)
+        )
     return results.table(name)
-
-
-def _no_samples(why: str, name: str) -> InvalidInputError:
-    key, example = _ASKED[name]
-    return InvalidInputError(
-        f"no samples for this plot: {why}",
-        f"set measure.{key} in the scenario, as in {example}",
-    )

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _DASHES = {"solid": "-", "dashed": (0, (6, 2)), "dotted": (0, (1.5, 2))}
 _WIDTH, _HEIGHT = 7.2, 4.2
+# Where along an axis the name of a rule ends.
+_SIDES = {"right": 1.0, "middle": 0.66, "left": 0.32}
 _CAPTION_COLUMNS, _TITLE_COLUMNS = 138, 68
 _INK, _FAINT = "#24292f", "#d8dee4"
 
@@ -76,6 +78,10 @@ def _style() -> AbstractContextManager[None]:
             "grid.color": _FAINT,
             "grid.linewidth": 0.6,
             "axes.axisbelow": True,
+            # Axes end in a label.
+            "axes.autolimit_mode": "round_numbers",
+            "axes.xmargin": 0.0,
+            "axes.ymargin": 0.0,
             "figure.facecolor": "white",
         }
     )
@@ -121,7 +127,7 @@ def _draw(axes: Axes, chart: Description) -> None:
             axes.axhline(mark.at, color=_color(mark.color), linestyle=_DASHES[mark.stroke], linewidth=1.0)
             axes.annotate(
                 printable(mark.name),
-                (1.0, mark.at),
+                (_SIDES[mark.side], mark.at),
                 xycoords=("axes fraction", "data"),
                 xytext=(-3, 2),
                 textcoords="offset points",
@@ -190,8 +196,6 @@ def _label(axes: Axes, chart: Description) -> None:
     axes.set_ylabel(printable(chart.y.title))
     if chart.x.least is not None or chart.x.greatest is not None:
         axes.set_xlim(left=chart.x.least, right=chart.x.greatest)
-    elif not chart.y.categories:
-        axes.margins(x=0.01)
     if chart.x.categories:
         axes.set_xticks(range(len(chart.x.categories)), labels=list(map(printable, chart.x.categories)))
         axes.set_xlim(-0.5, len(chart.x.categories) - 0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from perhop.quantity import interval, metric_words
+from perhop.quantity import interval, metric_words, unit_words
 from perhop.study.errors import heads_and_lines
 from perhop.tables import Cell, Column, Table, figure_cell
 
@@ -46,10 +46,10 @@ def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
     cells = [
         [
             *(Cell(row["case"].get(name, "")) for name in names),
-            Cell(row["metric"].replace("_", " ")),
+            Cell(metric_words(row["metric"], row["unit"])),
             figure_cell(row["published"]),
             Cell(interval(row["measured"], row["ci95"]), row["measured"]),
-            Cell(row["unit"]),
+            Cell(unit_words(row["unit"])),
             Cell(row["verdict"], tone=row["verdict"]),
         ]
         for row in rows
@@ -63,7 +63,8 @@ def curve_table(points: Sequence[Mapping[str, Any]], caption: str) -> Table:
     names = list(dict.fromkeys(name for point in points for name in point["case"]))
     heads = [Column(name.replace("_", " "), numeric=_numeric(points, name)) for name in names]
     heads += [
-        Column(f"{metric_words(metric, unit)} ({unit})", numeric=True) for metric, unit in metrics.items()
+        Column(f"{metric_words(metric, unit)} ({unit_words(unit)})", numeric=True)
+        for metric, unit in metrics.items()
     ]
     rows: dict[tuple[str, ...], dict[str, Cell]] = {}
     for point in points:

@@ -113,7 +113,7 @@
     return {
       yAxis: mark.at,
       lineStyle: { color: color(mark.color), type: dashes[mark.stroke], width: 1.3 },
-      label: { formatter: mark.name, position: "insideEndTop", color: color(mark.color), fontSize: 11 },
+      label: { formatter: mark.name, position: { right: "insideEndTop", middle: "insideMiddleTop", left: "insideStartTop" }[mark.side], color: color(mark.color), fontSize: 11 },
     };
   }
 
@@ -141,7 +141,22 @@
 
   // --- Axes, legend, tooltip ---
 
-  function axis(of, vertical, narrow, tight) {
+  // Round ends around the points of a chart, and the step from label to label: the axis ends in labels.
+  function roundEnds(chart) {
+    const all = chart.marks.flatMap((mark) => mark.type === "span" ? [mark.begin, mark.end] : mark.x ?? []);
+    const places = all.filter((one) => one !== null);
+    const least = chart.x.least ?? places.reduce((a, b) => Math.min(a, b), Infinity);
+    const greatest = chart.x.greatest ?? places.reduce((a, b) => Math.max(a, b), -Infinity);
+    if (!(greatest > least)) return { min: "dataMin", max: "dataMax" };
+    const rough = (greatest - least) / 6, decade = 10 ** Math.floor(Math.log10(rough));
+    const interval = [1, 2, 2.5, 5, 10].map((one) => one * decade).find((one) => one >= rough * 0.999);
+    return {
+      min: chart.x.least ?? Math.floor(least / interval + 1e-9) * interval,
+      max: chart.x.greatest ?? Math.ceil(greatest / interval - 1e-9) * interval, interval,
+    };
+  }
+
+  function axis(of, vertical, narrow, ends) {
     const ink = variable("--ink"), faint = variable("--line");
     const common = {
       nameTextStyle: { color: variable("--muted"), fontSize: 12 },
@@ -168,7 +183,7 @@
     }
     return {
       ...common, ...place, type: "value", scale: of.least === null,
-      min: of.least ?? (tight ? "dataMin" : null), max: of.greatest ?? (tight ? "dataMax" : null),
+      ...(ends || { min: of.least, max: of.greatest }),
       axisLabel: {
         ...common.axisLabel, formatter: short,
         showMinLabel: true, showMaxLabel: true,
@@ -280,7 +295,7 @@
         pageTextStyle: { color: variable("--muted") }, inactiveColor: variable("--line"),
       } : undefined,
       grid: { left: 10, right: narrow ? 12 : 24, top: legend ? 58 : 34, bottom: 34, containLabel: true },
-      xAxis: axis(chart.x, false, narrow, chart.y.categories.length === 0), yAxis: y,
+      xAxis: axis(chart.x, false, narrow, !chart.y.categories.length && roundEnds(chart)), yAxis: y,
       tooltip: tooltip(chart),
       graphic: chart.y.title ? [{
         type: "text", left: 0, top: legend ? 34 : 8, silent: true,
@@ -345,16 +360,27 @@
   });
   dark.addEventListener("change", redraw);
   document.addEventListener("perhop:theme", redraw);
+  // On paper two charts stand beside each other: drawn at one size, which the style scales.
+  function drawForPrint(figure) {
+    const place = figure.querySelector(".plot");
+    const rows = read(figure).y.categories.length;
+    const size = { width: 460, height: rows ? rows * 15 + 100 : 230 };
+    place.style.width = `${size.width}px`;
+    draw(figure);
+    const { instance } = drawn.get(figure);
+    instance.resize(size);
+    instance.getZr().flush();
+    place.style.width = "";
+  }
   addEventListener("beforeprint", () => {
     printing = true;
-    figures.forEach((figure) => {
-      draw(figure);
-      const { instance } = drawn.get(figure);
-      instance.resize();
-      instance.getZr().flush();
-    });
+    figures.filter((figure) => !figure.closest(".unprinted:not([open])")).forEach(drawForPrint);
   });
-  addEventListener("afterprint", () => { printing = false; redraw(); });
+  addEventListener("afterprint", () => {
+    printing = false;
+    drawn.forEach(({ instance }) => instance.resize({ width: "auto", height: "auto" }));
+    redraw();
+  });
 
   // --- Keyboard and buttons ---
 

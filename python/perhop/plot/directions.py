@@ -1,0 +1,50 @@
+"""Which way the traffic of a scenario goes, and how fast it can at most."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from perhop.draw.layout import path_between
+from perhop.ports import ports
+from perhop.quantity import bits_per_second
+
+_BACK = " (back)"
+
+
+def against_the_first(scenario: Mapping[str, Any]) -> set[str]:
+    """Return the classes that cross a link of the first traffic in the other direction, with all replies.
+
+    What a link carries one way takes nothing of what it carries the other way, so it is not stacked on it.
+    """
+    forward: set[tuple[str, str]] = set()
+    against: set[str] = set()
+    for traffic in scenario["traffic"]:
+        steps = set(pairwise(path_between(scenario, traffic["from"], traffic["to"])))
+        back = {(there, here) for here, there in steps}
+        name = _class_of(traffic)
+        if back & forward and not steps & forward:
+            against.add(name)
+        else:
+            forward |= steps
+        if "tcp" in str(traffic["source"]):
+            against.add(f"{name}{_BACK}")
+    return against
+
+
+def line_rates(scenario: Mapping[str, Any]) -> dict[str, float]:
+    """Return for each class the rate of the slowest link on its way, b/s; of all its ways together."""
+    rates = {(port.sender, port.receiver): bits_per_second(port.rate) for port in ports(scenario)}
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for traffic in scenario["traffic"]:
+        ends = (traffic["from"], traffic["to"])
+        way = pairwise(path_between(scenario, *ends))
+        slowest = min((rates.get(step, math.inf) for step in way), default=math.inf)
+        found.setdefault(_class_of(traffic), {})[ends] = slowest
+    return {name: sum(ways.values()) for name, ways in found.items()}
+
+
+def _class_of(traffic: Mapping[str, Any]) -> str:
+    return str(traffic.get("class") or traffic["name"])
