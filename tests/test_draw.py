@@ -241,3 +241,17 @@ def test_text_that_looks_like_an_element_stays_text(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", "x class=box y"))
     text = draw(perhop.Scenario.load(scenario).set("traffic.0.name", 'a class="box" b'))
     assert 'a class="box" b' in said(ElementTree.fromstring(text))
+
+
+def test_a_circuit_is_as_fast_as_it_is_driven() -> None:
+    """The link of ef-star is a port of 149.8 Mb/s, and the circuit on it one of 2 Mb/s."""
+    scenario = perhop.Scenario.load(ROOT / "studies" / "ef-star" / "star.perhop.yaml")
+    picture = ElementTree.fromstring(network(scenario).svg())
+    assert "149.8 Mb/s" not in said(picture)
+    drawn = {
+        (group.findtext(f"{SVG}title") or "").partition(":")[0]: group.find(f"{SVG}path")
+        for group in picture.iter(f"{SVG}g")
+    }
+    widths = {name: float(path.get("stroke-width", 0)) for name, path in drawn.items() if path is not None}
+    slow, fast = widths["link star to far"], widths["link ef-source to star"]
+    assert slow < fast, "faster links are wider"

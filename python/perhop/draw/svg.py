@@ -24,7 +24,10 @@ _KINDS: Mapping[str, Mapping[str, str | tuple[str, str]]] = {
     "host": {"fill": ("card", "#f6f8fa"), "stroke": ("muted", "#6e7781"), "stroke-width": "1.4"},
     "router": {"fill": ("accent-soft", "#ddeefb"), "stroke": ("accent", "#0067a8"), "stroke-width": "1.6"},
     "wire": {"stroke": ("muted", "#6e7781"), "stroke-width": "1.6", "fill": "none"},
-    "slow": {"stroke": ("accent", "#0067a8"), "stroke-width": "3"},
+    "slow": {"stroke": ("accent", "#0067a8"), "stroke-width": "2.6"},
+    "wide": {"stroke-width": "3"},
+    "wider": {"stroke-width": "4.6"},
+    "widest": {"stroke-width": "6.4"},
     "flow": {
         "stroke": ("muted", "#6e7781"),
         "stroke-width": "1.3",

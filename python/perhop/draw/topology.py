@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from perhop import _core
 from perhop.draw import svg, words
 from perhop.draw.layout import places
 from perhop.ports import ports
+from perhop.quantity import bits_per_second
 from perhop.schema_types import LinkConfig, ScenarioConfig
 
 _COLUMN, _ROW = 210.0, 92.0
 _NODE_HEIGHT = 44.0
 _MARGIN = 28.0
 _LINE = 19.0
+# How many times faster than the slowest a link is whose line is drawn wider, and wider still.
+_DECADES = (10.0, 100.0)
 # Height of a chip with the gap below it, its horizontal overlap with the node, and the gap to others.
 _CHIP, _UNDER, _APART = 17.0, 14.0, 24.0
 
@@ -40,12 +44,14 @@ def topology(scenario: ScenarioConfig) -> tuple[float, float, str]:
     at = places(scenario)
     widths = {node: max(svg.width_of(node, 13) + 30, 86.0) for node in at}
     chips = _policy_chips(scenario, at)
+    scenario = _as_driven(scenario)
     reach = _reach(widths, chips)
     center = _centers(scenario, at, reach, chips)
     slowest = min((_rate(link) for link in scenario["links"]), default=0.0)
-    several = any(_rate(link) > slowest for link in scenario["links"])
     parts = [
-        _link(link, center, widths, reach, slow=several and _rate(link) == slowest)
+        _link(link, center, widths, reach, kind=_width_kind(_rate(link), slowest))
+        if any(_rate(one) > slowest for one in scenario["links"])
+        else _link(link, center, widths, reach, kind="wire")
         for link in scenario["links"]
     ]
     parts += [_drawn(chips[end], center[end[0]], widths[end[0]], right=end[1]) for end in chips]
@@ -60,6 +66,20 @@ def topology(scenario: ScenarioConfig) -> tuple[float, float, str]:
         bottom + 12 + _LINE * len(scenario["traffic"]) + 12,
         "".join([*parts, *lines]),
     )
+
+
+def _as_driven(scenario: ScenarioConfig) -> ScenarioConfig:
+    """Return the scenario with the rate at which each link is driven, where interfaces have their own.
+
+    A circuit of 2 Mb/s on a port of 149 Mb/s is one of 2 Mb/s.
+    """
+    driven = {(port.sender, port.receiver): port.rate for port in ports(scenario)}
+    links = []
+    for link in scenario["links"]:
+        first, second = link["between"]
+        rates = (driven[first, second], driven[second, first])
+        links.append({**link, "rate": min(rates, key=bits_per_second)})
+    return cast(ScenarioConfig, {**scenario, "links": links})
 
 
 def _reach(widths: Mapping[str, float], chips: _Chips) -> dict[tuple[str, bool], float]:
@@ -112,9 +132,16 @@ def _label(link: LinkConfig) -> str:
     return " · ".join(parts)
 
 
+def _width_kind(rate: float, slowest: float) -> str:
+    """Return the kind of a link's line: the slowest in color, others wider with every decade."""
+    if rate <= slowest:
+        return "wire slow"
+    faster = rate / max(slowest, 1.0)
+    return "wire wide" if faster < _DECADES[0] else "wire wider" if faster < _DECADES[1] else "wire widest"
+
+
 def _rate(link: LinkConfig) -> float:
-    found = _core.quantity(str(link["rate"]))
-    return found[0] if found else 0.0
+    return bits_per_second(str(link["rate"]))
 
 
 def _link(
@@ -123,7 +150,7 @@ def _link(
     widths: Mapping[str, float],
     reach: Mapping[tuple[str, bool], float],
     *,
-    slow: bool,
+    kind: str,
 ) -> str:
     first, second = sorted(link["between"], key=lambda node: center[node][0])
     (x1, y1), (x2, y2) = center[first], center[second]
@@ -143,7 +170,7 @@ def _link(
     return svg.group(
         f"link {first} to {second}: {label}, {words.wire(link)}",
         [
-            svg.path(way, "wire slow" if slow else "wire"),
+            svg.path(way, kind),
             svg.rectangle(
                 middle_x - svg.width_of(label, 11) / 2 - 4,
                 middle_y - 19,
