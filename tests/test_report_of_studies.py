@@ -38,7 +38,7 @@ def test_it_is_small_and_holds_each_picture_once(report: Path) -> None:
     known = set(re.findall(r'id="(picture-\d+)"', text))
     assert set(re.findall(r'data-like="(picture-\d+)"', text)) <= known
     for study in identifiers():
-        article = text.partition(f'<article id="{study}">')[2].partition("</article>")[0]
+        article = text.partition(f'<article class="view" id="{study}">')[2].partition("</article>")[0]
         assert "claims hold" in article
         # Verdicts with a scale: how far the figures are from the published ones.
         assert "figures within 10 %" in article and "Errors: how many figures" in article
@@ -53,34 +53,80 @@ def test_it_opens_in_under_a_second(report: Path) -> None:
         tools = tab.context.new_cdp_session(tab)
         tools.send("Performance.enable", {"timeDomain": "threadTicks"})
         tab.reload(wait_until="load")
-        tab.evaluate("document.querySelector('figure.chart').scrollIntoView({ behavior: 'instant' })")
-        tab.wait_for_selector("figure.chart[data-drawn]")
+        tab.wait_for_selector("#overview.shown .card:last-child .glance")
         metrics = {one["name"]: one["value"] for one in tools.send("Performance.getMetrics")["metrics"]}
     assert 0 < metrics["TaskDuration"] < 1, metrics
 
 
 @needs_chromium
-def test_what_is_folded_away_is_there(report: Path) -> None:
-    """Everything is drawn before it is printed, folded or not, seen or not."""
+def test_the_overview_is_the_first_screen(report: Path) -> None:
     with opened(report, width=1280, height=900, scheme="light") as seen:
         tab = seen.page
         screenshot(tab, "studies-desktop-light")
+        bottoms = tab.eval_on_selector_all(
+            "#overview .card", "all => all.map((one) => one.getBoundingClientRect().bottom)"
+        )
+        assert len(bottoms) == len(identifiers())
+        assert max(bottoms) <= 900, "one card for each study, all on the first screen"
+        numbers = tab.eval_on_selector_all(
+            "#overview .card", "all => all.map((one) => one.querySelectorAll('.card-numbers > span').length)"
+        )
+        assert numbers == [3] * len(bottoms)
+        assert tab.locator("#overview .card .card-verdict").count() == len(bottoms)
+        assert tab.locator("#overview .card svg.glance circle").count() > 200, (
+            "figures, measured by published"
+        )
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_address_leads_where_it_says(report: Path, width: int) -> None:
+    """With parts of unknown height before it, `#mred-af` opened drop-precedence."""
+    with opened(report, width=width, height=844, scheme="light") as seen:
+        tab = seen.page
+        for study in identifiers():
+            for anchor in (study, f"{study}-claims", f"{study}-assumptions"):
+                tab.evaluate(f"location.hash = '#{anchor}'")
+                tab.wait_for_timeout(100)
+                shown = "all => all.filter((one) => one.offsetHeight).map((one) => one.id)"
+                assert tab.eval_on_selector_all("article", shown) == [study]
+                top = tab.evaluate(f"document.getElementById('{anchor}').getBoundingClientRect().top")
+                assert 0 <= top <= 160, anchor
+                assert tab.evaluate("document.documentElement.scrollWidth") <= width, "nothing is cut"
+        assert seen.errors == []
+
+
+@needs_chromium
+def test_a_print_is_short_and_whole(report: Path, tmp_path: Path) -> None:
+    with opened(report, width=1280, height=900, scheme="dark") as seen:
+        tab = seen.page
+        tab.pdf(path=str(tmp_path / "report.pdf"), format="A4")
+        pages = len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "report.pdf").read_bytes()))
+        assert 10 < pages <= 25
         tab.evaluate("dispatchEvent(new Event('beforeprint'))")
-        charts = tab.locator("figure.chart")
-        assert charts.count() > 150
-        wanted, drawn = (
-            tab.eval_on_selector_all("figure.chart", f"all => all.map((one) => {marks})")
-            for marks in (
-                "JSON.parse(one.querySelector('script').textContent).marks.length",
-                "Number(one.dataset.drawn)",
-            )
+        missing = (
+            "all => all.filter((one) => !one.dataset.drawn && !one.closest('.unprinted:not([open])')).length"
         )
-        assert drawn == wanted
-        empty = tab.eval_on_selector_all(
-            "svg[data-like]", "all => all.filter((one) => !one.firstChild).length"
-        )
-        assert empty == 0
-        boxes = "all => all.every((one) => one.getBBox().width > 0)"
+        assert tab.eval_on_selector_all("figure.chart", missing) == 0, "all that is not folded is drawn"
+        empty = "all => all.filter((one) => !one.firstChild).length"
+        assert tab.eval_on_selector_all("svg[data-like]", empty) == 0
+        boxes = "all => all.filter((one) => one.closest('article')).every((one) => one.querySelector('use'))"
         assert tab.eval_on_selector_all("svg[data-like]", boxes), "references lead somewhere"
         assert seen.errors == []
         assert all(url.startswith(("file:", "data:")) for url in seen.requests)
+
+
+def test_networks_are_not_repeated(report: Path) -> None:
+    """41 of them differed in a number or two."""
+    text = report.read_text(encoding="utf-8")
+    captions = re.findall(r"<figcaption>The network of (\d+) experiments?", text)
+    assert len(captions) <= 12
+    assert sum(map(int, captions)) > 300
+
+
+def test_units_are_written(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", text)
+    assert "priority mbps" not in cells and "priority" in cells
+    assert "ratio" in cells
+    assert '"1, udp"' not in text and '"priority streams 1, udp"' in text

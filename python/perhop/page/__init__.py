@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,5 +70,6 @@ def _script_json(value: Any) -> Markup:  # noqa: ANN401 - whatever JSON can hold
 
 
 def _markdown(text: str) -> Markup:
-    """Return Markdown as HTML; HTML in it is shown as text, and bare URLs become no links."""
-    return Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    """Return Markdown as HTML; HTML in it is shown as text but for indices, and bare URLs become no links."""
+    page = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    return Markup(re.sub(r"&lt;(/?su[bp])&gt;", r"<\1>", page))

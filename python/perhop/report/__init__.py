@@ -9,6 +9,7 @@ from perhop.configuration import configurations
 from perhop.errors import InvalidInputError
 from perhop.page import render
 from perhop.report.comparison import Compared
+from perhop.report.overview import card, overlays
 from perhop.report.run import Run
 from perhop.report.study import Study
 from perhop.report.sweep import Swept
@@ -47,6 +48,8 @@ def page(folders: Sequence[Path]) -> str:
         title=title,
         parts=parts,
         alone=len(found) == 1,
+        overlays=overlays([one for one in runs if type(one) is Run]),
+        cards=[card(one) for one in found] if len(found) > 1 else [],
         studies=studies,
         sweeps=sweeps,
         tunings=tunings,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +11,10 @@ from typing import Any
 
 from perhop import draw
 from perhop.configuration import Configuration, configurations
-from perhop.draw import Picture
+from perhop.draw import Picture, words
 from perhop.plot.chart import Chart
 from perhop.plot.studies import table_charts
+from perhop.quantity import counted, metric_words, unit_words
 from perhop.report.run import Run
 from perhop.results import Results
 from perhop.saved import Saved
@@ -105,7 +106,19 @@ class Study:
     def errors(self) -> Table | None:
         """How far the figures are from the published ones; `None` for studies saved before this was known."""
         rows = self.data.get("errors")
-        return error_table(rows) if rows else None
+        return error_table([{**one, "metric": self._words(one["metric"])} for one in rows]) if rows else None
+
+    @property
+    def metrics(self) -> list[tuple[str, str]]:
+        """The names of the metrics, with their units, and when a figure of each agrees."""
+        return [(self._words(name, with_unit=True), str(said)) for name, said in self.data["metrics"].items()]
+
+    def _words(self, metric: str, *, with_unit: bool = False) -> str:
+        """Return the name of a metric without its unit, or with it as a reader sees it."""
+        name = metric.replace(" ", "_")
+        measured = (*self.data["figures"], *self.data["curves"])
+        unit = next((str(one["unit"]) for one in measured if one["metric"] == name), "")
+        return metric_words(name, unit) + (f" ({unit_words(unit)})" if with_unit and unit else "")
 
     @property
     def near(self) -> tuple[int, int] | None:
@@ -139,10 +152,12 @@ class Study:
         return [self._part(table) for table in self.data["tables"] if table["cases"]]
 
     @cached_property
-    def networks(self) -> list[Picture]:
-        """The pictures of the distinct networks of the cases."""
-        distinct = {_network(case.results.scenario): case.results.scenario for case in self.cases.values()}
-        return [draw.network(scenario) for scenario in distinct.values()]
+    def networks(self) -> list[tuple[Picture, str]]:
+        """The pictures of the distinct networks of the cases, each with a caption that says what differs."""
+        alike: dict[str, list[Mapping[str, Any]]] = {}
+        for case in self.cases.values():
+            alike.setdefault(_shape(case.results.scenario), []).append(case.results.scenario)
+        return [(draw.network(several[0]), _differing(several)) for several in alike.values()]
 
     @cached_property
     def configurations(self) -> list[Configuration]:
@@ -199,6 +214,27 @@ def _story(text: str) -> Iterable[tuple[str, str]]:
         yield heading.strip(), body.strip()
 
 
-def _network(scenario: Mapping[str, Any]) -> str:
-    """Return the identity of a network; cases may differ only in traffic and policies."""
-    return json.dumps([scenario["hosts"], scenario.get("routers"), scenario["links"]], sort_keys=True)
+def _shape(scenario: Mapping[str, Any]) -> str:
+    """Return the identity of a network's shape: nodes, and which are linked."""
+    linked = [link["between"] for link in scenario["links"]]
+    return json.dumps([sorted(scenario["hosts"]), sorted(scenario.get("routers") or {}), linked])
+
+
+def _differing(several: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many experiments have a network, and what of its links differs between them."""
+    said = [f"The network of {counted(len(several), 'experiment')}"]
+    for place, link in enumerate(several[0]["links"]):
+        for key in ("rate", "delay", "framing", "loss"):
+            values = list(dict.fromkeys(_value(one["links"][place].get(key)) for one in several))
+            if len(values) > 1:
+                first, second = link["between"]
+                said.append(f"{key} of {first} to {second}: {', '.join(values)}")
+    if len(several) > 1:
+        said.append(f"traffic as in {several[0]['name']}; that of the others stands with their results")
+    return "; ".join(said) + "."
+
+
+def _value(found: object) -> str:
+    return (
+        words.quantity(found) if isinstance(found, str) else "none" if found is None else words.values(found)
+    )

@@ -80,12 +80,34 @@
   }, { rootMargin: "300px" });
   alike.forEach((picture) => watcher.observe(picture));
 
-  // What is folded away is printed all the same.
-  let folded = [];
+  // One part of a long report is shown at a time, so that an address leads to the beginning of its part whatever
+  // the parts before it still have to draw.
+  const views = [...document.querySelectorAll(".view")];
+  if (views.length > 1) {
+    const links = [...document.querySelectorAll(".top nav a")];
+    const route = () => {
+      const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+      const view = named?.closest(".view") ?? views[0];
+      root.classList.add("routed");
+      views.forEach((one) => one.classList.toggle("shown", one === view));
+      links.forEach((link) => {
+        if (link.hash === `#${view.id}`) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      });
+      const place = named && named !== view ? named : null;
+      if (place) place.scrollIntoView({ behavior: "instant" });
+      else scrollTo({ top: 0, behavior: "instant" });
+      document.dispatchEvent(new Event("perhop:shown"));
+    };
+    addEventListener("hashchange", route);
+    route();
+  }
+
+  // All parts are printed, with pictures that never came into view; of what is folded what the reader has opened.
+  const routed = root.classList.contains("routed");
   addEventListener("beforeprint", () => {
+    root.classList.remove("routed");
     alike.forEach(drawLike);
-    folded = [...document.querySelectorAll("details:not([open])")];
-    folded.forEach((one) => { one.open = true; });
   });
-  addEventListener("afterprint", () => folded.forEach((one) => { one.open = false; }));
+  addEventListener("afterprint", () => root.classList.toggle("routed", routed));
 })();

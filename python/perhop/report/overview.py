@@ -1,0 +1,104 @@
+"""The overview of a report: a card for each study, run or other result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from perhop.plot.chart import Chart
+from perhop.plot.overlay import overlaid, told_apart
+from perhop.quantity import counted, number, scale
+from perhop.report import glance
+from perhop.report.comparison import Compared
+from perhop.report.run import Run
+from perhop.report.study import Study
+
+# Loss above which a run's verdict is not a good one, percent: what interactive video bears.
+_LITTLE_LOSS = 1.0
+
+
+# The kinds of plots that lay several runs upon each other, and how many of them can be read.
+_OVERLAID = ("delay-cdf", "throughput")
+_MOST_OVERLAID = 6
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a reader is to know of a result before anything else."""
+
+    kicker: str
+    anchor: str
+    title: str
+    #: The verdict in words, and its tone: `good`, `fair`, `bad` or none.
+    verdict: str
+    tone: str
+    picture: Markup | None
+    #: Three numbers and their words.
+    numbers: list[tuple[str, str]]
+
+
+def card(section: Any) -> Card:  # noqa: ANN401 - a section of any kind
+    """Return the card of a section of the report."""
+    if isinstance(section, Study):
+        return _study(section)
+    if isinstance(section, Run):
+        return _run(section)
+    charts = list(section.charts)
+    picture = next(filter(None, map(glance.sketch, charts)), None)
+    kind = {"Swept": "Sweep", "Tuned": "Tuning"}.get(type(section).__name__, "Result")
+    points = getattr(getattr(section, "sweep", None), "points", None)
+    numbers = [(f"{len(points):,}", "points")] if points is not None and hasattr(points, "__len__") else []
+    return Card(kind, section.anchor, section.title, "", "", picture, numbers)
+
+
+def _study(study: Study) -> Card:
+    claims = study.data["claims"]
+    missed = sum(one["verdict"] == "differs" for one in claims)
+    words = [f"{study.claims_met} of {counted(len(claims), 'claim')} hold"]
+    words += [f"{study.claims_partly} in part"] if study.claims_partly else []
+    words += [f"{missed} not"] if missed else []
+    tone = "bad" if missed else "fair" if study.claims_partly else "good"
+    agree, differ = study.counted("agrees"), study.counted("differs")
+    numbers = [(f"{agree} / {agree + differ}", "figures agree")]
+    errors = study.data.get("errors") or []
+    if errors and errors[-1]["median_percent"] is not None:
+        numbers.append((f"{number(errors[-1]['median_percent'], 2)} %", "median error"))
+    experiments = sum(len(table["cases"]) for table in study.data["tables"])
+    numbers.append((f"{experiments:,}", "experiments"))
+    picture = glance.ratios(study.data["figures"])
+    return Card("Study", study.anchor, study.title, ", ".join(words), tone, picture, numbers)
+
+
+def _run(run: Run) -> Card:
+    rows = run.results.summary["classes"]
+    worst = max(rows, key=lambda one: one["dropped_percent"]["mean"] or 0.0, default=None)
+    lost = (worst["dropped_percent"]["mean"] or 0.0) if worst else 0.0
+    verdict = f"{worst['class']} loses {number(lost, 3)} %" if worst and lost else "no losses"
+    tone = "bad" if lost > _LITTLE_LOSS else "fair" if lost else "good"
+    throughput = sum(
+        one["throughput_bps"]["mean"] or 0.0 for one in rows if not one["class"].endswith(" (back)")
+    )
+    divisor, unit = scale("b/s", throughput)
+    numbers = [(f"{number(throughput / divisor, 3)} {unit}", "delivered")]
+    delays = [(one["delay_p99_s"]["mean"], one["class"]) for one in rows if one["delay_p99_s"]["mean"]]
+    if delays:
+        for longest, words in ((max(delays), "longest"), (min(delays), "shortest")):
+            divisor, unit = scale("s", longest[0])
+            numbers.append(
+                (f"{number(longest[0] / divisor, 3)} {unit}", f"{words} p99 of delay: {longest[1]}")
+            )
+    kind = "Comparison" if isinstance(run, Compared) else "Run"
+    return Card(kind, run.anchor, run.title, verdict, tone, glance.classes(rows), numbers)
+
+
+def overlays(runs: Sequence[Run]) -> list[Chart]:
+    """Return the plots of several runs, each kind that all of them have in one plot."""
+    if not 1 < len(runs) <= _MOST_OVERLAID:
+        return []
+    names = told_apart([run.name for run in runs])
+    by_kind = [{one.kind: one for one in reversed(run.charts)} for run in runs]
+    common = [kind for kind in _OVERLAID if all(kind in charts for charts in by_kind)]
+    return [overlaid([charts[kind] for charts in by_kind], names) for kind in common]
