@@ -16,7 +16,7 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 # True if all given Debian packages are installed; dpkg-query also knows packages that others only suggest.
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
-.PHONY: help setup quick ci-packages bench-packages check format lint types msrv arm msrv-version test test-rust test-python docs \
+.PHONY: help setup quick ci-packages bench-packages check format lint types msrv arm msrv-version test test-rust test-python docs docs-pictures \
   fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-sweeps bench-scale bench-instructions bench-live fidelity lock \
   deny wheel sbom release reproducible clean
 
@@ -94,6 +94,9 @@ docs: setup ## build the Rust and Python documentation; warnings are errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/python docs/generate_reference.py
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+docs-pictures: setup ## make the pictures of README and docs with perhop itself (docs/pictures)
+	$(BIN)/python tools/docs_pictures.py
 
 reproduce: setup ## run the published studies, print published and measured values, write results/
 	@# Exit code 4 means that a claim is not met. The table and the report show it; it is not a failure.
