@@ -108,3 +108,14 @@ def test_what_is_drawn_at_a_glance(folders: list[Path]) -> None:
     drawn = str(ratios(figures))
     assert drawn.count("<circle") == 2, "what has no ratio is not drawn"
     assert ratios([]) is None
+
+
+def test_sweeps_have_cards_too(folders: list[Path], tmp_path: Path) -> None:
+    starter = Path(perhop.__file__).parent / "templates" / "voice.perhop.yaml"
+    sweep = perhop.sweep(starter, {"links.1.rate": ["1Mb/s", "2Mb/s"], "duration": ["3s"]})
+    sweep.save(tmp_path / "overview")
+    text = page([folders[0], tmp_path / "overview"])
+    overview = text.partition('<section id="overview"')[2].partition("</section>")[0]
+    assert overview.count('<li class="card">') == 2
+    assert "<b>2</b> points" in overview and "complete" in overview
+    assert overview.count("<svg") == 2

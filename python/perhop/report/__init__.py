@@ -99,4 +99,6 @@ def _listed(parts: list[str]) -> str:
 
 
 def _anchor(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-") or "part"
+    anchor = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-") or "part"
+    # The cards have that.
+    return f"{anchor}-part" if anchor == "overview" else anchor

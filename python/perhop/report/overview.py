@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
@@ -15,6 +14,8 @@ from perhop.report import glance
 from perhop.report.comparison import Compared
 from perhop.report.run import Run
 from perhop.report.study import Study
+from perhop.report.sweep import Swept
+from perhop.report.tuning import Tuned
 
 # Loss above which a run's verdict is not a good one, percent: what interactive video bears.
 _LITTLE_LOSS = 1.0
@@ -40,18 +41,37 @@ class Card:
     numbers: list[tuple[str, str]]
 
 
-def card(section: Any) -> Card:  # noqa: ANN401 - a section of any kind
+def card(section: Study | Run | Tuned | Swept) -> Card:
     """Return the card of a section of the report."""
     if isinstance(section, Study):
         return _study(section)
     if isinstance(section, Run):
         return _run(section)
-    charts = list(section.charts)
-    picture = next(filter(None, map(glance.sketch, charts)), None)
-    kind = {"Swept": "Sweep", "Tuned": "Tuning"}.get(type(section).__name__, "Result")
-    points = getattr(getattr(section, "sweep", None), "points", None)
-    numbers = [(f"{len(points):,}", "points")] if points is not None and hasattr(points, "__len__") else []
-    return Card(kind, section.anchor, section.title, "", "", picture, numbers)
+    if isinstance(section, Tuned):
+        return _tuning(section)
+    picture = next(filter(None, map(glance.sketch, section.charts)), None)
+    sweep = section.sweep
+    numbers = [
+        (f"{sweep.points.height:,}", "points"),
+        (f"{len(sweep.parameters)}", "parameter" if len(sweep.parameters) == 1 else "parameters"),
+        (f"{len(sweep.plan.scenario['traffic'])}", "entries of traffic"),
+    ]
+    verdict = "complete" if sweep.complete else "not complete"
+    tone = "good" if sweep.complete else "fair"
+    return Card("Sweep", section.anchor, section.title, verdict, tone, picture, numbers)
+
+
+def _tuning(tuning: Tuned) -> Card:
+    found = tuning.found
+    picture = next(filter(None, map(glance.sketch, tuning.charts)), None)
+    met = sum(one["met"] is not False for one in found["best"]["goals"])
+    numbers = [
+        (f"{met} / {len(found['best']['goals'])}", "goals met"),
+        (f"{found['trials']:,}", "trials"),
+        (f"{found['runs']:,}", "runs"),
+    ]
+    verdict, tone = ("meets its goals", "good") if found["met"] else ("does not meet every condition", "bad")
+    return Card("Tuning", tuning.anchor, tuning.title, verdict, tone, picture, numbers)
 
 
 def _study(study: Study) -> Card:
