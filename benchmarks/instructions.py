@@ -38,6 +38,9 @@ _CASES = (
     "port/priority-drr/overloaded",
     "port/hqf/light",
     "port/hqf/overloaded",
+    "one-queue/tail-drop/light",
+    "one-queue/codel/light",
+    "one-queue/fq-codel/light",
 )
 # Packets of one batch of that benchmark.
 _BATCH = 16_384

@@ -91,7 +91,7 @@ def test_limits_by_drop_precedence() -> None:
         ),
         (
             {"fq-codel": {"limit": "500 packets", "target": "1ms"}},
-            ("FQ-CoDel, at most 500 packets", "target 1 ms, interval 100 ms"),
+            ("FQ-CoDel (rfc), at most 500 packets", "target 1 ms, interval 100 ms"),
         ),
     ],
 )

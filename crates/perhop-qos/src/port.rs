@@ -302,14 +302,17 @@ impl Port {
         packet: &mut Packet,
         observer: &mut O,
     ) -> bool {
-        let leaves = self.may_leave(now, place, stay, packet, observer);
-        if !leaves {
+        let Port { queues, buffers, scheduler, .. } = self;
+        let (queue, buffer) = (&queues[place.queue.index()], &mut buffers[place.queue.index()]);
+        let verdict = buffer.release(now, packet, place.precedence, stay, queue.occupancy());
+        if judge(now, place, packet, verdict, observer).is_err() {
             self.dropped_at_head(now, place.queue, stay.flow, packet.length);
-        } else if !self.is_single {
-            let queue = &self.queues[place.queue.index()];
-            self.scheduler.dequeued(now, place.queue, packet.length, queue);
+            return false;
         }
-        leaves
+        if !self.is_single {
+            scheduler.dequeued(now, place.queue, packet.length, queue);
+        }
+        true
     }
 
     /// Queue `id` and the scheduler hear that a head of `length` IP bytes, of this `flow`, is no more.

@@ -3,8 +3,8 @@
 mod traffic;
 
 use perhop_qos::buffer::{
-    AboveMaxConfig, AnyBuffer, Averages, AveragingConfig, BufferConfig, BufferManager, ModelConfig, Mred,
-    MredConfig, OverlappedConfig, PrecedenceConfig, ThresholdConfig, UpdateConfig,
+    AboveMaxConfig, Averages, AveragingConfig, BufferConfig, BufferManager, ModelConfig, Mred, MredConfig,
+    OverlappedConfig, PrecedenceConfig, ThresholdConfig, UpdateConfig,
 };
 use perhop_qos::queue::Occupancy;
 use perhop_qos::random::Streams;
@@ -162,10 +162,7 @@ proptest! {
 #[test]
 fn names_stand_for_their_averages() {
     let unnamed = |count| MredConfig { averages: None, ..config(Averages::Single, count) };
-    let count_of = |buffer: &BufferConfig| match buffer.build(DRAIN, &Streams::new(1, 0)).unwrap() {
-        AnyBuffer::Mred(mred) => mred.averages().len(),
-        AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) => 0,
-    };
+    let count_of = |buffer: &BufferConfig| buffer.build(DRAIN, &Streams::new(1, 0)).unwrap().averages().len();
     assert_eq!(count_of(&BufferConfig::Red(unnamed(1))), 1);
     assert_eq!(count_of(&BufferConfig::Wred(unnamed(3))), 1);
     assert_eq!(count_of(&BufferConfig::RioC(unnamed(3))), 3);
