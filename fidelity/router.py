@@ -18,7 +18,7 @@ from perhop.study import find
 
 PEER = "router"
 STUDY = "ef-star"
-TABLES = {"router-wfq": "figure A.1", "router-priority": "figure A.3"}
+TABLES = {"router-wfq": "figure A.1", "router-priority": "figure A.3", "router-priority-1024": "figure A.3"}
 SOURCE = "Andreozzi 2001, {}, read off the plot"
 QUANTITIES = {"router_delay_ms": "delay, mean", "router_ipdv_ms": "IPDV, mean of the size"}
 READ = "reading error"

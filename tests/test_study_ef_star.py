@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from conftest import Command
+from perhop import Scenario
+
+Figure = dict[str, Any]
 
 CLAIMS = {
     f"ef-star.{name}"
@@ -64,26 +68,77 @@ def test_delay_over_time(perhop: Command, tmp_path: Path) -> None:
     assert packets["number"].cast(int).diff().drop_nulls().unique().to_list() == [1]
 
 
+def readings(perhop: Command, *tables: str) -> list[Figure]:
+    """Return published and measured figures of tables with readings of the router."""
+    only = [word for table in tables for word in ("--only", table)]
+    ended = perhop("study", "run", "ef-star", *only, "--no-sensitivity", "--replications", "2", "--json")
+    return ended.json()["figures"]
+
+
 def test_the_ring_meets_the_readings_of_the_router(perhop: Command) -> None:
     """33 readings, with two numbers fitted to the seven of WFQ at 1450 kb/s and stated in the scenario."""
-    tables = ("--only", "router-wfq", "--only", "router-priority")
-    ended = perhop("study", "run", "ef-star", *tables, "--no-sensitivity", "--replications", "2", "--json")
-    figures = ended.json()["figures"]
+    figures = readings(perhop, "router-wfq", "router-priority")
     assert len(figures) == 33
-    errors = {figure["metric"]: [] for figure in figures}
-    residuals = []
-    for figure in figures:
-        error_ms = figure["measured"] - figure["published"]
-        errors[figure["metric"]].append((abs(error_ms), abs(error_ms) / figure["published"]))
-        if figure["case"].get("service_rate") == "1450":
-            residuals.append((float(figure["case"]["frame_size"]), error_ms))
-    both = [error for one in errors.values() for error, _ in one]
-    assert sum(both) / len(both) < 0.6
-    assert max(relative for _, relative in errors["router_delay_ms"]) < 0.15
+    errors = [figure["measured"] - figure["published"] for figure in figures]
+    assert np.abs(errors).mean() < 0.5
+    off = [
+        (figure["metric"], figure["case"].get("be_size"))
+        for figure, error in zip(figures, errors, strict=True)
+        if abs(error) > 0.15 * figure["published"]
+    ]
+    # 0.23 ms for 0.20, which the plot tells to 0.075.
+    assert off == [("router_ipdv_ms", "100")]
+    (error,) = [error for figure, error in zip(figures, errors, strict=True) if is_ipdv_behind(figure, "100")]
+    assert abs(error) < 0.05
     # The two numbers are those of least squares: nothing is left of a constant or of a slope.
+    residuals = [
+        (float(figure["case"]["frame_size"]), error)
+        for figure, error in zip(figures, errors, strict=True)
+        if figure["case"].get("service_rate") == "1450"
+    ]
     slope, constant = np.polyfit(*zip(*residuals, strict=True), 1)
     assert abs(constant) < 0.01
     assert abs(slope * 1500) < 0.02
+
+
+def test_readings_to_which_nothing_is_fitted(perhop: Command) -> None:
+    """EF of 1024 B: all delays within 15 %; behind 768 B and more the delay variations, too."""
+    figures = readings(perhop, "router-priority-1024")
+    assert len(figures) == 12
+    off = {
+        (figure["metric"], figure["case"]["be_size"])
+        for figure in figures
+        if abs(figure["measured"] - figure["published"]) > 0.15 * figure["published"]
+    }
+    assert off == {("router_ipdv_ms", size) for size in ("100", "256", "600")}
+
+
+def test_packets_one_by_one_vary_a_sparse_delay_by_half_a_packet_at_most() -> None:
+    """The bound of the README, for EF of 1024 B: 2f(1 - f)P with every ring that takes packets one by one."""
+    scenario = Path(__file__).parents[1] / "studies" / "ef-star" / "readings.perhop.yaml"
+    priority = ["policy-map wan", "class ef", "no bandwidth", "no queue-limit", "priority 300"]
+    # 256 B and 28 of headers take 7 cells, EF 22, and comes every 1044 B of 300 kb/s.
+    packet_ms, ef_ms, between_ms = 7 * 0.212, 22 * 0.212, 1044 * 8 / 300
+    part = (between_ms - ef_ms) / packet_ms % 1
+    expected = 2 * part * (1 - part) * packet_ms
+    assert expected < packet_ms / 2
+    for platform in (
+        {"ring-admission": "overshoot"},
+        {"ring-admission": "strict", "ring-release": "last-bit"},
+    ):
+        loaded = Scenario.load(scenario)
+        loaded.set("traffic.be.source.cbr.packet.payload", "256B")
+        loaded.set("routers.star.configuration.add", priority)
+        for option, value in platform.items():
+            loaded.set(f"routers.star.configuration.platform.{option}", value)
+        classes = loaded.run(seed=1, replications=1).classes
+        (found,) = classes.filter(**{"class": "ef"})["ipdv_mean_abs_s"]
+        assert 1e3 * found == pytest.approx(expected, abs=0.01)
+
+
+def is_ipdv_behind(figure: Figure, size: str) -> bool:
+    """Whether a figure is the delay variation behind best effort of a size."""
+    return figure["metric"] == "router_ipdv_ms" and figure["case"].get("be_size") == size
 
 
 def test_the_ratio_of_rfc_2598(perhop: Command) -> None:

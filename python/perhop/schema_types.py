@@ -690,7 +690,7 @@ class ConnectionProbeConfig(TypedDict):
 
 Time = str
 ByteSize = str
-RingAdmission = Literal["strict", "overshoot"]
+RingAdmission = Literal["strict", "overshoot", "batches"]
 RingRelease = Literal["last-bit", "first-bit"]
 Rate = str
 DropSpacing = Literal["uniform", "uniform-per-drop", "geometric", "counted-first", "unguarded", "wait"]

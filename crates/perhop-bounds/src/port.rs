@@ -107,10 +107,16 @@ impl Port<'_> {
                 let size = size.as_bytes().max(1);
                 let per_particle = lengths
                     .greatest(|length| wire.of(length) / u64::from(length).div_ceil(size).max(1) as f64);
-                let over = if admission == RingAdmission::Overshoot { longest } else { 0.0 };
+                let most = |count: u32| f64::from(count) * per_particle;
+                let holds = match admission {
+                    RingAdmission::Strict => most(count),
+                    RingAdmission::Overshoot => most(count) + longest,
+                    // The batch handed over last, and the one that is gathered.
+                    RingAdmission::Batches => most(count.saturating_sub(4)) + 2.0 * most(2).max(longest),
+                };
                 // Where the packet on the wire has given its particles back it comes on top.
                 let sent = if release == RingRelease::FirstBit { longest } else { 0.0 };
-                (f64::from(count) * per_particle + over).max(longest) + sent
+                holds.max(longest) + sent
             }
         }
     }

@@ -301,6 +301,12 @@ fn no_search_exceeds_a_bound() {
             admission: RingAdmission::Strict,
             release: RingRelease::FirstBit,
         },
+        RingConfig::Particles {
+            count: 5,
+            size: ByteSize::from_bytes(512),
+            admission: RingAdmission::Batches,
+            release: RingRelease::FirstBit,
+        },
     ];
     let (mut bounded, mut of_all) = (0, 0);
     for queueing in &combinations() {

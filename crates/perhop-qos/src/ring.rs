@@ -41,7 +41,14 @@ pub enum RingAdmission {
     Strict,
     /// As soon as one particle is free: the ring overshoots by the rest of that packet.
     Overshoot,
+    /// In batches of two particles, or of one longer packet: one is gathered while others wait ahead of it,
+    /// and is handed over as a whole once no more of them wait than the ring holds less two batches. What is
+    /// gathered is chosen: nothing overtakes it.
+    Batches,
 }
+
+/// Particles that are handed over together, if packets fill them.
+const BATCH: u32 = 2;
 
 /// When a packet in the ring gives its particles back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -82,11 +89,15 @@ impl RingConfig {
         if capacity == 0 {
             return Err(ConfigError::new("", "a transmit ring of 0 lets nothing out").help("at least 1"));
         }
+        let is_gathering = admission == RingAdmission::Batches;
         Ok(TransmitRing {
-            capacity,
+            // What waits when a batch is handed over leaves room for that batch and the next.
+            capacity: if is_gathering { capacity.saturating_sub(2 * BATCH) + 1 } else { capacity },
             particle,
             admission,
             release,
+            batch: if is_gathering { BATCH } else { 0 },
+            gathered: 0,
             alone: None,
             used: 0,
             first: Slot::default(),
@@ -107,12 +118,18 @@ pub struct TransmitRing {
     alone: Option<u32>,
     /// The packet that frees its particles next, while there is one.
     first: Slot,
+    /// Particles that are handed over and not given back; none only while nothing is gathered either.
     used: u32,
     particle: u32,
+    /// While fewer are in use something may enter, or what is gathered be handed over.
     capacity: u32,
     admission: RingAdmission,
     release: RingRelease,
-    /// The packets behind the first.
+    /// Particles of the packets that are gathered and not handed over; none where all that enters is.
+    gathered: u32,
+    /// Particles that are gathered before they are handed over; 0 where nothing is gathered.
+    batch: u32,
+    /// The packets behind the first, those gathered among them.
     others: VecDeque<Slot>,
 }
 
@@ -125,7 +142,7 @@ struct Slot {
 impl TransmitRing {
     /// Whether it holds one packet at a time, the one on the wire.
     pub fn is_single(&self) -> bool {
-        self.capacity == 1 && self.release == RingRelease::LastBit
+        self.capacity == 1 && self.batch == 0 && self.release == RingRelease::LastBit
     }
     /// Whether the last bit of every packet has left by `now`.
     #[inline]
@@ -139,6 +156,7 @@ impl TransmitRing {
             self.clear();
         } else if let Some(length) = self.alone.take() {
             self.others.clear();
+            self.gathered = 0;
             self.first = Slot { frees: self.drained_at, particles: self.particles(length) };
             self.used = self.first.particles;
         } else if self.first.frees <= now {
@@ -148,14 +166,32 @@ impl TransmitRing {
     #[inline(never)]
     fn advance_one_by_one(&mut self, now: Time) {
         while self.used > 0 && self.first.frees <= now {
+            self.hand_over();
             self.used -= self.first.particles;
             self.first = self.others.pop_front().unwrap_or_default();
+            self.hand_over();
         }
+    }
+    /// Hands over what is gathered, if there is room.
+    #[inline]
+    fn hand_over(&mut self) {
+        if self.used < self.capacity {
+            self.used += self.gathered;
+            self.gathered = 0;
+        }
+    }
+    /// A packet of so many particles enters behind others.
+    fn gather(&mut self, particles: u32) {
+        if self.gathered > 0 && self.gathered + particles > self.batch {
+            self.hand_over();
+        }
+        self.gathered += particles;
     }
     #[inline]
     fn clear(&mut self) {
         self.alone = None;
         self.used = 0;
+        self.gathered = 0;
         if !self.others.is_empty() {
             self.others.clear();
         }
@@ -163,7 +199,7 @@ impl TransmitRing {
     /// Whether the smallest packet could enter.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.used() < self.capacity
+        self.used() < self.capacity || self.gathered() < self.batch
     }
     /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring enters an empty
     /// one.
@@ -174,6 +210,11 @@ impl TransmitRing {
             || match self.admission {
                 RingAdmission::Strict => used + self.particles(length) <= self.capacity,
                 RingAdmission::Overshoot => used < self.capacity,
+                RingAdmission::Batches => {
+                    used < self.capacity
+                        || self.gathered() == 0
+                        || self.gathered() + self.particles(length) <= self.batch
+                }
             }
     }
     /// A packet of `length` IP bytes enters; its first bit leaves at `starts`, no earlier than the last of
@@ -185,10 +226,15 @@ impl TransmitRing {
         let slot = Slot { frees, particles: self.particles(length) };
         if self.used == 0 {
             self.first = slot;
+            self.used = slot.particles;
         } else {
             self.others.push_back(slot);
+            if self.batch == 0 {
+                self.used += slot.particles;
+            } else {
+                self.gather(slot.particles);
+            }
         }
-        self.used += slot.particles;
         self.drained_at = ends;
     }
     /// A packet of `length` IP bytes enters a ring from which every packet before has
@@ -221,6 +267,11 @@ impl TransmitRing {
     #[inline]
     fn used(&self) -> u32 {
         self.alone.map_or(self.used, |length| self.particles(length))
+    }
+    /// Particles that are gathered, likewise.
+    #[inline]
+    fn gathered(&self) -> u32 {
+        if self.alone.is_some() { 0 } else { self.gathered }
     }
     #[inline]
     fn particles(&self, length: u32) -> u32 {
@@ -281,6 +332,37 @@ mod tests {
         ring.advance(Time::from_milliseconds(5));
         assert!(ring.admits(1028));
         assert!(!ring.is_drained(Time::from_milliseconds(14)));
+    }
+
+    #[test]
+    fn small_packets_are_handed_over_two_by_two() {
+        let (size, release) = (ByteSize::from_bytes(512), RingRelease::FirstBit);
+        let config = RingConfig::Particles { count: 5, size, admission: RingAdmission::Batches, release };
+        let mut ring = config.build().unwrap();
+        let send = |ring: &mut TransmitRing, now: Time, length: u32, most: usize| {
+            ring.advance(now);
+            let mut sent = 0;
+            while sent < most && ring.admits(length) {
+                let starts = ring.free_at().max(now);
+                ring.push(length, starts, starts + Time::from_milliseconds(1));
+                sent += 1;
+            }
+            sent
+        };
+        // One is sent and five wait: three handed over, two gathered.
+        send(&mut ring, Time::ZERO, 284, 1);
+        assert_eq!(send(&mut ring, Time::ZERO, 284, 9), 5);
+        assert!(!ring.has_room());
+        // The three become two: the gathered ones stay. They become one: the gathered ones follow, and two
+        // others are chosen.
+        assert_eq!(send(&mut ring, Time::from_milliseconds(1), 284, 9), 0);
+        assert_eq!(send(&mut ring, Time::from_milliseconds(2), 284, 9), 2);
+        assert_eq!((ring.packets(), ring.has_room()), (5, false));
+        // Of packets that fill a batch each, one waits before the one that is gathered.
+        let mut ring = config.build().unwrap();
+        send(&mut ring, Time::ZERO, 1028, 1);
+        assert_eq!(send(&mut ring, Time::ZERO, 1028, 9), 2);
+        assert_eq!(send(&mut ring, Time::from_milliseconds(1), 1028, 9), 1);
     }
 
     #[test]

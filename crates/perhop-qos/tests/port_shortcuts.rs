@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
 fn rings() -> impl Strategy<Value = RingConfig> {
-    let admission = prop::sample::select(vec![RingAdmission::Strict, RingAdmission::Overshoot]);
+    let admissions = vec![RingAdmission::Strict, RingAdmission::Overshoot, RingAdmission::Batches];
+    let admission = prop::sample::select(admissions);
     let release = prop::sample::select(vec![RingRelease::LastBit, RingRelease::FirstBit]);
     let particles =
         (1..8u32, 64..1600u64, admission, release).prop_map(|(count, size, admission, release)| {

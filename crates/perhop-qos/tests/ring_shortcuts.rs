@@ -8,11 +8,17 @@ use proptest::prelude::*;
 /// A ring that remembers its packets and nothing else.
 struct List {
     config: RingConfig,
-    /// When each frees its particles, and how many.
+    /// When each frees its particles, and how many; of a ring that hands packets over in batches, those that
+    /// are handed over.
     packets: Vec<(Time, u64)>,
+    /// The packets behind them that are gathered for the next batch.
+    gathered: Vec<(Time, u64)>,
 }
 
 impl List {
+    fn new(config: RingConfig) -> List {
+        List { config, packets: Vec::new(), gathered: Vec::new() }
+    }
     fn particles(&self, length: u32) -> u64 {
         match self.config {
             RingConfig::Packets(_) => 1,
@@ -27,23 +33,69 @@ impl List {
     fn used(&self) -> u64 {
         self.packets.iter().map(|(_, particles)| particles).sum()
     }
+    fn in_batch(&self) -> u64 {
+        self.gathered.iter().map(|(_, particles)| particles).sum()
+    }
+    fn admission(&self) -> RingAdmission {
+        match self.config {
+            RingConfig::Packets(_) => RingAdmission::Strict,
+            RingConfig::Particles { admission, .. } => admission,
+        }
+    }
+    /// Whether two batches of two particles have room beside what is handed over.
+    fn takes_a_batch(&self) -> bool {
+        self.used() == 0 || self.used() + 4 <= self.capacity()
+    }
+    fn hand_over(&mut self) {
+        if self.takes_a_batch() {
+            self.packets.append(&mut self.gathered);
+        }
+    }
+    /// It is `now`: what is sent, or has begun to be, leaves one after the other.
+    fn advance(&mut self, now: Time) {
+        while self.packets.first().is_some_and(|(frees, _)| *frees <= now) {
+            self.hand_over();
+            self.packets.remove(0);
+            self.hand_over();
+        }
+    }
     /// A packet enters that is sent from `starts` to `ends`.
     fn push(&mut self, length: u32, starts: Time, ends: Time) {
-        self.packets.push((if self.is_first_bit() { starts } else { ends }, self.particles(length)));
+        let particles = self.particles(length);
+        let packet = (if self.is_first_bit() { starts } else { ends }, particles);
+        if self.admission() != RingAdmission::Batches || self.packets.is_empty() {
+            self.packets.push(packet);
+            return;
+        }
+        if !self.joins(particles) {
+            self.hand_over();
+        }
+        self.gathered.push(packet);
+    }
+    /// Whether so many particles join the batch that is gathered.
+    fn joins(&self, particles: u64) -> bool {
+        self.gathered.is_empty() || self.in_batch() + particles <= 2
     }
     fn is_first_bit(&self) -> bool {
         matches!(self.config, RingConfig::Particles { release: RingRelease::FirstBit, .. })
     }
     fn admits(&self, length: u32) -> bool {
-        let overshoots =
-            matches!(self.config, RingConfig::Particles { admission: RingAdmission::Overshoot, .. });
-        let fits = self.used() + self.particles(length) <= self.capacity();
-        self.packets.is_empty() || fits || (overshoots && self.used() < self.capacity())
+        let particles = self.particles(length);
+        self.packets.is_empty()
+            || match self.admission() {
+                RingAdmission::Strict => self.used() + particles <= self.capacity(),
+                RingAdmission::Overshoot => self.used() < self.capacity(),
+                RingAdmission::Batches => self.joins(particles) || self.takes_a_batch(),
+            }
+    }
+    fn has_room(&self) -> bool {
+        self.admits(1)
     }
 }
 
 fn configs() -> impl Strategy<Value = RingConfig> {
-    let admission = prop::sample::select(vec![RingAdmission::Strict, RingAdmission::Overshoot]);
+    let admissions = vec![RingAdmission::Strict, RingAdmission::Overshoot, RingAdmission::Batches];
+    let admission = prop::sample::select(admissions);
     let release = prop::sample::select(vec![RingRelease::LastBit, RingRelease::FirstBit]);
     let particles =
         (1..20u32, 1..1600u64, admission, release).prop_map(|(count, size, admission, release)| {
@@ -58,7 +110,7 @@ proptest! {
         config in configs(),
         steps in prop::collection::vec((0..1500u64, 0..1500u32, 0..1500u64, any::<bool>()), 1..200),
     ) {
-        let (mut ring, mut list) = (config.build().unwrap(), List { config, packets: Vec::new() });
+        let (mut ring, mut list) = (config.build().unwrap(), List::new(config));
         let (mut now, mut drained_at) = (Time::ZERO, Time::ZERO);
         for (pause, length, takes, is_noted_alone) in steps {
             now += Time::from_microseconds(pause);
@@ -66,7 +118,7 @@ proptest! {
             if !(is_drained && is_noted_alone) {
                 ring.advance(now);
             }
-            list.packets.retain(|(frees, _)| *frees > now);
+            list.advance(now);
             if is_drained && is_noted_alone {
                 drained_at = now + Time::from_microseconds(takes);
                 ring.push_alone(length, drained_at);
@@ -84,8 +136,8 @@ proptest! {
             } else {
                 prop_assert!(!ring.admits(length));
             }
-            prop_assert_eq!(ring.packets(), list.packets.len());
-            prop_assert_eq!(ring.has_room(), list.used() < list.capacity());
+            prop_assert_eq!(ring.packets(), list.packets.len() + list.gathered.len());
+            prop_assert_eq!(ring.has_room(), list.has_room());
             prop_assert_eq!(ring.next_release(), list.packets.first().map(|(frees, _)| *frees));
         }
     }

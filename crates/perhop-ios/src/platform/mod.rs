@@ -59,15 +59,15 @@ impl Platform {
     /// A router of `profile`. The ATM port adapter is the PA-A3 on all of them. Its transmit ring counts the
     /// particles of the router's own pool, 512 bytes each, which go back once the payload has been handed to
     /// the adapter (Cisco document 6142, "Understanding and Tuning the tx-ring-limit Value"); the 576 bytes
-    /// given there are the buffers in the adapter's memory. That a packet enters with one particle free, and
-    /// that the one in segmentation does not count, is inferred from delays measured on a router: the study
-    /// ef-star, table `router`.
+    /// given there are the buffers in the adapter's memory. That the one in segmentation does not count, and
+    /// that the others are handed over in batches, is inferred from delays and their variations measured on a
+    /// router: the study ef-star, tables `router-wfq` and `router-priority`.
     pub fn of(profile: Profile) -> Platform {
         Platform {
             profile,
             particle: ByteSize::from_bytes(512),
             circuit_ring: 40,
-            ring_admission: RingAdmission::Overshoot,
+            ring_admission: RingAdmission::Batches,
             ring_release: RingRelease::FirstBit,
             queue_limit: None,
             hold_queue: 40,
