@@ -120,7 +120,7 @@ fn scenario(seed: u64) -> Value {
     let second = json!({"queueing": queueing(&mut dice, count)});
     let ring = match dice.number(0, 4) {
         0 => {
-            json!({"particles": {"count": dice.number(2, 8), "size": "576B", "admission": dice.one_of(&["strict", "overshoot"]), "release": dice.one_of(&["last-bit", "first-bit"])}})
+            json!({"particles": {"count": dice.number(2, 8), "size": "576B", "admission": dice.one_of(&["strict", "overshoot", "batches"]), "release": dice.one_of(&["last-bit", "first-bit"])}})
         }
         _ => json!({"packets": dice.one_of(&[1, 1, 2, 4])}),
     };
