@@ -10,17 +10,23 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fidelity import analytic, kernel, ns2, router
+from fidelity import analytic, kernel, linux_tcp, ns2, router
 from fidelity.document import Part, page
 from fidelity.simulating import QUICK, WHOLE, Effort
 
 PAGE = Path(__file__).parents[1] / "docs" / "fidelity.md"
-PEERS = ("analytic", "router", "ns-2", "kernel")
+PEERS = ("analytic", "router", "ns-2", "linux-tcp", "kernel")
 
 
 def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
     """Return what was compared with each peer."""
-    makers = {"analytic": analytic.part, "router": router.part, "ns-2": ns2.part, "kernel": kernel.part}
+    makers = {
+        "analytic": analytic.part,
+        "router": router.part,
+        "ns-2": ns2.part,
+        "linux-tcp": linux_tcp.part,
+        "kernel": kernel.part,
+    }
     return [makers[peer](effort) for peer in PEERS if peer in only]
 
 

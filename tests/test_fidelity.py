@@ -13,7 +13,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT))
 from fidelity import __main__ as command
-from fidelity import analytic, kernel, ns2, router
+from fidelity import analytic, kernel, linux_tcp, ns2, router
 from fidelity.comparison import BY_CHANCE, Comparison, Rule, Value, estimate
 from fidelity.document import Part, page
 from fidelity.reasons import reason
@@ -127,6 +127,12 @@ def test_a_fifo_of_the_kernel_drops_what_perhop_drops() -> None:
     assert estimate(here["loss"]).mean == pytest.approx(50, abs=1)
 
 
+def test_windows_of_linux_6_are_those_of_linux() -> None:
+    rows = linux_tcp.part(QUICK).comparisons
+    assert len(rows) == 16
+    assert [one for one in rows if not one.met] == []
+
+
 def test_a_peer_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
     for made in (ns2.part(QUICK), kernel.part(QUICK)):
@@ -138,7 +144,7 @@ def test_the_page_in_the_documentation_is_one_of_these() -> None:
     headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
     assert headings[0] == "Misses"
     assert {"Theory", "Routers", "ns-2"} <= set(headings)
-    for title in ("Theory", "Routers", "ns-2", "Linux"):
+    for title in ("Theory", "Routers", "ns-2", "Linux's TCP", "Linux"):
         row = re.search(rf"^\| {title} \| (\d+) \| (\d+) \| (\d+) \|", text, flags=re.MULTILINE)
         assert row is not None
         assert int(row[1]) == int(row[2]) + int(row[3])
@@ -146,7 +152,7 @@ def test_the_page_in_the_documentation_is_one_of_these() -> None:
     assert "fidelity" in (ROOT / "docs" / "index.md").read_text().splitlines()
     for file in ("README.md", "CONTRIBUTING.md"):
         assert "docs/fidelity.md" in (ROOT / file).read_text(), file
-    assert set(command.PEERS) == {"analytic", "router", "ns-2", "kernel"}
+    assert set(command.PEERS) == {"analytic", "router", "ns-2", "linux-tcp", "kernel"}
 
 
 def _section(text: str, title: str) -> str:

@@ -605,6 +605,14 @@ TcpConfig = TypedDict("TcpConfig", {
     "growth": 'NotRequired[Growth | None]',
     "counting": 'NotRequired[Counting | None]',
     "idle-restart": 'NotRequired[bool | None]',
+    "accounting": 'NotRequired[Accounting | None]',
+    "window-reduction": 'NotRequired[WindowReduction | None]',
+    "slow-start-exit": 'NotRequired[SlowStartExit | None]',
+    "tail-loss-probe": 'NotRequired[bool | None]',
+    "dsack": 'NotRequired[bool | None]',
+    "undo": 'NotRequired[bool | None]',
+    "frto": 'NotRequired[bool | None]',
+    "ack-compression": 'NotRequired[bool | None]',
 })
 
 
@@ -622,9 +630,16 @@ class AcknowledgmentParametersEstimated(TypedDict):
     quick: NotRequired[int]
 
 
+class AcknowledgmentParametersAdaptive(TypedDict):
+    least: Time
+    most: Time
+    quick: NotRequired[int]
+
+
 class AcknowledgmentParameters(TypedDict):
     delayed: NotRequired[AcknowledgmentParametersDelayed]
     estimated: NotRequired[AcknowledgmentParametersEstimated]
+    adaptive: NotRequired[AcknowledgmentParametersAdaptive]
 
 
 class RequestResponseConfig(TypedDict):
@@ -744,21 +759,24 @@ PeriodLaw = Literal["deterministic", "exponential"] | PeriodLawParameters
 CutGap = Literal["carried", "dropped"]
 SizeLaw = Literal["fixed", "exponential"]
 ReplayedFlows = Literal["as-captured", "one"]
-Profile = Literal["ns2-reno-1999", "linux-2.0", "linux-2.2", "rfc5681-reno", "linux-modern"]
+Profile = Literal["ns2-reno-1999", "linux-2.0", "linux-2.2", "rfc5681-reno", "linux-modern", "linux-6"]
 Headers = Literal["added", "included"]
 InitialWindow = Literal["rfc5681"] | InitialWindowParameters
-Recovery = Literal["tahoe", "reno", "newreno", "sack"]
+Recovery = Literal["tahoe", "reno", "newreno", "sack", "rack"]
 CongestionControl = Literal["reno", "cubic"]
 FastRetransmit = Literal["once-per-window", "always"]
 Acknowledgment = Literal["every-packet"] | AcknowledgmentParameters
 Handshake = Literal["three-way", "none"]
 HandshakeTiming = Literal["measured", "forgotten"]
 Fin = Literal["with-data", "alone"]
-RtoRule = Literal["rfc6298", "linux-2.0", "linux2", "linux"]
+RtoRule = Literal["rfc6298", "linux-2.0", "linux2", "linux", "linux-6"]
 Reduction = Literal["flight-size", "window"]
 RepeatedTimeout = Literal["hold", "reduce"]
 Growth = Literal["always", "when-limited"]
-Counting = Literal["acknowledgments", "bytes"]
+Counting = Literal["acknowledgments", "bytes", "segments"]
+Accounting = Literal["bytes", "segments"]
+WindowReduction = Literal["at-once", "proportional"]
+SlowStartExit = Literal["loss", "hystart"]
 Closing = Literal["server", "client"]
 FileConnection = Literal["persistent", "per-file"]
 ConnectionEnd = Literal["client", "server"]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{Flags, TcpConfig};
-use perhop_sim::tcp::{Connection, Reading, Role, Segment};
+use perhop_sim::tcp::{Connection, Reading, Role, Segment, Timestamps};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -54,6 +54,8 @@ struct Step {
     flags: Vec<String>,
     #[serde(default)]
     ce: bool,
+    /// When the segment was sent that they echo; without it they have no timestamps.
+    echo: Option<Time>,
     /// What the connection sends.
     #[serde(default)]
     sends: Vec<String>,
@@ -93,6 +95,7 @@ impl Step {
         if self.ce {
             base.ecn = Ecn::CongestionExperienced;
         }
+        base.timestamps = self.echo.map(|echo| Timestamps { value: self.at, echo });
         for [start, end] in &self.sack {
             base.sack.push(*start, *end);
         }
@@ -155,7 +158,7 @@ fn play(file: &str, case: &Case) {
         }
         let mut sent = Vec::new();
         transmit(&mut connection, step.at, &mut sent);
-        for segment in step.arrivals(acknowledgment, parameters.window) {
+        for segment in step.arrivals(acknowledgment, parameters.first_window()) {
             acknowledgment = segment.acknowledgment;
             connection.on_segment(step.at, &segment);
             transmit(&mut connection, step.at, &mut sent);

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::parameters::{
-    Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming,
-    Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Accounting, Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake,
+    HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    SlowStartExit, WindowReduction,
 };
 use super::profile::{DefaultWindow, Profile};
 use crate::default::bytes;
@@ -38,7 +39,8 @@ pub struct TcpConfig {
     /// Initial congestion window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<InitialWindow>,
-    /// Initial slow-start threshold, in bytes or full segments; by default `window`.
+    /// Initial slow-start threshold, in bytes or full segments; by default `window`, and with `accounting:
+    /// segments` none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<QueueSize>,
     /// Loss recovery without a timeout.
@@ -108,12 +110,42 @@ pub struct TcpConfig {
     /// §4.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
+    /// What the sender keeps of what it has sent: bytes, or a record of every segment, as Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accounting: Option<Accounting>,
+    /// How the congestion window gets to the threshold after a loss or an ECN mark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_reduction: Option<WindowReduction>,
+    /// What ends the first slow start before a loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_start_exit: Option<SlowStartExit>,
+    /// Tail loss probes: the last segment is sent again, or a new one, before the timeout (RFC 8985 §7). Only
+    /// with selective acknowledgment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail_loss_probe: Option<bool>,
+    /// Whether the receiver reports data that arrived twice (RFC 2883). Only with selective acknowledgment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
+    /// Whether a recovery that turns out to be spurious, by timestamps (RFC 4015) or DSACK (RFC 3708), is
+    /// undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<bool>,
+    /// Whether spurious timeouts are detected by F-RTO (RFC 5682).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frto: Option<bool>,
+    /// Whether acknowledgments of data out of order are compressed after the third: 1 ms or a twentieth of
+    /// the round trip, as in Linux. Only with selective acknowledgment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_compression: Option<bool>,
 }
 
 /// Least maximum segment size, bytes; RFC 1122 §3.3.3 has 536 as the default.
 const LEAST_MSS: u64 = 64;
 /// Largest window that can be offered, bytes (RFC 7323 §2.3: 30 bits).
 const LARGEST_WINDOW: u64 = 1 << 30;
+
+/// The threshold of a sender that has seen no congestion, segments: Linux's `TCP_INFINITE_SSTHRESH`.
+const UNLIMITED_THRESHOLD: u64 = 0x7fff_ffff;
 
 impl TcpConfig {
     /// The unchanged `profile`.
@@ -141,6 +173,7 @@ impl TcpConfig {
         parameters.window = self.window(&parameters)?;
         parameters.initial_ssthresh = self.threshold(&parameters)?;
         check_counts(&parameters)?;
+        check_accounting(&parameters)?;
         check_times(&parameters)?;
         Ok(parameters)
     }
@@ -173,6 +206,14 @@ impl TcpConfig {
             growth: self.growth.unwrap_or(base.growth),
             counting: self.counting.unwrap_or(base.counting),
             idle_restart: self.idle_restart.unwrap_or(base.idle_restart),
+            accounting: self.accounting.unwrap_or(base.accounting),
+            window_reduction: self.window_reduction.unwrap_or(base.window_reduction),
+            slow_start_exit: self.slow_start_exit.unwrap_or(base.slow_start_exit),
+            tail_loss_probe: self.tail_loss_probe.unwrap_or(base.tail_loss_probe),
+            dsack: self.dsack.unwrap_or(base.dsack),
+            undo: self.undo.unwrap_or(base.undo),
+            frto: self.frto.unwrap_or(base.frto),
+            ack_compression: self.ack_compression.unwrap_or(base.ack_compression),
             ..base
         }
     }
@@ -217,6 +258,7 @@ impl TcpConfig {
     fn threshold(&self, parameters: &Parameters) -> Result<u32, ConfigError> {
         let payload = u64::from(parameters.payload());
         let segments = match self.initial_ssthresh {
+            None if parameters.accounting == Accounting::Segments => UNLIMITED_THRESHOLD,
             None => u64::from(parameters.window) / payload,
             Some(QueueSize::Packets(segments)) => segments,
             Some(QueueSize::Bytes(bytes)) => bytes / payload,
@@ -247,6 +289,42 @@ fn check_counts(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// What needs a record of every segment, and what does without.
+fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
+    let needs = [
+        ("recovery: rack", parameters.recovery == Recovery::Rack),
+        ("rto-rule: linux-6", parameters.rto_rule == RtoRule::Linux6),
+        ("counting: segments", parameters.counting == Counting::Segments),
+        ("window-reduction: proportional", parameters.window_reduction == WindowReduction::Proportional),
+        ("slow-start-exit: hystart", parameters.slow_start_exit == SlowStartExit::Hystart),
+        ("tail-loss-probe: true", parameters.tail_loss_probe),
+        ("undo: true", parameters.undo),
+        ("frto: true", parameters.frto),
+    ];
+    let by_segments = parameters.accounting == Accounting::Segments;
+    if let Some((found, _)) = needs.iter().find(|(_, wanted)| *wanted && !by_segments) {
+        let field = found.split(':').next().unwrap_or(found);
+        return Err(ConfigError::new(field, format!("`{found}` needs `accounting: segments`"))
+            .help("the profile linux-6 has it"));
+    }
+    if parameters.ack_compression && !is_adaptive(parameters) {
+        let message = "`ack-compression: true` needs `acknowledgment: {adaptive: …}`";
+        return Err(ConfigError::new("ack-compression", message).help("or `ack-compression: false`"));
+    }
+    if by_segments && matches!(parameters.recovery, Recovery::Tahoe | Recovery::Reno) {
+        let message = "`accounting: segments` has no recovery of Tahoe or Reno";
+        return Err(ConfigError::new("recovery", message).help("newreno, sack or rack"));
+    }
+    if by_segments && parameters.counting == Counting::Bytes {
+        let message = "`counting: bytes` needs `accounting: bytes`";
+        return Err(ConfigError::new("counting", message).help("segments or acknowledgments"));
+    }
+    Ok(())
+}
+fn is_adaptive(parameters: &Parameters) -> bool {
+    matches!(parameters.acknowledgment, Acknowledgment::Adaptive { .. })
+}
+
 fn check_times(parameters: &Parameters) -> Result<(), ConfigError> {
     if parameters.clock == Time::ZERO {
         return Err(ConfigError::new("clock", "`clock` must be above 0").help("for example 10ms"));
@@ -265,6 +343,12 @@ fn check_times(parameters: &Parameters) -> Result<(), ConfigError> {
         Acknowledgment::EveryPacket => return Ok(()),
         Acknowledgment::Delayed { timeout, .. } => ("delayed.timeout", timeout),
         Acknowledgment::Estimated { first, .. } => ("estimated.first", first),
+        Acknowledgment::Adaptive { least, most, .. } if most < least => {
+            let message = format!("`most` ({most}) must not be less than `least` ({least})");
+            return Err(ConfigError::new("acknowledgment.adaptive.most", message).help("Linux has 200ms"));
+        }
+        Acknowledgment::Adaptive { most, .. } if most > LONGEST_DELAY => ("adaptive.most", most),
+        Acknowledgment::Adaptive { least, .. } => ("adaptive.least", least),
     };
     if wait == Time::ZERO || wait > LONGEST_DELAY {
         let message = format!("the delay of acknowledgments must be in (0, 500ms], got {wait}");

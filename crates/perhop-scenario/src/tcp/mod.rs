@@ -7,8 +7,8 @@ mod profile;
 
 pub use config::{LONGEST_DELAY, TcpConfig};
 pub use parameters::{
-    Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Flags, Growth, HEADERS, Handshake,
-    HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
-    TCP_HEADER, TIMESTAMPS_OPTION,
+    Accounting, Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Flags, Growth, HEADERS,
+    Handshake, HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout,
+    RtoRule, SlowStartExit, TCP_HEADER, TIMESTAMPS_OPTION, WindowReduction,
 };
 pub use profile::Profile;

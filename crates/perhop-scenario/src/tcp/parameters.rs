@@ -73,6 +73,22 @@ pub struct Parameters {
     pub repeated_timeout: RepeatedTimeout,
     /// Whether an idle sender restarts from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
+    /// What the sender keeps of what it has sent.
+    pub accounting: Accounting,
+    /// How the congestion window gets to the threshold after a loss or an ECN mark.
+    pub window_reduction: WindowReduction,
+    /// What ends the first slow start before a loss.
+    pub slow_start_exit: SlowStartExit,
+    /// Tail loss probes (RFC 8985 §7).
+    pub tail_loss_probe: bool,
+    /// Whether the receiver reports data that arrived twice (RFC 2883).
+    pub dsack: bool,
+    /// Whether a recovery that turns out to be spurious is undone.
+    pub undo: bool,
+    /// Whether spurious timeouts are detected by F-RTO (RFC 5682).
+    pub frto: bool,
+    /// Whether acknowledgments of data out of order are compressed.
+    pub ack_compression: bool,
 }
 
 impl Parameters {
@@ -100,10 +116,50 @@ impl Parameters {
             InitialWindow::Rfc5681 => 4.0,
         }
     }
+    /// The window that the receiver offers first, bytes: with adaptive acknowledgments what a header without
+    /// window scaling can say (RFC 9293 §3.1), as in Linux.
+    pub fn first_window(&self) -> u32 {
+        match self.acknowledgment {
+            Acknowledgment::Adaptive { .. } => self.window.min(u32::from(u16::MAX)),
+            _ => self.window,
+        }
+    }
     /// Length of the IP packet with a full segment, bytes.
     pub fn largest_packet(&self) -> u32 {
         self.mss.saturating_add(if self.headers == Headers::Added { HEADERS } else { 0 })
     }
+}
+
+/// What a sender keeps of what it has sent, and so what its windows count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accounting {
+    /// Bytes of the stream; windows have fractions of segments. The RFCs.
+    Bytes,
+    /// A record of every segment: when it was sent last, and whether it is held to be delivered, lost or sent
+    /// again. Windows are whole segments, and Reno and CUBIC count as Linux does.
+    Segments,
+}
+
+/// How the congestion window gets to the threshold after a loss or an ECN mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowReduction {
+    /// In one step (RFC 5681, RFC 6675).
+    AtOnce,
+    /// With what is delivered during the recovery: proportional rate reduction (RFC 9937).
+    Proportional,
+}
+
+/// What ends the first slow start before a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlowStartExit {
+    /// Nothing.
+    Loss,
+    /// HyStart with both of its detectors, as in Linux, with CUBIC only: acknowledgments that have been
+    /// arriving for half a round trip, or a round trip that has become longer.
+    Hystart,
 }
 
 /// Algorithm of congestion control.
@@ -151,6 +207,15 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgment (RFC 2018, RFC 6675).
     Sack,
+    /// Selective acknowledgment, with losses detected by the time at which segments were sent (RFC 8985).
+    Rack,
+}
+
+impl Recovery {
+    /// Whether acknowledgments carry SACK blocks.
+    pub fn is_selective(self) -> bool {
+        matches!(self, Recovery::Sack | Recovery::Rack)
+    }
 }
 
 /// How often Tahoe and Reno may fast-retransmit.
@@ -183,6 +248,18 @@ pub enum Acknowledgment {
         /// Delay before a gap is known, above 0 and at most 500 ms.
         first: Time,
         /// Number of segments at the start of a connection that are acknowledged immediately.
+        #[serde(default)]
+        quick: u32,
+    },
+    /// What exceeds a full segment immediately, less after a delay that adapts to the gaps between segments.
+    /// Linux since 2.4.
+    Adaptive {
+        /// Least delay, above 0 and at most 500 ms.
+        least: Time,
+        /// Greatest delay, at most 500 ms.
+        most: Time,
+        /// Number of acknowledgments that are sent immediately at the start of a connection and after an idle
+        /// time longer than the retransmission timeout.
         #[serde(default)]
         quick: u32,
     },
@@ -233,6 +310,9 @@ pub enum RtoRule {
     Linux2,
     /// SRTT + 4 RTTVAR, the second term at least the minimum: Linux since 2.4.
     Linux,
+    /// As `linux`, in microseconds; the variation is the largest of a round trip, and decays once in each.
+    #[serde(rename = "linux-6")]
+    Linux6,
 }
 
 /// What a congestion event reduces.
@@ -273,6 +353,8 @@ pub enum Counting {
     Acknowledgments,
     /// Acknowledged bytes, in slow start at most two segments per acknowledgment (RFC 3465).
     Bytes,
+    /// Delivered segments, without a limit: Linux.
+    Segments,
 }
 
 /// Control bits of a TCP header.

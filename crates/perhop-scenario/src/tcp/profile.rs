@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{
-    Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming,
-    Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Accounting, Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake,
+    HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    SlowStartExit, WindowReduction,
 };
 
 /// A TCP implementation of an era: the values of all parameters that a scenario does not set.
@@ -28,10 +29,14 @@ pub enum Profile {
     /// bytes.
     #[serde(rename = "rfc5681-reno")]
     Rfc5681Reno,
-    /// Linux of the 2020s: CUBIC, selective acknowledgment, timestamps, initial window of ten segments. Its
-    /// RACK, PRR and HyStart are not modeled: loss recovery is RFC 6675's.
+    /// Linux of the 2020s by the RFCs: CUBIC, selective acknowledgment, timestamps, initial window of ten
+    /// segments; loss recovery is RFC 6675's. `linux-6` is closer to Linux.
     #[serde(rename = "linux-modern")]
     LinuxModern,
+    /// Linux 6.1: a record of every segment, RACK-TLP, PRR, CUBIC with HyStart in whole segments, undo,
+    /// adaptive delay of acknowledgments.
+    #[serde(rename = "linux-6")]
+    Linux6,
 }
 
 /// The default window of a profile, before the segment size is known.
@@ -44,12 +49,13 @@ pub(super) enum DefaultWindow {
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Profile; 5] = [
+    pub const ALL: [Profile; 6] = [
         Profile::Ns2Reno1999,
         Profile::Linux2_0,
         Profile::Linux2_2,
         Profile::Rfc5681Reno,
         Profile::LinuxModern,
+        Profile::Linux6,
     ];
 
     /// The default receive buffer.
@@ -65,7 +71,7 @@ impl Profile {
             Profile::Linux2_2 => DefaultWindow::WholeSegments(32_767),
             Profile::Rfc5681Reno => DefaultWindow::Bytes(65_535),
             // Linux's net.ipv4.tcp_rmem: at most 6 MiB.
-            Profile::LinuxModern => DefaultWindow::Bytes(6 << 20),
+            Profile::LinuxModern | Profile::Linux6 => DefaultWindow::Bytes(6 << 20),
         }
     }
 
@@ -87,6 +93,7 @@ impl Profile {
             },
             Profile::Rfc5681Reno => RFC5681_RENO,
             Profile::LinuxModern => LINUX_MODERN,
+            Profile::Linux6 => LINUX_6,
         }
     }
 }
@@ -121,6 +128,14 @@ const RFC5681_RENO: Parameters = Parameters {
     growth: Growth::WhenLimited,
     counting: Counting::Bytes,
     idle_restart: true,
+    accounting: Accounting::Bytes,
+    window_reduction: WindowReduction::AtOnce,
+    slow_start_exit: SlowStartExit::Loss,
+    tail_loss_probe: false,
+    dsack: false,
+    undo: false,
+    frto: false,
+    ack_compression: false,
 };
 
 /// ns-2.1b4 to 2.1b5. Of the values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s
@@ -185,4 +200,26 @@ const LINUX_MODERN: Parameters = Parameters {
     maximum_back_off: 1 << 15,
     reduction: Reduction::Window,
     ..RFC5681_RENO
+};
+
+/// Linux 6.1 with the settings of `net/ipv4/tcp_ipv4.c`, `tcp_sk_init`, in `include/net/tcp.h`: `TCP_ATO_MIN`
+/// 40 ms, `TCP_DELACK_MAX` 200 ms, `TCP_MAX_QUICKACKS` 16.
+const LINUX_6: Parameters = Parameters {
+    recovery: Recovery::Rack,
+    acknowledgment: Acknowledgment::Adaptive {
+        least: Time::from_milliseconds(40),
+        most: Time::from_milliseconds(200),
+        quick: 16,
+    },
+    rto_rule: RtoRule::Linux6,
+    counting: Counting::Segments,
+    accounting: Accounting::Segments,
+    window_reduction: WindowReduction::Proportional,
+    slow_start_exit: SlowStartExit::Hystart,
+    tail_loss_probe: true,
+    dsack: true,
+    undo: true,
+    frto: true,
+    ack_compression: true,
+    ..LINUX_MODERN
 };

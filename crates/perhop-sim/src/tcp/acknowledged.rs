@@ -24,18 +24,42 @@ impl Sender {
         }
     }
 
-    /// Whether `segment` changes nothing: no data are in flight that it could acknowledge, and it repeats the
-    /// acknowledgment number and the window that are known.
+    /// Whether `segment`, which acknowledges nothing new, changes nothing at all: no data are in flight, it
+    /// repeats the window that is known, and reports no data that arrived twice.
     pub(super) fn is_redundant_ack(&self, segment: &Segment) -> bool {
         self.highest == self.unacknowledged
-            && segment.acknowledgment == self.unacknowledged
             && segment.window == self.last_window
+            && segment.sack.is_empty()
             && !segment.has(Flags::ECE)
     }
 
     /// `segment` acknowledges new data: they need not be retransmitted, and the congestion window may grow.
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, segment: &Segment) {
+        if !(self.is_fast_path() && segment.sack.is_empty()) {
+            return self.on_new_ack_slow_path(now, segment);
+        }
+        let echoes = self.echoes_congestion(segment);
+        self.update_window(segment);
+        if echoes {
+            self.on_congestion_mark(segment.acknowledgment);
+        }
+        let acknowledged = segment.acknowledgment - self.unacknowledged;
+        self.sample_round_trip(now, segment);
+        self.unacknowledged = segment.acknowledgment;
+        self.next = self.next.max(segment.acknowledgment);
+        self.restart_timer(now);
+        if !echoes {
+            self.grow_window(now, acknowledged, SLOW_START_LIMIT);
+        }
+    }
+
+    /// [`Sender::on_new_ack`] without its fast path.
+    #[inline(never)]
+    pub(super) fn on_new_ack_slow_path(&mut self, now: Time, segment: &Segment) {
+        if self.with_linux(|linux, stream| linux.on_acknowledgment(stream, now, segment)).is_some() {
+            return;
+        }
         let echoes = self.echoes_congestion(segment);
         self.update_scoreboard(segment);
         self.update_window(segment);
@@ -44,22 +68,31 @@ impl Sender {
         }
         let acknowledged = segment.acknowledgment - self.unacknowledged;
         self.sample_round_trip(now, segment);
-        let is_fast_path = self.is_fast_path();
-        self.unacknowledged = segment.acknowledgment;
-        self.next = self.next.max(segment.acknowledgment);
-        let growth_limit =
-            if is_fast_path { Some(SLOW_START_LIMIT) } else { self.on_new_ack_slow_path(now, acknowledged) };
-        let Some(growth_limit) = growth_limit else { return };
+        self.advance(segment.acknowledgment);
+        let Some(growth_limit) = self.recover_or_open(now, acknowledged) else { return };
         self.restart_timer(now);
         if !echoes {
             self.grow_window(now, acknowledged, growth_limit);
         }
+    }
+    /// Everything below `acknowledgment` has arrived, and a window is no longer probed.
+    pub(super) fn advance(&mut self, acknowledgment: u64) {
+        if acknowledgment > self.unacknowledged {
+            self.probe_at = Time::MAX;
+            self.probe_due = false;
+            self.probes = 0;
+        }
+        self.unacknowledged = acknowledgment;
+        self.next = self.next.max(acknowledgment);
     }
 
     /// `segment` acknowledges no new data. It may be a duplicate in the sense of RFC 5681, a window update,
     /// or carry nothing but data.
     #[inline(never)]
     pub(super) fn on_duplicate_ack(&mut self, now: Time, segment: &Segment) {
+        if self.with_linux(|linux, stream| linux.on_acknowledgment(stream, now, segment)).is_some() {
+            return;
+        }
         let sack = self.update_scoreboard(segment);
         let is_duplicate = self.is_duplicate(segment);
         if segment.acknowledgment == self.unacknowledged {
@@ -112,9 +145,16 @@ impl Sender {
             && segment.window == self.last_window
     }
 
+    /// Takes the window that `segment` offers. Returns whether it is larger than the last one.
+    pub(super) fn take_window(&mut self, segment: &Segment) -> bool {
+        let is_larger = segment.window > self.last_window;
+        self.update_window(segment);
+        is_larger
+    }
+
     /// RFC 9293 §3.10.7.4: SND.WND. The right edge of the window never moves back.
     #[inline]
-    fn update_window(&mut self, segment: &Segment) {
+    pub(super) fn update_window(&mut self, segment: &Segment) {
         if segment.window != self.last_window {
             self.last_window = segment.window;
             self.largest_window = self.largest_window.max(u64::from(segment.window));
@@ -122,18 +162,13 @@ impl Sender {
         self.edge = self.edge.max(segment.acknowledgment + u64::from(segment.window));
     }
 
-    /// `acknowledged` new bytes outside the fast path: recovery goes on or ends, and a window is no longer
-    /// probed. Returns the segments by which slow start may grow the window at most; `None` where recovery
-    /// sets the window itself.
-    #[inline(never)]
-    pub(super) fn on_new_ack_slow_path(&mut self, now: Time, acknowledged: u64) -> Option<f64> {
+    /// `acknowledged` new bytes outside the fast path: recovery goes on or ends. Returns the segments by
+    /// which slow start may grow the window at most; `None` where recovery sets the window itself.
+    fn recover_or_open(&mut self, now: Time, acknowledged: u64) -> Option<f64> {
         self.scoreboard.advance(self.unacknowledged);
         self.duplicates = 0;
         self.limited_transmit_bytes = 0;
         self.retransmit = false;
-        self.probe_at = Time::MAX;
-        self.probe_due = false;
-        self.probes = 0;
         let growth_limit = match self.phase {
             Phase::Recovery => {
                 self.recover(now, acknowledged);
@@ -145,7 +180,7 @@ impl Sender {
                 }
                 1.0
             }
-            Phase::Open => SLOW_START_LIMIT,
+            Phase::Open | Phase::Recorded => SLOW_START_LIMIT,
         };
         self.inflation = 0.0;
         Some(growth_limit)
@@ -198,7 +233,7 @@ impl Sender {
             return self.congestion.on_application_limited(now);
         }
         let segments = match self.parameters.counting {
-            Counting::Acknowledgments => 1.0,
+            Counting::Acknowledgments | Counting::Segments => 1.0,
             Counting::Bytes if acknowledged == self.payload => 1.0,
             Counting::Bytes => (acknowledged as f64 / self.payload as f64).min(limit),
         };

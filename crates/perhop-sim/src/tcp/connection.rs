@@ -201,6 +201,11 @@ impl Connection {
         }
     }
 
+    /// The receiver bounds its delays by what the sender knows of the round trip.
+    pub(super) fn learn_round_trip(&mut self) {
+        self.receiver.learn_round_trip(self.sender.rtt.rto(), self.sender.round_trip_time());
+    }
+
     fn fin_is_sent(&self) -> bool {
         self.sender.finishing && self.sender.highest > self.sender.written
     }
@@ -317,11 +322,11 @@ impl Connection {
 
     /// The congestion window, segments with fractions, without inflation by duplicate acknowledgments.
     pub fn congestion_window(&self) -> f64 {
-        self.sender.window.segments
+        self.sender.congestion_window().segments
     }
     /// The slow-start threshold, segments.
     pub fn slow_start_threshold(&self) -> f64 {
-        self.sender.window.threshold
+        self.sender.congestion_window().threshold
     }
     /// The retransmission timeout, back-off included.
     pub fn retransmission_timeout(&self) -> Time {
@@ -329,7 +334,7 @@ impl Connection {
     }
     /// The smoothed round-trip time; `None` before the first sample.
     pub fn round_trip_time(&self) -> Option<Time> {
-        self.sender.rtt.smoothed()
+        self.sender.round_trip_time()
     }
     /// Payload bytes that were sent and acknowledged.
     pub fn acknowledged(&self) -> u64 {

@@ -36,7 +36,12 @@ impl Connection {
                 self.negotiate_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
                 self.open(now);
                 self.receiver.update_ts_recent(segment);
-                self.receiver.acknowledge_now();
+                if self.sender.is_recorded() {
+                    // Linux answers before connect() returns, and so before there are data.
+                    self.receiver.acknowledge_purely();
+                } else {
+                    self.receiver.acknowledge_now();
+                }
                 false
             }
             (Stage::SynReceived, false) if segment.has(Flags::ACK) => {
@@ -56,15 +61,9 @@ impl Connection {
         self.syn_due = false;
         self.syn_deadline = Time::MAX;
         self.pending.changes |= CONNECTED;
-        if self.syns == 1 {
-            if self.sender.parameters.handshake_timing == HandshakeTiming::Measured {
-                self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
-            }
-        } else {
-            // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
-            self.sender.rtt.after_lost_syn();
-            self.sender.window.segments = 1.0;
-        }
+        let is_timed = self.syns == 1 && self.sender.parameters.handshake_timing == HandshakeTiming::Measured;
+        self.sender.on_open(now, is_timed.then_some(self.syn_sent), self.syns);
+        self.learn_round_trip();
     }
 
     /// Writes a SYN or SYN-ACK into `segment`, if one is due.
@@ -86,7 +85,7 @@ impl Connection {
         } else if self.sender.parameters.ecn {
             segment.flags |= Flags::ECE | Flags::CWR;
         }
-        segment.window = self.sender.parameters.window;
+        segment.window = self.sender.parameters.first_window();
         let factor = 1u64 << self.syns.min(16);
         let parameters = &self.sender.parameters;
         let wait = Time::from_picoseconds(parameters.initial_rto.as_picoseconds().saturating_mul(factor));

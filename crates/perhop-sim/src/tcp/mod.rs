@@ -5,7 +5,8 @@
 //!
 //! Reading order: [`Segment`], [`perhop_scenario::tcp`] (the configuration), [`Connection`] (teardown,
 //! events), `handshake` and `outgoing` (output), then the two halves `receiver` and `sender`, and the parts
-//! of the sender: `acknowledged`, `transmit`, `rtt`, `congestion`, `recovery`.
+//! of the sender: `acknowledged`, `transmit`, `rtt`, `congestion`, `recovery`. Where the sender keeps a
+//! record of every segment, `linux` takes the place of all of them but `transmit`.
 //!
 //! Header prediction (Jacobson 1990): while no loss is known, most segments carry the next data in order or
 //! acknowledge data in flight. They take a fast path ([`Connection::on_segment`], `Receiver::is_predicted`,
@@ -20,7 +21,9 @@
 mod acknowledged;
 mod congestion;
 mod connection;
+mod delay;
 mod handshake;
+mod linux;
 mod outgoing;
 mod receiver;
 mod recovery;

@@ -3,6 +3,7 @@
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
+use super::delay::{AdaptiveDelay, When};
 use super::rtt::Clock;
 use super::segment::{Range, SackBlocks, Segment};
 use perhop_scenario::tcp::{Acknowledgment, Flags, LONGEST_DELAY, Parameters};
@@ -45,8 +46,8 @@ pub(super) struct Receiver {
     deadline: Time,
     /// RFC 7323 §4.3: Last.ACK.sent.
     last_ack_sent: u64,
-    /// Size of the receive buffer, and how much of it holds data in order that the application has not read;
-    /// bytes.
+    /// Size of the receive buffer as far as it is offered, and how much of it holds data in order that the
+    /// application has not read; bytes.
     buffer: u64,
     unread: u64,
     /// The least step by which the edge advances, bytes.
@@ -64,6 +65,13 @@ pub(super) struct Receiver {
     clock: Clock,
     last_arrival: Option<u64>,
     estimate: u64,
+    /// For adaptive delays.
+    adaptive: Option<Box<AdaptiveDelay>>,
+    /// RFC 2883: whether data that arrive twice are reported, and those that the next acknowledgment reports.
+    reports_duplicates: bool,
+    /// Whether acknowledgments carry SACK blocks.
+    reports_selectively: bool,
+    duplicate: Option<Range>,
 }
 
 impl Receiver {
@@ -71,11 +79,19 @@ impl Receiver {
     pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> Receiver {
         let clock = Clock::new(parameters.clock, clock_phase);
         let (first, quick) = match parameters.acknowledgment {
-            Acknowledgment::EveryPacket => (Time::ZERO, 0),
+            Acknowledgment::EveryPacket | Acknowledgment::Adaptive { .. } => (Time::ZERO, 0),
             Acknowledgment::Delayed { quick, .. } => (Time::ZERO, quick),
             Acknowledgment::Estimated { first, quick } => (first, quick),
         };
-        let (buffer, payload) = (u64::from(parameters.window), u64::from(parameters.payload()));
+        let adaptive = match parameters.acknowledgment {
+            Acknowledgment::Adaptive { least, most, quick } => {
+                let compresses = parameters.ack_compression && parameters.recovery.is_selective();
+                let delay = AdaptiveDelay::new(clock, least, most, quick, compresses);
+                Some(Box::new(delay.growing_to(u64::from(parameters.window))))
+            }
+            _ => None,
+        };
+        let (buffer, payload) = (u64::from(parameters.first_window()), u64::from(parameters.payload()));
         Receiver {
             acknowledgment: parameters.acknowledgment,
             payload,
@@ -95,6 +111,10 @@ impl Receiver {
             estimate: clock.ticks_in(first).max(1),
             ts_recent: Time::ZERO,
             last_ack_sent: 0,
+            adaptive,
+            reports_duplicates: parameters.dsack,
+            reports_selectively: parameters.recovery.is_selective(),
+            duplicate: None,
             congestion_experienced: false,
         }
     }
@@ -154,17 +174,47 @@ impl Receiver {
         }
         if start > self.next {
             if start < end {
+                if self.reports_selectively {
+                    self.grow_buffer(segment.length);
+                }
+                self.note_repeated(start, end);
                 self.add_out_of_order(start, end);
             }
-            self.pending_ack = PendingAck::Pure;
+            self.acknowledge_out_of_order(now);
             return 0;
         }
+        self.note_repeated(start, end.min(self.next));
         if end <= self.next && self.fin != self.next {
             // Old data, or a zero-window probe: the sender has missed an acknowledgment, or probes.
             self.pending_ack = PendingAck::Pure;
+            if let Some(delay) = &mut self.adaptive {
+                delay.on_old_data();
+            }
             return 0;
         }
         self.accept_in_order(now, end, segment.length)
+    }
+
+    /// RFC 2883 §4: data from `start` up to `end` that had arrived before are reported.
+    fn note_repeated(&mut self, start: u64, end: u64) {
+        let has_arrived = |range: &Range| range.start <= start && end <= range.end;
+        let is_old = end <= self.next || self.out_of_order.iter().any(has_arrived);
+        if self.reports_duplicates && start < end && is_old {
+            self.duplicate = Some(Range { start, end });
+        }
+    }
+    /// Data arrived out of order: a duplicate acknowledgment at once, unless it is compressed with others.
+    fn acknowledge_out_of_order(&mut self, now: Time) {
+        let unacknowledged = self.next - self.last_ack_sent;
+        match &mut self.adaptive {
+            Some(delay) if self.duplicate.is_none() => {
+                match delay.out_of_order(now, self.next, unacknowledged, self.deadline) {
+                    When::Now => self.pending_ack = PendingAck::Pure,
+                    When::At(time) => self.deadline = self.deadline.min(time),
+                }
+            }
+            _ => self.pending_ack = PendingAck::Pure,
+        }
     }
 
     /// Accepts data in order up to `end`, and the FIN after them. Returns the number of new bytes.
@@ -183,6 +233,11 @@ impl Receiver {
         // RFC 5681 §4.2: at once when all or part of a gap is filled.
         if had_gap || finished {
             self.pending_ack = PendingAck::Immediate;
+            if let Some(delay) = &mut self.adaptive {
+                delay.on_arrival(now, length);
+                delay.gap_moved(self.next);
+                self.grow_buffer(length);
+            }
         } else {
             self.schedule_ack(now, length);
         }
@@ -206,6 +261,7 @@ impl Receiver {
             Acknowledgment::EveryPacket => return self.pending_ack = PendingAck::Immediate,
             Acknowledgment::Delayed { timeout, .. } => now + timeout,
             Acknowledgment::Estimated { .. } => self.estimated_expiry(now, length),
+            Acknowledgment::Adaptive { .. } => return self.schedule_adaptively(now, length),
         };
         self.unacknowledged += 1;
         if self.quick > 0 {
@@ -217,6 +273,40 @@ impl Receiver {
         } else if self.pending_ack == PendingAck::None {
             self.pending_ack = PendingAck::Delayed;
             self.deadline = expires;
+        }
+    }
+
+    /// A segment with `length` payload bytes arrived in order: acknowledges it as Linux does.
+    #[inline(never)]
+    fn schedule_adaptively(&mut self, now: Time, length: u32) {
+        let unacknowledged = self.next - self.last_ack_sent;
+        let Some(delay) = &mut self.adaptive else { return };
+        delay.on_arrival(now, length);
+        self.buffer = delay.grow(self.buffer, length, self.payload);
+        match delay.in_order(now, unacknowledged, self.deadline) {
+            When::Now => self.pending_ack = PendingAck::Immediate,
+            When::At(time) => {
+                self.pending_ack = PendingAck::Delayed;
+                self.deadline = self.deadline.min(time);
+            }
+        }
+    }
+    /// A segment with `length` payload bytes lets the offered window grow.
+    fn grow_buffer(&mut self, length: u32) {
+        if let Some(delay) = &mut self.adaptive {
+            self.buffer = delay.grow(self.buffer, length, self.payload);
+        }
+    }
+    /// What this host's sender knows of the round trip bounds the delays.
+    pub(super) fn learn_round_trip(&mut self, timeout: Time, round_trip: Option<Time>) {
+        if let Some(delay) = &mut self.adaptive {
+            delay.learn(timeout, round_trip);
+        }
+    }
+    /// Data are sent `now`.
+    pub(super) fn on_data_sent(&mut self, now: Time) {
+        if let Some(delay) = &mut self.adaptive {
+            delay.on_data_sent(now);
         }
     }
 
@@ -291,12 +381,19 @@ impl Receiver {
     pub(super) fn on_timer(&mut self, now: Time) {
         if self.deadline <= now {
             self.deadline = Time::MAX;
-            self.pending_ack = PendingAck::Immediate;
+            self.pending_ack = if self.has_gap() { PendingAck::Pure } else { PendingAck::Immediate };
+            if let Some(delay) = &mut self.adaptive {
+                delay.on_timer();
+            }
         }
     }
     /// Schedules an acknowledgment at once.
     pub(super) fn acknowledge_now(&mut self) {
         self.pending_ack = PendingAck::Immediate;
+    }
+    /// Schedules an acknowledgment at once, in a segment without data.
+    pub(super) fn acknowledge_purely(&mut self) {
+        self.pending_ack = PendingAck::Pure;
     }
     pub(super) fn pending_ack(&self) -> PendingAck {
         self.pending_ack
@@ -331,8 +428,15 @@ impl Receiver {
         self.unacknowledged = 0;
         self.last_ack_sent = self.next;
     }
-    /// Adds at most `limit` blocks of data that arrived out of order to `blocks`.
-    pub(super) fn write_blocks(&self, limit: usize, blocks: &mut SackBlocks) {
-        self.out_of_order.iter().take(limit).for_each(|range| blocks.push(range.start, range.end));
+    /// Whether data arrived twice that the next acknowledgment reports.
+    pub(super) fn has_duplicate(&self) -> bool {
+        self.duplicate.is_some()
+    }
+    /// Adds at most `limit` blocks to `blocks`: data that arrived twice (RFC 2883), then data that arrived
+    /// out of order.
+    pub(super) fn write_blocks(&mut self, limit: usize, blocks: &mut SackBlocks) {
+        let twice = self.duplicate.take();
+        let all = twice.iter().chain(&self.out_of_order);
+        all.take(limit).for_each(|range| blocks.push(range.start, range.end));
     }
 }

@@ -95,7 +95,9 @@ impl RttEstimator {
         self.smoothed = measured << SMOOTHED_SHIFT;
         self.variation = match self.rule {
             // RFC 6298 §2.2: RTTVAR = R/2.
-            RtoRule::Rfc6298 | RtoRule::Linux | RtoRule::Linux2_0 => measured << (VARIATION_SHIFT - 1),
+            RtoRule::Rfc6298 | RtoRule::Linux | RtoRule::Linux6 | RtoRule::Linux2_0 => {
+                measured << (VARIATION_SHIFT - 1)
+            }
             RtoRule::Linux2 => measured << VARIATION_SHIFT,
         };
     }
@@ -111,13 +113,19 @@ impl RttEstimator {
         let smoothed = self.smoothed >> SMOOTHED_SHIFT;
         match self.rule {
             RtoRule::Rfc6298 => time(smoothed + self.variation).max(self.minimum),
-            RtoRule::Linux => time(smoothed) + time(self.variation).max(self.minimum),
+            RtoRule::Linux | RtoRule::Linux6 => time(smoothed) + time(self.variation).max(self.minimum),
             RtoRule::Linux2_0 | RtoRule::Linux2 => {
                 let sum = smoothed + self.variation;
                 let shift = (segments.max(1.0) as u32 - 1).min(i64::BITS - 1);
                 time(sum + (sum >> 2) + (sum >> shift)).max(self.minimum)
             }
         }
+    }
+    /// The timeout follows from an estimate that is kept elsewhere; the back-off ends.
+    pub(super) fn set_base(&mut self, base: Time) {
+        self.base = base;
+        self.back_off = 1;
+        self.set_rto();
     }
     /// The retransmission timeout, back-off included.
     pub(super) fn rto(&self) -> Time {

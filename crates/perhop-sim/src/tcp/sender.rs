@@ -3,12 +3,13 @@
 use perhop_qos::units::Time;
 
 use super::congestion::{Congestion, CongestionWindow};
+use super::linux::LinuxSender;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use perhop_measure::tcp::SenderStatistics;
 
 use super::segment::Segment;
-use perhop_scenario::tcp::{Handshake, Parameters, Reduction, RepeatedTimeout};
+use perhop_scenario::tcp::{Accounting, Handshake, Parameters, Reduction, RepeatedTimeout};
 
 /// State of loss recovery, with Linux's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(super) enum Phase {
     /// Retransmission from the first unacknowledged byte on: after a timeout, and after Tahoe's fast
     /// retransmit.
     Loss,
+    /// Where every segment has a record: the state is [`LinuxSender`]'s.
+    Recorded,
 }
 
 /// Whether an acknowledgment brings new SACK information (RFC 6675 §2).
@@ -109,10 +112,13 @@ pub(super) struct Sender {
     pub(super) largest_window: u64,
     /// The first offset of the segment whose timer expired last.
     timed_out: Option<u64>,
+    /// With a record of every segment: everything that differs then.
+    pub(super) linux: Option<Box<LinuxSender>>,
 }
 
 impl Sender {
     pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> Sender {
+        let is_recorded = parameters.accounting == Accounting::Segments;
         Sender {
             parameters: *parameters,
             payload: u64::from(parameters.payload()),
@@ -122,9 +128,9 @@ impl Sender {
             highest: 0,
             written: 0,
             finishing: false,
-            edge: u64::from(parameters.window),
-            largest_window: u64::from(parameters.window),
-            last_window: parameters.window,
+            edge: u64::from(parameters.first_window()),
+            largest_window: u64::from(parameters.first_window()),
+            last_window: parameters.first_window(),
             window: CongestionWindow {
                 segments: parameters.initial_segments(),
                 threshold: f64::from(parameters.initial_ssthresh),
@@ -133,7 +139,8 @@ impl Sender {
             congestion: Congestion::new(parameters.congestion),
             duplicates: 0,
             limited_transmit_bytes: 0,
-            phase: Phase::Open,
+            phase: if is_recorded { Phase::Recorded } else { Phase::Open },
+            linux: is_recorded.then(|| Box::new(LinuxSender::new(parameters, clock_phase))),
             recovery_point: None,
             mark_point: None,
             impatient: false,
@@ -153,6 +160,47 @@ impl Sender {
             cwnd_limited: false,
             last_sent: Time::ZERO,
             statistics: SenderStatistics::default(),
+        }
+    }
+
+    /// Where every segment has a record: lets `act` do what differs then, with the rest of the sender.
+    pub(super) fn with_linux<T>(
+        &mut self,
+        act: impl FnOnce(&mut LinuxSender, &mut Sender) -> T,
+    ) -> Option<T> {
+        let mut linux = self.linux.take()?;
+        let done = act(&mut linux, self);
+        self.linux = Some(linux);
+        Some(done)
+    }
+    /// Whether every segment has a record.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.linux.is_some()
+    }
+    /// The congestion window and the slow-start threshold, segments.
+    pub(super) fn congestion_window(&self) -> CongestionWindow {
+        self.linux.as_ref().map_or(self.window, |linux| CongestionWindow {
+            segments: f64::from(linux.window()),
+            threshold: f64::from(linux.threshold()),
+        })
+    }
+    /// The smoothed round-trip time; `None` before the first sample.
+    pub(super) fn round_trip_time(&self) -> Option<Time> {
+        self.linux.as_ref().and_then(|linux| linux.round_trip()).or_else(|| self.rtt.smoothed())
+    }
+    /// The connection is open; if the handshake gave a sample, its SYN was `sent` then. It took `syns` SYNs.
+    pub(super) fn on_open(&mut self, now: Time, sent: Option<Time>, syns: u32) {
+        if syns > 1 {
+            self.rtt.after_lost_syn();
+            // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
+            self.window.segments = 1.0;
+        }
+        let round_trip = sent.map(|sent| now - sent);
+        let opened = self.with_linux(|linux, stream| linux.on_open(stream, now, round_trip, syns));
+        if opened.is_none()
+            && let Some(sent) = sent
+        {
+            self.rtt.sample(sent, now, self.window.segments);
         }
     }
 
@@ -187,7 +235,7 @@ impl Sender {
 
     /// The retransmission timer or the persist timer may have expired.
     pub(super) fn on_timer(&mut self, now: Time) {
-        if self.deadline <= now {
+        if self.deadline <= now && self.with_linux(|linux, stream| linux.on_timer(stream, now)).is_none() {
             self.on_timeout(now);
         }
         if self.probe_at <= now {

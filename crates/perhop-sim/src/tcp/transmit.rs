@@ -19,7 +19,7 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// The offset after it, including its FIN.
-    fn end(self) -> u64 {
+    pub(super) fn end(self) -> u64 {
         self.sequence + u64::from(self.length) + u64::from(self.fin)
     }
 }
@@ -62,6 +62,9 @@ impl Sender {
     /// The next piece, if the windows allow one. Called until there is none, and only once the application
     /// [has sent or closed](Sender::has_work).
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
+        if self.is_recorded() {
+            return self.poll_recorded(now);
+        }
         let selective = self.phase == Phase::Recovery && self.parameters.recovery == Recovery::Sack;
         if self.probe_due || self.retransmit || selective {
             return self.poll_recovery_or_probe(now);
@@ -69,6 +72,26 @@ impl Sender {
         self.restart_if_idle(now);
         let piece = self.next_in_window(now)?;
         Some(self.record_sent(now, piece))
+    }
+
+    /// [`Sender::poll`] where every segment has a record.
+    fn poll_recorded(&mut self, now: Time) -> Option<Piece> {
+        if self.probe_due {
+            return Some(self.probe(now));
+        }
+        self.with_linux(|linux, stream| linux.poll(stream, now)).flatten()
+    }
+    /// The segment of new data at `next`, as far as the offered window has room for it.
+    pub(super) fn next_piece(&mut self, now: Time) -> Option<Piece> {
+        self.within_offered_window(now, self.piece(self.next, u64::MAX))
+    }
+    /// Counts a segment of which `retransmissions` is a part.
+    pub(super) fn count_sent(&mut self, now: Time, retransmissions: u64) {
+        self.statistics.segments += 1;
+        self.statistics.retransmissions += retransmissions;
+        self.last_sent = now;
+        self.probe_at = Time::MAX;
+        self.probes = 0;
     }
 
     /// The next piece that does not follow from the windows alone: a zero-window probe, the fast

@@ -157,9 +157,9 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
     }
     let any = |wants: fn(&Parameters) -> bool| if all.iter().any(wants) { "1" } else { "0" };
     for (name, value) in [
-        ("tcp_sack", any(|tcp| tcp.recovery == Recovery::Sack)),
+        ("tcp_sack", any(|tcp| tcp.recovery.is_selective())),
         // Time-based loss detection (RACK) requires selective acknowledgment.
-        ("tcp_recovery", any(|tcp| tcp.recovery == Recovery::Sack)),
+        ("tcp_recovery", any(|tcp| tcp.recovery.is_selective())),
         ("tcp_timestamps", any(|tcp| tcp.timestamps)),
         ("tcp_ecn", any(|tcp| tcp.ecn)),
         ("tcp_slow_start_after_idle", any(|tcp| tcp.idle_restart)),
@@ -193,7 +193,7 @@ fn differences(all: &[Parameters]) -> Vec<String> {
     note(all.iter().any(old), "the kernel uses NewReno (RFC 6582) instead of Tahoe or Reno");
     let mixed = |wants: fn(&Parameters) -> bool| all.iter().any(wants) && !all.iter().all(wants);
     note(
-        mixed(|tcp| tcp.recovery == Recovery::Sack),
+        mixed(|tcp| tcp.recovery.is_selective()),
         "all connections use selective acknowledgment, since some require it",
     );
     note(mixed(|tcp| tcp.timestamps), "all connections use timestamps, since some require them");

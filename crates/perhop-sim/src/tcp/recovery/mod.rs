@@ -20,7 +20,7 @@ impl Sender {
             Recovery::Tahoe => self.tahoe_duplicate(now),
             Recovery::Reno => self.reno_duplicate(now),
             Recovery::NewReno => self.new_reno_duplicate(now),
-            Recovery::Sack => self.sack_duplicate(now, sack),
+            Recovery::Sack | Recovery::Rack => self.sack_duplicate(now, sack),
         }
     }
 
@@ -29,7 +29,7 @@ impl Sender {
         match self.parameters.recovery {
             Recovery::Tahoe | Recovery::Reno => self.reno_recovered(now),
             Recovery::NewReno => self.new_reno_recover(now, acknowledged),
-            Recovery::Sack => self.sack_recover(now),
+            Recovery::Sack | Recovery::Rack => self.sack_recover(now),
         }
     }
 

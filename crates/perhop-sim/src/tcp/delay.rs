@@ -1,0 +1,191 @@
+//! [`AdaptiveDelay`]: when Linux's receiver acknowledges (`net/ipv4/tcp_input.c`, `tcp_event_data_recv`,
+//! `__tcp_ack_snd_check`; `net/ipv4/tcp_output.c`, `tcp_send_delayed_ack`).
+
+use perhop_qos::units::Time;
+
+use super::rtt::Clock;
+
+/// Duplicate acknowledgments at the same place that are sent at once.
+const AT_ONCE: u32 = 3;
+/// Acknowledgments that are compressed into one at most (`tcp_comp_sack_nr`).
+const MOST_COMPRESSED: u32 = 44;
+/// Longest time that a compressed one waits, and what its timer may be late (`tcp_comp_sack_delay_ns`,
+/// `tcp_comp_sack_slack_ns`).
+const COMPRESSED_FOR: Time = Time::from_milliseconds(1);
+const COMPRESSION_SLACK: Time = Time::from_microseconds(100);
+
+/// When an acknowledgment is to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Now,
+    /// At this time, unless another is due before.
+    At(Time),
+}
+
+/// The state of delayed, quick and compressed acknowledgments. Times are in ticks.
+#[derive(Clone, Debug)]
+pub(super) struct AdaptiveDelay {
+    clock: Clock,
+    least: u64,
+    most: u64,
+    /// `ato`: the estimate of the delay.
+    estimate: u64,
+    /// Acknowledgments in a row that are sent at once, and how many still are.
+    burst: u32,
+    quick: u32,
+    last_arrival: Option<u64>,
+    /// The largest segment that arrived, bytes.
+    largest: u64,
+    /// Retransmission timeout and round trip of this host's sender.
+    timeout: u64,
+    round_trip: Option<Time>,
+    /// `pingpong`: data are sent as answers, so that acknowledgments can travel with them.
+    is_interactive: bool,
+    compresses: bool,
+    /// RCV.NXT of the duplicates counted, how many were sent, and how many are compressed.
+    place: u64,
+    duplicates: u32,
+    compressed: u32,
+    /// The window that is offered in the end, bytes.
+    largest_window: u64,
+}
+
+/// Segments of less payload bytes do not let the window grow.
+const LEAST_FOR_GROWTH: u32 = 128;
+
+impl AdaptiveDelay {
+    pub(super) fn new(clock: Clock, least: Time, most: Time, quick: u32, compresses: bool) -> AdaptiveDelay {
+        let least = clock.ticks_in(least).max(1);
+        AdaptiveDelay {
+            clock,
+            least,
+            most: clock.ticks_in(most).max(1),
+            estimate: least,
+            burst: quick,
+            quick,
+            last_arrival: None,
+            largest: 0,
+            timeout: u64::MAX,
+            round_trip: None,
+            is_interactive: false,
+            compresses,
+            place: 0,
+            duplicates: 0,
+            compressed: 0,
+            largest_window: 0,
+        }
+    }
+    pub(super) fn growing_to(self, largest_window: u64) -> AdaptiveDelay {
+        AdaptiveDelay { largest_window, ..self }
+    }
+    /// `tcp_grow_window`: a segment of `length` bytes lets the offered `window` grow by two segments of
+    /// `payload` bytes, and is then acknowledged at once.
+    pub(super) fn grow(&mut self, window: u64, length: u32, payload: u64) -> u64 {
+        if window >= self.largest_window || length < LEAST_FOR_GROWTH {
+            return window;
+        }
+        self.quick |= 1;
+        (window + 2 * payload).min(self.largest_window)
+    }
+    /// What this host's sender knows: its timeout and its smoothed round trip.
+    pub(super) fn learn(&mut self, timeout: Time, round_trip: Option<Time>) {
+        self.timeout = self.clock.ticks_in(timeout);
+        self.round_trip = round_trip;
+    }
+
+    /// A segment of `length` bytes arrived in order: the estimate follows the gaps between segments.
+    pub(super) fn on_arrival(&mut self, now: Time, length: u32) {
+        let arrival = self.clock.ticks_at(now);
+        self.largest = self.largest.max(u64::from(length));
+        let Some(last) = self.last_arrival.replace(arrival) else { return };
+        let gap = arrival - last;
+        if gap <= self.least / 2 {
+            self.estimate = self.estimate / 2 + self.least / 2;
+        } else if gap < self.estimate {
+            self.estimate = (self.estimate / 2 + gap).min(self.timeout);
+        } else if gap > self.timeout {
+            // The sender was idle, and starts slowly.
+            self.quick = self.quick.max(self.burst);
+        }
+    }
+    /// Data that had arrived before arrive again: an acknowledgment was lost.
+    pub(super) fn on_old_data(&mut self) {
+        self.quick = self.quick.max(self.burst);
+        self.is_interactive = false;
+        self.estimate = self.least;
+    }
+    /// Data are sent: as an answer, if something arrived within the delay.
+    pub(super) fn on_data_sent(&mut self, now: Time) {
+        let now = self.clock.ticks_at(now);
+        self.is_interactive |= self.last_arrival.is_some_and(|last| now - last < self.estimate);
+    }
+
+    /// Data in order arrived, and `unacknowledged` bytes await acknowledgment.
+    pub(super) fn in_order(&mut self, now: Time, unacknowledged: u64, pending: Time) -> When {
+        if unacknowledged > self.largest || self.takes_quick() {
+            return When::Now;
+        }
+        let arrival = self.clock.ticks_at(now);
+        let mut delay = self.estimate;
+        if delay > self.least {
+            let round_trip = self.round_trip.map_or(u64::MAX, |time| self.clock.ticks_in(time));
+            delay = delay.min(round_trip.max(self.least));
+        }
+        delay = delay.min(self.most);
+        // A timer is not set before its tick is over.
+        let expires = self.clock.instant(arrival + delay + 1);
+        if pending <= self.clock.instant(arrival + delay / 4 + 1) { When::Now } else { When::At(expires) }
+    }
+    /// Data arrived out of order at RCV.NXT `next`; an acknowledgment may be `pending`.
+    pub(super) fn out_of_order(&mut self, now: Time, next: u64, unacknowledged: u64, pending: Time) -> When {
+        if unacknowledged > self.largest || self.takes_quick() || !self.compresses {
+            return When::Now;
+        }
+        if pending == Time::MAX {
+            self.compressed = 0;
+        }
+        if self.place != next {
+            (self.place, self.duplicates) = (next, 0);
+        }
+        if self.compressed >= MOST_COMPRESSED {
+            return When::Now;
+        }
+        if self.duplicates < AT_ONCE {
+            self.duplicates += 1;
+            return When::Now;
+        }
+        self.compressed += 1;
+        if self.compressed > 1 {
+            return When::At(pending);
+        }
+        let part =
+            self.round_trip.map_or(COMPRESSED_FOR, |time| Time::from_picoseconds(time.as_picoseconds() / 20));
+        When::At(now + part.min(COMPRESSED_FOR) + COMPRESSION_SLACK)
+    }
+    /// Part of a gap is filled up to `next`, which is acknowledged at once.
+    pub(super) fn gap_moved(&mut self, next: u64) {
+        (self.place, self.duplicates) = (next, 1);
+    }
+    fn takes_quick(&mut self) -> bool {
+        let is_quick = self.quick > 0 && !self.is_interactive;
+        if is_quick {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.estimate = self.least;
+            }
+        }
+        is_quick
+    }
+
+    /// The timer has expired.
+    pub(super) fn on_timer(&mut self) {
+        if std::mem::take(&mut self.compressed) > 0 {
+            return;
+        }
+        if std::mem::take(&mut self.is_interactive) {
+            self.estimate = self.least;
+        } else {
+            self.estimate = (self.estimate * 2).min(self.timeout);
+        }
+    }
+}

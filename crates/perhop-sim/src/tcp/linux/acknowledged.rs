@@ -1,0 +1,155 @@
+//! What an acknowledgment does, step by step (`net/ipv4/tcp_input.c`, `tcp_ack`).
+
+use perhop_qos::units::Time;
+use perhop_scenario::tcp::Flags;
+
+use super::super::segment::Segment;
+use super::super::sender::Sender;
+use super::{LinuxSender, State, microseconds};
+
+/// What is known of the acknowledgment under way: Linux's `flag` and `tcp_sacktag_state`.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
+pub(super) struct Ack {
+    pub(super) time: Time,
+    /// The same in microseconds.
+    pub(super) now: u64,
+    /// SND.UNA before it, and the offset after the highest that was SACKed.
+    pub(super) previous: u64,
+    pub(super) forward_most: u64,
+    /// When the segment was sent that it echoes, in whole milliseconds, the unit of Linux's timestamps.
+    pub(super) echo: Option<u64>,
+    /// It reports congestion.
+    pub(super) marked: bool,
+    /// It acknowledges new data (`FLAG_SND_UNA_ADVANCED`), whole segments of them (`FLAG_DATA_ACKED`), and
+    /// some that were sent again (`FLAG_RETRANS_DATA_ACKED`).
+    pub(super) advances: bool,
+    pub(super) delivers: bool,
+    pub(super) delivers_resent: bool,
+    /// It SACKs data that were not SACKed (`FLAG_DATA_SACKED`).
+    pub(super) selects: bool,
+    /// It reports data that arrived twice (`FLAG_DSACKING_ACK`), as a tail loss probe does
+    /// (`FLAG_DSACK_TLP`).
+    pub(super) repeats: bool,
+    pub(super) repeats_probe: bool,
+    /// A segment that was sent once, before the state was entered, is delivered (`FLAG_ORIG_SACK_ACKED`).
+    pub(super) proves_original: bool,
+    /// It carries data, or changes the offered window: no duplicate.
+    pub(super) is_not_duplicate: bool,
+    /// The timer is to be set anew (`FLAG_SET_XMIT_TIMER`).
+    pub(super) restarts_timer: bool,
+    /// It shows that a retransmission is lost (`FLAG_LOST_RETRANS`).
+    pub(super) loses_retransmission: bool,
+    /// It may have been delayed by the receiver (`FLAG_ACK_MAYBE_DELAYED`).
+    pub(super) may_be_delayed: bool,
+    /// When the first and the last of the segments were sent that it SACKs and that were sent once;
+    /// microseconds.
+    pub(super) first_selected: Option<u64>,
+    pub(super) last_selected: Option<u64>,
+    /// The lowest offset that was delivered late.
+    pub(super) late: u64,
+    /// Segments that had been delivered when the latest was sent of those that are delivered now.
+    pub(super) delivered_before: Option<u32>,
+}
+
+impl Ack {
+    fn new(linux: &LinuxSender, stream: &Sender, time: Time, segment: &Segment) -> Ack {
+        let stamp = segment.timestamps.map(|timestamps| microseconds(timestamps.echo) / 1000);
+        Ack {
+            time,
+            now: microseconds(time),
+            previous: stream.unacknowledged,
+            forward_most: linux.records.forward_most(stream.unacknowledged),
+            echo: stamp.filter(|stamp| *stamp > 0),
+            marked: segment.has(Flags::ECE) && stream.ecn,
+            advances: segment.acknowledgment > stream.unacknowledged,
+            delivers: false,
+            delivers_resent: false,
+            selects: false,
+            repeats: false,
+            repeats_probe: false,
+            proves_original: false,
+            is_not_duplicate: segment.has_text(),
+            restarts_timer: false,
+            loses_retransmission: false,
+            may_be_delayed: false,
+            first_selected: None,
+            last_selected: None,
+            late: u64::MAX,
+            delivered_before: None,
+        }
+    }
+    /// `FLAG_NOT_DUP`.
+    pub(super) fn is_no_duplicate(&self) -> bool {
+        self.is_not_duplicate || self.delivers
+    }
+    /// `tcp_tsopt_ecr_before`: whether it echoes a segment that was sent before one at `sent` microseconds.
+    pub(super) fn echoes_before(&self, sent: u64) -> bool {
+        self.echo.is_some_and(|echo| echo < sent / 1000)
+    }
+}
+
+impl LinuxSender {
+    /// Processes the acknowledgment in `segment`; `stream` is the rest of the sender.
+    pub(in crate::tcp) fn on_acknowledgment(&mut self, stream: &mut Sender, now: Time, segment: &Segment) {
+        let mut ack = Ack::new(self, stream, now, segment);
+        let (delivered, losses) = (self.delivered, self.records.losses);
+        self.output.release();
+        if segment.acknowledgment < stream.unacknowledged {
+            // It was overtaken, but its blocks count.
+            if !segment.sack.is_empty() {
+                self.add_blocks(stream, &mut ack, segment);
+                self.alert(stream, &mut ack, 0);
+            }
+            return;
+        }
+        if ack.advances {
+            self.timeouts = 0;
+        }
+        let had_flight = !self.records.is_empty();
+        ack.is_not_duplicate |= stream.take_window(segment);
+        stream.advance(segment.acknowledgment);
+        self.add_blocks(stream, &mut ack, segment);
+        if !had_flight {
+            if ack.repeats {
+                self.alert(stream, &mut ack, 0);
+            }
+            self.process_probe_ack(stream, &ack, segment.acknowledgment);
+            return;
+        }
+        self.take_delivered(stream, &mut ack);
+        self.adapt_reordering_window(&ack);
+        self.process_probe_ack(stream, &ack, segment.acknowledgment);
+        if self.is_dubious(&ack) {
+            let is_duplicate = !ack.advances && !ack.is_no_duplicate() && !ack.repeats;
+            self.alert(stream, &mut ack, u32::from(is_duplicate));
+        }
+        if ack.restarts_timer {
+            self.restart_timer(stream, now);
+        }
+        let (delivered, losses) = (self.delivered - delivered, self.records.losses - losses);
+        self.control_window(stream, &ack, delivered, losses);
+    }
+
+    /// `tcp_ack_is_dubious`.
+    fn is_dubious(&self, ack: &Ack) -> bool {
+        !ack.is_no_duplicate() || ack.selects || ack.marked || ack.repeats || self.state != State::Open
+    }
+
+    /// `tcp_cong_control`: what was delivered lets the window grow, or reduces it further.
+    fn control_window(&mut self, stream: &mut Sender, ack: &Ack, delivered: u32, losses: u32) {
+        if matches!(self.state, State::Cwr | State::Recovery) {
+            self.reduce_window(stream, delivered, losses, ack.advances);
+            return;
+        }
+        // tcp_may_raise_cwnd: with much reordering, SACKed data count, too.
+        let may_grow = if self.reordering > stream.parameters.duplicate_threshold {
+            ack.delivers || ack.selects
+        } else {
+            ack.delivers
+        };
+        if may_grow {
+            self.grow_window(stream, ack, delivered);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The states of loss recovery, and what moves between them (`tcp_fastretrans_alert`).
+
+use super::super::sender::Sender;
+use super::acknowledged::Ack;
+use super::records::Marks;
+use super::{LinuxSender, State};
+use perhop_scenario::tcp::Recovery;
+
+impl LinuxSender {
+    /// An acknowledgment is unusual, or loss is known: `duplicates` tells whether it is a duplicate.
+    pub(super) fn alert(&mut self, stream: &mut Sender, ack: &mut Ack, duplicates: u32) {
+        let mut looks_for_loss = duplicates > 0 || (ack.selects && self.is_far_ahead(stream));
+        if self.records.is_empty() {
+            self.records.sacked = 0;
+        }
+        if ack.marked {
+            self.undo.forget_threshold();
+        }
+        if self.leave_state(stream, ack) {
+            return;
+        }
+        let is_beginning = match self.state {
+            State::Recovery => {
+                if !self.go_on_recovering(stream, ack, duplicates, &mut looks_for_loss) {
+                    return;
+                }
+                false
+            }
+            State::Loss => {
+                self.process_loss(stream, ack, duplicates);
+                self.identify_losses(stream, ack);
+                if !(self.state == State::Open || ack.loses_retransmission) {
+                    return;
+                }
+                if !self.react(stream, ack, duplicates) {
+                    return;
+                }
+                true
+            }
+            State::Open | State::Disorder | State::Cwr => {
+                if !self.react(stream, ack, duplicates) {
+                    return;
+                }
+                true
+            }
+        };
+        if looks_for_loss && stream.parameters.recovery == Recovery::Sack {
+            self.mark_lost_by_count(is_beginning);
+        }
+        self.output.retransmit_losses();
+    }
+
+    /// Ends a state whose end is acknowledged. Returns whether nothing else is to be done.
+    fn leave_state(&mut self, stream: &mut Sender, ack: &Ack) -> bool {
+        if self.state == State::Open {
+            self.undo.first_resent = None;
+            return false;
+        }
+        if stream.unacknowledged < self.state_ends {
+            return false;
+        }
+        match self.state {
+            // Something beyond it must be acknowledged, so that CWR has reached the receiver.
+            State::Cwr if stream.unacknowledged != self.state_ends => {
+                self.end_reduction();
+                self.enter(State::Open);
+            }
+            State::Recovery => {
+                if !stream.parameters.recovery.is_selective() {
+                    self.forget_duplicates();
+                }
+                if self.try_undo_recovery(stream, ack) {
+                    return true;
+                }
+                self.end_reduction();
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// An acknowledgment during fast recovery. Returns whether losses are to be repaired.
+    fn go_on_recovering(
+        &mut self,
+        stream: &mut Sender,
+        ack: &mut Ack,
+        duplicates: u32,
+        looks_for_loss: &mut bool,
+    ) -> bool {
+        if !ack.advances {
+            if !stream.parameters.recovery.is_selective() {
+                self.add_duplicates(duplicates);
+            }
+        } else if self.try_undo_partial(stream, ack, looks_for_loss) {
+            return false;
+        }
+        if self.try_undo_by_duplicates(stream) {
+            self.try_to_open(stream, ack);
+        }
+        self.identify_losses(stream, ack);
+        if self.state != State::Recovery {
+            if !self.is_time_to_recover(stream) {
+                return false;
+            }
+            self.enter_recovery(stream, ack.marked);
+        }
+        true
+    }
+
+    /// An acknowledgment outside of recovery. Returns whether fast recovery begins.
+    fn react(&mut self, stream: &mut Sender, ack: &mut Ack, duplicates: u32) -> bool {
+        if !stream.parameters.recovery.is_selective() {
+            if ack.advances {
+                self.forget_duplicates();
+            }
+            self.add_duplicates(duplicates);
+        }
+        if self.state <= State::Disorder {
+            self.try_undo_by_duplicates(stream);
+        }
+        self.identify_losses(stream, ack);
+        if !self.is_time_to_recover(stream) {
+            self.try_to_open(stream, ack);
+            return false;
+        }
+        self.enter_recovery(stream, ack.marked);
+        true
+    }
+
+    pub(super) fn enter(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// `tcp_enter_recovery`: fast recovery begins.
+    pub(super) fn enter_recovery(&mut self, stream: &mut Sender, marked: bool) {
+        stream.statistics.fast_retransmits += 1;
+        self.undo.forget_threshold();
+        self.begin_undo(stream);
+        if !matches!(self.state, State::Cwr | State::Recovery) {
+            if !marked {
+                self.undo.threshold = Some(self.current_threshold());
+            }
+            self.begin_reduction(stream);
+        }
+        self.enter(State::Recovery);
+        self.apply_reduction_at_once(stream);
+    }
+
+    /// `tcp_time_to_recover`.
+    fn is_time_to_recover(&self, stream: &Sender) -> bool {
+        let by_count = stream.parameters.recovery != Recovery::Rack;
+        self.records.lost > 0 || (by_count && self.records.sacked + 1 > self.reordering)
+    }
+    /// `tcp_force_fast_retransmit`: whether data are SACKed further ahead than reordering explains.
+    pub(super) fn is_far_ahead(&self, stream: &Sender) -> bool {
+        let explained = stream.unacknowledged + u64::from(self.reordering) * stream.payload;
+        self.records.forward_most(stream.unacknowledged) > explained
+    }
+
+    /// `tcp_identify_packet_loss`.
+    fn identify_losses(&mut self, stream: &mut Sender, ack: &mut Ack) {
+        if self.records.is_empty() {
+            return;
+        }
+        match stream.parameters.recovery {
+            Recovery::Rack => {
+                let before = self.records.retransmitted;
+                if self.mark_lost_by_time(stream, ack.time) {
+                    ack.restarts_timer = false;
+                }
+                ack.loses_retransmission |= before > self.records.retransmitted;
+            }
+            Recovery::Sack => {}
+            // `tcp_newreno_mark_lost`: the first segment, with the last duplicate or a partial
+            // acknowledgment.
+            Recovery::NewReno | Recovery::Tahoe | Recovery::Reno => {
+                let begins = self.state < State::Recovery && self.records.sacked >= self.reordering;
+                let goes_on = self.state == State::Recovery && ack.advances;
+                let head = self.records.head_number();
+                let is_new = self.records.head().is_some_and(|record| !record.marks.has(Marks::LOST));
+                if (begins || goes_on) && is_new {
+                    self.records.mark_lost(head);
+                }
+            }
+        }
+    }
+
+    /// `tcp_update_scoreboard`, `tcp_mark_head_lost`: without RACK, segments below more SACKed ones than
+    /// reordering explains are lost, and at the beginning of recovery the first one.
+    fn mark_lost_by_count(&mut self, is_beginning: bool) {
+        let Some(most) = self.records.sacked.checked_sub(self.reordering) else {
+            if is_beginning && !self.records.is_empty() {
+                self.records.mark_lost(self.records.head_number());
+            }
+            return;
+        };
+        let (mut sacked, mut number) = (0, self.records.head_number());
+        while let Some(record) = self.records.get(number) {
+            let marks = record.marks;
+            sacked += u32::from(marks.has(Marks::SACKED));
+            if sacked > most {
+                return;
+            }
+            if !marks.has(Marks::LOST) {
+                self.records.mark_lost(number);
+            }
+            number += 1;
+        }
+    }
+
+    /// `tcp_try_to_open`.
+    pub(super) fn try_to_open(&mut self, stream: &mut Sender, ack: &Ack) {
+        if !self.has_resent() {
+            self.undo.first_resent = None;
+        }
+        if ack.marked {
+            self.enter_cwr(stream);
+        }
+        if self.state != State::Cwr {
+            self.try_keep_open(stream);
+        }
+    }
+    /// `tcp_try_keep_open`: no loss is known.
+    pub(super) fn try_keep_open(&mut self, stream: &Sender) {
+        let is_disordered = self.records.sacked + self.records.lost > 0 || self.has_resent();
+        let state = if is_disordered { State::Disorder } else { State::Open };
+        if self.state != state {
+            self.enter(state);
+            self.state_ends = stream.next;
+        }
+    }
+    /// `tcp_any_retrans_done`: whether the first segment in flight was sent again, or any is now.
+    pub(super) fn has_resent(&self) -> bool {
+        self.records.retransmitted > 0
+            || self.records.head().is_some_and(|record| record.marks.has(Marks::SENT_AGAIN))
+    }
+}

@@ -1,0 +1,150 @@
+//! CUBIC as Linux computes it (`net/ipv4/tcp_cubic.c`): whole numbers, and a clock of ticks.
+//!
+//! Departs from RFC 9438: the target is one *least* round trip ahead; at most one segment for two that are
+//! acknowledged; Reno's window grows by 8/15 for ever; a timeout forgets `w_max`. The cube root is exact,
+//! Linux's is within 0.2 %.
+
+use crate::tcp::rtt::Clock;
+
+/// Beta and C in 1024ths.
+const BETA: u64 = 717;
+const C: u64 = 410;
+/// The curve's time has 1024 parts of a second.
+const SECOND_SHIFT: u32 = 10;
+/// `beta_scale`: segments that Reno needs acknowledged for one more, in eighths of the window.
+const RENO_SCALE: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
+/// Segments for one more while no maximum is known: 5 % per round trip.
+const FIRST_PER_INCREASE: u64 = 20;
+/// Segments for one more where the window is at or above the curve, in windows.
+const PLATEAU: u64 = 100;
+
+/// State of CUBIC. Times are in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cubic {
+    /// `W_max`: the window at the last congestion, or less by fast convergence; 0 if unknown.
+    w_max: u64,
+    /// Segments that are to be acknowledged for one more.
+    per_increase: u64,
+    /// The window at the last computation of that, and when it was.
+    last_window: u64,
+    last_time: u64,
+    /// When the stage of congestion avoidance began.
+    epoch: Option<u64>,
+    /// K: 1024ths of a second until the window is `origin` again.
+    k: u64,
+    origin: u64,
+    /// The least round trip, microseconds; 0 if unknown.
+    least_round_trip: u64,
+    /// Segments acknowledged towards Reno's window, and that window.
+    credit: u64,
+    reno: u64,
+}
+
+impl Cubic {
+    /// `bictcp_reset`: a timeout.
+    pub(super) fn reset(&mut self) {
+        *self = Cubic::default();
+    }
+    pub(super) fn least_round_trip(&self) -> u64 {
+        self.least_round_trip
+    }
+    /// `bictcp_recalc_ssthresh`: a congestion event at a window of `window`, of which `in_use` is reduced.
+    pub(super) fn on_congestion(&mut self, window: u32, in_use: u32) -> u32 {
+        let window = u64::from(window);
+        self.epoch = None;
+        // RFC 9438 §4.7: fast convergence.
+        self.w_max = if window < self.w_max { window * (1024 + BETA) / 2048 } else { window };
+        (u64::from(in_use) * BETA / 1024) as u32
+    }
+    /// Whether the round trip counts: not in the first second of a stage (`cubictcp_acked`).
+    pub(super) fn take_round_trip(&mut self, now: u64, clock: Clock, round_trip: u64) -> bool {
+        if self.epoch.is_some_and(|epoch| now - epoch < ticks_per_second(clock)) {
+            return false;
+        }
+        if self.least_round_trip == 0 || self.least_round_trip > round_trip {
+            self.least_round_trip = round_trip;
+        }
+        true
+    }
+    /// The `idle` ticks until `now` do not count (`cubictcp_cwnd_event`).
+    pub(super) fn skip(&mut self, now: u64, idle: u64) {
+        if let Some(epoch) = &mut self.epoch {
+            *epoch = (*epoch + idle).min(now);
+        }
+    }
+
+    /// `bictcp_update`: `acknowledged` segments in congestion avoidance. Returns how many are to be
+    /// acknowledged for one segment more.
+    pub(super) fn on_ack(&mut self, now: u64, clock: Clock, window: u32, acknowledged: u32) -> u32 {
+        let window = u64::from(window);
+        self.credit += u64::from(acknowledged);
+        let has_rested = now - self.last_time > ticks_per_second(clock) / 32;
+        if self.last_window != window || has_rested {
+            // Once per tick, except for Reno's part.
+            if self.epoch.is_none() || now != self.last_time {
+                self.follow_curve(now, clock, window, u64::from(acknowledged));
+            }
+            self.follow_reno(window);
+            self.per_increase = self.per_increase.max(2);
+        }
+        self.per_increase as u32
+    }
+    fn follow_curve(&mut self, now: u64, clock: Clock, window: u64, acknowledged: u64) {
+        (self.last_window, self.last_time) = (window, now);
+        let epoch = *self.epoch.get_or_insert_with(|| {
+            (self.credit, self.reno) = (acknowledged, window);
+            self.k = cube_root((1 << (10 + 3 * SECOND_SHIFT)) / C * self.w_max.saturating_sub(window));
+            self.origin = self.w_max.max(window);
+            now
+        });
+        let ahead = self.least_round_trip.div_ceil((1_000_000 / ticks_per_second(clock)).max(1));
+        let time = ((now - epoch + ahead) << SECOND_SHIFT) / ticks_per_second(clock);
+        let offset = u128::from(time.abs_diff(self.k));
+        let height = (u128::from(C) * offset * offset * offset) >> (10 + 3 * SECOND_SHIFT);
+        let height = height.min(1 << 32) as u64;
+        let target = if time < self.k { self.origin.saturating_sub(height) } else { self.origin + height };
+        self.per_increase = if target > window { window / (target - window) } else { PLATEAU * window };
+        if self.w_max == 0 {
+            self.per_increase = self.per_increase.min(FIRST_PER_INCREASE);
+        }
+    }
+    fn follow_reno(&mut self, window: u64) {
+        let step = (window * RENO_SCALE) >> 3;
+        self.reno += self.credit.saturating_sub(1) / step.max(1);
+        self.credit -= self.credit.saturating_sub(1) / step.max(1) * step;
+        if self.reno > window {
+            self.per_increase = self.per_increase.min(window / (self.reno - window));
+        }
+    }
+}
+
+fn ticks_per_second(clock: Clock) -> u64 {
+    clock.ticks_in(perhop_qos::units::Time::from_seconds(1)).max(1)
+}
+
+/// The whole part of the cube root.
+fn cube_root(value: u64) -> u64 {
+    let mut root = libm::cbrt(value as f64) as u64;
+    while root * root * root > value {
+        root -= 1;
+    }
+    while (root + 1).pow(3) <= value {
+        root += 1;
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roots_are_exact() {
+        for root in [0, 1, 2, 10, 1023, 77_000, 2_000_000] {
+            let cube = u64::pow(root, 3);
+            assert_eq!(cube_root(cube), root);
+            assert_eq!(cube_root(cube + 1), root + u64::from(root == 0));
+            assert_eq!(cube_root(cube.saturating_sub(1)), root.saturating_sub(1));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Cumulative acknowledgment, and the samples of the round trip (`tcp_clean_rtx_queue`).
+
+use perhop_qos::units::Time;
+
+use super::super::sender::Sender;
+use super::LinuxSender;
+use super::acknowledged::Ack;
+use super::records::{Marks, Record};
+use super::selective::MOST_REORDERING;
+
+/// What the segments have in common that are acknowledged now.
+#[derive(Clone, Copy, Debug, Default)]
+struct Acknowledged {
+    segments: u32,
+    bytes: u64,
+    /// When the first and the last were sent of those sent once; microseconds.
+    first_sent: Option<u64>,
+    last_sent: u64,
+    /// The first offset that was not SACKed before, of segments sent once.
+    lowest: Option<u64>,
+}
+
+impl LinuxSender {
+    /// Removes the records of what is acknowledged, and samples the round trip.
+    pub(super) fn take_delivered(&mut self, stream: &mut Sender, ack: &mut Ack) {
+        let is_selective = stream.parameters.recovery.is_selective();
+        let mut gone = Acknowledged::default();
+        let ends = stream.unacknowledged;
+        while let Some(record) = self.records.pop_acknowledged(ends) {
+            self.take_record(ack, &mut gone, &record, is_selective);
+        }
+        self.records.trim_transmissions();
+        let has_sample = self.sample_round_trip(stream, ack, &gone);
+        if ack.delivers {
+            ack.restarts_timer = true;
+            if !is_selective {
+                self.remove_duplicates(gone.segments);
+                ack.proves_original &= !ack.delivers_resent;
+            } else if gone.lowest.is_some_and(|lowest| lowest < ack.forward_most) {
+                self.check_reordering_below(stream, gone.lowest.unwrap_or(0), ack.forward_most);
+            }
+        } else if has_sample && let (Some(selected), Some(head)) = (ack.first_selected, self.records.head()) {
+            // The sample is of data sent after the first segment was: the timer goes on.
+            ack.restarts_timer |= selected < head.sent;
+        }
+    }
+
+    fn take_record(&mut self, ack: &mut Ack, gone: &mut Acknowledged, record: &Record, is_selective: bool) {
+        let marks = record.marks;
+        if marks.is_sent_again() {
+            if marks.has(Marks::RETRANSMITTED) {
+                self.records.retransmitted -= 1;
+            }
+            ack.delivers_resent = true;
+        } else if !marks.has(Marks::SACKED) {
+            gone.last_sent = record.sent;
+            gone.first_sent = gone.first_sent.or(Some(record.sent));
+            gone.lowest = gone.lowest.or(Some(record.start));
+            ack.proves_original |= record.end <= self.state_ends;
+        }
+        if marks.has(Marks::SACKED) {
+            self.records.sacked -= 1;
+        } else if is_selective {
+            self.delivered += 1;
+            if !(marks.is_sent_again() && ack.echoes_before(record.sent)) {
+                self.advance_rack(ack.now, record);
+            }
+        }
+        if marks.has(Marks::LOST) {
+            self.records.lost -= 1;
+        }
+        ack.delivered_before = ack.delivered_before.max(Some(record.delivered));
+        gone.segments += 1;
+        gone.bytes += record.end - record.start;
+        ack.delivers = true;
+    }
+
+    /// Of two segments the round trip is that of the first for the timeout, of the last for everything else
+    /// (`tcp_ack_update_rtt`). Returns whether there is a sample.
+    fn sample_round_trip(&mut self, stream: &mut Sender, ack: &mut Ack, gone: &Acknowledged) -> bool {
+        let (mut first, mut last) = (None, None);
+        if let Some(sent) = gone.first_sent
+            && !ack.delivers_resent
+        {
+            first = Some(ack.now - sent);
+            last = Some(ack.now - gone.last_sent);
+            // Less than a segment, and nothing else in flight.
+            ack.may_be_delayed = gone.bytes < stream.payload && self.records.is_empty() && !ack.selects;
+        }
+        if let (Some(selected), Some(latest)) = (ack.first_selected, ack.last_selected) {
+            first = first.or(Some(ack.now - selected));
+            last = Some(ack.now - latest);
+        }
+        if first.is_none()
+            && ack.delivers
+            && let Some(echo) = ack.echo
+        {
+            // Of data sent again only a timestamp tells which transmission arrived.
+            let span = (ack.now / 1000).saturating_sub(echo).max(1) * 1000;
+            (first, last) = (Some(span), Some(span));
+        }
+        let (Some(first), Some(last)) = (first, last) else {
+            return false;
+        };
+        if !(ack.may_be_delayed && last > self.least.get()) {
+            self.least.add(ack.now, last.max(1));
+        }
+        self.take_sample(stream, ack.time, first);
+        self.on_round_trip(stream, ack, last);
+        true
+    }
+
+    /// A round trip of `microseconds`: the timeout follows, without back-off.
+    pub(super) fn take_sample(&mut self, stream: &mut Sender, now: Time, sample: u64) {
+        let Some(estimator) = &mut self.estimator else {
+            let sent = now.saturating_sub(Time::from_microseconds(sample));
+            stream.rtt.sample(sent, now, f64::from(self.window));
+            return;
+        };
+        estimator.sample(sample, stream.unacknowledged, stream.next);
+        let timeout = estimator.timeout();
+        let ticks = self.ticks_of(timeout);
+        stream.rtt.set_base(self.clock.span(ticks));
+    }
+
+    /// `tcp_check_sack_reordering` for what filled a hole without having been sent again.
+    fn check_reordering_below(&mut self, stream: &Sender, lowest: u64, forward_most: u64) {
+        let distance = forward_most - lowest;
+        if distance > u64::from(self.reordering) * stream.payload {
+            self.reordering = (distance.div_ceil(stream.payload) as u32).min(MOST_REORDERING);
+        }
+        self.has_reordered = true;
+    }
+
+    /// `tcp_add_reno_sack`: without SACK, a duplicate acknowledgment stands for a delivered segment.
+    pub(super) fn add_duplicates(&mut self, duplicates: u32) {
+        if duplicates == 0 {
+            return;
+        }
+        let before = self.records.sacked;
+        self.records.sacked += duplicates;
+        self.limit_duplicates(0);
+        self.delivered += self.records.sacked.saturating_sub(before);
+    }
+    /// `tcp_remove_reno_sacks`: the first of the acknowledged segments filled a hole, the others are those
+    /// that duplicates stood for.
+    fn remove_duplicates(&mut self, acknowledged: u32) {
+        if acknowledged > 0 {
+            self.delivered += acknowledged.saturating_sub(self.records.sacked).max(1);
+            self.records.sacked = self.records.sacked.saturating_sub(acknowledged - 1);
+        }
+        self.limit_duplicates(acknowledged);
+    }
+    /// `tcp_check_reno_reordering`: more duplicates than segments in flight mean reordering.
+    fn limit_duplicates(&mut self, acknowledged: u32) {
+        let flight = self.records.len();
+        let holes = self.records.lost.max(1).min(flight);
+        if self.records.sacked + holes > flight {
+            self.records.sacked = flight - holes;
+            self.reordering = (flight + acknowledged).min(MOST_REORDERING);
+            self.has_reordered = true;
+        }
+    }
+    /// `tcp_reset_reno_sack`.
+    pub(super) fn forget_duplicates(&mut self) {
+        self.records.sacked = 0;
+    }
+}

@@ -1,0 +1,119 @@
+//! Round-trip times in microseconds: the estimate behind the timeout, and the least one of late.
+
+use perhop_qos::units::Time;
+
+/// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`): RFC 6298 with a deviation that follows
+/// decreases slowly, of which the largest of each round trip counts, and which decays once per round trip.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PreciseEstimator {
+    /// 8 times the smoothed round-trip time, microseconds; 0 before the first sample.
+    smoothed: i64,
+    /// 4 times the mean deviation, the largest since the round trip began, and the one in use.
+    deviation: i64,
+    largest_deviation: i64,
+    variation: i64,
+    /// The least variation.
+    floor: i64,
+    /// The offset whose acknowledgment ends the round trip.
+    round_ends: u64,
+}
+
+impl PreciseEstimator {
+    pub(super) fn new(floor: Time) -> PreciseEstimator {
+        let floor = super::microseconds(floor).cast_signed();
+        PreciseEstimator {
+            smoothed: 0,
+            deviation: 0,
+            largest_deviation: floor,
+            variation: 0,
+            floor,
+            round_ends: 0,
+        }
+    }
+    /// A round trip took `measured` microseconds; SND.UNA and SND.NXT are as given.
+    pub(super) fn sample(&mut self, measured: u64, unacknowledged: u64, next: u64) {
+        let measured = measured.cast_signed();
+        if self.smoothed == 0 {
+            self.smoothed = (measured << 3).max(1);
+            self.deviation = measured << 1;
+            self.variation = self.deviation.max(self.floor);
+            self.largest_deviation = self.variation;
+            self.round_ends = next;
+            return;
+        }
+        let error = measured - (self.smoothed >> 3);
+        self.smoothed = (self.smoothed + error).max(1);
+        let mut change = error.abs() - (self.deviation >> 2);
+        if error < 0 && change > 0 {
+            change >>= 3;
+        }
+        self.deviation += change;
+        if self.deviation > self.largest_deviation {
+            self.largest_deviation = self.deviation;
+            self.variation = self.variation.max(self.largest_deviation);
+        }
+        if unacknowledged > self.round_ends {
+            self.variation -= (self.variation - self.largest_deviation).max(0) >> 2;
+            self.round_ends = next;
+            self.largest_deviation = self.floor;
+        }
+    }
+    /// 8 times the smoothed round-trip time, microseconds; 0 before the first sample.
+    pub(super) fn scaled(&self) -> u64 {
+        self.smoothed.unsigned_abs()
+    }
+    pub(super) fn smoothed(&self) -> Option<Time> {
+        // Three more digits before the division by eight.
+        (self.smoothed > 0).then(|| Time::from_picoseconds(self.scaled() * 125_000))
+    }
+    /// The timeout before rounding to ticks, microseconds.
+    pub(super) fn timeout(&self) -> u64 {
+        ((self.smoothed >> 3) + self.variation).unsigned_abs()
+    }
+}
+
+/// For so long a round trip may be the least, microseconds: Linux's `tcp_min_rtt_wlen`.
+const LEAST_COUNTS_FOR: u64 = 300_000_000;
+
+/// The least round trip of the last five minutes, by three samples of three parts of it
+/// (`lib/win_minmax.c`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LeastRoundTrip {
+    /// Time and value, the best one first; none before the first sample.
+    samples: Option<[(u64, u64); 3]>,
+}
+
+impl LeastRoundTrip {
+    /// The least, microseconds; the largest number before the first sample.
+    pub(super) fn get(&self) -> u64 {
+        self.samples.map_or(u64::MAX, |samples| samples[0].1)
+    }
+    /// A round trip took `value` microseconds at `now`.
+    pub(super) fn add(&mut self, now: u64, value: u64) {
+        let new = (now, value);
+        let Some(samples) = &mut self.samples else {
+            self.samples = Some([new; 3]);
+            return;
+        };
+        if value <= samples[0].1 || now - samples[2].0 > LEAST_COUNTS_FOR {
+            *samples = [new; 3];
+            return;
+        }
+        if value <= samples[1].1 {
+            (samples[1], samples[2]) = (new, new);
+        } else if value <= samples[2].1 {
+            samples[2] = new;
+        }
+        let age = now - samples[0].0;
+        if age > LEAST_COUNTS_FOR {
+            *samples = [samples[1], samples[2], new];
+            if now - samples[0].0 > LEAST_COUNTS_FOR {
+                *samples = [samples[1], samples[2], new];
+            }
+        } else if samples[1].0 == samples[0].0 && age > LEAST_COUNTS_FOR / 4 {
+            (samples[1], samples[2]) = (new, new);
+        } else if samples[2].0 == samples[1].0 && age > LEAST_COUNTS_FOR / 2 {
+            samples[2] = new;
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! [`LinuxSender`]: the sender that keeps a record of every segment (`accounting: segments`), as Linux does.
+//!
+//! Its parts have the names that RFCs give them, or else those of Linux 6.1, whose functions each of them
+//! names; what is measured is in microseconds, timers are in ticks of the clock. Reading order: `records`
+//! (what is known of the segments in flight), `acknowledged` (what an acknowledgment does, step by step),
+//! `selective` and `cumulative` (what it delivers), `alert` (the states of loss recovery), `undo`, `rack`,
+//! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `timer`, `output`.
+//!
+//! `Sender` keeps what both kinds of accounting share: the stream, the offered window and its probes, the
+//! counters and the timer's deadline. It lends itself to the functions here as `stream`.
+
+mod acknowledged;
+mod alert;
+mod cubic;
+mod cumulative;
+mod estimator;
+mod growth;
+mod hystart;
+mod output;
+mod probe;
+mod rack;
+mod records;
+mod reduction;
+mod selective;
+mod timeout;
+mod timer;
+mod undo;
+
+use perhop_qos::units::Time;
+use perhop_scenario::tcp::{CongestionControl, Parameters, RtoRule};
+
+use super::rtt::Clock;
+use super::segment::Range;
+use super::sender::Sender;
+use cubic::Cubic;
+use estimator::{LeastRoundTrip, PreciseEstimator};
+use growth::Usage;
+use hystart::Hystart;
+use output::Output;
+use probe::TailProbe;
+use rack::Rack;
+use records::Records;
+use reduction::Reduction;
+use timer::Timer;
+use undo::Undo;
+
+/// State of the sender, in the order of how much is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    /// Nothing is known to be wrong.
+    Open,
+    /// Segments were delivered out of order; none is held to be lost yet.
+    Disorder,
+    /// The window is being reduced because of ECN marks.
+    Cwr,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout.
+    Loss,
+}
+
+/// The sender with a record of every segment.
+#[derive(Clone, Debug)]
+pub(super) struct LinuxSender {
+    records: Records,
+    state: State,
+    /// The congestion window and the slow-start threshold, segments.
+    window: u32,
+    threshold: u32,
+    /// Segments that count for the next increase of the window.
+    credit: u32,
+    /// `high_seq`: SND.NXT when the state was entered, whose acknowledgment ends it.
+    state_ends: u64,
+    /// Segments delivered so far, the SYN included.
+    delivered: u32,
+    /// Segments by which deliveries are found out of order at most, before that means loss.
+    reordering: u32,
+    /// Whether reordering was ever seen.
+    has_reordered: bool,
+    /// Blocks of the last acknowledgment with any.
+    known_blocks: [Range; 4],
+    reduction: Reduction,
+    undo: Undo,
+    rack: Rack,
+    probe: TailProbe,
+    /// Timeouts since the last acknowledgment of new data, and whether F-RTO looks at the next ones.
+    timeouts: u32,
+    frto: bool,
+    usage: Usage,
+    cubic: Option<Box<Cubic>>,
+    hystart: Option<Box<Hystart>>,
+    estimator: Option<PreciseEstimator>,
+    least: LeastRoundTrip,
+    timer: Timer,
+    clock: Clock,
+    output: Output,
+}
+
+impl LinuxSender {
+    pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> LinuxSender {
+        let is_cubic = parameters.congestion == CongestionControl::Cubic;
+        LinuxSender {
+            records: Records::default(),
+            state: State::Open,
+            window: parameters.initial_segments() as u32,
+            threshold: parameters.initial_ssthresh,
+            credit: 0,
+            state_ends: 0,
+            delivered: 1,
+            reordering: parameters.duplicate_threshold,
+            has_reordered: false,
+            known_blocks: [Range::default(); 4],
+            reduction: Reduction::default(),
+            undo: Undo::default(),
+            rack: Rack::default(),
+            probe: TailProbe::default(),
+            timeouts: 0,
+            frto: false,
+            usage: Usage::default(),
+            cubic: is_cubic.then(Box::default),
+            hystart: (is_cubic && Hystart::is_wanted(parameters)).then(Box::default),
+            estimator: (parameters.rto_rule == RtoRule::Linux6)
+                .then(|| PreciseEstimator::new(parameters.minimum_rto)),
+            least: LeastRoundTrip::default(),
+            timer: Timer::Off,
+            clock: Clock::new(parameters.clock, clock_phase),
+            output: Output::default(),
+        }
+    }
+
+    /// The congestion window, segments.
+    pub(super) fn window(&self) -> u32 {
+        self.window
+    }
+    /// The slow-start threshold, segments.
+    pub(super) fn threshold(&self) -> u32 {
+        self.threshold
+    }
+    /// The smoothed round-trip time, where it is kept in microseconds.
+    pub(super) fn round_trip(&self) -> Option<Time> {
+        self.estimator.and_then(|estimator| estimator.smoothed())
+    }
+    fn is_in_slow_start(&self) -> bool {
+        self.window < self.threshold
+    }
+    /// Segments in the network: sent, and neither delivered nor held to be lost (`tcp_packets_in_flight`).
+    fn in_flight(&self) -> u32 {
+        self.records.in_flight()
+    }
+    /// Segments that the window has room for.
+    fn room(&self) -> u32 {
+        self.window.saturating_sub(self.in_flight())
+    }
+
+    /// The connection is open; the handshake took `round_trip` if it gave a sample, and its SYN was sent
+    /// `syns` times.
+    pub(super) fn on_open(&mut self, stream: &mut Sender, now: Time, round_trip: Option<Time>, syns: u32) {
+        if let Some(round_trip) = round_trip {
+            let sample = microseconds(round_trip).max(1);
+            self.least.add(microseconds(now), sample);
+            self.take_sample(stream, now, sample);
+        }
+        if syns > 2 {
+            // net/ipv4/tcp_input.c, tcp_init_transfer: more than one SYN was lost.
+            self.window = 1;
+        }
+        self.usage.begin(self.clock.ticks_at(now));
+        if let Some(hystart) = &mut self.hystart {
+            hystart.start_round(microseconds(now), stream.next);
+        }
+    }
+}
+
+/// Whole microseconds of a time.
+fn microseconds(time: Time) -> u64 {
+    time.as_picoseconds() / 1_000_000
+}

@@ -1,0 +1,213 @@
+//! What is sent next: losses, then new data (`tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
+
+use perhop_qos::units::Time;
+
+use super::super::sender::Sender;
+use super::super::transmit::Piece;
+use super::records::{Marks, Record};
+use super::timer::Timer;
+use super::{LinuxSender, State, microseconds};
+
+/// A segment that is to be sent whatever the window permits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Forced {
+    /// The first in flight, after a timeout.
+    Head,
+    /// The first that is lost.
+    FirstLoss,
+    /// A tail loss probe: new data, or the last segment again.
+    NewProbe,
+    TailProbe,
+}
+
+/// What the last event asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Output {
+    forced: Option<Forced>,
+    /// Losses are to be repaired.
+    repairs: bool,
+    /// F-RTO: new data before losses.
+    new_first: bool,
+    /// New segments since the last look at the use of the window.
+    new_segments: u32,
+    /// After a timer no new data are sent before the next acknowledgment, unless the application has given
+    /// more than this.
+    restrained: Option<u64>,
+}
+
+impl Output {
+    pub(super) fn retransmit_losses(&mut self) {
+        self.repairs = true;
+    }
+    pub(super) fn send_new_first(&mut self) {
+        self.new_first = true;
+    }
+    pub(super) fn force(&mut self, forced: Forced) {
+        self.forced = Some(forced);
+    }
+    pub(super) fn restrain(&mut self, written: u64) {
+        self.restrained = Some(written);
+    }
+    /// An acknowledgment arrived.
+    pub(super) fn release(&mut self) {
+        *self = Output { new_segments: self.new_segments, ..Output::default() };
+    }
+}
+
+impl LinuxSender {
+    /// The next piece to send, if there is one.
+    pub(in crate::tcp) fn poll(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
+        if let Some(forced) = self.output.forced.take()
+            && let Some(piece) = self.send_forced(stream, now, forced)
+        {
+            return Some(piece);
+        }
+        if self.output.new_first {
+            if let Some(piece) = self.send_new(stream, now) {
+                return Some(piece);
+            }
+            self.output.new_first = false;
+            if stream.next <= self.state_ends {
+                self.give_up_frto();
+                self.output.repairs = true;
+            }
+        }
+        if self.output.repairs {
+            if let Some(piece) = self.send_lost(stream, now) {
+                return Some(piece);
+            }
+            self.output.repairs = false;
+        }
+        if self.output.restrained != Some(stream.written)
+            && let Some(piece) = self.send_new(stream, now)
+        {
+            return Some(piece);
+        }
+        self.end_burst(stream, now);
+        None
+    }
+
+    fn send_forced(&mut self, stream: &mut Sender, now: Time, forced: Forced) -> Option<Piece> {
+        match forced {
+            Forced::Head if self.records.is_empty() => None,
+            Forced::Head => Some(self.resend(stream, now, self.records.head_number())),
+            Forced::FirstLoss => {
+                let number = self.records.next_lost()?;
+                Some(self.resend_lost(stream, now, number))
+            }
+            Forced::NewProbe => {
+                let piece = stream.next_piece(now)?;
+                let piece = self.record_new(stream, now, piece);
+                self.on_probe_sent(stream, now, false);
+                Some(piece)
+            }
+            Forced::TailProbe => {
+                let number = self.records.tail_number();
+                let piece = self.write_again(stream, now, number);
+                self.on_probe_sent(stream, now, true);
+                Some(piece)
+            }
+        }
+    }
+
+    /// The next lost segment, if the window has room for it.
+    fn send_lost(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
+        if self.room() == 0 {
+            return None;
+        }
+        let number = self.records.next_lost()?;
+        Some(self.resend_lost(stream, now, number))
+    }
+    fn resend_lost(&mut self, stream: &mut Sender, now: Time, number: u64) -> Piece {
+        let is_head = number == self.records.head_number();
+        let piece = self.resend(stream, now, number);
+        self.count_in_reduction();
+        if is_head && self.timer != Timer::Reordering {
+            let ticks = self.rto_ticks(stream);
+            self.set_timer(stream, now, Timer::Retransmission, ticks);
+        }
+        piece
+    }
+    /// `tcp_retransmit_skb`: the segment is sent again, and in flight again.
+    fn resend(&mut self, stream: &mut Sender, now: Time, number: u64) -> Piece {
+        let piece = self.write_again(stream, now, number);
+        let marks = &mut self.records.at(number).marks;
+        if !marks.has(Marks::RETRANSMITTED) {
+            marks.set(Marks::RETRANSMITTED);
+            self.records.retransmitted += 1;
+        }
+        self.undo.on_retransmission(microseconds(now));
+        piece
+    }
+    fn write_again(&mut self, stream: &mut Sender, now: Time, number: u64) -> Piece {
+        if self.in_flight() == 0 {
+            self.on_first_in_flight(stream, now);
+        }
+        self.records.resend(number, microseconds(now), self.delivered);
+        let (start, end) = self.records.get(number).map_or((0, 0), |record| (record.start, record.end));
+        stream.count_sent(now, 1);
+        stream.piece(start.max(stream.unacknowledged), end)
+    }
+
+    /// The next segment of new data, if the windows have room for it.
+    fn send_new(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
+        if stream.next >= stream.end() {
+            return None;
+        }
+        if self.records.is_empty() {
+            self.restart_after_idle(stream, now);
+        }
+        // RFC 3042: what duplicates tell to be delivered makes room for new data.
+        let makes_room = stream.parameters.limited_transmit || self.state != State::Disorder;
+        if self.room() <= if makes_room { 0 } else { self.records.sacked } {
+            return None;
+        }
+        let piece = stream.next_piece(now)?;
+        self.output.new_segments += 1;
+        Some(self.record_new(stream, now, piece))
+    }
+    /// `tcp_event_new_data_sent`.
+    fn record_new(&mut self, stream: &mut Sender, now: Time, piece: Piece) -> Piece {
+        if self.in_flight() == 0 {
+            self.on_first_in_flight(stream, now);
+        }
+        let was_empty = self.records.is_empty();
+        let mut marks = Marks::default();
+        if piece.fin {
+            marks.set(Marks::FIN);
+        }
+        let end = piece.end();
+        self.records.push(Record {
+            start: piece.sequence,
+            end,
+            sent: microseconds(now),
+            delivered: self.delivered,
+            marks,
+        });
+        stream.next = end;
+        stream.highest = stream.highest.max(end);
+        stream.count_sent(now, 0);
+        self.count_in_reduction();
+        if was_empty || self.timer == Timer::Probe {
+            self.restart_retransmission(stream, now);
+        }
+        Piece { is_new: true, ..piece }
+    }
+    fn count_in_reduction(&mut self) {
+        if matches!(self.state, State::Cwr | State::Recovery) {
+            self.reduction.sent += 1;
+        }
+    }
+
+    /// Nothing more can be sent now.
+    fn end_burst(&mut self, stream: &mut Sender, now: Time) {
+        let sent = std::mem::take(&mut self.output.new_segments);
+        let is_waiting = stream.next < stream.end() && self.in_flight() >= self.window;
+        if self.output.restrained != Some(stream.written) && (sent > 0 || is_waiting) {
+            self.note_usage(stream, now);
+        }
+        if sent > 0 {
+            self.schedule_probe(stream, now, None);
+        }
+    }
+}

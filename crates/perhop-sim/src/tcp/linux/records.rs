@@ -1,0 +1,234 @@
+//! [`Records`]: what is known of every segment in flight, and how many are in which state.
+
+use std::collections::VecDeque;
+
+/// What is known of a segment, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks(u8);
+
+impl Marks {
+    /// Selectively acknowledged.
+    pub(super) const SACKED: Marks = Marks(1);
+    /// Held to be lost, perhaps more than once.
+    pub(super) const LOST: Marks = Marks(2);
+    /// A retransmission of it is in flight.
+    pub(super) const RETRANSMITTED: Marks = Marks(4);
+    /// It was sent more than once.
+    pub(super) const SENT_AGAIN: Marks = Marks(8);
+    /// It ends with a FIN, which SACK blocks do not cover.
+    pub(super) const FIN: Marks = Marks(16);
+
+    pub(super) fn has(self, marks: Marks) -> bool {
+        self.0 & marks.0 != 0
+    }
+    pub(super) fn set(&mut self, marks: Marks) {
+        self.0 |= marks.0;
+    }
+    pub(super) fn clear(&mut self, marks: Marks) {
+        self.0 &= !marks.0;
+    }
+    /// Whether it was ever sent again.
+    pub(super) fn is_sent_again(self) -> bool {
+        self.has(Marks(Marks::RETRANSMITTED.0 | Marks::SENT_AGAIN.0))
+    }
+    /// Whether it is lost, and no retransmission of it is in flight.
+    pub(super) fn awaits_retransmission(self) -> bool {
+        self.0 & (Marks::LOST.0 | Marks::RETRANSMITTED.0 | Marks::SACKED.0) == Marks::LOST.0
+    }
+}
+
+/// One segment in flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    /// Offsets of its first byte and after its last one, the FIN included.
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// When it was sent last, microseconds.
+    pub(super) sent: u64,
+    /// Segments of the connection delivered until then.
+    pub(super) delivered: u32,
+    pub(super) marks: Marks,
+}
+
+impl Record {
+    /// The offset after its last byte, without a FIN.
+    fn data_end(&self) -> u64 {
+        self.end - u64::from(self.marks.has(Marks::FIN))
+    }
+}
+
+/// When a segment was sent: the key of the order of transmissions.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    number: u64,
+    sent: u64,
+}
+
+/// The segments in flight, in the order of the stream, and by the times at which they were sent last.
+/// Segments are numbered from 0 on. The storage is kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Records {
+    segments: VecDeque<Record>,
+    /// Number of the first one in flight.
+    first: u64,
+    /// Transmissions in order of time; those of segments that were sent again since then, or are delivered,
+    /// no longer count.
+    transmissions: VecDeque<Transmission>,
+    /// `sacked_out`; without SACK, the duplicate acknowledgments that stand for delivered segments.
+    pub(super) sacked: u32,
+    /// `lost_out`, `retrans_out`.
+    pub(super) lost: u32,
+    pub(super) retransmitted: u32,
+    /// Segments ever held to be lost.
+    pub(super) losses: u32,
+    /// No segment with a lower number awaits retransmission.
+    search_from: u64,
+    /// The offset after the highest that is SACKed.
+    highest_sacked: u64,
+}
+
+impl Records {
+    /// Segments sent and not cumulatively acknowledged (`packets_out`).
+    pub(super) fn len(&self) -> u32 {
+        self.segments.len() as u32
+    }
+    pub(super) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+    /// Segments in flight: of all, those delivered or lost are not, retransmissions are.
+    pub(super) fn in_flight(&self) -> u32 {
+        (self.len() + self.retransmitted).saturating_sub(self.sacked + self.lost)
+    }
+    pub(super) fn head(&self) -> Option<&Record> {
+        self.segments.front()
+    }
+    pub(super) fn head_number(&self) -> u64 {
+        self.first
+    }
+    pub(super) fn tail_number(&self) -> u64 {
+        self.first + self.segments.len() as u64 - 1
+    }
+    pub(super) fn get(&self, number: u64) -> Option<&Record> {
+        self.segments.get(number.checked_sub(self.first)? as usize)
+    }
+    pub(super) fn at(&mut self, number: u64) -> &mut Record {
+        &mut self.segments[(number - self.first) as usize]
+    }
+    /// `tcp_highest_sack_seq`: the offset after the highest that is SACKed, or `unacknowledged`.
+    pub(super) fn forward_most(&self, unacknowledged: u64) -> u64 {
+        if self.sacked == 0 { unacknowledged } else { self.highest_sacked.max(unacknowledged) }
+    }
+    pub(super) fn raise_highest_sacked(&mut self, end: u64) {
+        self.highest_sacked = self.highest_sacked.max(end);
+    }
+
+    /// A new segment is sent.
+    pub(super) fn push(&mut self, record: Record) {
+        let number = self.first + self.segments.len() as u64;
+        self.segments.push_back(record);
+        self.transmissions.push_back(Transmission { number, sent: record.sent });
+    }
+    /// The segment is sent again at `now`.
+    pub(super) fn resend(&mut self, number: u64, now: u64, delivered: u32) {
+        let record = self.at(number);
+        record.sent = now;
+        record.delivered = delivered;
+        record.marks.set(Marks::SENT_AGAIN);
+        self.transmissions.push_back(Transmission { number, sent: now });
+    }
+    /// The first segment, if it ends at or below `unacknowledged`: it is no longer in flight.
+    pub(super) fn pop_acknowledged(&mut self, unacknowledged: u64) -> Option<Record> {
+        let record = *self.segments.front().filter(|record| record.end <= unacknowledged)?;
+        self.segments.pop_front();
+        self.first += 1;
+        self.search_from = self.search_from.max(self.first);
+        Some(record)
+    }
+    /// Forgets transmissions at the front that no longer count.
+    pub(super) fn trim_transmissions(&mut self) {
+        while let Some(transmission) = self.transmissions.front() {
+            if self.counts(*transmission) {
+                return;
+            }
+            self.transmissions.pop_front();
+        }
+    }
+    fn counts(&self, transmission: Transmission) -> bool {
+        let record = self.get(transmission.number);
+        record.is_some_and(|record| record.sent == transmission.sent && !record.marks.has(Marks::SACKED))
+    }
+
+    /// Numbers of the segments that lie within offsets from `start` up to `end`.
+    pub(super) fn covered(&self, start: u64, end: u64) -> std::ops::Range<u64> {
+        let begins = self.segments.partition_point(|record| record.start < start);
+        let within = self.segments.partition_point(|record| record.data_end() <= end && record.start < end);
+        self.first + begins as u64..self.first + within.max(begins) as u64
+    }
+
+    /// `tcp_mark_skb_lost`: the segment is held to be lost; if it was before, its retransmission is.
+    pub(super) fn mark_lost(&mut self, number: u64) {
+        let record = self.at(number);
+        if record.marks.has(Marks::SACKED) {
+            return;
+        }
+        if !record.marks.has(Marks::LOST) {
+            record.marks.set(Marks::LOST);
+            self.lost += 1;
+        } else if record.marks.has(Marks::RETRANSMITTED) {
+            record.marks.clear(Marks::RETRANSMITTED);
+            self.retransmitted -= 1;
+        } else {
+            return;
+        }
+        self.losses += 1;
+        self.search_from = self.search_from.min(number);
+    }
+    /// Nothing is held to be lost any more.
+    pub(super) fn clear_losses(&mut self) {
+        self.segments.iter_mut().for_each(|record| record.marks.clear(Marks::LOST));
+        self.lost = 0;
+    }
+    /// The number of the first segment that awaits retransmission.
+    pub(super) fn next_lost(&mut self) -> Option<u64> {
+        if self.retransmitted >= self.lost {
+            return None;
+        }
+        let from = (self.search_from.max(self.first) - self.first) as usize;
+        let found = self.segments.range(from..).position(|record| record.marks.awaits_retransmission());
+        let number = self.first + (from + found?) as u64;
+        self.search_from = number;
+        Some(number)
+    }
+
+    /// Walks the transmissions from the earliest on, as long as `judge` has a verdict on the record; what is
+    /// lost by it is marked (`tcp_rack_detect_loss`).
+    pub(super) fn walk_by_time(&mut self, mut judge: impl FnMut(&Record) -> Verdict) {
+        self.trim_transmissions();
+        let mut index = 0;
+        while let Some(transmission) = self.transmissions.get(index).copied() {
+            index += 1;
+            if !self.counts(transmission) {
+                continue;
+            }
+            let record = self.at(transmission.number);
+            if record.marks.awaits_retransmission() {
+                continue;
+            }
+            match judge(record) {
+                Verdict::Lost => self.mark_lost(transmission.number),
+                Verdict::NotYet => {}
+                Verdict::Unknown => break,
+            }
+        }
+    }
+}
+
+/// What is held of a segment that was sent before one that is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Lost,
+    /// It may be late.
+    NotYet,
+    /// It was sent after all that is delivered, and with it all that follow.
+    Unknown,
+}

@@ -1,0 +1,130 @@
+//! Retransmission timeouts (`tcp_retransmit_timer`, `tcp_enter_loss`) and F-RTO (RFC 5682).
+
+use perhop_qos::units::Time;
+use perhop_scenario::tcp::{Recovery, RepeatedTimeout};
+
+use super::super::sender::Sender;
+use super::acknowledged::Ack;
+use super::output::Forced;
+use super::timer::Timer;
+use super::{LinuxSender, State, microseconds};
+
+impl LinuxSender {
+    /// The retransmission timer has expired.
+    pub(super) fn on_timeout(&mut self, stream: &mut Sender, now: Time) {
+        if self.records.is_empty() {
+            self.timer = Timer::Off;
+            return;
+        }
+        stream.statistics.timeouts += 1;
+        self.probe.end();
+        self.enter_loss(stream, microseconds(now));
+        self.timeouts += 1;
+        self.output.force(Forced::Head);
+        stream.rtt.back_off();
+        let ticks = self.rto_ticks(stream);
+        self.set_timer(stream, now, Timer::Retransmission, ticks);
+    }
+
+    fn enter_loss(&mut self, stream: &mut Sender, now: u64) {
+        let begins = self.state < State::Recovery;
+        self.mark_lost_by_timeout(stream, now);
+        // Once per window of data: not again while that of the last reduction is in flight.
+        if self.state <= State::Disorder
+            || self.state_ends <= stream.unacknowledged
+            || (self.state == State::Loss && self.timeouts == 0)
+            || stream.parameters.repeated_timeout == RepeatedTimeout::Reduce
+        {
+            self.undo.threshold = Some(self.current_threshold());
+            self.reduction.window_before = self.window;
+            self.reduce_threshold(stream);
+            self.begin_undo(stream);
+        }
+        self.window = self.in_flight() + 1;
+        self.credit = 0;
+        let usual = stream.parameters.duplicate_threshold;
+        if self.state <= State::Disorder && self.records.sacked >= usual {
+            self.reordering = self.reordering.min(usual);
+        }
+        self.enter(State::Loss);
+        // net/ipv4/tcp_cubic.c, cubictcp_state: CUBIC forgets everything.
+        if let Some(cubic) = &mut self.cubic {
+            cubic.reset();
+        }
+        if let Some(hystart) = &mut self.hystart {
+            hystart.reset(now, stream.next);
+        }
+        self.state_ends = stream.next;
+        stream.cwr_due = stream.ecn;
+        self.frto = stream.parameters.frto && (begins || self.timeouts > 0);
+    }
+
+    /// `tcp_timeout_mark_lost`: everything is lost that is not SACKed; with RACK not what was sent of late.
+    fn mark_lost_by_timeout(&mut self, stream: &Sender, now: u64) {
+        if !stream.parameters.recovery.is_selective() {
+            self.forget_duplicates();
+        }
+        let head = self.records.head_number();
+        for number in head..=self.records.tail_number() {
+            let is_recent = |record| self.rack.until_lost(now, record, 0) > 0;
+            let by_time = stream.parameters.recovery == Recovery::Rack && number > head;
+            if !(by_time && self.records.get(number).is_some_and(is_recent)) {
+                self.records.mark_lost(number);
+            }
+        }
+    }
+
+    /// `tcp_process_loss`: an acknowledgment after a timeout.
+    pub(super) fn process_loss(&mut self, stream: &mut Sender, ack: &Ack, duplicates: u32) {
+        let is_recovered = stream.unacknowledged >= self.state_ends;
+        if ack.advances && self.try_undo_loss(stream, ack, false) {
+            return;
+        }
+        if self.frto && self.go_on_with_frto(stream, ack, duplicates, is_recovered) {
+            return;
+        }
+        if is_recovered {
+            self.try_undo_recovery(stream, ack);
+            return;
+        }
+        if !stream.parameters.recovery.is_selective() {
+            if stream.next > self.state_ends && duplicates > 0 {
+                self.add_duplicates(duplicates);
+            } else if ack.advances {
+                self.forget_duplicates();
+            }
+        }
+        self.output.retransmit_losses();
+    }
+
+    /// RFC 5682 §3.1, with SACK as well. Returns whether nothing else is to be done.
+    fn go_on_with_frto(
+        &mut self,
+        stream: &mut Sender,
+        ack: &Ack,
+        duplicates: u32,
+        is_recovered: bool,
+    ) -> bool {
+        // Step 3.b: data that were not sent again arrived, so not all were lost.
+        if ack.proves_original && self.try_undo_loss(stream, ack, true) {
+            return true;
+        }
+        if stream.next > self.state_ends {
+            // Step 3.a.
+            self.frto &= !(ack.selects || duplicates > 0);
+        } else if ack.advances && !is_recovered {
+            self.state_ends = stream.next;
+            // Step 2.b: new data, if there are any.
+            if stream.next < stream.end() && stream.edge > stream.next {
+                self.output.send_new_first();
+                return true;
+            }
+            self.frto = false;
+        }
+        false
+    }
+    /// F-RTO had no new data to send after all.
+    pub(super) fn give_up_frto(&mut self) {
+        self.frto = false;
+    }
+}
