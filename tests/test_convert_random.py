@@ -117,6 +117,7 @@ class Policies:
             {"weighted-tail-drop": {"limits": ["10 packets", "20 packets"]}},
             {"codel": {"law": "linux", "target": "10ms"}},
             {"fq-codel": {"flows": 16}},
+            {"pie": {"law": draw.choice(["rfc", "linux"]), "target": "20ms", "ecn": "mark"}},
         ])  # fmt: skip
         precedence = draw.choice(["color", "dscp", "ip-precedence", {"by-dscp": [["af11", "af12"], "ef"]}])
         return {"buffer": buffer} | ({} if "tail-drop" in buffer else {"precedence": precedence})

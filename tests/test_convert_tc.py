@@ -246,6 +246,27 @@ def test_tc_by_hand(policy: Path) -> None:
     assert any(construct.startswith("excess of a three-parameter") for construct, _ in said)
 
 
+def test_pie_is_that_of_linux(tmp_path: Path) -> None:
+    for pie, command, differences in (
+        (
+            {"law": "linux", "target": "20ms", "ecn": "mark"},
+            "pie limit 1000 target 20000us tupdate 15000us alpha 2 beta 20 ecn",
+            0,
+        ),
+        (
+            {"alpha": 0.25, "update-interval": "30ms", "limit": "9kB"},
+            "pie limit 9 target 15000us tupdate 30000us alpha 4 beta 20 noecn",
+            2,
+        ),
+    ):
+        queueing = {"classes": [{"name": "all", "buffer": {"pie": pie}}]}
+        file = tmp_path / "policy.yaml"
+        file.write_text(json.dumps({"policies": {"one": {"queueing": queueing}}}))
+        converted = convert.convert(file, to="tc", rate="10Mb/s")
+        assert command in converted.text, converted.text
+        assert len([one for one in converted.remarks if "pie" in str(one)]) == differences
+
+
 def test_what_linux_does_not_have_is_listed(perhop: Command) -> None:
     file = ROOT / "vectors" / "ios" / "enterprise-wan-edge.cfg"
     ended = perhop("convert", file, "--to", "tc", "--interface", "Serial0/0", "--json")

@@ -103,6 +103,14 @@ def test_waits_that_are_controlled(buffer: dict[str, object], expected: tuple[st
         assert one in words, words
 
 
+def test_pie_says_its_target() -> None:
+    loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
+    pie = {"pie": {"law": "linux", "target": "20ms", "limit": "500 packets", "ecn": "mark"}}
+    words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", pie))))
+    for expected in ("PIE (linux), at most 500 packets", "steers towards 20 ms", "marks ECN-capable packets"):
+        assert expected in words, words
+
+
 def test_names_are_text_not_markup(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", '"<b>&\\"steady"'))
     picture = ElementTree.fromstring(draw(perhop.Scenario.load(scenario)))

@@ -367,6 +367,7 @@ BufferConfig = TypedDict("BufferConfig", {
     "mred": 'NotRequired[MredConfig]',
     "codel": 'NotRequired[CodelConfig]',
     "fq-codel": 'NotRequired[FqCodelConfig]',
+    "pie": 'NotRequired[PieConfig]',
 })
 
 
@@ -473,6 +474,22 @@ FqCodelConfig = TypedDict("FqCodelConfig", {
     "ecn": 'NotRequired[EcnMarking]',
     "ce-threshold": 'NotRequired[CeThresholdConfig | None]',
     "mtu": 'NotRequired[ByteSize]',
+})
+
+
+PieConfig = TypedDict("PieConfig", {
+    "law": 'NotRequired[PieLaw]',
+    "target": 'NotRequired[Time]',
+    "update-interval": 'NotRequired[Time]',
+    "alpha": 'NotRequired[float]',
+    "beta": 'NotRequired[float]',
+    "burst": 'NotRequired[Time]',
+    "delay": 'NotRequired[PieDelay | None]',
+    "drop-spacing": 'NotRequired[PieSpacing | None]',
+    "floor": 'NotRequired[ByteSize]',
+    "ecn": 'NotRequired[EcnConfig]',
+    "mark-up-to": 'NotRequired[float]',
+    "limit": 'NotRequired[QueueSize]',
 })
 
 
@@ -752,6 +769,9 @@ LimitCounts = Literal["queue", "averaged"]
 CodelLaw = Literal["rfc", "linux"]
 EcnMarking = Literal["ignore", "mark"]
 CeThresholdOf = Literal["capable", "ect1"]
+PieLaw = Literal["rfc", "linux"]
+PieDelay = Literal["departure-rate", "sojourn"]
+PieSpacing = Literal["random", "derandomized"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
 PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters

@@ -43,10 +43,9 @@ impl Leaf<'_> {
     fn queue_limit(&self) -> Option<QueueSize> {
         match &self.class.buffer {
             Some(BufferConfig::TailDrop(config)) => Some(config.limit),
-            // CoDel answers waits, so that what the queue could hold says nothing about them.
-            Some(BufferConfig::WeightedTailDrop(_) | BufferConfig::Codel(_) | BufferConfig::FqCodel(_)) => {
-                None
-            }
+            Some(BufferConfig::WeightedTailDrop(_)) => None,
+            // They answer waits, so that what the queue could hold says nothing about them.
+            Some(BufferConfig::Codel(_) | BufferConfig::FqCodel(_) | BufferConfig::Pie(_)) => None,
             Some(
                 BufferConfig::Red(config)
                 | BufferConfig::Wred(config)

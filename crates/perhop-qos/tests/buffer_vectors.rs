@@ -123,9 +123,13 @@ fn run(case: &Case, file: &Path) {
         if let Some(expected) = &step.averages {
             assert_close(&buffer.averages(), expected, &format!("{place}: averages"));
         }
+        if let (AnyBuffer::Pie(pie), Some(expected)) = (&buffer, step.probability) {
+            assert_close(&[pie.probability()], &[expected], &format!("{place}: probability"));
+            continue;
+        }
         let AnyBuffer::Mred(mred) = &buffer else {
             let silent = step.own_averages.is_none() && step.deciding.is_none() && step.probability.is_none();
-            assert!(silent, "{place}: tail drop has no averages");
+            assert!(silent, "{place}: only the RED family has averages");
             continue;
         };
         let deciding = mred.deciding_average(step.precedence, &queue);

@@ -63,6 +63,9 @@ fn buffers() -> Vec<Value> {
         codel("linux"),
         fq_codel("rfc"),
         fq_codel("linux"),
+        pie(json!({"ecn": "mark", "mark-up-to": 0.5})),
+        pie(json!({"delay": "sojourn", "drop-spacing": "derandomized", "limit": "9000B"})),
+        json!({"pie": {"law": "linux", "limit": "12 packets", "ecn": "mark"}}),
     ]
 }
 
@@ -80,6 +83,14 @@ fn fq_codel(law: &str) -> Value {
 /// Whether classes with `buffer` may be under `scheduler`: the fluid server of WFQ takes nothing back.
 fn may_drop(scheduler: &str, buffer: &Value) -> bool {
     scheduler != "wfq" || (buffer.get("codel").is_none() && buffer.get("fq-codel").is_none())
+}
+
+/// PIE that is quick enough for a hundred packets.
+fn pie(mut options: Value) -> Value {
+    let quick = json!({"target": "1ms", "update-interval": "500us", "burst": "2ms", "alpha": 2, "beta": 2,
+                       "floor": "1000B"});
+    options.as_object_mut().unwrap().extend(quick.as_object().unwrap().clone());
+    json!({"pie": options})
 }
 
 /// Ports of one queue, with every buffer manager and all drop precedences; `None` is the port of a scenario

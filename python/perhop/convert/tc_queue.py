@@ -42,6 +42,8 @@ def discipline(config: Mapping[str, Any], rate_bps: int, say: Say) -> str:
         return _fifo(most)
     if kind in ("codel", "fq-codel"):
         return _codel(kind, parameters, say)
+    if kind == "pie":
+        return _pie(parameters, say)
     rows = _rows(config, parameters, say)
     if not rows:
         say(f"{kind} by a model", "tail drop of 64 packets in its place")
@@ -90,6 +92,20 @@ def _time(config: Mapping[str, Any], key: str, default: str = "") -> str:
     """Return a time in whole microseconds, as tc takes it."""
     found = quantity(config.get(key) or default)
     return f"{round(found[0] * 1e6)}us" if found else default
+
+
+def _pie(pie: Mapping[str, Any], say: Say) -> str:
+    limit, unit = size(pie.get("limit") or "1000 packets")
+    if unit == "bytes":
+        say(f"pie limit of {limit} bytes", f"pie counts packets: packets of {_AVERAGE} bytes are assumed")
+        limit = max(limit // _AVERAGE, 1)
+    if pie.get("law") != "linux":
+        say("law: rfc", "the pie of Linux, whose burst allowance, spacing and updates are its own")
+    # tc-pie(8): times in microseconds, gains in sixteenths.
+    times = f"target {_time(pie, 'target', '15ms')} tupdate {_time(pie, 'update-interval', '15ms')}"
+    gains = f"alpha {round(16 * pie.get('alpha', 0.125))} beta {round(16 * pie.get('beta', 1.25))}"
+    ecn = "ecn" if pie.get("ecn") in ("mark", "mark-all") else "noecn"
+    return f"pie limit {limit} {times} {gains} {ecn}"
 
 
 def _fair(fair: Mapping[str, Any], say: Say) -> str:

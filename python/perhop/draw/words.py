@@ -92,6 +92,8 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
             (f"{name}{law}, at most {limit or most}", "muted"),
             (f"target {quantity(target)}, interval {quantity(interval)}", "muted"),
         ]
+    if kind == "pie":
+        return _pie(config, limit or "1000 packets")
     if kind not in RED_FAMILY:
         return [(f"tail drop, {f'at most {limit}' if limit else 'no limit'}", "muted")]
     name = kind.upper() if kind != "mred" else f"RED family, {config.get('averages') or 'single'} averages"
@@ -105,6 +107,15 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
         said = f"{number}: {low / divisor:g} to {high / divisor:g} {shown}, up to {100 * probability:g} %"
         lines.append((said, role if role in PRECEDENCES else "muted"))
     return lines
+
+
+def _pie(config: Mapping[str, Any], limit: str) -> list[tuple[str, str]]:
+    """Return lines about PIE."""
+    target = quantity(str(config.get("target") or "15ms"))
+    lines = [f"PIE ({config.get('law') or 'rfc'}), at most {limit}", f"steers towards {target}"]
+    if config.get("ecn", "ignore") != "ignore":
+        lines.append("marks ECN-capable packets")
+    return [(line, "muted") for line in lines]
 
 
 def policer(queue: Queue) -> list[tuple[str, str]]:

@@ -22,6 +22,10 @@ mod mred_fast_path;
 mod mred_law;
 mod mred_options;
 mod mred_profile;
+mod pie;
+mod pie_config;
+mod pie_linux;
+mod pie_rfc;
 mod rules;
 mod tail_drop;
 mod thresholds;
@@ -40,6 +44,8 @@ pub use mred_options::{
     AfterForcedConfig, Averages, AveragingConfig, DropSpacing, EcnConfig, IdleConfig, LimitCounts,
     ProbabilityConfig, SparedConfig, UpdateConfig,
 };
+pub use pie::Pie;
+pub use pie_config::{PieConfig, PieDelay, PieLaw, PieSpacing};
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use thresholds::{
     AboveMaxConfig, ModelConfig, OverlappedConfig, PartiallyOverlappedConfig, PrecedenceConfig,
@@ -75,6 +81,8 @@ pub enum BufferConfig {
     Codel(CodelConfig),
     /// A queue for each flow, sparse ones first, and controlled delay in each (RFC 8290).
     FqCodel(FqCodelConfig),
+    /// PIE: a drop probability that holds the queueing delay at a target.
+    Pie(PieConfig),
 }
 
 /// A buffer manager of any kind: stored by value, dispatched by one `match`.
@@ -90,6 +98,8 @@ pub enum AnyBuffer {
     Codel(Codel),
     /// See [`FqCodel`].
     FqCodel(FqCodel),
+    /// See [`Pie`]. In a box, or every buffer manager would be as large.
+    Pie(Box<Pie>),
 }
 
 const _: () = assert!(size_of::<AnyBuffer>() == 128, "two cache lines, of which few read the second");
@@ -107,7 +117,8 @@ impl BufferConfig {
             BufferConfig::TailDrop(_)
             | BufferConfig::WeightedTailDrop(_)
             | BufferConfig::Codel(_)
-            | BufferConfig::FqCodel(_) => None,
+            | BufferConfig::FqCodel(_)
+            | BufferConfig::Pie(_) => None,
             BufferConfig::Red(config)
             | BufferConfig::Wred(config)
             | BufferConfig::RioC(config)
@@ -125,7 +136,8 @@ impl BufferConfig {
             | BufferConfig::Wred(_)
             | BufferConfig::RioC(_)
             | BufferConfig::RioDc(_)
-            | BufferConfig::Mred(_) => false,
+            | BufferConfig::Mred(_)
+            | BufferConfig::Pie(_) => false,
         }
     }
     /// The buffer manager of a queue that drains at `drain` at most (the port's rate): what its
@@ -160,6 +172,10 @@ impl BufferConfig {
             BufferConfig::FqCodel(config) => {
                 return Ok(AnyBuffer::FqCodel(config.build(framing).map_err(|e| e.within("fq-codel"))?));
             }
+            BufferConfig::Pie(config) => {
+                let built = config.build_on(framing, streams).map_err(|e| e.within("pie"))?;
+                return Ok(AnyBuffer::Pie(Box::new(built)));
+            }
             BufferConfig::Red(config) => ("red", &[Averages::Single], config),
             BufferConfig::Wred(config) => ("wred", &[Averages::Single], config),
             BufferConfig::RioC(config) => ("rio-c", &[Averages::Coupled, Averages::CoupledSampled], config),
@@ -183,7 +199,8 @@ impl AnyBuffer {
             AnyBuffer::TailDrop(_)
             | AnyBuffer::WeightedTailDrop(_)
             | AnyBuffer::Codel(_)
-            | AnyBuffer::FqCodel(_) => Vec::new(),
+            | AnyBuffer::FqCodel(_)
+            | AnyBuffer::Pie(_) => Vec::new(),
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
     }
@@ -194,7 +211,8 @@ impl AnyBuffer {
             AnyBuffer::TailDrop(_)
             | AnyBuffer::WeightedTailDrop(_)
             | AnyBuffer::Codel(_)
-            | AnyBuffer::FqCodel(_) => None,
+            | AnyBuffer::FqCodel(_)
+            | AnyBuffer::Pie(_) => None,
             AnyBuffer::Mred(buffer) => Some(buffer.deciding_average(precedence, queue)),
         }
     }
@@ -209,6 +227,7 @@ macro_rules! dispatch {
             AnyBuffer::Mred($buffer) => $call,
             AnyBuffer::Codel($buffer) => $call,
             AnyBuffer::FqCodel($buffer) => $call,
+            AnyBuffer::Pie($buffer) => $call,
         }
     };
 }

@@ -70,7 +70,9 @@ impl Leaves {
         class.precedence.check().map_err(|error| error.within("precedence"))?;
         let flows = class.fair_queueing.as_ref().map(FairQueueingConfig::build).transpose();
         let queue = match flows.map_err(|error| error.within("fair-queueing"))? {
-            Some(_) if buffer.asks_for_stays() => return Err(with_fair_queueing(class)),
+            Some(_) if buffer.asks_for_stays() || matches!(buffer, AnyBuffer::Pie(_)) => {
+                return Err(with_fair_queueing(class));
+            }
             Some(flows) => Queue::fair(&class.precedence, flows),
             None => match sparse {
                 Some(settings) => Queue::sparse(&class.precedence, SparseFlows::new(settings)),

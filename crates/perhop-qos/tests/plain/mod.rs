@@ -5,4 +5,5 @@
 
 pub(crate) mod laws;
 pub(crate) mod meters;
+pub(crate) mod pie;
 pub(crate) mod red;

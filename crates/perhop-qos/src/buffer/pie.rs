@@ -1,0 +1,180 @@
+//! PIE: proportional integral controller enhanced.
+//!
+//! It decides on arrival, with a drop probability that is updated at fixed intervals. Nothing happens here at
+//! such an instant: the updates that have come due are made up for when a packet arrives or leaves, with what
+//! the queue held and what had left it at the time. Where an update changes nothing, no later one does before
+//! the next packet, and they are passed over at once.
+
+use super::contract::BufferManager;
+use super::pie_config::{PieConfig, PieLaw};
+use super::pie_linux::{LinuxPie, updates};
+use super::pie_rfc::RfcPie;
+use super::tail_drop::TailDrop;
+use crate::framing::Framing;
+use crate::packet::Ecn;
+use crate::queue::{GrowingRing, Occupancy};
+use crate::random::{Stream, Streams};
+use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
+
+/// PIE.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    control: Control,
+    /// When the drop probability changes next.
+    next_update: Time,
+    update_interval: Time,
+    /// What the law counts of a packet beyond its IP bytes.
+    header: u32,
+    marks_up_to: Option<f64>,
+    limit: QueueSize,
+    random: Stream,
+    /// Of every packet that waits, in order of arrival.
+    waiting: GrowingRing<Waiting>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Control {
+    Rfc(RfcPie),
+    Linux(LinuxPie),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    arrived: Time,
+    /// IP bytes.
+    length: u32,
+}
+
+impl PieConfig {
+    /// The buffer manager.
+    ///
+    /// # Errors
+    /// The first field that is out of range or contradicts the law.
+    pub fn build(&self, streams: &Streams) -> Result<Pie, ConfigError> {
+        self.build_on(Framing::Raw, streams)
+    }
+    /// As [`build`](PieConfig::build), on a link of this `framing`: Linux counts its header.
+    pub(super) fn build_on(&self, framing: Framing, streams: &Streams) -> Result<Pie, ConfigError> {
+        self.check()?;
+        let (control, header, (next_update, update_interval)) = match self.law {
+            PieLaw::Rfc => (Control::Rfc(RfcPie::new(self)), 0, (self.update_interval, self.update_interval)),
+            PieLaw::Linux => {
+                let header = framing.queued_header();
+                (Control::Linux(LinuxPie::new(self, header)), header, updates(self))
+            }
+        };
+        Ok(Pie {
+            control,
+            next_update,
+            update_interval,
+            header,
+            marks_up_to: self.marks_up_to(),
+            limit: self.limit,
+            random: streams.stream(),
+            waiting: GrowingRing::default(),
+        })
+    }
+}
+
+impl Control {
+    fn update(&mut self, backlog: u64) {
+        match self {
+            Control::Rfc(control) => control.update(backlog),
+            Control::Linux(control) => control.update(backlog),
+        }
+    }
+}
+
+impl Pie {
+    /// The drop probability, as the last update left it.
+    pub fn probability(&self) -> f64 {
+        match &self.control {
+            Control::Rfc(control) => control.probability(),
+            Control::Linux(control) => control.probability(),
+        }
+    }
+
+    /// Bytes as the law counts them.
+    fn counted(&self, packets: u64, bytes: u64) -> u64 {
+        bytes + packets * u64::from(self.header)
+    }
+
+    /// Makes up for the updates that were due by `now`, since when the queue has held `backlog` bytes.
+    #[inline]
+    fn catch_up(&mut self, now: Time, backlog: u64) {
+        if self.next_update <= now {
+            self.update_until(now, backlog);
+        }
+    }
+    #[inline(never)]
+    fn update_until(&mut self, now: Time, backlog: u64) {
+        while self.next_update <= now {
+            let before = self.control;
+            self.control.update(backlog);
+            let passed_over = if self.control == before {
+                now.saturating_sub(self.next_update).as_picoseconds() / self.update_interval.as_picoseconds()
+            } else {
+                0
+            };
+            self.next_update = self.next_update.saturating_add(self.update_interval * (passed_over + 1));
+        }
+    }
+
+    /// What becomes of a packet that was selected.
+    fn selected(&mut self, packet: &Packet) -> Verdict {
+        let marks = self.marks_up_to.is_some_and(|up_to| match &self.control {
+            // RFC 8033 §5.1: marked "if drop_prob_ is lower than mark_ecnth".
+            Control::Rfc(control) => control.probability() < up_to,
+            Control::Linux(control) => control.marks(),
+        });
+        if marks && packet.marks.ecn() != Ecn::NotCapable {
+            return Verdict::MarkCe;
+        }
+        if let Control::Linux(control) = &mut self.control {
+            control.dropped();
+        }
+        Verdict::Drop(DropCause::EarlyRandom)
+    }
+
+    fn overflowed(&mut self) -> Verdict {
+        match &mut self.control {
+            Control::Rfc(control) => control.overflowed(),
+            Control::Linux(control) => control.dropped(),
+        }
+        Verdict::Drop(DropCause::QueueFull)
+    }
+}
+
+impl BufferManager for Pie {
+    fn admit(&mut self, now: Time, packet: &Packet, _: Color, queue: &Occupancy) -> Verdict {
+        let backlog = self.counted(queue.packets, queue.bytes);
+        self.catch_up(now, backlog);
+        if !TailDrop::fits(self.limit, packet, queue) {
+            return self.overflowed();
+        }
+        let selects = match &mut self.control {
+            Control::Rfc(control) => control.selects(backlog, &mut self.random),
+            Control::Linux(control) => control.selects(backlog, &mut self.random),
+        };
+        let verdict = if selects { self.selected(packet) } else { Verdict::Pass };
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.waiting.push_back(Waiting { arrived: now, length: packet.length });
+        }
+        verdict
+    }
+
+    fn departed(&mut self, now: Time, _: Color, queue: &Occupancy) {
+        let Some(&Waiting { arrived, length }) = self.waiting.front() else { return };
+        self.waiting.drop_front();
+        let backlog = self.counted(queue.packets, queue.bytes);
+        self.catch_up(now, backlog + self.counted(1, length.into()));
+        match &mut self.control {
+            Control::Rfc(control) => control.departed(now, arrived, length, backlog),
+            Control::Linux(control) => control.departed(now, arrived, backlog),
+        }
+    }
+
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,210 @@
+//! [`PieConfig`]: PIE as written in a policy.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::mred_options::EcnConfig;
+use crate::{ByteSize, ConfigError, QueueSize, Time};
+
+/// PIE as written in a policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PieConfig {
+    /// Whose PIE it is. An option beside it that it settles otherwise is an error.
+    pub law: PieLaw,
+    /// The queueing delay that it steers towards (`QDELAY_REF`; tc's `target`).
+    pub target: Time,
+    /// How often the drop probability changes (`T_UPDATE`; tc's `tupdate`). Linux takes whole milliseconds
+    /// and one more.
+    pub update_interval: Time,
+    /// Gain of the distance from the target, per second, 0 to 2. Under `linux` in sixteenths, of which tc
+    /// takes the number.
+    pub alpha: f64,
+    /// Gain of the change since the last update, per second, 0 to 2. Under `linux` as `alpha`.
+    pub beta: f64,
+    /// For how long a queue that was not congested takes whatever comes (`MAX_BURST`).
+    pub burst: Time,
+    /// Where the queueing delay is read. By default what the law says first: `departure-rate` for `rfc`,
+    /// `sojourn` for `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<PieDelay>,
+    /// How drops are spread over arrivals. By default `random` for `rfc`, `derandomized` for `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_spacing: Option<PieSpacing>,
+    /// IP bytes: nobody is dropped early who finds no more than this. By default two packets of 1500 B.
+    pub floor: ByteSize,
+    /// Whether ECN-capable packets are marked: `mark` up to the probability `mark-up-to`, `mark-all` always.
+    pub ecn: EcnConfig,
+    /// Beyond this drop probability `ecn: mark` marks nobody (`mark_ecnth`), 0 to 1.
+    pub mark_up_to: f64,
+    /// What the queue holds at most (`TAIL_DROP`).
+    pub limit: QueueSize,
+}
+
+/// Whose PIE it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PieLaw {
+    /// RFC 8033: the drop probability of section 4, the burst allowance counted in updates.
+    #[default]
+    Rfc,
+    /// `sch_pie.c` of Linux since 5.8, in its whole numbers: the first update after half a second, the burst
+    /// allowance counted in time between departures. `burst` is 150 ms, `mark-up-to` 0.1, the limit in
+    /// packets.
+    Linux,
+}
+
+/// Where PIE reads the queueing delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PieDelay {
+    /// The queue's bytes over the rate of departures, which is measured over 16 KiB each while the queue
+    /// holds as much. For `rfc`.
+    DepartureRate,
+    /// How long the packet was in the queue that left it last.
+    Sojourn,
+}
+
+/// How PIE spreads drops over arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PieSpacing {
+    /// Each packet for itself. For `rfc`.
+    Random,
+    /// None while the probabilities since the last drop add up to less than 0.85, one by 8.5.
+    Derandomized,
+}
+
+impl Default for PieConfig {
+    fn default() -> PieConfig {
+        PieConfig {
+            law: PieLaw::default(),
+            target: Time::from_milliseconds(15),
+            update_interval: Time::from_milliseconds(15),
+            alpha: 0.125,
+            beta: 1.25,
+            burst: Time::from_milliseconds(150),
+            delay: None,
+            drop_spacing: None,
+            floor: ByteSize::from_bytes(3000),
+            ecn: EcnConfig::default(),
+            mark_up_to: 0.1,
+            limit: QueueSize::Packets(1000),
+        }
+    }
+}
+
+impl PieConfig {
+    /// Where the queueing delay is read.
+    pub fn delay(&self) -> PieDelay {
+        self.delay.unwrap_or(match self.law {
+            PieLaw::Rfc => PieDelay::DepartureRate,
+            PieLaw::Linux => PieDelay::Sojourn,
+        })
+    }
+    /// How drops are spread over arrivals.
+    pub fn drop_spacing(&self) -> PieSpacing {
+        self.drop_spacing.unwrap_or(match self.law {
+            PieLaw::Rfc => PieSpacing::Random,
+            PieLaw::Linux => PieSpacing::Derandomized,
+        })
+    }
+    /// Up to which probability packets are marked.
+    pub(super) fn marks_up_to(&self) -> Option<f64> {
+        match self.ecn {
+            EcnConfig::Ignore => None,
+            EcnConfig::Mark => Some(self.mark_up_to),
+            EcnConfig::MarkAll => Some(f64::INFINITY),
+        }
+    }
+
+    /// # Errors
+    /// The first field that is out of range or contradicts the law.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        for (field, time) in [("target", self.target), ("update-interval", self.update_interval)] {
+            if !(Time::from_microseconds(1)..=Time::from_seconds(100)).contains(&time) {
+                return Err(ConfigError::new(field, format!("a time of {time}"))
+                    .help("1us to 100s; RFC 8033 recommends 15ms"));
+            }
+        }
+        for (field, gain) in [("alpha", self.alpha), ("beta", self.beta)] {
+            if !(0.0..=2.0).contains(&gain) {
+                return Err(ConfigError::new(field, format!("a gain of {gain} per second")).help("0 to 2"));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.mark_up_to) {
+            return Err(ConfigError::new("mark-up-to", format!("a probability of {}", self.mark_up_to))
+                .help("0 to 1; RFC 8033 recommends 0.1"));
+        }
+        if self.limit.count() == 0 {
+            return Err(ConfigError::new("limit", "a queue with a limit of 0 drops every packet")
+                .help("for example 1000 packets"));
+        }
+        match self.law {
+            PieLaw::Rfc => Ok(()),
+            PieLaw::Linux => self.check_linux(),
+        }
+    }
+
+    /// What `sch_pie.c` has no parameter for.
+    fn check_linux(&self) -> Result<(), ConfigError> {
+        let usual = PieConfig::default();
+        let differs = |field: &str, what: &str| {
+            let help = "leave it out, or write law: rfc";
+            Err(ConfigError::new(field, format!("in Linux {what}")).help(help))
+        };
+        if self.delay() != PieDelay::Sojourn {
+            return differs("delay", "this law reads the delay of the last packet (its default)");
+        }
+        if self.drop_spacing() != PieSpacing::Derandomized {
+            return differs("drop-spacing", "drops are always derandomized");
+        }
+        if self.burst != usual.burst {
+            return differs("burst", "the burst allowance is 150 ms");
+        }
+        if self.mark_up_to.to_bits() != usual.mark_up_to.to_bits() || self.ecn == EcnConfig::MarkAll {
+            return differs("mark-up-to", "packets are marked up to a drop probability of 0.1");
+        }
+        if !matches!(self.limit, QueueSize::Packets(_)) {
+            return differs("limit", "it counts packets");
+        }
+        for (field, gain) in [("alpha", self.alpha), ("beta", self.beta)] {
+            if (gain * 16.0).fract() != 0.0 {
+                return differs(field, "a gain is a number of sixteenths");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_an_error_with_its_field() {
+        for (written, field) in [
+            (json!({"target": "0ms"}), "target"),
+            (json!({"update-interval": "200s"}), "update-interval"),
+            (json!({"alpha": -0.1}), "alpha"),
+            (json!({"beta": 3.0}), "beta"),
+            (json!({"mark-up-to": 1.5}), "mark-up-to"),
+            (json!({"limit": "0 packets"}), "limit"),
+            (json!({"law": "linux", "delay": "departure-rate"}), "delay"),
+            (json!({"law": "linux", "drop-spacing": "random"}), "drop-spacing"),
+            (json!({"law": "linux", "burst": "100ms"}), "burst"),
+            (json!({"law": "linux", "mark-up-to": 0.2}), "mark-up-to"),
+            (json!({"law": "linux", "limit": "100kB"}), "limit"),
+            (json!({"law": "linux", "alpha": 0.1}), "alpha"),
+        ] {
+            let config: PieConfig = serde_json::from_value(written.clone()).unwrap();
+            let error = config.check().unwrap_err();
+            assert!(error.path == [field] && error.help.is_some(), "{written}: {error}");
+        }
+        for law in ["rfc", "linux"] {
+            serde_json::from_value::<PieConfig>(json!({"law": law})).unwrap().check().unwrap();
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! PIE as Linux has it: `net/sched/sch_pie.c` and `include/net/pie.h`, since 5.8, in their whole numbers.
+
+use super::pie_config::PieConfig;
+use crate::Time;
+use crate::random::Stream;
+
+/// `MAX_PROB`: a probability of 1.
+const ONE: u64 = u64::MAX >> 8;
+/// The largest step, and what a high delay adds: 0.02.
+const STEP: i64 = ((ONE / 100) * 2).cast_signed();
+/// Units of the kernel's packet scheduler clock: 64 ns.
+const TICK: u64 = Time::from_nanoseconds(64).as_picoseconds();
+const TICKS_PER_SECOND: u64 = 15_625_000;
+/// `pie_vars_init`: 150 ms.
+const BURST: u64 = TICKS_PER_SECOND * 15 / 100;
+/// `pie_calculate_probability`: 250 ms.
+const HIGH_DELAY: u64 = TICKS_PER_SECOND / 4;
+
+/// State and parameters, in ticks and bytes with the header of an Ethernet link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct LinuxPie {
+    target: u64,
+    /// Gains in probability per tick, before they are scaled.
+    alpha: u64,
+    beta: u64,
+    /// Below this nobody is dropped.
+    floor: u64,
+    /// `prob`: nothing keeps it from exceeding 1.
+    probability: u64,
+    delay: u64,
+    old_delay: u64,
+    burst: u64,
+    accumulated: u64,
+    /// When a packet left last.
+    departed: Option<u64>,
+}
+
+/// When the drop probability changes first, and how often. `pie_init` sets its timer to half a second,
+/// `pie_timer` to `tupdate` in whole jiffies, here of 1 ms (`HZ` 1000). A timer never fires early, and so,
+/// set while a jiffy runs, one of its wheel's slots late (`kernel/time/timer.c`: `calc_index`): the next
+/// jiffy, and of the slots of 8 jiffies that hold half a second the next one.
+pub(super) fn updates(config: &PieConfig) -> (Time, Time) {
+    let jiffy = Time::from_milliseconds(1);
+    let jiffies = config.update_interval.as_picoseconds().div_ceil(jiffy.as_picoseconds());
+    (Time::from_milliseconds(504), jiffy * (jiffies + 1))
+}
+
+fn ticks(time: Time) -> u64 {
+    time.as_picoseconds() / TICK
+}
+
+impl LinuxPie {
+    /// PIE where each packet counts with a header of so many bytes.
+    pub(super) fn new(config: &PieConfig, header: u32) -> LinuxPie {
+        let gain = |per_second: f64| ((per_second * 16.0) as u64 * (ONE / TICKS_PER_SECOND)) >> 4;
+        LinuxPie {
+            target: ticks(config.target),
+            alpha: gain(config.alpha),
+            beta: gain(config.beta),
+            floor: config.floor.as_bytes() + 2 * u64::from(header),
+            probability: 0,
+            delay: 0,
+            old_delay: 0,
+            burst: BURST,
+            accumulated: 0,
+            departed: None,
+        }
+    }
+
+    pub(super) fn probability(&self) -> f64 {
+        self.probability as f64 / ONE as f64
+    }
+
+    /// `pie_calculate_probability`, while the queue holds `backlog` bytes.
+    pub(super) fn update(&mut self, backlog: u64) {
+        let LinuxPie { delay, old_delay, probability: before, .. } = *self;
+        let (alpha, beta) = self.scaled_gains();
+        let ahead = alpha.wrapping_mul(delay.wrapping_sub(self.target));
+        let grown = beta.wrapping_mul(delay.wrapping_sub(old_delay));
+        let mut step = ahead.wrapping_add(grown).cast_signed();
+        if step > STEP && before >= ONE / 10 {
+            step = STEP;
+        }
+        if delay > HIGH_DELAY {
+            step = step.wrapping_add(STEP);
+        }
+        let mut decays = delay != 0 || backlog == 0;
+        self.probability = before.wrapping_add_signed(step);
+        if step > 0 && self.probability < before {
+            self.probability = ONE;
+            decays = false;
+        } else if step <= 0 && self.probability > before {
+            self.probability = 0;
+        }
+        if delay == 0 && old_delay == 0 && decays {
+            self.probability -= self.probability / 64;
+        }
+        if delay < self.target / 2 && old_delay < self.target / 2 && self.probability == 0 {
+            self.begin_again();
+        }
+        self.old_delay = delay;
+    }
+
+    /// The gains by how heavy the congestion is.
+    fn scaled_gains(&self) -> (u64, u64) {
+        if self.probability >= ONE / 10 {
+            return (self.alpha, self.beta);
+        }
+        let mut shift = 1;
+        let mut power = 100;
+        while power <= 1_000_000 && self.probability < ONE / power {
+            shift += 2;
+            power *= 10;
+        }
+        (self.alpha >> shift, self.beta >> shift)
+    }
+
+    /// `pie_vars_init`.
+    fn begin_again(&mut self) {
+        self.burst = BURST;
+        self.accumulated = 0;
+        self.departed = None;
+    }
+
+    /// `pie_drop_early`: whether a packet is selected that finds `backlog` bytes.
+    pub(super) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
+        let is_calm = self.delay < self.target / 2 && self.probability < ONE / 5;
+        if self.burst > 0 || is_calm || backlog < self.floor {
+            return false;
+        }
+        if self.probability == 0 {
+            self.accumulated = 0;
+        }
+        self.accumulated = self.accumulated.wrapping_add(self.probability);
+        if self.accumulated < (ONE / 100) * 85 {
+            return false;
+        }
+        if self.accumulated >= (ONE / 2) * 17 {
+            return true; // it is emptied by a drop only, not by a mark
+        }
+        let drops = random.bits() >> 8 < self.probability;
+        if drops {
+            self.accumulated = 0;
+        }
+        drops
+    }
+
+    /// `pie_qdisc_enqueue`: a packet was dropped, for whatever reason.
+    pub(super) fn dropped(&mut self) {
+        self.accumulated = 0;
+    }
+
+    /// `pie_qdisc_enqueue`: whether packets are marked.
+    pub(super) fn marks(&self) -> bool {
+        self.probability <= ONE / 10
+    }
+
+    /// `pie_process_dequeue`: a packet has left that arrived at `arrived`, and `backlog` bytes are left.
+    pub(super) fn departed(&mut self, now: Time, arrived: Time, backlog: u64) {
+        let now = ticks(now);
+        self.delay = if backlog == 0 { 0 } else { now - ticks(arrived) };
+        // The kernel keeps 32 bits of it.
+        let since = self.departed.map_or(0, |before| (now - before) & u64::from(u32::MAX));
+        self.departed = Some(now);
+        self.burst = self.burst.saturating_sub(since);
+    }
+}
