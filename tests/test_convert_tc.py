@@ -267,6 +267,23 @@ def test_pie_is_that_of_linux(tmp_path: Path) -> None:
         assert len([one for one in converted.remarks if "pie" in str(one)]) == differences
 
 
+def test_dualpi2_is_that_of_linux(tmp_path: Path) -> None:
+    for dual, command, differences in (
+        ({"law": "linux"}, "dualpi2 limit 10000 target 15000us tupdate 16000us coupling_factor 2", 1),
+        (
+            {"native": {"step": "2ms"}},
+            "dualpi2 limit 312 target 15000us tupdate 16000us coupling_factor 2 step_thresh 2000us",
+            3,
+        ),
+    ):
+        queueing = {"classes": [{"name": "all", "buffer": {"dualpi2": dual}}]}
+        file = tmp_path / "policy.yaml"
+        file.write_text(json.dumps({"policies": {"one": {"queueing": queueing}}}))
+        converted = convert.convert(file, to="tc", rate="10Mb/s")
+        assert command in converted.text, converted.text
+        assert len(converted.remarks) == differences, converted.remarks
+
+
 def test_what_linux_does_not_have_is_listed(perhop: Command) -> None:
     file = ROOT / "vectors" / "ios" / "enterprise-wan-edge.cfg"
     ended = perhop("convert", file, "--to", "tc", "--interface", "Serial0/0", "--json")

@@ -111,6 +111,14 @@ def test_pie_says_its_target() -> None:
         assert expected in words, words
 
 
+def test_dualpi2_says_what_both_queues_do() -> None:
+    loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
+    dual = {"dualpi2": {"law": "linux", "limit": "500 packets"}}
+    words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", dual))))
+    assert "DualPI2 (linux), at most 500 packets" in words, words
+    assert "classic queue: steers towards 15 ms" in words, words
+
+
 def test_names_are_text_not_markup(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", '"<b>&\\"steady"'))
     picture = ElementTree.fromstring(draw(perhop.Scenario.load(scenario)))

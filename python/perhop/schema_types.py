@@ -368,6 +368,7 @@ BufferConfig = TypedDict("BufferConfig", {
     "codel": 'NotRequired[CodelConfig]',
     "fq-codel": 'NotRequired[FqCodelConfig]',
     "pie": 'NotRequired[PieConfig]',
+    "dualpi2": 'NotRequired[DualPi2Config]',
 })
 
 
@@ -490,6 +491,37 @@ PieConfig = TypedDict("PieConfig", {
     "ecn": 'NotRequired[EcnConfig]',
     "mark-up-to": 'NotRequired[float]',
     "limit": 'NotRequired[QueueSize]',
+})
+
+
+DualPi2Config = TypedDict("DualPi2Config", {
+    "law": 'NotRequired[DualPi2Law]',
+    "target": 'NotRequired[Time | None]',
+    "rtt-max": 'NotRequired[Time | None]',
+    "update-interval": 'NotRequired[Time | None]',
+    "alpha": 'NotRequired[float | None]',
+    "beta": 'NotRequired[float | None]',
+    "coupling": 'NotRequired[int | None]',
+    "native": 'NotRequired[NativeMarking | None]',
+    "scheduler": 'NotRequired[CoupledScheduler | None]',
+    "limit": 'NotRequired[QueueSize | None]',
+})
+
+
+class NativeMarking(TypedDict):
+    step: NotRequired[Time]
+    ramp: NotRequired[RampConfig]
+
+
+RampConfig = TypedDict("RampConfig", {
+    "from": 'Time',
+    "width": 'Time',
+})
+
+
+CoupledScheduler = TypedDict("CoupledScheduler", {
+    "classic-share": 'NotRequired[float]',
+    "time-shift": 'NotRequired[Time]',
 })
 
 
@@ -772,6 +804,7 @@ CeThresholdOf = Literal["capable", "ect1"]
 PieLaw = Literal["rfc", "linux"]
 PieDelay = Literal["departure-rate", "sojourn"]
 PieSpacing = Literal["random", "derandomized"]
+DualPi2Law = Literal["rfc", "linux"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
 PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters

@@ -22,6 +22,7 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         BufferConfig::TailDrop(config) => Some(config.limit),
         // Whatever it steers towards, no more than its limit is sure.
         BufferConfig::Pie(config) => Some(config.limit),
+        BufferConfig::DualPi2(config) => config.fixed_limit(),
         // The limit of the drop precedence that has most room.
         BufferConfig::WeightedTailDrop(config) => {
             let same_unit = config.limits.windows(2).all(|pair| pair[0].same_unit(pair[1]));

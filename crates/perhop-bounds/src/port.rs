@@ -1,6 +1,7 @@
 //! [`Port`]: the bounds of every queue of one port.
 
 use perhop_qos::accounting::Accounting;
+use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policer::{PoliceConfig, PoliceWhen};
 use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
 use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
@@ -267,7 +268,7 @@ impl<'a> Walk<'a, '_> {
             streams,
             policer: class.police.as_ref().and_then(|police| self.policer(police, streams)),
             limits,
-            is_fair: class.fair_queueing.is_some(),
+            is_fair: !is_fifo(class),
             wire: self.port.wire,
         };
         self.bounds[place] = queue.bound(guarantee);
@@ -345,7 +346,7 @@ impl<'a> Walk<'a, '_> {
     /// span came in that span or, at most its delay, before.
     fn keeps_to(&self, cap: &CapConfig, active: &Active, above: &Above, guarantee: &Guarantee) -> bool {
         let class = active.child.class;
-        if class.queueing.is_some() || class.shape.is_some() || class.fair_queueing.is_some() {
+        if class.queueing.is_some() || class.shape.is_some() || !is_fifo(class) {
             return false;
         }
         let delay = self
@@ -396,4 +397,9 @@ impl<'a> Walk<'a, '_> {
             }
         }
     }
+}
+
+/// Whether the packets of the leaf `class` leave in the order in which they came.
+fn is_fifo(class: &ClassConfig) -> bool {
+    class.fair_queueing.is_none() && !matches!(class.buffer, Some(BufferConfig::DualPi2(_)))
 }

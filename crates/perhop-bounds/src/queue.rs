@@ -126,7 +126,7 @@ fn in_queue(
     Some(deviation::backlog(arrival, line)? + rest)
 }
 
-const FAIR: &str = "its flows are served fairly: in another order than they came";
+const FAIR: &str = "its packets leave in another order than they came";
 
 /// Why a curve that is guaranteed gives no bound.
 fn exceeded(line: &Service, arrival: &Arrival) -> String {

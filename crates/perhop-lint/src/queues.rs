@@ -45,7 +45,12 @@ impl Leaf<'_> {
             Some(BufferConfig::TailDrop(config)) => Some(config.limit),
             Some(BufferConfig::WeightedTailDrop(_)) => None,
             // They answer waits, so that what the queue could hold says nothing about them.
-            Some(BufferConfig::Codel(_) | BufferConfig::FqCodel(_) | BufferConfig::Pie(_)) => None,
+            Some(
+                BufferConfig::Codel(_)
+                | BufferConfig::FqCodel(_)
+                | BufferConfig::Pie(_)
+                | BufferConfig::DualPi2(_),
+            ) => None,
             Some(
                 BufferConfig::Red(config)
                 | BufferConfig::Wred(config)

@@ -1,5 +1,6 @@
 //! [`Queue`]: the packets that wait, and [`Occupancy`], the only place that counts them.
 
+mod dual;
 mod fair_queueing;
 mod flow_hash;
 mod growing_ring;
@@ -10,6 +11,7 @@ mod timed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use dual::{CoupledScheduler, DualQueue};
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
 pub use growing_ring::GrowingRing;
 pub use sparse::SparseFlows;
@@ -211,6 +213,10 @@ impl Queue {
     /// An empty queue that serves `flows` in turns and counts by `precedence`.
     pub fn sparse(precedence: &PrecedenceSource, flows: SparseFlows) -> Queue {
         Queue { order: Some(Box::new(Order::Sparse(flows))), ..Queue::new(precedence) }
+    }
+    /// An empty queue that serves the `dual` one and counts by `precedence`.
+    pub fn dual(precedence: &PrecedenceSource, dual: DualQueue) -> Queue {
+        Queue { order: Some(Box::new(Order::Dual(dual))), ..Queue::new(precedence) }
     }
     /// Serves flows by what `accounting` counts from now on.
     pub(crate) fn count(&mut self, accounting: Accounting) {

@@ -123,8 +123,13 @@ fn run(case: &Case, file: &Path) {
         if let Some(expected) = &step.averages {
             assert_close(&buffer.averages(), expected, &format!("{place}: averages"));
         }
-        if let (AnyBuffer::Pie(pie), Some(expected)) = (&buffer, step.probability) {
-            assert_close(&[pie.probability()], &[expected], &format!("{place}: probability"));
+        let probability = match &buffer {
+            AnyBuffer::Pie(pie) => Some(pie.probability()),
+            AnyBuffer::DualPi2(dual) => Some(dual.base_probability()),
+            _ => None,
+        };
+        if let (Some(found), Some(expected)) = (probability, step.probability) {
+            assert_close(&[found], &[expected], &format!("{place}: probability"));
             continue;
         }
         let AnyBuffer::Mred(mred) = &buffer else {

@@ -66,6 +66,9 @@ fn buffers() -> Vec<Value> {
         pie(json!({"ecn": "mark", "mark-up-to": 0.5})),
         pie(json!({"delay": "sojourn", "drop-spacing": "derandomized", "limit": "9000B"})),
         json!({"pie": {"law": "linux", "limit": "12 packets", "ecn": "mark"}}),
+        dualpi2("rfc", &json!({"time-shift": "2ms"})),
+        dualpi2("rfc", &json!({"classic-share": 25})),
+        dualpi2("linux", &json!({"classic-share": 10})),
     ]
 }
 
@@ -82,7 +85,13 @@ fn fq_codel(law: &str) -> Value {
 
 /// Whether classes with `buffer` may be under `scheduler`: the fluid server of WFQ takes nothing back.
 fn may_drop(scheduler: &str, buffer: &Value) -> bool {
-    scheduler != "wfq" || (buffer.get("codel").is_none() && buffer.get("fq-codel").is_none())
+    scheduler != "wfq" || ["codel", "fq-codel", "dualpi2"].iter().all(|kind| buffer.get(kind).is_none())
+}
+
+/// `DualPI2` that is quick enough for a hundred packets.
+fn dualpi2(law: &str, scheduler: &Value) -> Value {
+    json!({"dualpi2": {"law": law, "target": "1ms", "update-interval": "500us", "alpha": 64, "beta": 128,
+                       "limit": "12 packets", "scheduler": scheduler}})
 }
 
 /// PIE that is quick enough for a hundred packets.

@@ -48,7 +48,7 @@ struct Tables {
     others: Vec<String>,
 }
 
-const POLICIES: usize = 9;
+const POLICIES: usize = 12;
 
 /// `CoDel` that soon finds packets late.
 fn codel(law: &str) -> Value {
@@ -128,6 +128,9 @@ fn policies_of_a_port() -> [Value; POLICIES] {
         ]}),
         json!({"classes": [{"name": "all", "buffer": {"red": {"precedences": [
             {"min": "1 packets", "max": "5 packets", "max-probability": 0.5}], "averaging": {"weight": 0.1}}}}]}),
+        json!({"classes": [{"name": "all", "buffer": {"pie": {"target": "2ms", "update-interval": "1ms", "burst": "3ms", "alpha": 2, "beta": 2}}}]}),
+        json!({"classes": [{"name": "all", "buffer": {"pie": {"law": "linux", "target": "2ms", "limit": "40 packets"}}}]}),
+        json!({"classes": [{"name": "all", "buffer": {"dualpi2": {"target": "2ms", "update-interval": "1ms", "alpha": 9, "beta": 32}}}]}),
         json!({"classes": [{"name": "all", "buffer": codel("rfc")}]}),
         json!({"classes": [{"name": "all", "buffer": codel("linux"), "shape": {"rate": "700kb/s", "burst": "3kB"}}]}),
         json!({"scheduler": "scfq", "classes": [

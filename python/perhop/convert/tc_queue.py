@@ -44,6 +44,8 @@ def discipline(config: Mapping[str, Any], rate_bps: int, say: Say) -> str:
         return _codel(kind, parameters, say)
     if kind == "pie":
         return _pie(parameters, say)
+    if kind == "dualpi2":
+        return _dualpi2(parameters, rate_bps, say)
     rows = _rows(config, parameters, say)
     if not rows:
         say(f"{kind} by a model", "tail drop of 64 packets in its place")
@@ -106,6 +108,29 @@ def _pie(pie: Mapping[str, Any], say: Say) -> str:
     gains = f"alpha {round(16 * pie.get('alpha', 0.125))} beta {round(16 * pie.get('beta', 1.25))}"
     ecn = "ecn" if pie.get("ecn") in ("mark", "mark-all") else "noecn"
     return f"pie limit {limit} {times} {gains} {ecn}"
+
+
+def _dualpi2(dual: Mapping[str, Any], rate_bps: int, say: Say) -> str:
+    limit, unit = size(dual.get("limit") or "10000 packets")
+    if dual.get("law", "rfc") != "linux":
+        say("DualPI2 of RFC 9332", "Linux' own: random marks, a step of 1 ms in place of the ramp")
+        if not dual.get("limit"):
+            limit, unit = rate_bps // 32, "bytes"
+    if unit != "packets":
+        say(f"limit of {limit} bytes", f"dualpi2 counts packets: of {_AVERAGE} bytes each")
+        limit = max(limit // _AVERAGE, 1)
+    say("dualpi2", "needs Linux 6.17 and its iproute2")
+    target, interval = _time(dual, "target", "15ms"), _time(dual, "update-interval", "16ms")
+    words = [f"limit {limit} target {target} tupdate {interval}"]
+    words += [f"{name} {dual[name]:g}" for name in ("alpha", "beta") if dual.get(name) is not None]
+    words.append(f"coupling_factor {dual.get('coupling') or 2}")
+    native = dual.get("native") or {}
+    if "step" in native:
+        words.append(f"step_thresh {_time(native, 'step')}")
+    share = (dual.get("scheduler") or {}).get("classic-share")
+    if share is not None:
+        words.append(f"classic_protection {round(share)}%")
+    return " ".join(["dualpi2", *words])
 
 
 def _fair(fair: Mapping[str, Any], say: Say) -> str:

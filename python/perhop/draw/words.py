@@ -94,6 +94,8 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
         ]
     if kind == "pie":
         return _pie(config, limit or "1000 packets")
+    if kind == "dualpi2":
+        return _dualpi2(config, limit)
     if kind not in RED_FAMILY:
         return [(f"tail drop, {f'at most {limit}' if limit else 'no limit'}", "muted")]
     name = kind.upper() if kind != "mred" else f"RED family, {config.get('averages') or 'single'} averages"
@@ -115,6 +117,21 @@ def _pie(config: Mapping[str, Any], limit: str) -> list[tuple[str, str]]:
     lines = [f"PIE ({config.get('law') or 'rfc'}), at most {limit}", f"steers towards {target}"]
     if config.get("ecn", "ignore") != "ignore":
         lines.append("marks ECN-capable packets")
+    return [(line, "muted") for line in lines]
+
+
+def _dualpi2(config: Mapping[str, Any], limit: str | None) -> list[tuple[str, str]]:
+    """Return lines about DualPI2."""
+    is_linux = config.get("law") == "linux"
+    most = limit or ("10000 packets" if is_linux else "250 ms of its rate")
+    target = quantity(str(config.get("target") or "15ms"))
+    ramp = {"ramp": {"from": "800us", "width": "400us"}}
+    native = config.get("native") or ({"step": "1ms"} if is_linux else ramp)
+    lines = [
+        f"DualPI2 ({config.get('law') or 'rfc'}), at most {most}",
+        f"classic queue: steers towards {target}",
+        f"low latency (ECT(1), CE): {values(native)}",
+    ]
     return [(line, "muted") for line in lines]
 
 

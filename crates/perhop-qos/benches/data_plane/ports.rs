@@ -7,9 +7,11 @@
 //! Nothing but the wire limits a class, as in the twin, whose subport, pipe and traffic classes have token
 //! buckets as well.
 //!
-//! `one-queue` is the same port with one queue, for packets of 64 flows: what its buffer manager takes.
+//! `one-queue` is the same port with one queue, for packets of 64 flows, every second of them with ECT(1): what
+//! its buffer manager takes.
 
 use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::packet::Ecn;
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
@@ -42,6 +44,8 @@ pub(crate) fn run(bench: &Bench) {
         ("tail-drop", json!({"limit": "64 packets"})),
         ("codel", json!({"law": "linux", "limit": "64 packets"})),
         ("fq-codel", json!({"law": "linux", "limit": "65 packets"})),
+        ("pie", json!({"limit": "64 packets"})),
+        ("dualpi2", json!({"law": "linux", "limit": "64 packets"})),
     ] {
         let policy = counted(0, json!({"classes": [{"name": "all", "buffer": {name: buffer}}]}));
         bench.case(&format!("one-queue/{name}/light"), || port(&policy, BURST));
@@ -138,6 +142,8 @@ fn packets() -> Vec<Packet> {
     let packet = |row: usize| Packet {
         dscp: Dscp::new(classes[row] as u8).expect("below 64"),
         color: Color::new(colors[row] as usize),
+        // For the ports that ask.
+        marks: if row.is_multiple_of(2) { Ecn::NotCapable } else { Ecn::Capable1 }.into(),
         ..Packet::new(key(row), 64 + lengths[row])
     };
     (0..PACKETS).map(packet).collect()

@@ -8,6 +8,10 @@ mod contract;
 mod drop_count;
 mod drop_curve;
 mod drop_spacing;
+mod dualpi2;
+mod dualpi2_config;
+mod dualpi2_linux;
+mod dualpi2_rfc;
 mod fixed_point;
 mod fq_codel;
 mod half_power;
@@ -36,6 +40,8 @@ use serde::{Deserialize, Serialize};
 
 pub use codel::{CeThresholdConfig, CeThresholdOf, Codel, CodelConfig, CodelLaw, EcnMarking};
 pub use contract::BufferManager;
+pub use dualpi2::DualPi2;
+pub use dualpi2_config::{DualPi2Config, DualPi2Law, NativeMarking, RampConfig};
 pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use law::Law;
 pub use mred::Mred;
@@ -54,7 +60,7 @@ pub use thresholds::{
 pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};
 
 use crate::framing::Framing;
-use crate::queue::{Occupancy, Stay};
+use crate::queue::{DualQueue, Occupancy, Stay};
 use crate::random::Streams;
 use crate::{Color, ConfigError, Packet, Rate, Time, Verdict};
 
@@ -83,6 +89,9 @@ pub enum BufferConfig {
     FqCodel(FqCodelConfig),
     /// PIE: a drop probability that holds the queueing delay at a target.
     Pie(PieConfig),
+    /// `DualPI2`: a queue with low latency beside a classic one, with coupled probabilities (RFC 9332).
+    #[serde(rename = "dualpi2")]
+    DualPi2(DualPi2Config),
 }
 
 /// A buffer manager of any kind: stored by value, dispatched by one `match`.
@@ -100,6 +109,8 @@ pub enum AnyBuffer {
     FqCodel(FqCodel),
     /// See [`Pie`]. In a box, or every buffer manager would be as large.
     Pie(Box<Pie>),
+    /// See [`DualPi2`].
+    DualPi2(Box<DualPi2>),
 }
 
 const _: () = assert!(size_of::<AnyBuffer>() == 128, "two cache lines, of which few read the second");
@@ -118,7 +129,8 @@ impl BufferConfig {
             | BufferConfig::WeightedTailDrop(_)
             | BufferConfig::Codel(_)
             | BufferConfig::FqCodel(_)
-            | BufferConfig::Pie(_) => None,
+            | BufferConfig::Pie(_)
+            | BufferConfig::DualPi2(_) => None,
             BufferConfig::Red(config)
             | BufferConfig::Wred(config)
             | BufferConfig::RioC(config)
@@ -129,7 +141,7 @@ impl BufferConfig {
     /// Whether it drops packets that have joined the queue, when they come to its head.
     pub fn drops_at_the_head(&self) -> bool {
         match self {
-            BufferConfig::Codel(_) | BufferConfig::FqCodel(_) => true,
+            BufferConfig::Codel(_) | BufferConfig::FqCodel(_) | BufferConfig::DualPi2(_) => true,
             BufferConfig::TailDrop(_)
             | BufferConfig::WeightedTailDrop(_)
             | BufferConfig::Red(_)
@@ -139,6 +151,14 @@ impl BufferConfig {
             | BufferConfig::Mred(_)
             | BufferConfig::Pie(_) => false,
         }
+    }
+    /// The two queues that it decides about, on a link of this `framing`; `None` where there is one.
+    ///
+    /// # Errors
+    /// Where their scheduler has no valid share.
+    pub(crate) fn dual_queue(&self, framing: Framing) -> Result<Option<DualQueue>, ConfigError> {
+        let BufferConfig::DualPi2(config) = self else { return Ok(None) };
+        config.build_queue(framing).map(Some).map_err(|error| error.within("dualpi2"))
     }
     /// The buffer manager of a queue that drains at `drain` at most (the port's rate): what its
     /// idle clock converts time into packets with.
@@ -172,6 +192,10 @@ impl BufferConfig {
             BufferConfig::FqCodel(config) => {
                 return Ok(AnyBuffer::FqCodel(config.build(framing).map_err(|e| e.within("fq-codel"))?));
             }
+            BufferConfig::DualPi2(config) => {
+                let built = config.build(drain, framing, streams).map_err(|e| e.within("dualpi2"))?;
+                return Ok(AnyBuffer::DualPi2(Box::new(built)));
+            }
             BufferConfig::Pie(config) => {
                 let built = config.build_on(framing, streams).map_err(|e| e.within("pie"))?;
                 return Ok(AnyBuffer::Pie(Box::new(built)));
@@ -200,7 +224,8 @@ impl AnyBuffer {
             | AnyBuffer::WeightedTailDrop(_)
             | AnyBuffer::Codel(_)
             | AnyBuffer::FqCodel(_)
-            | AnyBuffer::Pie(_) => Vec::new(),
+            | AnyBuffer::Pie(_)
+            | AnyBuffer::DualPi2(_) => Vec::new(),
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
     }
@@ -212,7 +237,8 @@ impl AnyBuffer {
             | AnyBuffer::WeightedTailDrop(_)
             | AnyBuffer::Codel(_)
             | AnyBuffer::FqCodel(_)
-            | AnyBuffer::Pie(_) => None,
+            | AnyBuffer::Pie(_)
+            | AnyBuffer::DualPi2(_) => None,
             AnyBuffer::Mred(buffer) => Some(buffer.deciding_average(precedence, queue)),
         }
     }
@@ -228,6 +254,7 @@ macro_rules! dispatch {
             AnyBuffer::Codel($buffer) => $call,
             AnyBuffer::FqCodel($buffer) => $call,
             AnyBuffer::Pie($buffer) => $call,
+            AnyBuffer::DualPi2($buffer) => $call,
         }
     };
 }

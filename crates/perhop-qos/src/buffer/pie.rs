@@ -123,7 +123,7 @@ impl Pie {
     /// What becomes of a packet that was selected.
     fn selected(&mut self, packet: &Packet) -> Verdict {
         let marks = self.marks_up_to.is_some_and(|up_to| match &self.control {
-            // RFC 8033 §5.1: marked "if drop_prob_ is lower than mark_ecnth".
+            // RFC 8033 §5.1: while the drop probability is below `mark_ecnth`.
             Control::Rfc(control) => control.probability() < up_to,
             Control::Linux(control) => control.marks(),
         });

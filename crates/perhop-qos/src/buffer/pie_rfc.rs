@@ -4,7 +4,7 @@ use super::pie_config::{PieConfig, PieDelay, PieSpacing};
 use crate::Time;
 use crate::random::Stream;
 
-/// RFC 8033 §5.2: `DQ_THRESHOLD`, "a power of 2 value, 2^14", and the weight of one measurement, over 2^16.
+/// RFC 8033 §5.2: `DQ_THRESHOLD`, 2^14 bytes, and the weight of one measurement, as a part of 2^16.
 const DQ_THRESHOLD: f64 = 16384.0;
 const WEIGHT: f64 = DQ_THRESHOLD / 65536.0;
 
@@ -80,7 +80,7 @@ impl RfcPie {
             step = 0.02;
         }
         self.probability += step;
-        // §4.2: "drop probability decays exponentially" when the delay is and was 0.
+        // §4.2: it decays exponentially while the delay is and was 0.
         if self.current == 0.0 && self.old == 0.0 {
             self.probability *= 0.98;
         }

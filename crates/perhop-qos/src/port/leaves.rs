@@ -64,20 +64,20 @@ impl Leaves {
             }
             _ => None,
         };
+        let dual = buffer.dual_queue(wire.framing).map_err(|error| error.within("buffer"))?;
         let buffer = buffer
             .build_on(wire.rate, wire.framing, &streams.child("buffer"))
             .map_err(|error| error.within("buffer"))?;
         class.precedence.check().map_err(|error| error.within("precedence"))?;
         let flows = class.fair_queueing.as_ref().map(FairQueueingConfig::build).transpose();
         let queue = match flows.map_err(|error| error.within("fair-queueing"))? {
-            Some(_) if buffer.asks_for_stays() || matches!(buffer, AnyBuffer::Pie(_)) => {
-                return Err(with_fair_queueing(class));
-            }
+            Some(_) if goes_by_order(&buffer) => return Err(with_fair_queueing(class)),
             Some(flows) => Queue::fair(&class.precedence, flows),
-            None => match sparse {
-                Some(settings) => Queue::sparse(&class.precedence, SparseFlows::new(settings)),
-                None if buffer.asks_for_stays() => Queue::timed(&class.precedence),
-                None => Queue::new(&class.precedence),
+            None => match (sparse, dual) {
+                (Some(settings), _) => Queue::sparse(&class.precedence, SparseFlows::new(settings)),
+                (None, Some(dual)) => Queue::dual(&class.precedence, dual),
+                (None, None) if buffer.asks_for_stays() => Queue::timed(&class.precedence),
+                (None, None) => Queue::new(&class.precedence),
             },
         };
         let policer = class.police.as_ref().map(PoliceConfig::build).transpose();
@@ -90,6 +90,11 @@ impl Leaves {
         self.queues.push(queue);
         Ok(())
     }
+}
+
+/// Whether a buffer manager must know in which order packets leave.
+fn goes_by_order(buffer: &AnyBuffer) -> bool {
+    buffer.asks_for_stays() || matches!(buffer, AnyBuffer::Pie(_) | AnyBuffer::DualPi2(_))
 }
 
 /// The buffer manager of `class` goes by how long packets have waited, which fair queueing does not note.

@@ -1,7 +1,7 @@
 //! [`Order`]: the packets of a queue that knows more of them than their order of arrival.
 
 use super::timed::TimedPackets;
-use super::{FlowQueues, Room, SparseFlows, Stay};
+use super::{DualQueue, FlowQueues, Room, SparseFlows, Stay};
 use crate::accounting::Accounting;
 use crate::{Packet, Time};
 
@@ -16,13 +16,15 @@ pub(super) enum Order {
     Fair(FlowQueues),
     /// Flows in turns, those that send little first.
     Sparse(SparseFlows),
+    /// Those with low latency beside the others.
+    Dual(DualQueue),
 }
 
 impl Order {
     /// Counts as `accounting` says from now on, where it shares out bytes.
     pub(super) fn count(&mut self, accounting: Accounting) {
         match self {
-            Order::Timed(_) | Order::Sparse(_) => {}
+            Order::Timed(_) | Order::Sparse(_) | Order::Dual(_) => {}
             Order::Fair(flows) => flows.count(accounting),
         }
     }
@@ -31,7 +33,7 @@ impl Order {
     pub(super) fn is_fifo(&self) -> bool {
         match self {
             Order::Timed(_) => true,
-            Order::Fair(_) | Order::Sparse(_) => false,
+            Order::Fair(_) | Order::Sparse(_) | Order::Dual(_) => false,
         }
     }
     #[inline(never)]
@@ -40,12 +42,13 @@ impl Order {
             Order::Timed(packets) => packets.head(),
             Order::Fair(flows) => flows.head(),
             Order::Sparse(flows) => flows.head(),
+            Order::Dual(queues) => queues.head(),
         }
     }
     #[inline(never)]
     pub(super) fn make_room(&mut self, packet: &Packet) -> Room {
         match self {
-            Order::Timed(_) | Order::Sparse(_) => Room::Free,
+            Order::Timed(_) | Order::Sparse(_) | Order::Dual(_) => Room::Free,
             Order::Fair(flows) => flows.make_room(packet),
         }
     }
@@ -55,6 +58,7 @@ impl Order {
             Order::Timed(packets) => packets.push(now, packet),
             Order::Fair(flows) => flows.push(*packet),
             Order::Sparse(flows) => flows.push(now, packet),
+            Order::Dual(queues) => queues.push(now, packet),
         }
     }
     /// Forgets the head, which there must be.
@@ -67,19 +71,21 @@ impl Order {
                 Stay::default()
             }
             Order::Sparse(flows) => flows.drop_head(),
+            Order::Dual(queues) => queues.drop_head(),
         }
     }
-    /// The head of `flow`, a packet of `length` IP bytes that had left it, was dropped.
+    /// The head of `flow`, a packet of `length` IP bytes that had left it, was dropped, not sent.
     pub(super) fn refund(&mut self, flow: u16, length: u32) {
         match self {
             Order::Timed(_) | Order::Fair(_) => {}
             Order::Sparse(flows) => flows.refund(flow, length),
+            Order::Dual(queues) => queues.head_dropped(),
         }
     }
     /// Another packet that it gives up because it holds too many, and the flow of that.
     pub(super) fn shed(&mut self) -> Option<(Packet, u16)> {
         match self {
-            Order::Timed(_) | Order::Fair(_) => None,
+            Order::Timed(_) | Order::Fair(_) | Order::Dual(_) => None,
             Order::Sparse(flows) => flows.shed(),
         }
     }
@@ -89,6 +95,7 @@ impl Order {
             Order::Timed(packets) => Box::new(packets.iter()),
             Order::Fair(flows) => Box::new(flows.iter()),
             Order::Sparse(flows) => Box::new(flows.iter()),
+            Order::Dual(queues) => Box::new(queues.iter()),
         }
     }
 }

@@ -48,14 +48,20 @@ pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     // At 8 Mb/s 1000 bytes take 1000 us: some packets come as the one before leaves.
     let gap = prop_oneof![3 => Just(0u64), 2 => Just(1000), 4 => 0..900u64, 1 => 0..9_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => Just(40u32), 3 => 40..1500u32];
-    let packet = (length, 0..4u8, 0..Color::COUNT, 0..4u16, any::<bool>());
+    let packet = (
+        length,
+        0..4u8,
+        0..Color::COUNT,
+        0..4u16,
+        prop::sample::select(vec![Ecn::NotCapable, Ecn::Capable0, Ecn::Capable1]),
+    );
     prop::collection::vec((gap, packet), 1..150).prop_map(|arrivals| {
-        let arrival = |(gap, (length, class, color, flow, capable))| {
+        let arrival = |(gap, (length, class, color, flow, ecn)): (u64, (u32, u8, usize, u16, Ecn))| {
             let key = FlowKey { source_port: flow, ..FlowKey::default() };
             let packet = Packet {
                 dscp: Dscp::new(8 * class).unwrap(),
                 color: Color::new(color),
-                marks: if capable { Ecn::Capable0 } else { Ecn::NotCapable }.into(),
+                marks: ecn.into(),
                 ..Packet::new(key, length)
             };
             (Time::from_microseconds(gap), packet)

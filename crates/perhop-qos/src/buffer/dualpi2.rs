@@ -1,0 +1,178 @@
+//! `DualPI2`: two queues with coupled probabilities (RFC 9332).
+//!
+//! The queues themselves and who is served of them are [`DualQueue`](crate::queue::DualQueue): this decides
+//! about the packet at the head. As in [`Pie`](super::Pie), updates have no timer: those that have come due
+//! are made up for when a packet arrives or leaves, with what was at the heads of both queues at the time.
+
+use super::contract::BufferManager;
+use super::dualpi2_config::{DualPi2Config, DualPi2Law};
+use super::dualpi2_linux::LinuxDualPi2;
+use super::dualpi2_rfc::RfcDualPi2;
+use super::tail_drop::TailDrop;
+use crate::framing::Framing;
+use crate::packet::Ecn;
+use crate::queue::{DualQueue, GrowingRing, Occupancy, Stay};
+use crate::random::{Stream, Streams};
+use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Rate, Time, Verdict};
+
+/// Bytes of two packets: below that Linux lets every packet go that has not waited for long.
+const FLOOR: u64 = 3000;
+
+/// `DualPI2`.
+#[derive(Clone, Debug)]
+pub struct DualPi2 {
+    control: Control,
+    /// When the probabilities change next.
+    next_update: Time,
+    update_interval: Time,
+    limit: QueueSize,
+    /// What the law counts of a packet beyond its IP bytes.
+    header: u64,
+    random: Stream,
+    /// When those joined that wait in each queue.
+    classic: GrowingRing<Time>,
+    low_latency: GrowingRing<Time>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Control {
+    Rfc(RfcDualPi2),
+    Linux(LinuxDualPi2),
+}
+
+impl DualPi2Config {
+    /// The buffer manager of two queues that drain at `drain` onto a link of this `framing`.
+    ///
+    /// # Errors
+    /// The first field that is out of range or contradicts the law.
+    pub fn build(&self, drain: Rate, framing: Framing, streams: &Streams) -> Result<DualPi2, ConfigError> {
+        let settled = self.settle(drain)?;
+        let control = match self.law {
+            DualPi2Law::Rfc => Control::Rfc(RfcDualPi2::new(&settled)),
+            DualPi2Law::Linux => Control::Linux(LinuxDualPi2::new(&settled)),
+        };
+        Ok(DualPi2 {
+            control,
+            next_update: settled.update_interval,
+            update_interval: settled.update_interval,
+            limit: settled.limit,
+            header: self.header(framing).into(),
+            random: streams.stream(),
+            classic: GrowingRing::default(),
+            low_latency: GrowingRing::default(),
+        })
+    }
+}
+
+impl DualPi2Config {
+    /// The two queues, on a link of this `framing`.
+    ///
+    /// # Errors
+    /// Where the scheduler has no valid share.
+    pub(super) fn build_queue(&self, framing: Framing) -> Result<DualQueue, ConfigError> {
+        self.scheduler().build(self.header(framing)).map_err(|error| error.within("scheduler"))
+    }
+    /// What a packet counts beyond its IP bytes.
+    fn header(&self, framing: Framing) -> u32 {
+        match self.law {
+            DualPi2Law::Rfc => 0,
+            DualPi2Law::Linux => framing.queued_header(),
+        }
+    }
+}
+
+impl Control {
+    fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
+        match self {
+            Control::Rfc(control) => control.update(classic, low_latency),
+            Control::Linux(control) => control.update(classic, low_latency),
+        }
+    }
+}
+
+impl DualPi2 {
+    /// The base probability p′, as the last update left it: classic packets are dropped or marked with its
+    /// square, others are marked with its multiple.
+    pub fn base_probability(&self) -> f64 {
+        match &self.control {
+            Control::Rfc(control) => control.base(),
+            Control::Linux(control) => control.base(),
+        }
+    }
+
+    /// Makes up for the updates that were due by `now`, since when nothing has come or gone.
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        if self.next_update <= now {
+            self.update_until(now);
+        }
+    }
+    #[inline(never)]
+    fn update_until(&mut self, now: Time) {
+        let heads = (self.classic.front().copied(), self.low_latency.front().copied());
+        while self.next_update <= now {
+            let before = self.control;
+            let waited = |since: Option<Time>| since.map(|since| self.next_update.saturating_sub(since));
+            let (classic, low_latency) = (waited(heads.0), waited(heads.1));
+            self.control.update(classic, low_latency);
+            // Where nobody waits, what one update leaves as it is the next ones do, too.
+            let passed_over = if heads == (None, None) && self.control == before {
+                now.saturating_sub(self.next_update).as_picoseconds() / self.update_interval.as_picoseconds()
+            } else {
+                0
+            };
+            self.next_update = self.next_update.saturating_add(self.update_interval * (passed_over + 1));
+        }
+    }
+
+    /// What becomes of a packet that has waited since it joined the low-latency queue.
+    fn decide_low_latency(&mut self, waited: Time, queue: &Occupancy) -> Verdict {
+        let (leaves_others, is_short) = (!self.low_latency.is_empty(), self.is_short(queue));
+        match &mut self.control {
+            Control::Rfc(control) => control.low_latency(waited, leaves_others),
+            Control::Linux(control) => {
+                let verdict = if is_short { Verdict::Pass } else { control.low_latency(&mut self.random) };
+                if verdict == Verdict::Pass && control.steps(waited) { Verdict::MarkCe } else { verdict }
+            }
+        }
+    }
+    fn decide_classic(&mut self, is_capable: bool, queue: &Occupancy) -> Verdict {
+        let is_short = self.is_short(queue);
+        match &mut self.control {
+            Control::Rfc(control) => control.classic(is_capable),
+            Control::Linux(_) if is_short => Verdict::Pass,
+            Control::Linux(control) => control.classic(is_capable, &mut self.random),
+        }
+    }
+    /// `must_drop` of Linux: less is left than two packets of its device.
+    fn is_short(&self, queue: &Occupancy) -> bool {
+        queue.bytes + queue.packets * self.header < FLOOR + 2 * self.header
+    }
+}
+
+impl BufferManager for DualPi2 {
+    fn admit(&mut self, now: Time, packet: &Packet, _: Color, queue: &Occupancy) -> Verdict {
+        self.catch_up(now);
+        if !TailDrop::fits(self.limit, packet, queue) {
+            return Verdict::Drop(DropCause::QueueFull);
+        }
+        if DualQueue::takes(packet) {
+            self.low_latency.push_back(now);
+        } else {
+            self.classic.push_back(now);
+        }
+        Verdict::Pass
+    }
+    fn release(&mut self, now: Time, packet: &Packet, _: Color, _: Stay, queue: &Occupancy) -> Verdict {
+        self.catch_up(now);
+        let is_low_latency = DualQueue::takes(packet);
+        let waiting = if is_low_latency { &mut self.low_latency } else { &mut self.classic };
+        let waited = waiting.front().map_or(Time::ZERO, |since| now.saturating_sub(*since));
+        waiting.drop_front();
+        if is_low_latency {
+            self.decide_low_latency(waited, queue)
+        } else {
+            self.decide_classic(packet.marks.ecn() != Ecn::NotCapable, queue)
+        }
+    }
+}

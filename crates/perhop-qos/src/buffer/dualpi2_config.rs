@@ -1,0 +1,220 @@
+//! [`DualPi2Config`]: `DualPI2` as written in a policy.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::queue::CoupledScheduler;
+use crate::{ConfigError, QueueSize, Rate, Time};
+
+/// `DualPI2` as written in a policy: two queues, of which packets with ECT(1) or CE take the one with low
+/// latency, and all others the classic one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct DualPi2Config {
+    /// Whose `DualPI2` it is. An option beside it that it settles otherwise is an error.
+    pub law: DualPi2Law,
+    /// The queueing delay that it steers the classic queue towards. By default 15ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Time>,
+    /// The longest round trip for which the controller is to be stable. By default 100ms. For `rfc`, where
+    /// the interval and the gains follow from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_max: Option<Time>,
+    /// How often the probabilities change. By default the target or a third of `rtt-max`, whichever is
+    /// shorter, under `rfc`; 16ms under `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub update_interval: Option<Time>,
+    /// Gain of the distance from the target, per second. By default 0.1 · `update-interval` / `rtt-max`²
+    /// under `rfc`; 41/256 under `linux`, which has 256ths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Gain of the change since the last update, per second. By default 0.3 / `rtt-max` under `rfc`; 819/256
+    /// under `linux`, which has 256ths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// How many times the base probability packets of the low-latency queue are marked with, 1 to 16. By
+    /// default 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coupling: Option<u8>,
+    /// What the low-latency queue marks by its own delay. By default a ramp from 800us to 1200us under `rfc`,
+    /// a step at 1ms under `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub native: Option<NativeMarking>,
+    /// Which queue is served. By default the classic one has a sixteenth under `rfc`, a tenth under `linux`,
+    /// as long as both hold packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<CoupledScheduler>,
+    /// What both queues hold at most together. By default what the port sends in 250 ms under `rfc`, 10000
+    /// packets under `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<QueueSize>,
+}
+
+/// Whose `DualPI2` it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DualPi2Law {
+    /// RFC 9332, appendix A: likelihoods add up until they make one.
+    #[default]
+    Rfc,
+    /// `sch_dualpi2.c` of Linux since 6.17, in its whole numbers: random numbers, and nothing but the step
+    /// while both queues hold less than two packets.
+    Linux,
+}
+
+/// What the low-latency queue marks by its own delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NativeMarking {
+    /// Every packet that has waited for longer.
+    Step(Time),
+    /// With a probability that grows from 0 to 1. For `rfc`.
+    Ramp(RampConfig),
+}
+
+/// A probability that grows with the delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RampConfig {
+    /// The delay up to which it is 0.
+    pub from: Time,
+    /// How much more delay makes it 1.
+    pub width: Time,
+}
+
+/// Everything that a law leaves open or settles, in its own units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Settled {
+    pub(super) target: Time,
+    pub(super) update_interval: Time,
+    pub(super) alpha: f64,
+    pub(super) beta: f64,
+    pub(super) coupling: u8,
+    pub(super) native: NativeMarking,
+    pub(super) limit: QueueSize,
+}
+
+impl DualPi2Config {
+    /// The scheduler of both queues.
+    pub fn scheduler(&self) -> CoupledScheduler {
+        self.scheduler.unwrap_or(match self.law {
+            DualPi2Law::Rfc => CoupledScheduler::ClassicShare(6.25),
+            DualPi2Law::Linux => CoupledScheduler::ClassicShare(10.0),
+        })
+    }
+
+    /// What both queues hold at most, where that does not depend on the port.
+    pub fn fixed_limit(&self) -> Option<QueueSize> {
+        self.limit.or((self.law == DualPi2Law::Linux).then_some(QueueSize::Packets(10_000)))
+    }
+    /// What both queues hold at most on a port that drains at `drain`.
+    fn limit(&self, drain: Rate) -> QueueSize {
+        // RFC 9332 appendix A.1: `limit = MAX_LINK_RATE * 250 ms`.
+        let quarter_second = QueueSize::Bytes((drain.as_bits_per_second() / 32).max(3000));
+        self.fixed_limit().unwrap_or(quarter_second)
+    }
+
+    /// All options, on a port that drains at `drain`.
+    ///
+    /// # Errors
+    /// The first that is out of range or contradicts the law.
+    pub(super) fn settle(&self, drain: Rate) -> Result<Settled, ConfigError> {
+        let target = self.target.unwrap_or(Time::from_milliseconds(15));
+        let rtt_max = self.rtt_max.unwrap_or(Time::from_milliseconds(100));
+        let third = Time::from_picoseconds(rtt_max.as_picoseconds() / 3);
+        let (interval, native) = match self.law {
+            DualPi2Law::Rfc => {
+                let ramp =
+                    RampConfig { from: Time::from_microseconds(800), width: Time::from_microseconds(400) };
+                (target.min(third), NativeMarking::Ramp(ramp))
+            }
+            DualPi2Law::Linux => {
+                (Time::from_milliseconds(16), NativeMarking::Step(Time::from_milliseconds(1)))
+            }
+        };
+        let update_interval = self.update_interval.unwrap_or(interval);
+        let (rtt_s, interval_s) = (rtt_max.as_seconds(), update_interval.as_seconds());
+        let (alpha, beta) = match self.law {
+            DualPi2Law::Rfc => (0.1 * interval_s / (rtt_s * rtt_s), 0.3 / rtt_s),
+            DualPi2Law::Linux => (41.0 / 256.0, 819.0 / 256.0),
+        };
+        let settled = Settled {
+            target,
+            update_interval,
+            alpha: self.alpha.unwrap_or(alpha),
+            beta: self.beta.unwrap_or(beta),
+            coupling: self.coupling.unwrap_or(2),
+            native: self.native.unwrap_or(native),
+            limit: self.limit(drain),
+        };
+        check_times(rtt_max, &settled)?;
+        check_numbers(&settled)?;
+        match self.law {
+            DualPi2Law::Rfc => Ok(settled),
+            DualPi2Law::Linux => self.check_linux(&settled).map(|()| settled),
+        }
+    }
+
+    /// What `sch_dualpi2.c` has no parameter for.
+    fn check_linux(&self, settled: &Settled) -> Result<(), ConfigError> {
+        let differs = |field: &str, what: &str| {
+            Err(ConfigError::new(field, format!("in Linux {what}")).help("leave it out, or write law: rfc"))
+        };
+        if self.rtt_max.is_some() {
+            return differs("rtt-max", "the gains are written, not a round trip");
+        }
+        for (field, gain) in [("alpha", settled.alpha), ("beta", settled.beta)] {
+            if (gain * 256.0).fract() != 0.0 {
+                return differs(field, "a gain is a number of 256ths");
+            }
+        }
+        if matches!(settled.native, NativeMarking::Ramp(_)) {
+            return differs("native", "the low-latency queue marks by a step");
+        }
+        match self.scheduler() {
+            CoupledScheduler::ClassicShare(share) if share.fract() == 0.0 => {}
+            _ => return differs("scheduler", "the classic queue has a share in whole percent"),
+        }
+        match settled.limit {
+            QueueSize::Packets(_) => Ok(()),
+            QueueSize::Bytes(_) => differs("limit", "the limit counts packets"),
+        }
+    }
+}
+
+fn check_times(rtt_max: Time, settled: &Settled) -> Result<(), ConfigError> {
+    let times =
+        [("target", settled.target), ("rtt-max", rtt_max), ("update-interval", settled.update_interval)];
+    for (field, time) in times {
+        if !(Time::from_microseconds(1)..=Time::from_seconds(4)).contains(&time) {
+            return Err(ConfigError::new(field, format!("a time of {time}")).help("1us to 4s"));
+        }
+    }
+    Ok(())
+}
+
+fn check_numbers(settled: &Settled) -> Result<(), ConfigError> {
+    for (field, gain) in [("alpha", settled.alpha), ("beta", settled.beta)] {
+        if !(0.0..=1e6).contains(&gain) {
+            let message = format!("a gain of {gain} per second");
+            return Err(ConfigError::new(field, message).help("0 to 1000000; RFC 9332 has 0.15 and 3"));
+        }
+    }
+    if !(1..=16).contains(&settled.coupling) {
+        return Err(ConfigError::new("coupling", format!("a coupling factor of {}", settled.coupling))
+            .help("1 to 16; RFC 9332 recommends 2"));
+    }
+    if let NativeMarking::Ramp(RampConfig { width, .. }) = settled.native
+        && width == Time::ZERO
+    {
+        return Err(ConfigError::new("width", "a ramp of no width is a step")
+            .help("write native: {step: 1ms}")
+            .within("ramp")
+            .within("native"));
+    }
+    if settled.limit.count() == 0 {
+        return Err(ConfigError::new("limit", "queues with a limit of 0 drop every packet")
+            .help("for example 10000 packets"));
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! `DualPI2` as Linux has it: `net/sched/sch_dualpi2.c` since 6.17, in its whole numbers.
+
+use super::dualpi2_config::{NativeMarking, Settled};
+use crate::random::Stream;
+use crate::{DropCause, Time, Verdict};
+
+/// `MAX_PROB`: a probability of 1.
+const ONE: u32 = u32::MAX;
+/// `ALPHA_BETA_GRANULARITY`: gains have so many bits more than probabilities per nanosecond.
+const GRANULARITY: u32 = 6;
+
+/// State and parameters, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct LinuxDualPi2 {
+    target: i64,
+    alpha: i64,
+    beta: i64,
+    coupling: u8,
+    step: u64,
+    /// `pi2_prob`, the base probability.
+    base: u32,
+    last_delay: i64,
+}
+
+fn nanoseconds(time: Time) -> u64 {
+    time.as_picoseconds() / 1000
+}
+
+impl LinuxDualPi2 {
+    pub(super) fn new(settled: &Settled) -> LinuxDualPi2 {
+        // `dualpi2_scale_alpha_beta`, of a gain in 256ths.
+        let gain = |per_second: f64| {
+            let parts = ((per_second * 256.0) as u64 * u64::from(ONE)) >> (8 - GRANULARITY);
+            (parts / 1_000_000_000).cast_signed()
+        };
+        let step = match settled.native {
+            NativeMarking::Step(threshold) => nanoseconds(threshold),
+            NativeMarking::Ramp(ramp) => nanoseconds(ramp.from),
+        };
+        LinuxDualPi2 {
+            target: nanoseconds(settled.target).cast_signed(),
+            alpha: gain(settled.alpha),
+            beta: gain(settled.beta),
+            coupling: settled.coupling,
+            step,
+            base: 0,
+            last_delay: 0,
+        }
+    }
+
+    pub(super) fn base(&self) -> f64 {
+        f64::from(self.base) / f64::from(ONE)
+    }
+
+    /// `calculate_probability`, where the first packet of each queue has waited so long, if there is one.
+    pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
+        let delay = classic.max(low_latency).map_or(0, nanoseconds).cast_signed();
+        let change = (delay - self.target)
+            .wrapping_mul(self.alpha)
+            .wrapping_add((delay - self.last_delay).wrapping_mul(self.beta));
+        self.last_delay = delay;
+        // The kernel adds 32 bits of the step and looks whether the sum has turned over.
+        let step = (change.unsigned_abs() >> GRANULARITY) as u32;
+        self.base = if change > 0 {
+            self.base.checked_add(step).unwrap_or(ONE)
+        } else {
+            self.base.saturating_sub(step)
+        };
+    }
+
+    /// `must_drop`: what becomes of a classic packet, which is ECN-capable or not.
+    pub(super) fn classic(&self, is_capable: bool, random: &mut Stream) -> Verdict {
+        if !self.squared(random) {
+            Verdict::Pass
+        } else if is_capable && !self.is_overloaded() {
+            Verdict::MarkCe
+        } else {
+            Verdict::Drop(DropCause::EarlyRandom)
+        }
+    }
+    /// `must_drop`: what becomes of a packet of the low-latency queue.
+    pub(super) fn low_latency(&self, random: &mut Stream) -> Verdict {
+        if !self.is_overloaded() {
+            return if roll(self.coupled() as u32, random) { Verdict::MarkCe } else { Verdict::Pass };
+        }
+        if self.squared(random) { Verdict::Drop(DropCause::EarlyRandom) } else { Verdict::MarkCe }
+    }
+    /// `do_step_aqm`: whether a packet is marked that has waited so long.
+    pub(super) fn steps(&self, waited: Time) -> bool {
+        nanoseconds(waited) > self.step
+    }
+
+    fn coupled(&self) -> u64 {
+        u64::from(self.base) * u64::from(self.coupling)
+    }
+    fn is_overloaded(&self) -> bool {
+        self.coupled() > u64::from(ONE)
+    }
+    fn squared(&self, random: &mut Stream) -> bool {
+        roll(self.base, random) && roll(self.base, random)
+    }
+}
+
+/// `dualpi2_roll`.
+fn roll(probability: u32, random: &mut Stream) -> bool {
+    (random.bits() >> 32) as u32 <= probability
+}

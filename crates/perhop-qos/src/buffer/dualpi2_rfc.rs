@@ -1,0 +1,131 @@
+//! `DualPI2` as RFC 9332 has it: the pseudocode of its appendix A, the handling of overload included.
+
+use super::dualpi2_config::{NativeMarking, Settled};
+use crate::{DropCause, Time, Verdict};
+
+/// State and parameters; delays in seconds, gains per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct RfcDualPi2 {
+    target: f64,
+    alpha: f64,
+    beta: f64,
+    coupling: f64,
+    native: NativeMarking,
+    /// `p'`, the base probability.
+    base: f64,
+    /// `prevq`.
+    previous: f64,
+    /// What has added up of the likelihoods (`recur`): of classic packets, and of the others to be marked
+    /// and to be dropped.
+    classic: f64,
+    marks: f64,
+    drops: f64,
+}
+
+/// Appendix A.1, `recur`: true as often as `likelihood` says, and evenly spread.
+fn recurs(count: &mut f64, likelihood: f64) -> bool {
+    *count += likelihood;
+    let is_due = *count > 1.0;
+    if is_due {
+        *count -= 1.0;
+    }
+    is_due
+}
+
+impl RfcDualPi2 {
+    pub(super) fn new(settled: &Settled) -> RfcDualPi2 {
+        RfcDualPi2 {
+            target: settled.target.as_seconds(),
+            alpha: settled.alpha,
+            beta: settled.beta,
+            coupling: settled.coupling.into(),
+            native: settled.native,
+            base: 0.0,
+            previous: 0.0,
+            classic: 0.0,
+            marks: 0.0,
+            drops: 0.0,
+        }
+    }
+
+    pub(super) fn base(&self) -> f64 {
+        self.base
+    }
+
+    /// `dualpi2_update`, where the first packet of each queue has waited so long, if there is one.
+    pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
+        // The queuing time of the first classic packet, or of the other queue where there is none.
+        let current = classic.or(low_latency).map_or(0.0, Time::as_seconds);
+        let step = self.alpha * (current - self.target) + self.beta * (current - self.previous);
+        self.base = (self.base + step).clamp(0.0, 1.0);
+        self.previous = current;
+    }
+
+    /// What becomes of a classic packet, which is ECN-capable or not, at the head of its queue.
+    pub(super) fn classic(&mut self, is_capable: bool) -> Verdict {
+        let probability = self.base * self.base;
+        if !recurs(&mut self.classic, probability) {
+            return Verdict::Pass;
+        }
+        // Appendix A: `p_Cmax = min(1/k^2, 1)`. From there on overload disables ECN.
+        let most = (1.0 / (self.coupling * self.coupling)).min(1.0);
+        if is_capable && probability < most { Verdict::MarkCe } else { Verdict::Drop(DropCause::EarlyRandom) }
+    }
+
+    /// What becomes of a packet of the low-latency queue that has waited so long, and leaves others behind or
+    /// not.
+    pub(super) fn low_latency(&mut self, waited: Time, leaves_others: bool) -> Verdict {
+        let coupled = self.coupling * self.base;
+        if coupled >= 1.0 {
+            // Saturated: drop as the classic queue does, and mark what is left.
+            if recurs(&mut self.drops, self.base * self.base) {
+                return Verdict::Drop(DropCause::EarlyRandom);
+            }
+            return Verdict::MarkCe;
+        }
+        // `Th_len`: no marking of its own below one packet that waits.
+        let native = if leaves_others { self.native(waited) } else { 0.0 };
+        if recurs(&mut self.marks, native.max(coupled)) { Verdict::MarkCe } else { Verdict::Pass }
+    }
+
+    /// `laqm`.
+    fn native(&self, waited: Time) -> f64 {
+        match self.native {
+            NativeMarking::Step(threshold) => f64::from(u8::from(waited > threshold)),
+            NativeMarking::Ramp(ramp) => {
+                (waited.saturating_sub(ramp.from).as_seconds() / ramp.width.as_seconds()).min(1.0)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dualpi2_config::DualPi2Config;
+    use super::*;
+    use crate::Rate;
+
+    /// Of a thousand packets of each kind at a base probability, how many are marked and dropped.
+    fn counts(base: f64) -> [usize; 4] {
+        let settled = DualPi2Config::default().settle(Rate::from_bits_per_second(10_000_000)).unwrap();
+        let mut control = RfcDualPi2 { base, ..RfcDualPi2::new(&settled) };
+        let classic: Vec<Verdict> = (0..1000).map(|_| control.classic(true)).collect();
+        let others: Vec<Verdict> = (0..1000).map(|_| control.low_latency(Time::ZERO, true)).collect();
+        let count =
+            |verdicts: &[Verdict], of: fn(&Verdict) -> bool| verdicts.iter().filter(|v| of(v)).count();
+        let (marked, dropped) =
+            (|v: &Verdict| *v == Verdict::MarkCe, |v: &Verdict| matches!(v, Verdict::Drop(_)));
+        [count(&classic, marked), count(&classic, dropped), count(&others, marked), count(&others, dropped)]
+    }
+
+    /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`; but for one, as what adds up must exceed 1.
+    #[test]
+    fn probabilities_are_coupled() {
+        // Above 1/k the classic queue ignores ECN, and who has low latency is dropped as well.
+        for (base, expected) in [(0.0, [0, 0, 0, 0]), (0.2, [40, 0, 400, 0]), (0.6, [0, 360, 640, 360])] {
+            let found = counts(base);
+            let differ = found.iter().zip(expected).any(|(found, expected)| found.abs_diff(expected) > 1);
+            assert!(!differ, "p' {base}: {found:?}, expected {expected:?}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! [`DualQueue`]: a queue for low latency beside a classic one, and who is served of the two (RFC 9332).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{GrowingRing, Stay};
+use crate::packet::Ecn;
+use crate::{ConfigError, Packet, Time};
+
+/// Which of the two queues is served.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CoupledScheduler {
+    /// Weighted round robin by bytes while both hold packets: so many percent are the classic queue's, 0 to
+    /// 100, in hundredths.
+    ClassicShare(f64),
+    /// The packet that has waited longer, where those of the low-latency queue count as if they had waited so
+    /// much longer (time-shifted FIFO).
+    TimeShift(Time),
+}
+
+/// A scheduler as it counts.
+#[derive(Clone, Copy, Debug)]
+enum Coupled {
+    /// Weights in hundredths of a percent.
+    Shares {
+        classic: i64,
+        low_latency: i64,
+    },
+    TimeShift(Time),
+}
+
+/// Bytes of a packet with its Ethernet header, with which the low-latency queue is ahead at the start.
+const FIRST: i64 = 1514;
+
+/// The packets of both queues, each in order of arrival.
+#[derive(Clone, Debug)]
+pub struct DualQueue {
+    classic: GrowingRing<Timed>,
+    low_latency: GrowingRing<Timed>,
+    scheduler: Coupled,
+    /// What a packet counts beyond its IP bytes.
+    header: i64,
+    /// In bytes times weights: above 0 it is the classic queue's turn.
+    credit: i64,
+    /// What the packet served last has changed of it.
+    change: i64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Timed {
+    packet: Packet,
+    since: Time,
+}
+
+impl CoupledScheduler {
+    /// Two empty queues, whose packets count so many bytes beyond their IP bytes.
+    ///
+    /// # Errors
+    /// Where the share is no percentage.
+    pub fn build(self, header: u32) -> Result<DualQueue, ConfigError> {
+        let scheduler = match self {
+            CoupledScheduler::TimeShift(shift) => Coupled::TimeShift(shift),
+            CoupledScheduler::ClassicShare(percent) => {
+                let hundredths = percent * 100.0;
+                if !(0.0..=10_000.0).contains(&hundredths) || hundredths.fract() != 0.0 {
+                    let message = format!("a share of {percent} percent");
+                    return Err(ConfigError::new("classic-share", message)
+                        .help("0 to 100, in hundredths: 6.25 is a sixteenth"));
+                }
+                let classic = hundredths as i64;
+                Coupled::Shares { classic, low_latency: 10_000 - classic }
+            }
+        };
+        let mut queue = DualQueue {
+            classic: GrowingRing::default(),
+            low_latency: GrowingRing::default(),
+            scheduler,
+            header: header.into(),
+            credit: 0,
+            change: 0,
+        };
+        queue.begin_again();
+        Ok(queue)
+    }
+}
+
+impl DualQueue {
+    /// Whether `packet` belongs to the low-latency queue.
+    // RFC 9331 §5.1: ECT(1) and CE are treated as L4S.
+    #[inline]
+    pub fn takes(packet: &Packet) -> bool {
+        matches!(packet.marks.ecn(), Ecn::Capable1 | Ecn::CongestionExperienced)
+    }
+
+    /// Linux, `dualpi2_reset_c_protection`: who asks and finds nothing begins again.
+    fn begin_again(&mut self) {
+        self.change = 0;
+        self.credit = match self.scheduler {
+            Coupled::Shares { classic, low_latency } => FIRST * (classic - low_latency),
+            Coupled::TimeShift(_) => 0,
+        };
+    }
+
+    /// Whether the low-latency queue is served next.
+    #[inline]
+    fn serves_low_latency(&self) -> bool {
+        let (Some(classic), Some(low_latency)) = (self.classic.front(), self.low_latency.front()) else {
+            return self.classic.is_empty();
+        };
+        match self.scheduler {
+            Coupled::Shares { .. } => self.credit <= 0,
+            Coupled::TimeShift(shift) => low_latency.since <= classic.since + shift,
+        }
+    }
+
+    #[inline]
+    pub(super) fn head(&self) -> Option<&Packet> {
+        let queue = if self.serves_low_latency() { &self.low_latency } else { &self.classic };
+        queue.front().map(|timed| &timed.packet)
+    }
+    #[inline]
+    pub(super) fn push(&mut self, now: Time, packet: &Packet) {
+        let timed = Timed { packet: *packet, since: now };
+        if DualQueue::takes(packet) {
+            self.low_latency.push_back(timed);
+        } else {
+            self.classic.push_back(timed);
+        }
+    }
+
+    /// Forgets the head, which there must be.
+    pub(super) fn drop_head(&mut self) -> Stay {
+        let is_low_latency = self.serves_low_latency();
+        let queue = if is_low_latency { &mut self.low_latency } else { &mut self.classic };
+        let Timed { packet, since } = queue.front().copied().unwrap_or_default();
+        queue.drop_front();
+        let other = if is_low_latency { &self.classic } else { &self.low_latency };
+        self.change = match self.scheduler {
+            Coupled::Shares { classic, low_latency } if !other.is_empty() => {
+                let weight = if is_low_latency { classic } else { -low_latency };
+                weight * (i64::from(packet.length) + self.header)
+            }
+            _ => 0,
+        };
+        self.credit += self.change;
+        if self.classic.is_empty() && self.low_latency.is_empty() {
+            self.begin_again();
+        }
+        Stay { since, ..Stay::default() }
+    }
+    /// The head that was forgotten last has not been sent: it cost its queue nothing.
+    pub(super) fn head_dropped(&mut self) {
+        self.credit -= self.change;
+        self.change = 0;
+    }
+
+    /// The packets, those with low latency first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
+        self.low_latency.iter().chain(self.classic.iter()).map(|timed| &timed.packet)
+    }
+}
