@@ -278,8 +278,8 @@ impl Port {
         packet: &mut Packet,
         fits: impl FnOnce(&TransmitRing, u32) -> bool,
     ) -> Option<(Place, Stay)> {
-        if let Some(peaks) = &mut self.peaks {
-            peaks.changes(now, id, &self.queues);
+        if self.peaks.is_some() {
+            self.note_peak(now, id);
         }
         let queue = &mut self.queues[id.index()];
         let head = queue.head().filter(|head| fits(&self.ring, head.length))?;
@@ -402,6 +402,14 @@ impl Port {
     /// The queues, in the order of the policy's leaf classes.
     pub fn queues(&self) -> &[Queue] {
         &self.queues
+    }
+    /// Queue `id` may change at `now`.
+    #[cold]
+    #[inline(never)]
+    fn note_peak(&mut self, now: Time, id: QueueId) {
+        if let Some(peaks) = &mut self.peaks {
+            peaks.changes(now, id, &self.queues);
+        }
     }
     /// From `now` on, notes how full each queue is at most.
     pub fn watch_peaks(&mut self, now: Time) {

@@ -28,8 +28,8 @@ impl Port {
         observer: &mut O,
     ) -> Result<(Verdict, Joins), DropCause> {
         observer.arrived(now, place, packet);
-        if let Some(peaks) = &mut self.peaks {
-            peaks.changes(now, place.queue, &self.queues);
+        if self.peaks.is_some() {
+            self.note_peak(now, place.queue);
         }
         let index = place.queue.index();
         let refused = if index < self.gates.len() { self.refuses(now, index, packet) } else { None };
