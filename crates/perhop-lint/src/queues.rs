@@ -43,10 +43,10 @@ impl Leaf<'_> {
     fn queue_limit(&self) -> Option<QueueSize> {
         match &self.class.buffer {
             Some(BufferConfig::TailDrop(config)) => Some(config.limit),
-            Some(BufferConfig::WeightedTailDrop(_)) => None,
-            // They answer waits, so that what the queue could hold says nothing about them.
+            // All but the first answer waits, so that what the queue could hold says nothing about them.
             Some(
-                BufferConfig::Codel(_)
+                BufferConfig::WeightedTailDrop(_)
+                | BufferConfig::Codel(_)
                 | BufferConfig::FqCodel(_)
                 | BufferConfig::Pie(_)
                 | BufferConfig::DualPi2(_),

@@ -231,7 +231,7 @@ fn what_makes_no_sense_is_an_error_with_its_field() {
             ring: RingConfig::default(),
         };
         let error = Port::build(Some(&queueing), &wire, &[], &Streams::new(1, 0)).unwrap_err();
-        let path: Vec<&str> = error.path.iter().map(|part| part.as_ref()).collect();
+        let path: Vec<&str> = error.path.iter().map(AsRef::as_ref).collect();
         assert!(path.contains(&field) && path.contains(&"dualpi2"), "{written}: {error}");
         assert!(error.help.is_some(), "{written}: {error}");
     }
