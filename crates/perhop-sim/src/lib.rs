@@ -20,10 +20,12 @@ mod fragments;
 mod host_events;
 mod hosts;
 mod plain;
+pub mod playback;
 pub mod run;
 mod session;
 mod setup;
 pub mod snapshot;
+pub mod stepwise;
 pub mod tcp;
 pub mod waits;
 

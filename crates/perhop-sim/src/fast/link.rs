@@ -3,6 +3,7 @@
 //! The plan is made once, before the run (`plan.rs`). Each of its enums says which way packets take; what
 //! cannot be written cannot happen. ARCHITECTURE.md lists all ways.
 
+#[cfg(target_pointer_width = "64")]
 use std::mem::offset_of;
 
 use perhop_net::Direction;

@@ -1,0 +1,108 @@
+//! [`Playback`]: a run again, packet by packet, for whoever draws what happens at a port.
+//!
+//! The same seed gives the same run, so that any instant of it can be looked at afterwards: the plain engine
+//! runs up to it and writes down what becomes of the packets from there on.
+
+mod watch;
+mod way;
+
+use std::path::{Path, PathBuf};
+
+use perhop_net::Network;
+use perhop_qos::error::ConfigError;
+use perhop_qos::units::Time;
+use perhop_scenario::Scenario;
+use perhop_scenario::routing::LinkId;
+
+use crate::build::set_up;
+use crate::engine::Engine;
+use crate::hosts::Hosts;
+use watch::PortWatch;
+pub use way::Way;
+
+/// A span is looked at in this many steps, so that it can end when it has packets enough.
+const STEPS: u64 = 64;
+
+/// The first replication of a scenario, with the packets at one port.
+#[derive(Debug)]
+pub struct Playback {
+    scenario: Scenario,
+    base: PathBuf,
+    seed: u64,
+    port: usize,
+    network: Network<Hosts, PortWatch>,
+    now: Time,
+}
+
+/// The packets at a port in a span of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The beginning.
+    pub from: Time,
+    /// The end.
+    pub until: Time,
+    /// Every packet that was at the port then, in the order of arrival.
+    pub ways: Vec<Way>,
+}
+
+impl Playback {
+    /// The replication before its start; port number `port` is watched: ports are numbered in the order of
+    /// the scenario's links, both directions of each. Trace files are looked for relative to `base`.
+    ///
+    /// # Errors
+    /// Whatever of the scenario cannot be built, or if there is no such port.
+    pub fn new(scenario: &Scenario, base: &Path, seed: u64, port: usize) -> Result<Playback, ConfigError> {
+        let setup = set_up(scenario, base, seed, 0, &[])?;
+        let ends = &setup.hosts.link_ends;
+        let Some([node, _]) = ends.get(port) else {
+            return Err(ConfigError::new("port", format!("there is no port number {port}")));
+        };
+        let leads_here = ends.iter().map(|[_, to]| to == node).collect();
+        let classes = setup.hosts.measurements.flows.iter().map(|flow| flow.class as u32).collect();
+        let network = setup.plain(PortWatch::new(port, leads_here, classes));
+        let (scenario, base) = (scenario.clone(), base.to_owned());
+        Ok(Playback { scenario, base, seed, port, network, now: Time::ZERO })
+    }
+
+    /// The names of all ports, and of the queues of each.
+    pub fn ports(&self) -> Vec<(&str, &[String])> {
+        let links = (0..self.network.directions.len() as u32).map(LinkId);
+        let directions = links.map(|link| self.network.direction(link));
+        directions.map(|one| (one.name.as_str(), one.queue_names.as_slice())).collect()
+    }
+
+    /// The packets at the port from `from` to `until`, or to an earlier instant by which there were at least
+    /// `enough` of them. Going back runs the scenario again.
+    ///
+    /// # Errors
+    /// As for [`Playback::new`].
+    pub fn span(&mut self, from: Time, until: Time, enough: usize) -> Result<Span, ConfigError> {
+        if from < self.network.observers.from {
+            *self = Playback::new(&self.scenario, &self.base, self.seed, self.port)?;
+        }
+        let until = until.min(self.scenario.duration).max(from);
+        self.network.observers.forget_before(from);
+        self.advance(from);
+        let length = until.saturating_sub(from).as_picoseconds();
+        let mut reached = from;
+        for step in 1..=STEPS {
+            let part = (u128::from(length) * u128::from(step) / u128::from(STEPS)) as u64;
+            reached = from + Time::from_picoseconds(part);
+            self.advance(reached);
+            if self.network.observers.len() >= enough {
+                break;
+            }
+        }
+        // The engine may have been further already.
+        let until = reached.max(self.now.min(until));
+        Ok(Span { from, until, ways: self.network.observers.ways() })
+    }
+
+    fn advance(&mut self, until: Time) {
+        if until > self.now {
+            self.network.run_until(until);
+            // Polls that are due at that instant have happened: ports are wholly at it.
+            self.now = until;
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! [`PortWatch`]: writes down what becomes of the packets at one port.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::observer::{Observer, Place, PortObservers};
+use perhop_qos::packet::Packet;
+use perhop_qos::port::Departure;
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
+
+use super::way::Way;
+use crate::flow::flow_of;
+
+/// No two packets of a port agree in both: a segment's place is taken again when the segment has arrived.
+type Identity = (u64, Time);
+
+/// Writes down what becomes of the packets at one port, and of those that do not get there because the input
+/// policies of its node drop them.
+#[derive(Debug)]
+pub(super) struct PortWatch {
+    port: usize,
+    /// By port: whether it leads to the node of the watched one.
+    leads_here: Vec<bool>,
+    /// By flow.
+    classes: Vec<u32>,
+    next: u32,
+    /// Packets that are at the port.
+    waiting: BTreeMap<Identity, Way>,
+    /// Packets that have left it or ended, in the order in which that was known.
+    ended: Vec<(Identity, Way)>,
+    /// Packets that ended before are forgotten.
+    pub(super) from: Time,
+}
+
+impl PortWatch {
+    pub(super) fn new(port: usize, leads_here: Vec<bool>, classes: Vec<u32>) -> PortWatch {
+        let (waiting, ended) = (BTreeMap::new(), Vec::new());
+        PortWatch { port, leads_here, classes, next: 0, waiting, ended, from: Time::ZERO }
+    }
+    /// Packets that it remembers.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len() + self.ended.len()
+    }
+    /// Forgets packets that ended before `from`.
+    pub(super) fn forget_before(&mut self, from: Time) {
+        self.from = from;
+        self.ended.retain(|(_, way)| way.ends().is_none_or(|ends| ends >= from));
+    }
+    /// All packets, in the order of arrival.
+    pub(super) fn ways(&self) -> Vec<Way> {
+        let ended = self.ended.iter().map(|(_, way)| *way);
+        let mut ways: Vec<Way> = self.waiting.values().copied().chain(ended).collect();
+        ways.sort_by_key(|way| way.number);
+        ways
+    }
+
+    fn arrives(&mut self, now: Time, packet: &Packet) -> Way {
+        let flow = flow_of(packet);
+        let number = self.next;
+        self.next += 1;
+        Way {
+            number,
+            flow: flow as u32,
+            class: self.classes.get(flow).copied(),
+            length: packet.length,
+            dscp: packet.dscp,
+            arrived: now,
+            queue: None,
+            precedence: 0,
+            marked: false,
+            left: None,
+            dropped: None,
+        }
+    }
+    fn end(&mut self, identity: Identity, way: Way) {
+        if way.ends().is_some_and(|ends| ends >= self.from) {
+            self.ended.push((identity, way));
+        }
+    }
+    /// `packet`, which was at the port or has left it, ended.
+    fn ends(&mut self, now: Time, packet: &Packet, cause: DropCause) {
+        let identity = identity(packet);
+        if let Some(way) = self.waiting.remove(&identity) {
+            self.end(identity, Way { dropped: Some((now, cause)), ..way });
+        } else if let Some((_, way)) = self.ended.iter_mut().rfind(|(known, _)| *known == identity) {
+            // On the wire, or at the far end's conditioners.
+            way.dropped = Some((now, cause));
+        }
+    }
+}
+
+fn identity(packet: &Packet) -> Identity {
+    (packet.payload, packet.sent_at)
+}
+
+impl Observer for PortWatch {
+    fn arrived(&mut self, _: Time, place: Place, packet: &Packet) {
+        if let Some(way) = self.waiting.get_mut(&identity(packet)) {
+            way.queue = Some(place.queue.index() as u32);
+            way.precedence = place.precedence.index() as u32;
+            way.dscp = packet.dscp;
+        }
+    }
+    fn dropped(&mut self, now: Time, _: Option<Place>, packet: &Packet, cause: DropCause) {
+        self.ends(now, packet, cause);
+    }
+    fn marked(&mut self, _: Time, _: Place, packet: &Packet) {
+        if let Some(way) = self.waiting.get_mut(&identity(packet)) {
+            way.marked = true;
+        }
+    }
+    fn dequeued(&mut self, now: Time, _: Place, packet: &Packet, departure: Departure) {
+        let identity = identity(packet);
+        if let Some(way) = self.waiting.remove(&identity) {
+            self.end(identity, Way { left: Some((now, departure)), ..way });
+        }
+    }
+}
+
+/// The observer of a port: that of the watched one sees everything.
+pub(super) struct AtPort<'w>(Option<&'w mut PortWatch>);
+
+impl Observer for AtPort<'_> {
+    fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
+        if let Some(watch) = &mut self.0 {
+            watch.arrived(now, place, packet);
+        }
+    }
+    fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
+        if let Some(watch) = &mut self.0 {
+            watch.dropped(now, place, packet, cause);
+        }
+    }
+    fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
+        if let Some(watch) = &mut self.0 {
+            watch.marked(now, place, packet);
+        }
+    }
+    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        if let Some(watch) = &mut self.0 {
+            watch.dequeued(now, place, packet, departure);
+        }
+    }
+}
+
+impl PortObservers for PortWatch {
+    type Observer<'w> = AtPort<'w>;
+
+    fn of_port(&mut self, port: usize) -> AtPort<'_> {
+        AtPort((port == self.port).then_some(self))
+    }
+    fn arriving(&mut self, now: Time, port: usize, packet: &Packet) {
+        if port == self.port {
+            let way = self.arrives(now, packet);
+            self.waiting.insert(identity(packet), way);
+        }
+    }
+    fn dropped_between(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
+        if port == self.port {
+            self.ends(now, packet, cause);
+        } else if self.leads_here[port] && cause != DropCause::Lost {
+            let way = self.arrives(now, packet);
+            self.end(identity(packet), Way { dropped: Some((now, cause)), ..way });
+        }
+    }
+}
