@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use perhop_measure::results::Table;
+use perhop_routers::loader;
 use perhop_scenario::Document;
 use perhop_sim::batch::{self, BatchPlan, Ended, HalfWidth, Outcome, Point, Until};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::configuration::loader;
 use crate::{columns, memory};
 
 /// Points that ended, with their replications.

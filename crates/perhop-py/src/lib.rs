@@ -8,7 +8,6 @@ mod batch;
 mod bounds;
 mod captures;
 mod columns;
-mod configuration;
 mod diagnostics;
 mod drawing;
 mod live;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use perhop_measure::budget::Budget;
+use perhop_routers::loader;
 use perhop_scenario::{Checked, Coloring, Diagnostic, Document};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::configuration::loader;
 use crate::{diagnostics, memory};
 
 /// A loaded and checked scenario.

@@ -1,9 +1,9 @@
 //! Router configurations.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use perhop_ios::platform::Evidence;
-use perhop_ios::{Assumptions, Diagnostic, Dialect, Line, LineState, Platform, Profile, Recognition, Router};
+use perhop_ios::Assumptions;
+use perhop_routers::{Detail, Wrong, report};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -22,115 +22,17 @@ pub(crate) fn check_router(
     assume: Option<BTreeMap<String, String>>,
     detail: &str,
 ) -> PyResult<String> {
-    let chosen =
-        platform.map(|name| Platform::named(name).ok_or_else(|| unknown_platform(name))).transpose()?;
-    let detail = Detail::named(detail)?;
-    py.detach(|| {
-        let assumptions: Assumptions = assume.unwrap_or_default();
-        let mut configuration = perhop_ios::parse_assuming(text, &assumptions)
-            .map_err(|(class, message)| PyValueError::new_err((format!("assume {class}"), message)))?;
-        let recognition = Recognition::of(&configuration);
-        let is_chosen = chosen.is_some();
-        let platform = chosen.unwrap_or_else(|| Platform::of(recognition.profile));
-        let router = perhop_ios::convert(&mut configuration, &platform);
-        let dependencies = configuration.dependencies();
-        let lines = || configuration.lines.iter().filter(|line| !line.is_blank());
-        let count = |state| lines().filter(|line| line.state == state).count();
-        let diagnosed: BTreeSet<usize> = configuration.diagnostics.iter().map(|one| one.line).collect();
-        let is_shown = |line: &&Line| match detail {
-            Detail::Policies | Detail::Lines => true,
-            Detail::Remarks => line.state.differs() || diagnosed.contains(&line.number),
-        };
-        let report = Report {
-            platform: PlatformReport {
-                profile: platform.profile,
-                dialect: recognition.dialect,
-                supported: recognition.dialect.is_supported(),
-                chosen: is_chosen,
-                certain: is_chosen || recognition.certain,
-                because: &recognition.because,
-            },
-            lines: lines().filter(is_shown).collect(),
-            counts: LineState::ALL
-                .map(|state| (state.to_string().replace(' ', "-"), count(state)))
-                .into_iter()
-                .collect(),
-            diagnostics: configuration
-                .diagnostics
-                .iter()
-                .map(|diagnostic| Concerning {
-                    diagnostic,
-                    interfaces: dependencies.used_by(diagnostic.line),
-                    fixed: diagnostic.fix.as_ref().and_then(|fix| {
-                        let line = configuration.lines.get(fix.line.checked_sub(1)?)?;
-                        Some(fix.apply(&line.text))
-                    }),
-                })
-                .collect(),
-            router: (detail == Detail::Policies).then_some(&router),
-        };
-        serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
-    })
+    let detail = Detail::named(detail).map_err(wrong)?;
+    let assumptions: Assumptions = assume.unwrap_or_default();
+    let written = py
+        .detach(|| report(text, platform, &assumptions, detail, |report| serde_json::to_string(report)))
+        .map_err(wrong)?;
+    written.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// How much is said of a configuration.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Detail {
-    /// Every line, and the resulting policies.
-    Policies,
-    /// Every line.
-    Lines,
-    /// The lines that need attention.
-    Remarks,
-}
-
-impl Detail {
-    fn named(name: &str) -> PyResult<Detail> {
-        match name {
-            "policies" => Ok(Detail::Policies),
-            "lines" => Ok(Detail::Lines),
-            "remarks" => Ok(Detail::Remarks),
-            _ => Err(PyValueError::new_err(format!("there is no detail `{name}`: policies, lines, remarks"))),
-        }
-    }
-}
-
-/// What becomes of a configuration.
-#[derive(Serialize)]
-struct Report<'a> {
-    platform: PlatformReport<'a>,
-    lines: Vec<&'a Line>,
-    counts: BTreeMap<String, usize>,
-    diagnostics: Vec<Concerning<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    router: Option<&'a Router>,
-}
-
-/// A diagnostic, the interfaces that it concerns, and its line mended.
-#[derive(Serialize)]
-struct Concerning<'a> {
-    #[serde(flatten)]
-    diagnostic: &'a Diagnostic,
-    interfaces: Vec<&'a str>,
-    /// What its line had better be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fixed: Option<String>,
-}
-
-/// The platform whose rules it is read by.
-#[derive(Serialize)]
-struct PlatformReport<'a> {
-    profile: Profile,
-    dialect: Dialect,
-    supported: bool,
-    chosen: bool,
-    certain: bool,
-    because: &'a [Evidence],
-}
-
-fn unknown_platform(name: &str) -> PyErr {
-    let message = format!("there is no platform `{name}`");
-    PyValueError::new_err((message, format!("platforms: {}", Platform::NAMES.join(", "))))
+/// A `ValueError` of message and help.
+fn wrong(wrong: Wrong) -> PyErr {
+    PyValueError::new_err((wrong.message, wrong.help))
 }
 
 /// Reads the text of a router configuration from a file.

@@ -1,5 +1,7 @@
-//! Router configurations in a scenario: `perhop-ios` interprets them, `perhop-scenario` translates the
-//! result.
+//! Routers' own configurations, for whoever loads scenarios: `perhop-ios` interprets them, `perhop-scenario`
+//! translates the result ([`loader`]); and what there is to say of a configuration by itself ([`report()`]).
+
+mod report;
 
 use perhop_ios::{LineState, Platform, Recognition};
 use perhop_lint::{Severity, rules};
@@ -11,11 +13,13 @@ use perhop_scenario::{
     RouterConfiguration,
 };
 
+pub use report::{Detail, Report, Wrong, report};
+
 /// Cisco IOS.
 struct Ios;
 
 /// A loader of scenarios with Cisco IOS configurations.
-pub(crate) fn loader() -> Loader<'static> {
+pub fn loader() -> Loader<'static> {
     Loader::with(&Ios)
 }
 

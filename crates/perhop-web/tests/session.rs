@@ -1,0 +1,158 @@
+//! The questions of the page, and that its answers are those of the engine.
+
+use std::path::Path;
+
+use perhop_routers::loader;
+use perhop_scenario::Document;
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_web::{Answer, Session};
+use serde_json::{Value, json};
+
+fn file(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::read_to_string(root.join(name)).unwrap()
+}
+
+/// The answer, as the page reads it from the module's memory.
+#[allow(clippy::needless_pass_by_value)] // a question is made where it is asked
+fn ask(session: &mut Session, question: Value) -> (Value, Vec<(String, Vec<f64>)>) {
+    let bytes = session.answer(question.to_string().as_bytes()).to_bytes();
+    let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+    let value: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+    let mut numbers = bytes[4 + length..].as_chunks::<8>().0.iter().map(|bits| f64::from_le_bytes(*bits));
+    let names = value["columns"].as_array().unwrap().iter();
+    let columns = names
+        .map(|entry| {
+            let count = entry[1].as_u64().unwrap() as usize;
+            (entry[0].as_str().unwrap().to_owned(), numbers.by_ref().take(count).collect())
+        })
+        .collect();
+    assert!(numbers.next().is_none(), "nothing behind the columns");
+    (value, columns)
+}
+
+fn ok(session: &mut Session, question: Value) -> Value {
+    let (mut answer, _) = ask(session, question);
+    assert!(answer["ok"].is_object(), "{answer}");
+    answer["ok"].take()
+}
+
+/// The summary of a run by the usual way.
+fn natively(text: &str, seed: u64) -> String {
+    let document = Document::parse(text, "a.yaml").unwrap();
+    let loaded = loader().load_document(&document, ".").unwrap();
+    let options = RunOptions { seed, replications: 1, threads: 1, engine: EngineChoice::Fast };
+    run(&loaded.resolved, Path::new("."), &options, &Progress::new()).unwrap().summary.to_json()
+}
+
+#[test]
+fn a_run_of_the_page_has_the_summary_of_every_other() {
+    let mut session = Session::default();
+    for name in ["examples/wred.perhop.yaml", "python/perhop/templates/voice.perhop.yaml"] {
+        let text = file(name);
+        let started = ok(&mut session, json!({"ask": "start", "text": text, "seed": 5, "intervals": 50}));
+        let classes = started["classes"].as_array().unwrap().len();
+        let mut times = Vec::new();
+        for step in 1..=20 {
+            let (_, columns) =
+                ask(&mut session, json!({"ask": "advance", "fraction": f64::from(step) / 20.0}));
+            let of = |name: &str| columns.iter().find(|(known, _)| known == name).unwrap().1.clone();
+            times.extend(of("time"));
+            for class in 0..classes {
+                assert_eq!(of(&format!("loss/{class}")).len(), of("time").len());
+                assert!(
+                    of(&format!("loss/{class}"))
+                        .iter()
+                        .all(|loss| loss.is_nan() || (0.0..=1.0).contains(loss))
+                );
+            }
+        }
+        assert_eq!(times.len(), 50, "every interval is told once");
+        assert!(times.is_sorted());
+        let ended = ok(&mut session, json!({"ask": "finish"}));
+        assert_eq!(ended["summary"], natively(&text, 5), "what is sampled for charts changes nothing");
+        let table = ok(&mut session, json!({"ask": "table", "name": "classes"}));
+        assert!(table["csv"].as_str().unwrap().starts_with("replication,class,"));
+        let (about, packets) = ask(
+            &mut session,
+            json!({"ask": "packets", "port": 2, "from": 3.0, "until": 3.5, "enough": 5000}),
+        );
+        assert!(about["ok"]["packets"].as_u64().unwrap() > 50);
+        assert!(packets.iter().all(|(_, values)| values.len() as u64 == about["ok"]["packets"]));
+    }
+}
+
+#[test]
+fn a_router_gets_traffic_for_each_of_its_classes() {
+    let mut session = Session::default();
+    let text = file("examples/router.cfg");
+    let found = ok(&mut session, json!({"ask": "check", "text": text}));
+    assert_eq!((&found["kind"], &found["runs"]), (&json!("router"), &json!(true)));
+    let around = ok(&mut session, json!({"ask": "around", "text": text, "loads": {"voice": 100_000.0}}));
+    assert_eq!(around["interface"], "Serial0/0", "the one with a policy");
+    let classes: Vec<(&str, bool)> = around["classes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["queue"].as_str().unwrap(), one["tcp"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(classes, [("voice", false), ("others/business", true), ("others/class-default", true)]);
+    let scenario = around["scenario"].to_string();
+    ok(&mut session, json!({"ask": "start", "text": scenario, "intervals": 10}));
+    let ended = ok(&mut session, json!({"ask": "finish"}));
+    assert_eq!(ended["summary"], natively(&scenario, 1));
+    // Every class is where it belongs: what waits in each queue of the interface was sent for it.
+    let summary: Value = serde_json::from_str(ended["summary"].as_str().unwrap()).unwrap();
+    for queue in ["voice", "others/business", "others/class-default"] {
+        let of_port = |one: &&Value| one["port"] == "branch->branch-far" && one["queue"] == queue;
+        let ports = summary["ports"].as_array().unwrap().iter().filter(of_port);
+        let arrived: f64 = ports.map(|one| one["arrived_packets"]["mean"].as_f64().unwrap_or(0.0)).sum();
+        assert!(arrived > 100.0, "{queue}: {arrived}");
+    }
+    let less = json!({"ask": "around", "text": text, "rate": "128kb/s", "ring": 1, "loads": {"voice": 0.0}});
+    let less = ok(&mut session, less);
+    assert_eq!(less["rate"], 128_000);
+    assert_eq!(less["scenario"]["traffic"].as_array().unwrap().len(), 2, "a load of zero is none");
+}
+
+#[test]
+fn mistakes_are_told_with_their_lines() {
+    let mut session = Session::default();
+    let text = file("python/perhop/templates/voice.perhop.yaml").replace("rate: 2Mb/s", "rate: 2Mbs");
+    let found = ok(&mut session, json!({"ask": "check", "text": text}));
+    assert_eq!(found["runs"], false);
+    assert_eq!(
+        (&found["diagnostics"][0]["line"], &found["diagnostics"][0]["severity"]),
+        (&json!(21), &json!("error"))
+    );
+    for (question, says) in [
+        (json!({"ask": "start", "text": text, "intervals": 5}), "`Mbs` is not a unit of a rate"),
+        (json!({"ask": "finish"}), "no run was started"),
+        (json!({"ask": "around", "text": "hostname r\n"}), "no interface has queues"),
+        (
+            json!({"ask": "around", "text": file("examples/router.cfg"), "rate": "fast"}),
+            "`fast` is not a rate",
+        ),
+        (json!({"ask": "dance"}), "not a question"),
+    ] {
+        let (answer, _) = ask(&mut session, question);
+        assert!(answer["error"]["message"].as_str().unwrap().contains(says), "{answer}");
+    }
+    assert_eq!(session.answer(b"\xff").value["error"]["help"], "");
+    assert_eq!(Answer::failed("a", "b").value["error"]["help"], "b");
+}
+
+#[test]
+fn nothing_written_stops_the_module() {
+    let mut session = Session::default();
+    let starter = file("python/perhop/templates/voice.perhop.yaml");
+    let router = file("examples/router.cfg");
+    for text in [starter.as_str(), router.as_str()] {
+        for cut in (0..text.len()).step_by(61).filter(|cut| text.is_char_boundary(*cut)) {
+            for text in [&text[..cut], &text[cut..]] {
+                ask(&mut session, json!({"ask": "check", "text": text}));
+                ask(&mut session, json!({"ask": "around", "text": text}));
+            }
+        }
+    }
+}
