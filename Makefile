@@ -17,7 +17,7 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
 .PHONY: help setup quick ci-packages bench-packages check format lint types msrv arm msrv-version test test-rust test-python docs docs-pictures \
-  fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-sweeps bench-scale bench-instructions bench-live fidelity lock \
+  playground fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-sweeps bench-scale bench-instructions bench-live fidelity lock \
   deny wheel sbom release reproducible clean
 
 help: ## list the targets
@@ -97,6 +97,19 @@ docs: setup ## build the Rust and Python documentation; warnings are errors
 
 docs-pictures: setup ## make the pictures of README and docs with perhop itself (docs/pictures)
 	$(BIN)/python tools/docs_pictures.py
+
+PLAYGROUND := python/perhop/playground/assets
+PLAYGROUND_SOURCES := $(wildcard playground/*.json playground/*.mjs playground/src/*.js) $(wildcard examples/*)
+
+playground: $(PLAYGROUND)/perhop.wasm $(PLAYGROUND)/playground.js ## build what `perhop playground` opens (npm; Rust for WebAssembly)
+
+$(PLAYGROUND)/perhop.wasm: tools/build_playground_module.sh $(RUST_SOURCES)
+	tools/build_playground_module.sh $@
+
+$(PLAYGROUND)/playground.js: $(PLAYGROUND_SOURCES)
+	@command -v npm > /dev/null || { echo "error: npm is missing; it comes with Node.js from https://nodejs.org, on Debian: apt-get install npm" >&2; exit 5; }
+	cd playground && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	node playground/build.mjs $(abspath $(PLAYGROUND))
 
 reproduce: setup ## run the published studies, print published and measured values, write results/
 	@# Exit code 4 means that a claim is not met. The table and the report show it; it is not a failure.
@@ -203,7 +216,7 @@ wheel: $(VENV)/packages ## build wheel and source distribution in dist/; the sam
 sbom: $(VENV)/packages ## write the list of everything in the wheel and needed by it to dist/ (CycloneDX)
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python tools/sbom.py dist
 
-release: wheel sbom ## wheel, source distribution and CycloneDX SBOM in dist/
+release: playground wheel sbom ## wheel with the playground, source distribution and CycloneDX SBOM in dist/
 
 reproducible: $(VENV)/packages ## build the wheel of HEAD twice, in different folders, and compare the bytes
 	$(PYTHON) tools/reproducible.py

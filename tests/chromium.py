@@ -30,7 +30,7 @@ class Seen:
 
 
 @contextmanager
-def opened(file: Path, *, width: int, height: int, scheme: str) -> Iterator[Seen]:
+def opened(file: Path, *, width: int, height: int, scheme: str, fragment: str = "") -> Iterator[Seen]:
     """Open a file in Chromium; a page must log no error and make no request."""
     from playwright.sync_api import sync_playwright
 
@@ -44,7 +44,7 @@ def opened(file: Path, *, width: int, height: int, scheme: str) -> Iterator[Seen
         page.on("console", lambda said: seen.errors.append(said.text) if said.type != "log" else None)
         page.on("pageerror", lambda error: seen.errors.append(str(error)))
         page.on("request", lambda request: seen.requests.append(request.url))
-        page.goto(file.resolve().as_uri())
+        page.goto(file.resolve().as_uri() + fragment)
         yield seen
         browser.close()
 

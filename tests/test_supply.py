@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -23,6 +24,9 @@ from python_licenses import RULES, license_of, locked, normalized
 
 BUNDLED: list[dict[str, Any]] = tomllib.loads((ROOT / "requirements" / "bundled.toml").read_text())["file"]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+NPM = "https://registry.npmjs.org/"
 
 
 def installed() -> list[str]:
@@ -104,5 +108,27 @@ def test_a_file_of_others_is_the_pinned_one(file: dict[str, Any]) -> None:
 def test_every_minified_script_is_listed() -> None:
     line = ["git", "ls-files", "*.min.*", "package*.json", "**/package*.json"]
     found = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    # Packages of npm would need a lock of their own.
-    assert set(found) == {file["path"] for file in BUNDLED}
+    # Packages of npm need a lock: that of the playground is held to its rules below.
+    of_playground = {"playground/package.json", "playground/package-lock.json"}
+    assert set(found) - of_playground == {file["path"] for file in BUNDLED}
+
+
+def test_every_package_of_npm_is_pinned_by_hash_under_an_allowed_license() -> None:
+    wanted = json.loads((ROOT / "playground" / "package.json").read_text())
+    lock = json.loads((ROOT / "playground" / "package-lock.json").read_text())["packages"]
+    top = lock.pop("")
+    assert {**top["dependencies"], **top["devDependencies"]} == {
+        **wanted["dependencies"],
+        **wanted["devDependencies"],
+    }
+    assert all(re.fullmatch(r"[0-9.]+", version) for version in top["dependencies"].values())
+    shipped = 0
+    for place, package in lock.items():
+        assert package.get("resolved", NPM).startswith(NPM), place
+        kind, _, digest = package["integrity"].partition("-")
+        assert (kind, len(b64decode(digest))) == ("sha512", 64), place
+        # Tools of development are in nothing that a user gets.
+        allowed = [*RULES["allow"], *(["MPL-2.0"] if package.get("dev") else [])]
+        assert is_allowed(package["license"], allowed), place
+        shipped += not package.get("dev")
+    assert shipped > 8

@@ -184,7 +184,7 @@ def files() -> list[Path]:
             name
             for name in inner
             if (place / name).as_posix() not in BUILT
-            and name != "target"
+            and name not in ("target", "node_modules")
             and (name == ".github" or not name.startswith("."))
         ]
         found += [Path(folder, name) for name in names if Path(name).suffix in {".rs", ".md"}]

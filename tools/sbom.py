@@ -1,10 +1,11 @@
 """Write the software bill of materials of a release, as CycloneDX 1.6 in JSON.
 
-It lists the crates compiled into the extension module (`cargo tree`, hashes of Cargo.lock), the script in the
-report (requirements/bundled.toml), and the Python packages that perhop needs or can use (what is installed,
-hashes of requirements/dev.lock). cargo-cyclonedx and cyclonedx-py know one of the three each, the latter
-either licenses or hashes, and the former names the folder of the build; cyclonedx-python-lib writes the
-document. The same commit gives the same bytes.
+It lists the crates compiled into the extension module and the playground's module (`cargo tree`, hashes of
+Cargo.lock), the script in the report (requirements/bundled.toml) and those in the playground (its
+package-lock), and the Python packages that perhop needs or can use (what is installed, hashes of
+requirements/dev.lock). cargo-cyclonedx and cyclonedx-py know one of the three each, the latter either
+licenses or hashes, and the former names the folder of the build; cyclonedx-python-lib writes the document.
+The same commit gives the same bytes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tomllib
 import uuid
+from base64 import b64decode
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
@@ -78,7 +80,19 @@ def compiled(edges: str) -> set[tuple[str, str]]:
 
     `cargo metadata` would add what the crates' tests switch on.
     """
-    line = ["cargo", "tree", "--locked", "--package", "perhop-py", "--target", "all", "--prefix", "none"]
+    line = [
+        "cargo",
+        "tree",
+        "--locked",
+        "--package",
+        "perhop-py",
+        "--package",
+        "perhop-web",
+        "--target",
+        "all",
+        "--prefix",
+        "none",
+    ]
     line += ["--edges", edges, "--format", "{p}"]
     shown = subprocess.run(line, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     rows = [row.split() for row in shown.splitlines() if row]
@@ -172,6 +186,22 @@ def bundled(bom: Bom) -> list[Component]:
     return made
 
 
+def scripts(bom: Bom) -> list[Component]:
+    """Add the packages of npm that the playground's script is bundled from."""
+    lock = json.loads((ROOT / "playground" / "package-lock.json").read_text())["packages"]
+    made = []
+    for place, package in lock.items():
+        if not place or package.get("dev") or package.get("optional"):
+            continue
+        digest = package["integrity"].removeprefix("sha512-")
+        name = place.removeprefix("node_modules/")
+        one = component("npm", name, package["version"], package["license"], scope=ComponentScope.REQUIRED)
+        one.hashes.add(HashType(alg=HashAlgorithm.SHA_512, content=b64decode(digest).hex()))
+        bom.components.add(one)
+        made.append(one)
+    return made
+
+
 def bill() -> str:
     """Make the document, dated by SOURCE_DATE_EPOCH (seconds since 1970); KeyError without it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -180,7 +210,7 @@ def bill() -> str:
     bom.metadata.timestamp = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC)
     top = component("pypi", "perhop", version, project["license"], type=ComponentType.APPLICATION)
     bom.metadata.component = top
-    direct = [crates(bom), *bundled(bom)]
+    direct = [crates(bom), *bundled(bom), *scripts(bom)]
     direct += python_packages(bom, project["dependencies"], ComponentScope.REQUIRED)
     optional = [text for extra in EXTRAS for text in project["optional-dependencies"][extra]]
     direct += python_packages(bom, optional, ComponentScope.OPTIONAL)

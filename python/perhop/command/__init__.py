@@ -132,6 +132,13 @@ _add(
     "Show what a change of a router's configuration or of a scenario changes.",
     examples.DIFF,
 )
+_add(
+    app,
+    "playground",
+    "playground:playground",
+    "Open a page that runs scenarios and configurations in the browser, packet by packet.",
+    examples.PLAYGROUND,
+)
 _add(app, "plot", "plot:plot", "Plot results: throughput, queues, delays, drop probabilities.", examples.PLOT)
 _add(
     app,

@@ -106,6 +106,14 @@ Examples:
   perhop convert edge.perhop.yaml --policy wan --to ios --strict
 """
 
+PLAYGROUND = """\
+Examples:
+  perhop playground                  open it in the browser
+  perhop playground -o play.html     one file, for any static host
+
+Exit codes: 0 ok, 5 this copy was built without it
+"""
+
 PLOT = """\
 Examples:
   perhop plot queue results/edge

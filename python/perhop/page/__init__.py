@@ -28,6 +28,7 @@ def render(template: str, **context: object) -> str:
         version=_core.__version__,
         palette=PALETTE,
         style=_asset("page.css"),
+        playground_style=_asset("playground.css"),
         echarts=_asset("echarts.min.js"),
         charts_script=_asset("charts.js"),
         page_script=_asset("page.js"),

@@ -1,0 +1,29 @@
+// Bundles the page's script and its worker's into the folder given, with the notices of all that is in them.
+import { build } from "esbuild";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const out = resolve(process.argv[2]);
+const { metafile } = await build({
+  entryPoints: { playground: "src/main.js", worker: "src/worker.js" },
+  absWorkingDir: import.meta.dirname,
+  outdir: out,
+  bundle: true,
+  minify: true,
+  format: "iife",
+  target: "es2022",
+  charset: "ascii",
+  legalComments: "none",
+  loader: { ".yaml": "text", ".cfg": "text" },
+  logLevel: "warning",
+  metafile: true,
+});
+
+const packages = new Set(Object.keys(metafile.inputs).flatMap((file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []));
+const notices = [...packages].sort().map((name) => {
+  const folder = join(import.meta.dirname, "node_modules", name);
+  const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  return `${name} ${version}, ${license}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+});
+writeFileSync(join(out, "notices.txt"), notices.join("\n\n"));

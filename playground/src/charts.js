@@ -1,0 +1,102 @@
+// The charts that fill while a run goes on, with the run before drawn thinner behind them. ECharts is the page's.
+import { percent, rate, time } from "./format.js";
+
+export const KINDS = [
+  { key: "throughput", title: "Throughput", shown: rate },
+  { key: "delay", title: "Delay, mean", shown: time },
+  { key: "loss", title: "Loss", shown: (value) => percent(100 * value) },
+  { key: "queue", title: "Queue", shown: (value) => `${Math.round(value)} packets` },
+];
+const AXES = {
+  throughput: (value) => rate(value), delay: (value) => time(value), loss: (value) => `${Math.round(100 * value)} %`,
+  queue: (value) => String(value),
+};
+const STROKES = ["solid", [7, 4], [2, 3]];
+
+// What a run has shown so far: columns that steps add to.
+export class Series {
+  constructor(started) {
+    this.started = started;
+    this.columns = {};
+  }
+  add(columns) {
+    for (const [name, values] of Object.entries(columns)) {
+      const known = (this.columns[name] ??= []);
+      for (const value of values) known.push(value);
+    }
+  }
+  lines(kind, probe) {
+    const pair = (times, values) => (times ?? []).map((at, row) => [at, Number.isFinite(values?.[row]) ? values[row] : null]);
+    if (kind !== "queue") {
+      return this.started.classes.map((name, index) => ({ name, index, data: pair(this.columns.time, this.columns[`${kind}/${index}`]) }));
+    }
+    const names = this.started.ports.find(({ name }) => name === this.started.probes[probe])?.queues ?? [];
+    return names.map((name, index) => ({ name, index, data: pair(this.columns[`queue-time/${probe}`], this.columns[`queue/${probe}/${index}`]) }));
+  }
+}
+
+export class Charts {
+  constructor(figures, palette, isDark, onTime) {
+    Object.assign(this, { palette, isDark });
+    this.charts = KINDS.map((kind) => {
+      const figure = figures.querySelector(`[data-kind=${kind.key}]`);
+      const chart = globalThis.echarts.init(figure.querySelector(".plot"), null, { renderer: "canvas" });
+      new ResizeObserver(() => chart.resize()).observe(figure);
+      chart.getZr().on("click", (event) => {
+        const [at] = chart.convertFromPixel("grid", [event.offsetX, event.offsetY]) ?? [];
+        if (Number.isFinite(at)) onTime(at);
+      });
+      return { kind, figure, chart };
+    });
+  }
+
+  variable(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  // `now` and `before` are series; `colors` the roles of classes, `queueColors` those of queues.
+  draw(now, before, { colors, queueColors, probe, at }) {
+    const [ink, muted, line, card] = ["--ink", "--muted", "--line", "--card"].map((name) => this.variable(name));
+    for (const { kind, figure, chart } of this.charts) {
+      const roles = kind.key === "queue" ? queueColors : colors;
+      const series = (from, isBefore) => from.lines(kind.key, probe).filter(({ data }) => data.some(([, value]) => value !== null)).map(({ name, index, data }) => {
+        const color = this.palette[roles[name] ?? `class${index % 8}`][this.isDark() ? 1 : 0];
+        return {
+          type: "line", name: isBefore ? `${name}, before` : name, data, showSymbol: false, animation: false, z: isBefore ? 2 : 3,
+          emphasis: { disabled: true }, connectNulls: false,
+          lineStyle: { color, width: isBefore ? 1.2 : 2, type: isBefore ? [4, 3] : STROKES[Math.floor(index / 8) % 3], opacity: isBefore ? 0.75 : 1 },
+          itemStyle: { color },
+        };
+      });
+      const lines = [...(before ? series(before, true) : []), ...series(now, false)];
+      const marker = lines.at(-1);
+      if (marker && at !== undefined) {
+        marker.markLine = { silent: true, symbol: "none", animation: false, label: { show: false }, lineStyle: { color: ink, type: "solid", width: 1, opacity: 0.55 }, data: [{ xAxis: at }] };
+      }
+      const axis = { axisLine: { lineStyle: { color: line } }, axisLabel: { color: muted, fontSize: 11 }, splitLine: { lineStyle: { color: line, opacity: 0.6 } } };
+      chart.setOption({
+        animation: false,
+        grid: { left: 8, right: 14, top: 12, bottom: 4, containLabel: true },
+        xAxis: { ...axis, type: "value", min: now.started.warmup, max: now.started.duration, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, formatter: "{value} s" } },
+        yAxis: { ...axis, type: "value", min: 0, splitNumber: 3, max: kind.key === "loss" ? (extent) => (extent.max > 0 ? undefined : 0.01) : undefined, axisLabel: { ...axis.axisLabel, formatter: AXES[kind.key] } },
+        // Rich text, and so no HTML made of names.
+        tooltip: { trigger: "axis", renderMode: "richText", confine: true, backgroundColor: card, borderColor: line, textStyle: { color: ink, fontSize: 12 }, valueFormatter: (value) => (value === null || value === undefined ? "–" : kind.shown(value)) },
+        series: lines,
+      }, { replaceMerge: ["series"] });
+      figure.querySelector(".plot").setAttribute("aria-label", said(kind, now, probe));
+    }
+  }
+
+  pictures() {
+    return this.charts.map(({ kind, chart }) => ({ title: kind.title, canvas: chart.getRenderedCanvas({ pixelRatio: 2, backgroundColor: this.variable("--paper") }) }));
+  }
+}
+
+// A chart in words: the mean of each line.
+function said(kind, series, probe) {
+  const parts = series.lines(kind.key, probe).map(({ name, data }) => {
+    const values = data.map(([, value]) => value).filter((value) => value !== null);
+    return values.length ? `${name} ${kind.shown(values.reduce((a, b) => a + b, 0) / values.length)}` : `${name} nothing`;
+  });
+  return `${kind.title} over time. On average: ${parts.join("; ")}.`;
+}

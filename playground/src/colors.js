@@ -1,0 +1,13 @@
+// The role of each class in the page's palette, as in perhop's other charts: equal for equal names.
+const PRECEDENCES = ["green", "yellow", "red"];
+
+export function rolesOf(names) {
+  const roles = {};
+  let taken = 0;
+  for (const name of names) {
+    const named = PRECEDENCES.find((color) => name.toLowerCase().includes(color));
+    const isFree = named && !Object.values(roles).includes(named);
+    roles[name] = isFree ? named : `class${taken++ % 8}`;
+  }
+  return roles;
+}

@@ -1,0 +1,362 @@
+// The playground: what is written on the left is run in the worker, drawn in the middle and judged on the right.
+import { stringify } from "yaml";
+import { Charts, Series } from "./charts.js";
+import { Client } from "./client.js";
+import { rolesOf } from "./colors.js";
+import { Editor } from "./editor.js";
+import { EXAMPLES } from "./examples.js";
+import { count, time } from "./format.js";
+import { Player } from "./player.js";
+import { firstPort, portOf } from "./port.js";
+import { picture, save } from "./saving.js";
+import { Scene } from "./scene.js";
+import { packed, unpacked } from "./share.js";
+import { SliderPanel } from "./slider-panel.js";
+import { verdicts } from "./verdict.js";
+
+const $ = (id) => document.getElementById(id);
+const stored = (id) => JSON.parse($(id).textContent);
+const INTERVALS = 120, TYPING_MS = 250;
+const palette = stored("palette"), judging = stored("judging");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+
+const state = { around: { loads: {} }, seed: null, port: null, probe: 0, isRouter: false };
+let client, editor, scene, charts, player, sliders;
+let current, before, isPinned = false, gesture = false, turn = 0, hasFailed = false;
+
+const say = (text) => { $("says").textContent = text; };
+const status = (text, tone = "") => Object.assign($("status"), { textContent: text, className: `status ${tone}` });
+
+function later(work, wait) {
+  let timer;
+  return (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => work(...given), wait);
+  };
+}
+
+// --- From the text to a run ---
+
+async function take({ isNew = false } = {}) {
+  const mine = ++turn;
+  const text = editor.text;
+  try {
+    const { value: found } = await client.ask({ ask: "check", text });
+    if (mine !== turn) return;
+    state.isRouter = found.kind === "router";
+    editor.kind = found.kind;
+    const remarks = found.diagnostics.filter((one) => !isHidden(text, one));
+    editor.show(remarks);
+    list(remarks);
+    if (!found.runs) {
+      status(found.kind === "router" ? "No interface of this configuration can be run." : "The scenario cannot be run yet.", "bad");
+      return;
+    }
+    const asked = state.isRouter ? await around(text, found.interfaces) : null;
+    if (mine !== turn) return;
+    sliders.of(text, asked, isNew);
+    await run(asked ? JSON.stringify(asked.scenario) : text, asked);
+  } catch (error) {
+    if (mine !== turn) return;
+    editor.show(error.diagnostics ?? []);
+    list(error.diagnostics?.length ? error.diagnostics : [{ severity: "error", message: error.message, help: error.help }]);
+    status(error.message, "bad");
+  }
+}
+
+// A comment says so, on the line or before it: `# perhop: ignore RULE`.
+function isHidden(text, { line, severity, rule }) {
+  if (!line || severity === "error") return false;
+  const id = typeof rule === "string" ? rule : rule?.id;
+  const near = text.split("\n").slice(Math.max(0, line - 2), line);
+  return near.some((one) => /[!#]\s*perhop:\s*ignore\s+(.*)/.exec(one)?.[1].split(/[,\s]+/).includes(id));
+}
+
+async function around(text, interfaces) {
+  const { value } = await client.ask({ ask: "around", text, ...state.around });
+  // What classes offer is chosen once: a change of the policy does not change it.
+  for (const { queue, load } of value.classes) state.around.loads[queue] ??= load;
+  $("interfaces").replaceChildren(...interfaces.filter(({ queues }) => queues).map(({ name, policy }) =>
+    new Option(policy ? `${name} (${policy})` : name, name, false, name === value.interface)));
+  return value;
+}
+
+function list(diagnostics) {
+  $("diagnostics").replaceChildren(...diagnostics.slice(0, 30).map(({ severity, line, message, help, router }) => {
+    const item = document.createElement("li");
+    item.className = severity;
+    const place = document.createElement("b");
+    place.textContent = `${severity}${line ? `, line ${line}` : ""}`;
+    item.append(place, ` ${message}${help ?? router ? ` (${help ?? router})` : ""}`);
+    return item;
+  }));
+}
+
+async function run(text, asked) {
+  const mine = turn;
+  const next = { text, asked, written: editor.text };
+  const ended = await client.run({ text, seed: state.seed, intervals: INTERVALS }, (kind, { value, columns, fraction }) => {
+    if (mine !== turn) return;
+    if (kind === "started") begin(next, value);
+    else {
+      next.series.add(columns);
+      $("progress").value = fraction;
+      refresh();
+    }
+  });
+  if (!ended || mine !== turn) return;
+  next.summary = JSON.parse(ended.value.summary);
+  Object.assign(next, { bytes: ended.value.summary, tables: ended.value.tables, isDone: true });
+  const seconds = next.started.duration;
+  status(`${seconds} s simulated in ${time(ended.took / 1000)}: ${count(next.summary.packet_hops)} packets over links`);
+  $("tables").replaceChildren(...next.tables.map((name) => new Option(name, name, false, name === "classes")));
+  document.documentElement.dataset.ran = String(mine);
+  judge();
+  refresh();
+}
+
+function begin(next, started) {
+  if (!isPinned && current?.isDone && !gesture && current.written !== next.written) before = current;
+  next.started = started;
+  next.series = new Series(started);
+  current = next;
+  $("seed").value = started.seed;
+  const ports = started.ports.map(({ name }) => name);
+  const known = ports.indexOf(state.port);
+  const number = known >= 0 ? known : firstPort(started);
+  $("ports").replaceChildren(...ports.map((name, index) => new Option(name.replace("->", " → "), index, false, index === number)));
+  $("probes").replaceChildren(...started.probes.map((name, index) => new Option(name.replace("->", " → "), index, false, index === state.probe)));
+  state.probe = Math.min(state.probe, started.probes.length - 1);
+  $("name").textContent = started.name;
+  show(number);
+}
+
+function show(number) {
+  const { started } = current;
+  const port = portOf(started, number);
+  state.port = started.ports[number].name;
+  const probe = started.probes.indexOf(state.port);
+  if (probe >= 0) {
+    state.probe = probe;
+    $("probes").value = String(probe);
+  }
+  const roles = rolesOf(started.classes);
+  scene.of(port, started.classes, started.causes, started.classes.map((name) => roles[name]));
+  const legend = started.classes.map((name) => {
+    const item = document.createElement("li");
+    item.append(chip(roles[name]), name);
+    return item;
+  });
+  $("legend").replaceChildren(...legend);
+  player.of(number, started.duration, port);
+}
+
+function chip(role) {
+  const mark = document.createElement("span");
+  mark.className = "mark";
+  mark.style.background = palette[role][isDark() ? 1 : 0];
+  return mark;
+}
+
+// --- What a run has shown ---
+
+let isAsked = false;
+function refresh() {
+  if (isAsked) return;
+  isAsked = true;
+  requestAnimationFrame(() => {
+    isAsked = false;
+    if (!current?.series) return;
+    const { classes, probes, ports } = current.started;
+    const queues = ports.find(({ name }) => name === probes[state.probe])?.queues ?? [];
+    const isShown = before && before.started.duration === current.started.duration && $("overlay").checked;
+    const colors = rolesOf(classes);
+    const queueColors = { ...rolesOf(queues.map((name) => name)), ...Object.fromEntries(queues.filter((name) => colors[name]).map((name) => [name, colors[name]])) };
+    charts.draw(current.series, isShown ? before.series : null, { colors, queueColors, probe: state.probe, at: player.at });
+    document.documentElement.dataset.overlaid = String(Boolean(isShown));
+  });
+}
+
+function judge() {
+  const roles = rolesOf(current.started.classes);
+  const earlier = before && $("overlay").checked ? verdicts(before.summary, judging) : [];
+  // What servers answer is worth a word where some of it is lost.
+  const shown = verdicts(current.summary, judging).filter(({ name, isLossless }) => !(name.endsWith(" (back)") && isLossless));
+  $("verdicts").replaceChildren(...shown.map(({ name, tone, text }) => {
+    const item = document.createElement("li");
+    item.className = tone;
+    const head = document.createElement("b");
+    head.append(chip(roles[name] ?? "queue"), name);
+    item.append(head, document.createTextNode(text));
+    const old = earlier.find((one) => one.name === name);
+    if (old && old.text !== text) {
+      const was = document.createElement("small");
+      was.textContent = `before: ${old.text}`;
+      item.append(was);
+    }
+    return item;
+  }));
+}
+
+// --- Controls ---
+
+const typed = later(() => take({ isNew: true }), TYPING_MS);
+
+function changed(work) {
+  if (!gesture && !isPinned && current?.isDone) before = current;
+  gesture = true;
+  work();
+  settle();
+}
+const settle = later(() => take(), 60);
+
+function load(text) {
+  [current, before, isPinned, gesture] = [undefined, undefined, false, false];
+  Object.assign(state, { around: { loads: {} }, seed: null, port: null, probe: 0 });
+  editor.text = text;
+  return take({ isNew: true });
+}
+
+function tabs() {
+  const all = [...document.querySelectorAll("[role=tab]")];
+  const choose = (tab) => {
+    for (const one of all) {
+      one.setAttribute("aria-selected", String(one === tab));
+      one.tabIndex = one === tab ? 0 : -1;
+      $(one.getAttribute("aria-controls")).hidden = one !== tab;
+    }
+    editor.view.requestMeasure();
+  };
+  for (const tab of all) {
+    tab.addEventListener("click", () => choose(tab));
+    tab.addEventListener("keydown", ({ key }) => {
+      if (!["ArrowLeft", "ArrowRight"].includes(key)) return;
+      const other = all[(all.indexOf(tab) + 1) % all.length];
+      choose(other);
+      other.focus();
+    });
+  }
+}
+
+async function share() {
+  const { around: asked, seed, port } = state;
+  const fragment = await packed({ text: editor.text, around: asked, seed, port, at: player.at, place: player.place });
+  history.replaceState(null, "", `#s=${fragment}`);
+  try {
+    await navigator.clipboard.writeText(location.href);
+    say("The link is copied.");
+  } catch {
+    say("The link is in the address bar.");
+  }
+  status("The link in the address bar holds everything.");
+}
+
+async function restore() {
+  const found = /^#s=([\w-]+)$/.exec(location.hash);
+  if (!found) return false;
+  try {
+    const { text, around: asked, seed, port, at, place } = await unpacked(found[1]);
+    editor.text = text;
+    Object.assign(state, { around: { loads: {}, ...asked }, seed: seed ?? null, port: port ?? null });
+    player.begin(at, place);
+    await take({ isNew: true });
+    return true;
+  } catch (error) {
+    status(`The link cannot be read: ${error.message}`, "bad");
+    return false;
+  }
+}
+
+const scenarioText = () => (current.asked ? stringify(current.asked.scenario) : current.written);
+const EXPORTS = {
+  scenario: () => save("playground.perhop.yaml", scenarioText(), "text/yaml"),
+  ios: () => save("playground.cfg", editor.text, "text/plain"),
+  summary: () => save("summary.json", current.bytes, "application/json"),
+  csv: async () => {
+    const name = $("tables").value;
+    const { value } = await client.ask({ ask: "table", name });
+    save(`${name}.csv`, value.csv, "text/csv");
+  },
+  png: async () => {
+    const style = getComputedStyle(document.documentElement);
+    const colors = { paper: style.getPropertyValue("--paper"), ink: style.getPropertyValue("--ink") };
+    save("playground.png", await picture($("scene"), charts.pictures(), colors), "image/png");
+  },
+};
+
+function wire() {
+  tabs();
+  $("examples").append(...EXAMPLES.map(([name], index) => new Option(name, index)));
+  $("examples").addEventListener("change", ({ target }) => load(EXAMPLES[target.value][1]));
+  $("open").addEventListener("change", async ({ target }) => {
+    if (target.files[0]) await load(await target.files[0].text());
+    target.value = "";
+  });
+  $("share").addEventListener("click", share);
+  $("keep").addEventListener("click", () => {
+    if (!current?.isDone) return;
+    [before, isPinned] = [current, true];
+    $("overlay").checked = true;
+    say("This run is kept; the next ones are drawn over it.");
+    status("Kept: the next runs are drawn over this one.");
+    refresh();
+  });
+  $("overlay").addEventListener("change", () => { judge(); refresh(); });
+  $("seed").addEventListener("change", ({ target }) => changed(() => {
+    const seed = Number(target.value);
+    state.seed = Number.isSafeInteger(seed) && seed >= 0 ? seed : null;
+    gesture = false;
+  }));
+  $("interfaces").addEventListener("change", ({ target }) => {
+    state.around = { interface: target.value, loads: {} };
+    state.port = null;
+    take({ isNew: true });
+  });
+  $("ports").addEventListener("change", ({ target }) => { show(Number(target.value)); refresh(); });
+  $("probes").addEventListener("change", ({ target }) => { state.probe = Number(target.value); refresh(); });
+  for (const button of document.querySelectorAll("[data-export]")) {
+    button.addEventListener("click", async () => {
+      if (button.dataset.export === "ios" && !state.isRouter) return say(status("IOS lines are of a router's configuration; `perhop convert --to ios` writes a scenario's policies."));
+      if (!current?.isDone) return;
+      await EXPORTS[button.dataset.export]();
+      $("saving").open = false;
+    });
+  }
+  $("theme").addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    redraw();
+  });
+  dark.addEventListener("change", redraw);
+  addEventListener("hashchange", restore);
+}
+
+function redraw() {
+  if (current?.started) show($("ports").selectedIndex);
+  if (current?.isDone) judge();
+  refresh();
+}
+
+async function begins() {
+  client = new Client($("worker").textContent);
+  const ready = client.load($("engine").textContent.trim());
+  scene = new Scene($("scene"), $("tip"), palette, isDark);
+  player = new Player(scene, client, { say, onTime: refresh });
+  charts = new Charts($("charts"), palette, isDark, (at) => player.seek(at));
+  const { value: about } = await ready;
+  editor = new Editor($("editor"), about.schema, (text, isTyped) => isTyped && typed());
+  sliders = new SliderPanel($("sliders"), {
+    onText: (from, to, insert) => changed(() => editor.replace(from, to, insert)),
+    onAround: (change) => changed(() => { state.around = { ...state.around, ...change, loads: { ...state.around.loads, ...change.loads } }; }),
+    onEnd: () => { gesture = false; },
+  });
+  wire();
+  if (!(await restore())) await load(EXAMPLES[0][1]);
+  player.loop();
+}
+
+addEventListener("error", ({ message }) => {
+  if (!hasFailed) status(`This is a fault of the page: ${message}`, "bad");
+  hasFailed = true;
+});
+begins().catch((error) => status(`The page cannot start: ${error.message}`, "bad"));

@@ -1,0 +1,59 @@
+// What the drawing needs to know of a port: its queues, scheduler, ring and wire, from the resolved scenario.
+import { rate } from "./format.js";
+
+const SCHEDULERS = {
+  fifo: "FIFO", priority: "strict priority", wrr: "WRR", drr: "DRR", scfq: "SCFQ", wfq: "WFQ", "wf2q-plus": "WF²Q+",
+  "three-parameter": "minimum and excess", cbq: "CBQ",
+};
+const FAMILY = { red: "RED", wred: "WRED", "rio-c": "RIO-C", "rio-dc": "RIO-DC", mred: "RED family", "tail-drop": "tail drop", "weighted-tail-drop": "weighted tail drop", codel: "CoDel", "fq-codel": "FQ-CoDel", pie: "PIE" };
+
+const kindOf = (config) => (typeof config === "string" ? config : Object.keys(config ?? {})[0]);
+const words = (config) => Object.entries(config ?? {}).filter(([, value]) => value !== null && value !== undefined && typeof value !== "object")
+  .map(([key, value]) => `${key} ${value}`).join(", ");
+const bits = (text) => {
+  const found = /^([\d.]+)\s*([kMG]?)b\/s$/.exec(text ?? "");
+  return found ? Number(found[1]) * { "": 1, k: 1e3, M: 1e6, G: 1e9 }[found[2]] : NaN;
+};
+
+function leaves(queueing, prefix = "", group = "") {
+  return queueing.classes.flatMap((config) => {
+    const name = `${prefix}${config.name}`;
+    if (config.queueing) return leaves(config.queueing, `${name}/`, `${name}: ${schedulerOf(config.queueing)}${shaped(config)}`);
+    const kind = kindOf(config.buffer) ?? "tail-drop";
+    const limit = config.buffer?.[kind]?.limit ?? config["fair-queueing"]?.limit ?? "64 packets";
+    const manager = config["fair-queueing"] ? "fair queueing" : FAMILY[kind] ?? kind;
+    const share = [words(config.share), shaped(config).slice(2), config.police ? `policed ${words(config.police)}` : ""].filter(Boolean);
+    return [{ name, group, limit: Number(/^(\d+) packets?$/.exec(limit)?.[1] ?? NaN), manager: `${manager}, ${limit}`, share: share.join(", ") }];
+  });
+}
+const shaped = (config) => (config.shape ? `, shaped ${config.shape.rate ?? ""}` : "");
+const schedulerOf = (queueing) => SCHEDULERS[kindOf(queueing.scheduler)] ?? kindOf(queueing.scheduler);
+
+export function portOf(started, number) {
+  const { resolved, ports } = started;
+  const link = resolved.links[Math.floor(number / 2)];
+  const [from, to] = number % 2 ? [...link.between].reverse() : link.between;
+  const near = link.interfaces?.[from] ?? {};
+  const policy = resolved.policies?.[near.output] ?? {};
+  const queues = policy.queueing ? leaves(policy.queueing) : [{ name: "fifo", group: "", limit: 64, manager: "tail drop, 64 packets", share: "" }];
+  const ring = near.ring ?? { packets: 1 };
+  const ringWords = ring.packets ? `${ring.packets} ${ring.packets === 1 ? "packet" : "packets"}` : `${ring.particles?.count} particles`;
+  const into = resolved.links.flatMap((one) => one.between.includes(from) ? [resolved.policies?.[one.interfaces?.[from]?.input]] : []);
+  const stages = [...into, policy].flatMap((one) => one?.conditioners ?? []);
+  const wire = near.rate ?? link.rate;
+  return {
+    number, from, to, name: ports[number].name, policy: near.output ?? "", queues,
+    scheduler: policy.queueing ? schedulerOf(policy.queueing) : "FIFO",
+    ring: ringWords, slots: ring.packets ?? ring.particles?.count ?? 1, rate: rate(bits(wire)), bits: bits(wire),
+    conditioners: stages.map((stage, place) => ({ name: stage.name ?? `stage ${place + 1}`, meter: kindOf(stage.meter) ?? "" })),
+  };
+}
+
+// The port to show first: the one with most queues, else that to the slowest link.
+export function firstPort(started) {
+  const isHost = (name) => name in started.resolved.hosts;
+  const ranked = started.ports.map((_, number) => portOf(started, number))
+    .filter((port) => !isHost(port.from))
+    .sort((a, b) => Boolean(b.policy) - Boolean(a.policy) || b.queues.length - a.queues.length || a.bits - b.bits || a.number - b.number);
+  return ranked[0]?.number ?? 0;
+}

@@ -1,0 +1,97 @@
+// Sliders over the numbers of the text, and over the loads of a router's classes.
+import { digits, rate } from "./format.js";
+import { ofRouter, ofScenario, PLACES, range, written } from "./sliders.js";
+
+const OPEN_GROUPS = 3;
+
+export class SliderPanel {
+  constructor(parent, { onText, onAround, onEnd }) {
+    Object.assign(this, { parent, onText, onAround, onEnd, sliders: [] });
+  }
+
+  // The sliders of `text`, and of the scenario made `around` a router, if it is one. They stay while they are moved.
+  of(text, around, isNew) {
+    const found = around ? ofRouter(text) : ofScenario(text);
+    const isSame = found.length === this.sliders.length && found.every((one, index) => one.label === this.sliders[index].label);
+    if (!isNew && isSame) {
+      // A number of another length moves those behind it.
+      found.forEach((one, index) => Object.assign(this.sliders[index], { from: one.from, to: one.to }));
+      return;
+    }
+    this.sliders = found;
+    const groups = new Map();
+    for (const slider of this.sliders) {
+      if (!groups.has(slider.group)) groups.set(slider.group, []);
+      groups.get(slider.group).push(this.row(slider, (value) => this.move(slider, value)));
+    }
+    const made = around ? [["Line and traffic", this.around(around)]] : [];
+    const all = [...made, ...groups];
+    this.parent.replaceChildren(...all.map(([name, rows], index) => {
+      const group = document.createElement("details");
+      group.open = index < OPEN_GROUPS;
+      const head = document.createElement("summary");
+      head.textContent = name;
+      group.append(head, ...rows);
+      return group;
+    }));
+    document.getElementById("around").hidden = !around;
+  }
+
+  move(slider, value) {
+    const text = written(slider, value) + slider.unit.replace("packets", " packets").replace("%", "");
+    // An IOS line has its unit in the command.
+    const isBare = /^\d+$/.test(slider.id) && !slider.id.includes(".");
+    const insert = isBare ? written({ ...slider, whole: true }, value) : text.trim();
+    const { from, to } = slider;
+    const shift = insert.length - (to - from);
+    for (const one of this.sliders) {
+      if (one.from > from) Object.assign(one, { from: one.from + shift, to: one.to + shift });
+    }
+    slider.to = from + insert.length;
+    this.onText(from, to, insert);
+    return `${written(slider, value)} ${slider.unit}`.trim();
+  }
+
+  around({ rate: wire, classes }) {
+    const rows = [this.row({ id: "line", label: "rate of the line", value: wire, unit: "", shown: rate(wire) }, (value) => {
+      const bits = Math.max(1, Math.round(Number(value.toPrecision(3))));
+      this.onAround({ rate: `${bits}b/s` });
+      return rate(bits);
+    })];
+    for (const { queue, load, tcp } of classes) {
+      const shown = (bits) => (tcp ? `${Math.min(50, Math.max(1, Math.ceil(bits / 500e3)))} TCP connections` : rate(bits));
+      rows.push(this.row({ id: `load ${queue}`, label: `load of ${queue}`, value: Math.max(load, 1), unit: "", shown: shown(load) }, (value) => {
+        const bits = Number(value.toPrecision(3));
+        this.onAround({ loads: { [queue]: bits } });
+        return shown(bits);
+      }));
+    }
+    rows.push(this.row({ id: "ring", label: "transmit ring", value: 4, unit: "packets", shown: "as configured" }, (value) => {
+      const ring = Math.max(1, Math.round(value));
+      this.onAround({ ring });
+      return `${ring} packets`;
+    }));
+    return rows;
+  }
+
+  row(slider, onMove) {
+    const scale = range(slider);
+    const label = document.createElement("label");
+    label.className = "slider";
+    const name = document.createElement("span");
+    name.textContent = slider.label;
+    const output = document.createElement("output");
+    output.textContent = slider.shown ?? `${digits(slider.value, 6)} ${slider.unit}`.trim();
+    const input = document.createElement("input");
+    Object.assign(input, { type: "range", min: "0", max: String(PLACES), step: "1", value: String(Math.round(scale.of(slider.value))) });
+    input.dataset.id = slider.id;
+    input.setAttribute("aria-valuetext", output.textContent);
+    input.addEventListener("input", () => {
+      output.textContent = onMove(scale.at(Number(input.value)));
+      input.setAttribute("aria-valuetext", output.textContent);
+    });
+    input.addEventListener("change", () => this.onEnd());
+    label.append(name, output, input);
+    return label;
+  }
+}

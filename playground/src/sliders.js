@@ -1,0 +1,114 @@
+// The numbers of a text that matter, each with its place: a slider replaces that place and nothing else.
+import { isMap, isScalar, isSeq, parseDocument } from "yaml";
+
+const QUANTITY = /^(\d+(?:\.\d+)?)\s*(ps|ns|us|ms|s|min|h|b\/s|kb\/s|Mb\/s|Gb\/s|B|kB|MB|KiB|MiB|packets|packet|pps|packets\/s)?$/;
+const SKIPPED = new Set(["perhop", "seed", "replications", "duration", "between", "name", "dscp", "id", "source-port", "destination-port", "address", "precedence", "start", "start-within", "stop", "warmup", "cost"]);
+const WHOLE = new Set(["", "packets", "packet", "B"]);
+
+function number(path, key, text, from, to, group, label) {
+  const found = QUANTITY.exec(text);
+  if (!found) return null;
+  const value = Number(found[1]);
+  const unit = found[2] ?? "";
+  const isPart = unit === "" && value > 0 && value < 1;
+  if (value === 0 && key !== "loss") return null;
+  return { id: path.join("."), group, label, value, unit, from, to, isPart: isPart || key === "loss", key };
+}
+
+const title = (parts) => parts.filter(Boolean).join(" · ");
+
+// The sliders of a scenario, in groups: links and rings, policies, traffic.
+export function ofScenario(text) {
+  const document = parseDocument(text);
+  if (document.errors.length || !isMap(document.contents)) return [];
+  const found = [];
+  const walk = (node, path, names, group) => {
+    if (isMap(node)) {
+      const name = node.get("name");
+      const own = typeof name === "string" && path.length > 1 ? [...names, name] : names;
+      for (const { key, value } of node.items) {
+        if (!SKIPPED.has(String(key))) walk(value, [...path, String(key)], own, group);
+      }
+    } else if (isSeq(node)) {
+      node.items.forEach((item, index) => walk(item, [...path, index], names, group));
+    } else if (isScalar(node) && node.range && node.value !== null && typeof node.value !== "boolean") {
+      const key = String(path.findLast((part) => typeof part === "string"));
+      const near = path.slice(2).filter((part) => typeof part === "string").slice(-2);
+      const index = typeof path.at(-1) === "number" ? ` ${path.at(-1) + 1}` : "";
+      const place = path.findLast((part, at) => typeof part === "number" && at < path.length - 1 && typeof path[at - 1] === "string" && path[at - 1] === "precedences");
+      const words = near.filter((part) => !["ip", "packet", "queueing", "classes"].includes(part) || part === key).join(" ");
+      const label = title([...names, place === undefined ? "" : `precedence ${place}`, words + index]);
+      const [from, to] = node.range;
+      found.push(number(path, key, String(node.source ?? node.value).trim(), from, to, group, label));
+    }
+  };
+  const section = (key, group, named) => {
+    const node = document.contents.get(key);
+    if (isSeq(node)) node.items.forEach((item, index) => walk(item, [key, index], named(item, index), group));
+    else if (isMap(node)) for (const { key: name, value } of node.items) walk(value, [key, String(name)], [], `${group} ${name}`);
+  };
+  section("links", "Links and rings", (link) => [link.get?.("between")?.toJSON?.()?.join(" – ") ?? ""]);
+  section("policies", "Policy", () => []);
+  section("traffic", "Traffic", () => []);
+  return found.filter(Boolean);
+}
+
+const COMMANDS = [
+  [/^(\s*)(bandwidth)( percent| remaining percent| remaining ratio)? (\d+)/, "kb/s"],
+  [/^(\s*)(priority)( percent)? (\d+)/, "kb/s"],
+  [/^(\s*)(police)( cir| rate)? (\d+)/, "b/s"],
+  [/^(\s*)(shape)( average| peak) (\d+)/, "b/s"],
+  [/^(\s*)(queue-limit)() (\d+)/, "packets"],
+  [/^(\s*)(tx-ring-limit)() (\d+)/, "packets"],
+  [/^(\s*)(fair-queue)() (\d+)/, ""],
+];
+const THRESHOLDS = /^(\s*random-detect (?:dscp|precedence) (\S+) )(\d+) (\d+)( (\d+))?/;
+
+// The sliders of a router's configuration: numbers of policies and rings.
+export function ofRouter(text) {
+  const found = [];
+  let at = 0;
+  let block = "";
+  let named = "";
+  for (const line of text.split("\n")) {
+    if (/^(policy-map|interface)\s/.test(line)) [block, named] = [line.trim(), ""];
+    else if (/^\S/.test(line) && !line.startsWith("!")) [block, named] = ["", ""];
+    const inner = /^\s+class\s+(\S+)/.exec(line);
+    if (inner) named = inner[1];
+    const add = (key, value, unit, from) => {
+      const group = block.replace("policy-map", "Policy").replace("interface", "Interface");
+      found.push({ id: `${at + from}`, group, label: title([named, key]), value: Number(value), unit, from: at + from, to: at + from + value.length, isPart: false, key });
+    };
+    for (const [pattern, unit] of block ? COMMANDS : []) {
+      const match = pattern.exec(line);
+      const isMine = match && (block.startsWith("policy-map") || match[2] === "tx-ring-limit");
+      if (isMine && match[4] !== "0") add(match[2] + (match[3] ?? ""), match[4], match[3]?.includes("percent") ? "%" : match[3]?.includes("ratio") ? "" : unit, match[0].length - match[4].length);
+    }
+    const red = block.startsWith("policy-map") && THRESHOLDS.exec(line);
+    if (red) {
+      add(`${red[2]} minimum`, red[3], "packets", red[1].length);
+      add(`${red[2]} maximum`, red[4], "packets", red[1].length + red[3].length + 1);
+    }
+    at += line.length + 1;
+  }
+  return found;
+}
+
+// A slider's scale has 100 places: a tenth to ten times the value, or a part from 0 to 1.
+export const PLACES = 100;
+export function range({ value, unit, isPart }) {
+  if (isPart) return { at: (place) => place / PLACES, of: (one) => one * PLACES };
+  if (unit === "%") return { at: (place) => Math.max(1, place), of: (one) => one };
+  const least = value / 10;
+  return {
+    at: (place) => least * 100 ** (place / PLACES),
+    of: (one) => (Math.log(one / least) / Math.log(100)) * PLACES,
+  };
+}
+
+export function written(slider, value) {
+  const isWhole = !slider.isPart && (WHOLE.has(slider.unit) || slider.unit === "%") && slider.key !== "weight";
+  if (slider.isPart) return String(Number(value.toFixed(2)));
+  const short = Number(value.toPrecision(value < 10 ? 2 : 3));
+  return isWhole || slider.whole ? String(Math.max(1, Math.round(short))) : String(short);
+}

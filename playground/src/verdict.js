@@ -1,0 +1,47 @@
+// The verdict on each class in words. The bounds of uses and the tables of the E-model are Python's, which judges results.
+import { count, digits, percent, rate, time } from "./format.js";
+
+const CAUSES = {
+  queue_full: "a full queue", early_random: "early random drops", early_forced: "early forced drops", policed: "a policer",
+  no_route: "a missing route", no_class: "a policy without a class for it", lost: "the wire", too_big: "an MTU",
+};
+
+const mean = (group, column) => group[column]?.mean ?? null;
+
+export function verdicts(summary, judging) {
+  const seconds = summary.duration_s - summary.warmup_s;
+  return summary.classes.map((group) => ({ name: group.class, ...verdict(group, seconds, judging) }));
+}
+
+function verdict(group, seconds, judging) {
+  const offered = mean(group, "offered_packets") ?? 0;
+  const [delivered, dropped] = [mean(group, "delivered_packets") ?? 0, mean(group, "dropped_packets") ?? 0];
+  if (!offered) return { tone: "none", text: "idle: no packet was sent in the measured time" };
+  if (!delivered && !dropped) return { tone: "fair", text: `nothing arrived: all ${count(offered)} packets are queued or on their way at the end` };
+  const loss = delivered ? mean(group, "dropped_percent") : 100;
+  const [sent, got] = [(8 * mean(group, "offered_bytes")) / seconds, mean(group, "throughput_bps")];
+  const parts = [`${rate(got)} of ${rate(sent)} get through`];
+  if (dropped) parts.push(`${percent(loss)} lost, most by ${cause(group)}`);
+  else parts.push("no losses");
+  if (delivered) parts.push(`half arrive within ${time(mean(group, "delay_p50_s"))}, 99 % within ${time(mean(group, "delay_p99_s"))}`);
+  const fit = judging.uses.map((use) => ({ use, unmet: unmet(use, group, loss) }));
+  const good = fit.filter((one) => one.unmet?.length === 0).map((one) => one.use.words);
+  const bad = fit.filter((one) => one.unmet?.length).map((one) => `${one.use.words} (${one.unmet.join(", ")})`);
+  if (good.length) parts.push(`fit for ${listed(good)}`);
+  if (bad.length) parts.push(`unfit for ${listed(bad)}`);
+  return { isLossless: !dropped, tone: !bad.length ? "good" : good.length ? "fair" : "bad", text: `${parts.join("; ")}.` };
+}
+
+function cause(group) {
+  const counted = Object.keys(CAUSES).map((name) => [name, mean(group, `dropped_${name}`) ?? 0]);
+  return CAUSES[counted.sort(([, a], [, b]) => b - a)[0][0]];
+}
+
+function unmet(use, group, loss) {
+  const values = use.bounds.map(({ column }) => (column === "loss" ? loss : mean(group, column)));
+  const exceeded = use.bounds.filter((bound, index) => values[index] !== null && values[index] > bound.greatest)
+    .map(({ words, greatest, unit }) => `${words} > ${unit === "%" ? `${digits(greatest)} %` : time(greatest)}`);
+  return exceeded.length || values.every((value) => value !== null) ? exceeded : null;
+}
+
+const listed = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words[0]);

@@ -1,0 +1,39 @@
+"""`perhop playground`."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from pathlib import Path
+
+from perhop.command.options import Output
+from perhop.command.terminal import say, say_written
+from perhop.errors import Exit
+from perhop.playground import page
+from perhop.saving import replace_file
+
+
+def playground(*, output: Output = None) -> Exit:
+    """Open a page that runs scenarios and configurations in the browser, packet by packet, without a network.
+
+    Parameters
+    ----------
+    output
+        File to write the page to, instead of opening it; any static host can serve it.
+
+    """
+    text = page()
+    if output is not None:
+        replace_file(output, text)
+        say_written(output)
+        return Exit.OK
+    # It stays: the browser reads it after this has ended.
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "perhop"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "playground.html"
+    replace_file(file, text)
+    if webbrowser.open(file.as_uri()):
+        say(f"opened {file}")
+    else:
+        say(f"no browser opened: open {file} in one, or write the page with -o")
+    return Exit.OK

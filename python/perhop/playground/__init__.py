@@ -1,0 +1,68 @@
+"""The playground: the engine as WebAssembly in one page that works from a file, without a network.
+
+`make playground` builds what the page is made of; a wheel carries it.
+"""
+
+from __future__ import annotations
+
+import gzip
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+from perhop.errors import MissingCapabilityError
+from perhop.page import render
+from perhop.verdicts.uses import USES
+
+_ASSETS = Path(__file__).parent / "assets"
+#: What `make playground` builds: the engine, the scripts, and the notices of what is in them.
+BUILT = ("perhop.wasm", "playground.js", "worker.js", "notices.txt")
+
+
+def page() -> str:
+    """Return the page.
+
+    Raises:
+        MissingCapabilityError: this copy of perhop was built without it.
+
+    """
+    missing = [name for name in BUILT if not (_ASSETS / name).is_file()]
+    if missing:
+        raise MissingCapabilityError(
+            "this copy of perhop was built without the playground",
+            "in a clone of perhop, run: make playground",
+        )
+    # Without a date, so that the same perhop gives the same bytes.
+    module = gzip.compress((_ASSETS / "perhop.wasm").read_bytes(), 9, mtime=0)
+    script, worker, notices = (_text(name) for name in BUILT[1:])
+    return render(
+        "playground.html",
+        judging={"uses": _uses()},
+        module=b64encode(module).decode("ascii"),
+        script=_in_script(script),
+        worker=_in_script(worker),
+        notices=notices,
+    )
+
+
+def _text(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+def _in_script(text: str) -> str:
+    """Return a script that cannot end the element around it."""
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _uses() -> list[dict[str, Any]]:
+    """Return the bounds by which the page judges classes, as `perhop run` does."""
+    return [
+        {
+            "words": use.words,
+            "bounds": [
+                {"column": one.column, "words": one.words, "greatest": one.greatest, "unit": one.unit}
+                for one in use.bounds
+            ],
+        }
+        for use in USES
+    ]

@@ -1,0 +1,277 @@
+"""The playground: the same bytes as the native engine, in one page that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import perhop
+import perhop.playground
+from chromium import screenshot
+from conftest import ROOT, Command
+from perhop import _core, interchange
+from perhop.errors import MissingCapabilityError
+from playground import ASSETS, AXE, needs_page, needs_playground, page, summary_of
+
+EXAMPLES = ROOT / "examples"
+#: Scenarios without traces: a browser has no files.
+COMPARED = ("first-steps", "tcp", "wred", "weighted-fair", "per-flow-marking", "nested-classes", "framing")
+STARTER = ROOT / "python" / "perhop" / "templates" / "voice.perhop.yaml"
+HOSTILE = "<img src=x onerror=globalThis.broken=1>"
+
+
+def in_module(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the module gives for scenarios, under Node.js."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no Node.js")
+    asked = json.dumps({"module": str(ASSETS / "perhop.wasm"), "runs": runs})
+    script = ROOT / "playground" / "tests" / "summaries.mjs"
+    ended = subprocess.run([node, script], input=asked, capture_output=True, text=True, check=True)
+    found: list[dict[str, Any]] = json.loads(ended.stdout)
+    return found
+
+
+@needs_playground
+def test_the_module_gives_the_bytes_of_the_native_engine() -> None:
+    files = [*(EXAMPLES / f"{name}.perhop.yaml" for name in COMPARED), STARTER]
+    runs = [{"text": file.read_text(), "seed": seed, "times": 1} for file in files for seed in (1, 2, 77)]
+    natively = [summary_of(_core.load(file, []), seed) for file in files for seed in (1, 2, 77)]
+    for run, expected, found in zip(runs, natively, in_module(runs), strict=True):
+        assert found["summary"] == expected, run["text"].splitlines()[1]
+
+
+@needs_playground
+def test_a_minute_takes_a_second_and_thrice_the_native_time_at_most() -> None:
+    minute = re.sub(r"(?m)^duration: .*", "duration: 60s", STARTER.read_text())
+    (found,) = in_module([{"text": minute, "seed": 1, "times": 15}])
+    loaded = _core.load(STARTER, [("duration", "60s")])
+    natively = float("inf")
+    for _ in range(5):
+        began = time.perf_counter()
+        summary_of(loaded)
+        natively = min(natively, 1000 * (time.perf_counter() - began))
+    assert found["least"] < 1000
+    assert found["least"] < 3 * natively
+
+
+def test_a_copy_without_the_page_says_how_to_build_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(perhop.playground, "_ASSETS", tmp_path)
+    with pytest.raises(MissingCapabilityError, match="without the playground") as raised:
+        perhop.playground.page()
+    assert raised.value.help == "in a clone of perhop, run: make playground"
+    assert raised.value.exit_code == 5
+
+
+@needs_playground
+def test_the_command_writes_the_page(perhop: Command, tmp_path: Path) -> None:
+    ended = perhop("playground", "-o", "page.html")
+    assert (ended.code, ended.out) == (0, "")
+    assert "written to page.html" in ended.err
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    # Without a browser it says where the page is.
+    ended = perhop("playground", BROWSER="/bin/false", XDG_CACHE_HOME=str(tmp_path / "cache"), DISPLAY="")
+    assert ended.code == 0
+    assert str(tmp_path / "cache" / "perhop" / "playground.html") in ended.err
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("playground") / "page.html"
+    file.write_text(perhop.playground.page(), encoding="utf-8")
+    return file
+
+
+@needs_playground
+def test_the_page_is_small_and_the_same_each_time(file: Path) -> None:
+    assert file.stat().st_size < 4_000_000
+    assert perhop.playground.page() == file.read_text(encoding="utf-8")
+
+
+@needs_page
+def test_a_router_is_pasted_run_changed_and_stepped_through(file: Path) -> None:
+    with page(file) as here:
+        here.write((EXAMPLES / "router.cfg").read_text())
+        assert "Serial0/0" in here.text("name")
+        assert here.tab.locator("#interfaces").input_value() == "Serial0/0"
+        assert "no losses" in here.text("verdicts").split("others/business")[0], "voice loses nothing"
+        assert "note, line 13" in here.text("diagnostics")
+        before = here.text("verdicts")
+        # Less for voice than it sends.
+        (slider,) = (
+            one
+            for one in here.tab.locator("#sliders .slider").all()
+            if one.locator("span").inner_text() == "voice · priority"
+        )
+        here.slide(slider.locator("input").get_attribute("data-id"), 20)
+        assert "priority 64" in here.exported("ios").decode()
+        assert "lost" in here.text("verdicts").split("others/business")[0]
+        assert here.tab.locator("#verdicts small").count() > 0, "what was before stands below"
+        assert here.text("verdicts") != before
+        assert here.tab.evaluate("document.documentElement.dataset.overlaid") == "true"
+        here.tab.click("#drop")
+        here.tab.wait_for_timeout(300)
+        assert re.search(
+            r"voice, packet \d+, 200 B: dropped at voice|others/\S+, packet", here.text("happens")
+        )
+        first = here.text("clock")
+        for _ in range(3):
+            here.tab.click("#forward")
+        assert here.text("clock") >= first
+        here.tab.click("#back")
+        screenshot(here.tab, "playground-router")
+
+
+@needs_page
+def test_a_mistake_is_told_under_its_line(file: Path) -> None:
+    with page(file) as here:
+        here.type(STARTER.read_text().replace("rate: 2Mb/s", "rate: 2Mbs"))
+        here.tab.locator("#diagnostics .error").first.wait_for()
+        assert "error, line 21" in here.text("diagnostics")
+        assert here.tab.locator(".cm-lintRange-error").count() == 1
+        here.tab.keyboard.press("Control+Home")
+        here.tab.keyboard.insert_text("mea")
+        here.tab.keyboard.press("Control+Space")
+        here.tab.locator(".cm-tooltip-autocomplete").wait_for()
+        assert "measure" in here.tab.locator(".cm-tooltip-autocomplete").inner_text()
+
+
+@needs_page
+def test_a_link_restores_everything(file: Path) -> None:
+    with page(file) as here:
+        here.slide("links.1.rate", 30)
+        here.tab.click("#share")
+        here.tab.wait_for_timeout(300)
+        fragment = here.tab.evaluate("location.hash")
+        summary, text = here.exported("summary"), here.exported("scenario")
+    assert fragment.startswith("#s=")
+    with page(file, fragment=fragment) as here:
+        assert here.exported("summary") == summary
+        assert here.exported("scenario") == text != STARTER.read_bytes()
+    with page(file, fragment="#s=AAAA") as here:
+        assert "Voice" in here.text("name"), "a link that cannot be read does no harm"
+
+
+@needs_page
+@pytest.mark.parametrize("example", ["tcp", "router"])
+def test_exports_are_the_native_ones(file: Path, example: str, tmp_path: Path) -> None:
+    source = EXAMPLES / ("router.cfg" if example == "router" else f"{example}.perhop.yaml")
+    with page(file) as here:
+        here.write(source.read_text())
+        exported, summary = here.exported("scenario"), here.exported("summary")
+        table, picture = here.exported("csv"), here.exported("png")
+    scenario = tmp_path / "exported.perhop.yaml"
+    scenario.write_bytes(exported)
+    assert summary.decode() == summary_of(_core.load(scenario, []))
+    interchange.write_csv(perhop.run(scenario, replications=1), tmp_path / "csv")
+    assert table == (tmp_path / "csv" / "classes.csv").read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n") and len(picture) > 20_000
+
+
+@needs_page
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1400, "dark"), (1400, "light"), (390, "dark"), (390, "light")]
+)
+def test_it_fits_any_screen_and_serious_barriers_are_none(file: Path, width: int, scheme: str) -> None:
+    with page(file, width=width, height=850, scheme=scheme) as here:
+        here.slide("traffic.1.source.poisson.rate", 60)
+        assert here.tab.evaluate("document.documentElement.scrollWidth") <= width
+        screenshot(here.tab, f"playground-{width}-{scheme}")
+        if not AXE.is_file():
+            pytest.skip("no axe-core: make playground")
+        here.tab.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+        for tab in ("#tab-sliders", "#tab-text"):
+            here.tab.click(tab)
+            found = here.tab.evaluate("async () => (await axe.run()).violations")
+            serious = [
+                (one["id"], [node["html"][:90] for node in one["nodes"]])
+                for one in found
+                if one["impact"] in ("serious", "critical")
+            ]
+            assert serious == []
+
+
+@needs_page
+def test_the_keyboard_is_enough(file: Path) -> None:
+    with page(file) as here:
+        keys = here.tab.keyboard
+        here.tab.locator("#tab-sliders").focus()
+        keys.press("ArrowRight")
+        assert here.tab.locator("#panel-text").is_visible()
+        keys.press("ArrowLeft")
+        for _ in range(12):
+            keys.press("Tab")
+            if here.tab.evaluate("document.activeElement.dataset.id ?? ''") == "links.1.rate":
+                break
+        else:
+            pytest.fail("the slider is not reached")
+        known, before = here.runs(), here.exported("scenario")
+        here.tab.locator('[data-id="links.1.rate"]').focus()
+        keys.press("ArrowLeft")
+        here.after(known)
+        assert here.exported("scenario") != before
+        here.tab.evaluate("document.activeElement.blur()")
+        began = here.text("clock")
+        keys.press(".")
+        here.tab.wait_for_timeout(200)
+        assert here.text("clock") != began
+        assert "packet" in here.text("happens")
+        assert here.tab.locator("#says").text_content()
+        keys.press(" ")
+        assert here.text("play") == "Pause"
+        here.tab.wait_for_timeout(400)
+        keys.press(" ")
+        assert here.text("play") == "Play"
+        stopped = here.text("clock")
+        here.tab.wait_for_timeout(200)
+        assert here.text("clock") == stopped > began
+        here.tab.locator("#time").focus()
+        keys.press("End")
+        here.tab.wait_for_timeout(300)
+        assert here.text("clock").startswith("20.0")
+
+
+@needs_page
+def test_hostile_names_stay_text(file: Path) -> None:
+    text = STARTER.read_text().replace("name: bulk", f"name: '{HOSTILE}'").replace("Voice beside", HOSTILE)
+    with page(file) as here:
+        here.write(text)
+        assert HOSTILE in here.text("name")
+        assert HOSTILE in here.text("verdicts")
+        assert HOSTILE in here.text("legend")
+        here.tab.click("#forward")
+        here.tab.hover("#charts [data-kind=delay] .plot")
+        here.tab.wait_for_timeout(200)
+        assert here.tab.evaluate("globalThis.broken") is None
+        assert here.tab.locator("main img").count() == 0
+
+
+@needs_page
+def test_five_hundred_packets_move_and_the_page_does_not_freeze(file: Path) -> None:
+    text = STARTER.read_text().replace("limit: 64 packets", "limit: 600 packets")
+    with page(file) as here:
+        here.write(text)
+        here.tab.evaluate(
+            """() => {
+              const time = document.getElementById("time");
+              time.value = 15;
+              time.dispatchEvent(new Event("input"));
+            }"""
+        )
+        here.tab.click("#play")
+        here.tab.wait_for_timeout(2500)
+        frames, seen = here.tab.evaluate("[perhopPlayer.frames.slice(-60), perhopPlayer.scene.drawn]")
+        assert seen > 500
+        median = sorted(frames)[len(frames) // 2]
+        assert median < 34, "a machine that does other things as well shows every other frame"
+        assert float(here.text("clock").split()[0]) > 15.02
+        screenshot(here.tab, "playground-many")
