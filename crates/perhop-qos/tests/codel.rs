@@ -136,10 +136,11 @@ fn by_plain(
         now = at;
         if queue.packets().len() >= limit {
             happened.push(Happened::Full(id));
-            continue;
+        } else {
+            let packet = Plain { id, length: (*length).into(), joined: now, is_capable: *is_capable };
+            queue.packets().push_back(packet);
         }
-        let packet = Plain { id, length: (*length).into(), joined: now, is_capable: *is_capable };
-        queue.packets().push_back(packet);
+        // An arrival comes before a departure at the same instant, and the next arrival after it.
         if free_at <= now {
             free_at = serve(&mut |at| queue.ask(at), now, &mut happened);
         }
