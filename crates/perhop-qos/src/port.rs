@@ -5,6 +5,7 @@ mod classifier;
 mod fragmenter;
 mod fragments;
 mod gate;
+mod heads;
 mod judge;
 mod leaves;
 mod outcome;
@@ -18,7 +19,7 @@ use crate::buffer::{AnyBuffer, BufferManager};
 
 use crate::observer::Place;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
-use crate::queue::{Queue, QueueId, Stay};
+use crate::queue::{Queue, QueueId};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
@@ -26,7 +27,7 @@ use crate::{ConfigError, DropCause, Observer, Packet, Time, Verdict};
 pub use classifier::PortClassifier;
 use fragmenter::Fragmenter;
 use gate::Gate;
-use judge::judge;
+use heads::Heads;
 use leaves::Leaves;
 pub use outcome::{Departure, Sent};
 use pace::Pace;
@@ -57,6 +58,8 @@ pub struct Port {
     is_single: bool,
     /// Whether in that case whoever finds nothing before it leaves, past the queue.
     passes_queue: bool,
+    /// What befalls packets at the heads of the queues.
+    heads: Heads,
     /// Where the scheduler found only packets that must wait: until when.
     shaped_until: Option<Time>,
     /// Precomputed departures that lie ahead: then the queue counts packets and holds none.
@@ -119,6 +122,7 @@ impl Port {
             allows_cut_through,
             is_single: scheduler.is_single() && fragmenter.is_none(),
             passes_queue: scheduler.is_single() && fragmenter.is_none() && !queues[0].keeps_turns(),
+            heads: Heads::of(&buffers, fragmenter.as_deref()),
             shaped_until: None,
             pending: PendingDepartures::default(),
             queues,
@@ -206,7 +210,7 @@ impl Port {
         let Some(place) = self.place_of(now, packet, &mut observer) else { return Sent::Dropped };
         let Ok((_, joins)) = self.admit(now, place, packet, &mut observer) else { return Sent::Dropped };
         if self.backlog == 0 && self.passes_queue && self.ring.admits(packet.length) {
-            if !self.may_leave(now, place, Stay::passing(now), packet, &mut observer) {
+            if !self.passes(now, place, packet, &mut observer) {
                 return Sent::Dropped;
             }
             return Sent::Transmitted(self.hand_over(now, place, packet, &mut observer));
@@ -233,95 +237,50 @@ impl Port {
         if self.backlog == 0 || !self.ring.has_room() {
             return None;
         }
-        if self.fragmenter.is_some() {
-            return self.serve_fragments(now, packet, observer);
+        match self.heads {
+            Heads::Free => self.serve(now, packet, observer),
+            Heads::Judged => self.serve_judged(now, packet, observer),
+            Heads::InFragments => self.serve_fragments(now, packet, observer),
         }
-        self.serve(now, packet, observer)
     }
 
-    /// Lets the scheduler choose until a packet is in the ring, which has room; there is one that waits.
+    /// The head of the queue that the scheduler chooses enters the ring, which has room, if it fits; there is
+    /// one that waits, and nobody decides about it any more.
     #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
     #[inline(always)]
     fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Option<Departure> {
-        loop {
-            // Where there is one queue, the packet that waits is there.
-            let id = if self.is_single {
-                QueueId(0)
-            } else {
-                match self.scheduler.select(now, &self.queues) {
-                    Selection::Serve(id) => id,
-                    Selection::WaitUntil(time) => {
-                        self.shaped_until = Some(time);
-                        return None;
-                    }
-                    Selection::Idle => return None,
-                }
-            };
-            let (place, stay) = self.take_head(now, id, packet, TransmitRing::admits)?;
-            if self.leaves(now, place, stay, packet, &mut observer) {
-                return Some(self.hand_over(now, place, packet, &mut observer));
-            }
-            if self.backlog == 0 {
-                return None;
-            }
-        }
-    }
-
-    /// The head of queue `id` leaves it if it `fits` into the ring: `packet` is it, and the answer its place
-    /// and its stay.
-    #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
-    #[inline(always)]
-    fn take_head(
-        &mut self,
-        now: Time,
-        id: QueueId,
-        packet: &mut Packet,
-        fits: impl FnOnce(&TransmitRing, u32) -> bool,
-    ) -> Option<(Place, Stay)> {
+        let id = self.choose(now)?;
         if self.peaks.is_some() {
             self.note_peak(now, id);
         }
         let queue = &mut self.queues[id.index()];
-        let head = queue.head().filter(|head| fits(&self.ring, head.length))?;
+        let head = queue.head().filter(|head| self.ring.admits(head.length))?;
         let (length, place) = (head.length, Place { queue: id, precedence: queue.precedence_of(head) });
         *packet = *head;
-        let stay = queue.drop_head(place.precedence, length);
+        queue.drop_head(place.precedence, length);
         self.backlog -= 1;
-        Some((place, stay))
+        if !self.is_single {
+            self.scheduler.dequeued(now, id, length, queue);
+        }
+        self.buffers[id.index()].departed(now, place.precedence, queue.occupancy());
+        Some(self.hand_over(now, place, packet, &mut observer))
     }
 
-    /// The head side: whether `packet`, which has left its queue after this `stay`, goes on, as its scheduler
-    /// is told. One that the buffer manager drops costs its queue nothing there.
-    #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
+    /// The queue to serve; `None` where all packets must wait.
+    #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn leaves<O: Observer>(
-        &mut self,
-        now: Time,
-        place: Place,
-        stay: Stay,
-        packet: &mut Packet,
-        observer: &mut O,
-    ) -> bool {
-        let Port { queues, buffers, scheduler, .. } = self;
-        let (queue, buffer) = (&queues[place.queue.index()], &mut buffers[place.queue.index()]);
-        let verdict = buffer.release(now, packet, place.precedence, stay, queue.occupancy());
-        if judge(now, place, packet, verdict, observer).is_err() {
-            self.dropped_at_head(now, place.queue, stay.flow, packet.length);
-            return false;
+    fn choose(&mut self, now: Time) -> Option<QueueId> {
+        // Where there is one queue, the packet that waits is there.
+        if self.is_single {
+            return Some(QueueId(0));
         }
-        if !self.is_single {
-            scheduler.dequeued(now, place.queue, packet.length, queue);
-        }
-        true
-    }
-
-    /// Queue `id` and the scheduler hear that a head of `length` IP bytes, of this `flow`, is no more.
-    #[inline(never)]
-    fn dropped_at_head(&mut self, now: Time, id: QueueId, flow: u16, length: u32) {
-        let queue = &mut self.queues[id.index()];
-        queue.refund(flow, length);
-        if !self.is_single {
-            self.scheduler.dropped(now, id, length, queue);
+        match self.scheduler.select(now, &self.queues) {
+            Selection::Serve(id) => Some(id),
+            Selection::WaitUntil(time) => {
+                self.shaped_until = Some(time);
+                None
+            }
+            Selection::Idle => None,
         }
     }
 
@@ -353,23 +312,6 @@ impl Port {
         let departure = self.commit(now, packet.length, takes);
         observer.dequeued(now, place, packet, departure);
         departure
-    }
-
-    /// Whether the buffer manager lets `packet` go, which has left its queue after this `stay`.
-    #[expect(clippy::inline_always, reason = "a part of what goes to the ring")]
-    #[inline(always)]
-    fn may_leave<O: Observer>(
-        &mut self,
-        now: Time,
-        place: Place,
-        stay: Stay,
-        packet: &mut Packet,
-        observer: &mut O,
-    ) -> bool {
-        let index = place.queue.index();
-        let occupancy = self.queues[index].occupancy();
-        let verdict = self.buffers[index].release(now, packet, place.precedence, stay, occupancy);
-        judge(now, place, packet, verdict, observer).is_ok()
     }
 
     /// A packet of `length` IP bytes, for which the wire takes so long, enters the ring: its times are known.

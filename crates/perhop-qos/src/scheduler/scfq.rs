@@ -62,7 +62,8 @@ impl Scfq {
     }
     /// As [`dequeued`](Scheduler::dequeued), for a packet that is not held against its child: the next one
     /// starts where that one did.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as short as a call")]
+    #[inline(always)]
     pub(super) fn sent_uncharged(&mut self, index: usize, next: u32) {
         let child = &mut self.children[index];
         child.head = next;

@@ -242,7 +242,8 @@ impl SchedulerTree {
     }
 
     /// The queue to serve now. Asked again before anything else happens, the answer is the same.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what every packet that waits asks")]
+    #[inline(always)]
     pub fn select(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         match self.layout {
             Layout::Single if queues[0].occupancy().packets > 0 => Selection::Serve(QueueId(0)),
