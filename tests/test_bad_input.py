@@ -67,10 +67,7 @@ def test_a_misspelled_key_names_line_and_the_right_one(perhop: Command, scenario
         (["--sed", "1"], "--sed"),
         (["too-much"], "too many arguments: too-much"),
         (["--plot", "queue=nowhere/queue.svg"], "/nowhere` is not a folder"),
-        (
-            ["--plot", "cwnd"],
-            "set measure.connections in the scenario, as in [{traffic: bulk, every: 100ms}]",
-        ),
+        (["--plot", "cwnd"], "no samples for this plot: the scenario has no TCP traffic"),
     ],
 )
 def test_wrong_arguments(perhop: Command, scenario: Path, arguments: list[str], said: str) -> None:

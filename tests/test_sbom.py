@@ -65,8 +65,8 @@ def test_everything_that_is_not_perhops_own_has_a_hash(document: dict[str, Any])
 
 
 def test_the_crates_are_those_that_cargo_builds(document: dict[str, Any]) -> None:
-    line = ["cargo", "tree", "--locked", "--package", "perhop-py", "--target", "all", "--prefix", "none"]
-    line += ["--edges", "normal,build", "--format", "{p}"]
+    line = ["cargo", "tree", "--locked", "--package", "perhop-py", "--package", "perhop-web"]
+    line += ["--target", "all", "--prefix", "none", "--edges", "normal,build", "--format", "{p}"]
     shown = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     built = {
         (words[0], words[1].lstrip("v")) for words in (row.split() for row in shown.splitlines()) if words

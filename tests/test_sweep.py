@@ -158,10 +158,10 @@ def test_a_part_of_a_policy_as_a_parameter_leaves_room_for_the_figures(
     change = f"policies.wan.queueing.classes.all.buffer={','.join(values)}"
     ended = perhop("sweep", scenario, "--set", change, "--duration", "2s")
     assert ended.code == 0, ended.err
-    heading = [line.split()[0] for line in ended.out.splitlines()[2:4]]
+    heading = [line.split()[0] for line in ended.out.splitlines()[1:3]]
     assert heading == ["policies.wan.queueing.", "classes.all.buffer"]
     for value in values:
-        assert f" {value[:24]}… " in ended.out
+        assert f"{value[:24]}… " in ended.out
         assert value not in ended.out
     assert max(map(len, ended.out.splitlines())) < 140
     (chart,) = sweep(scenario, {"policies.wan.queueing.classes.all.buffer": values, "duration": "2s"}).share()

@@ -99,8 +99,8 @@ def compiled(edges: str) -> set[tuple[str, str]]:
     return {(row[0], row[1].removeprefix("v")) for row in rows}
 
 
-def crates(bom: Bom) -> Component:
-    """Add every crate that the extension module is compiled from, and return its own.
+def crates(bom: Bom) -> list[Component]:
+    """Add every crate that the extension module and the playground are compiled from, and return their own.
 
     What build scripts alone need has the scope `excluded`: it runs while compiling and is not in the wheel.
     """
@@ -131,7 +131,7 @@ def crates(bom: Bom) -> Component:
             bom.register_dependency(
                 one, [made[key] for key in kinds if key in made and kinds[key] != {"dev"}]
             )
-    return next(one for one in made.values() if one.name == "perhop-py")
+    return [one for one in made.values() if one.name in ("perhop-py", "perhop-web")]
 
 
 def python_packages(bom: Bom, requirements: Iterable[str], scope: ComponentScope) -> list[Component]:
@@ -210,7 +210,7 @@ def bill() -> str:
     bom.metadata.timestamp = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC)
     top = component("pypi", "perhop", version, project["license"], type=ComponentType.APPLICATION)
     bom.metadata.component = top
-    direct = [crates(bom), *bundled(bom), *scripts(bom)]
+    direct = [*crates(bom), *bundled(bom), *scripts(bom)]
     direct += python_packages(bom, project["dependencies"], ComponentScope.REQUIRED)
     optional = [text for extra in EXTRAS for text in project["optional-dependencies"][extra]]
     direct += python_packages(bom, optional, ComponentScope.OPTIONAL)

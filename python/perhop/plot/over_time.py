@@ -52,10 +52,13 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
     cut = False
     for name, role in of_classes(results.classes["class"]).items():
         moments = _over_replications(table.filter(pl.col("class") == name), "throughput_bps")
+        # Of columns without any value the ends have no type.
+        moments = moments.cast({"low": pl.Float64, "high": pl.Float64})
         if moments["mean"].sum() == 0 or name in left_out:
             continue
         limit = limits.get(name.removesuffix(_BACK), math.inf)
-        cut = cut or (banded and bool((moments["low"] < 0).any() or (moments["high"] > limit).any()))
+        beyond = ((pl.col("low") < 0) | (pl.col("high") > limit)).any()
+        cut = cut or (banded and bool(moments.select(beyond).item()))
         moments = moments.with_columns(
             pl.col("low").clip(lower_bound=0.0), pl.col("high").clip(upper_bound=limit)
         )
