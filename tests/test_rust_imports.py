@@ -11,7 +11,6 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from rust_imports import circles
 
-
 # Circles that are left, by the first of their files: each is to be cut, and none may be added.
 LEFT = (
     "crates/perhop-live/src/frame/mod.rs",

@@ -7,8 +7,8 @@
 //! Nothing but the wire limits a class, as in the twin, whose subport, pipe and traffic classes have token
 //! buckets as well.
 //!
-//! `one-queue` is the same port with one queue, for packets of 64 flows, every second of them with ECT(1): what
-//! its buffer manager takes.
+//! `one-queue` is the same port with one queue, for packets of 64 flows, every second of them with ECT(1):
+//! what its buffer manager takes.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::packet::Ecn;

@@ -363,6 +363,7 @@
   // On paper two charts stand beside each other: drawn at one size, which the style scales.
   function drawForPrint(figure) {
     const place = figure.querySelector(".plot");
+    if (!place.clientWidth) return; // not on paper
     const rows = read(figure).y.categories.length;
     const size = { width: 460, height: rows ? rows * 15 + 100 : 230 };
     place.style.width = `${size.width}px`;
