@@ -254,7 +254,7 @@ impl Marker for Kernel {
     }
     fn update(&mut self, classic: Option<f64>, low: Option<f64>) {
         // Times of these tests are whole nanoseconds.
-        let nanoseconds = |seconds: Option<f64>| libm::round(seconds.unwrap_or(0.0) * 1e9) as i128;
+        let nanoseconds = |seconds: Option<f64>| (seconds.unwrap_or(0.0) * 1e9).round() as i128;
         let qdelay = nanoseconds(classic).max(nanoseconds(low));
         let gain = |parts: i128| parts * MAX_PROB / 4 / 1_000_000_000;
         let delta =
