@@ -56,7 +56,7 @@ impl Case {
         }
         tcp
     }
-    /// The same by perhop. The shaper delivers a packet the moment it leaves the queue, as HTB does; that
+    /// The samples of perhop. The shaper delivers a packet the moment it leaves the queue, as HTB does; that
     /// counts the Ethernet header (1514 bytes for 1500), and sends a full frame each 1.21159 ms, as the
     /// kernel's count of acknowledged bytes tells: 0.03 % less than 10 Mb/s.
     fn simulated(&self, seed: u64) -> Vec<Sample> {
@@ -134,9 +134,9 @@ const BOUNDS: [(&str, f64, f64, f64); 8] = [
     ("reno-plain-r100", 20.0, 0.1, 1.0),
     ("reno-on-r20", 0.2, 0.1, 1.0),
     ("reno-on-r100", 0.6, 0.1, 1.0),
-    ("cubic-plain-r20", 2.0, 2.0, 3.0),
+    ("cubic-plain-r20", 2.0, 1.0, 3.0),
     ("cubic-plain-r100", 3.0, 0.5, 3.0),
-    ("cubic-on-r20", 1.5, 2.0, 3.0),
+    ("cubic-on-r20", 1.5, 1.5, 3.0),
     ("cubic-on-r100", 2.0, 0.5, 3.0),
 ];
 

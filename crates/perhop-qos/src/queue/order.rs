@@ -90,12 +90,15 @@ impl Order {
         }
     }
     /// The packets; where flows are served fairly, flow by flow.
-    pub(super) fn iter(&self) -> Box<dyn Iterator<Item = &Packet> + '_> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
+        let (mut timed, mut fair, mut sparse, mut dual) = (None, None, None, None);
         match self {
-            Order::Timed(packets) => Box::new(packets.iter()),
-            Order::Fair(flows) => Box::new(flows.iter()),
-            Order::Sparse(flows) => Box::new(flows.iter()),
-            Order::Dual(queues) => Box::new(queues.iter()),
+            Order::Timed(packets) => timed = Some(packets.iter()),
+            Order::Fair(flows) => fair = Some(flows.iter()),
+            Order::Sparse(flows) => sparse = Some(flows.iter()),
+            Order::Dual(queues) => dual = Some(queues.iter()),
         }
+        let plain = timed.into_iter().flatten().chain(fair.into_iter().flatten());
+        plain.chain(sparse.into_iter().flatten()).chain(dual.into_iter().flatten())
     }
 }

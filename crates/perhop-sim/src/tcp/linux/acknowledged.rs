@@ -12,7 +12,7 @@ use super::{LinuxSender, State, microseconds};
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(super) struct Ack {
     pub(super) time: Time,
-    /// The same in microseconds.
+    /// That time in microseconds: what the arithmetic of windows counts in.
     pub(super) now: u64,
     /// SND.UNA before it, and the offset after the highest that was SACKed.
     pub(super) previous: u64,
