@@ -112,6 +112,9 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
     }
 
     /// Puts on the wire of `link` whatever its port lets out at `now`, and asks for the next poll.
+    ///
+    /// A port is polled with each arrival and when it asks for it, and at no other time: where a shaper waits
+    /// for one head, a scheduler inside whose choices depend on time would answer with another.
     fn transmit(&mut self, now: Time, link: LinkId) {
         let mut packet = Packet::default();
         loop {
@@ -119,6 +122,11 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
             let Some(departure) = port.poll_transmit(now, &mut packet, counters) else { break };
             self.launch(link, &packet, departure);
         }
+        self.await_poll(link);
+    }
+
+    /// Asks for the next poll of the port of `link`.
+    fn await_poll(&mut self, link: LinkId) {
         let Direction { port, poll, poll_at, .. } = &mut self.directions[link.index()];
         let Some(timeout) = port.poll_timeout() else { return };
         // A wake-up cannot be taken back: one that comes too early costs a look and is asked for again.
@@ -133,7 +141,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         let pending = &mut self.directions[link.index()].poll_at;
         if *pending == Some(now) {
             *pending = None;
-            self.transmit(now, link);
+            self.catch_up(now, link);
+            self.await_poll(link);
         }
     }
 

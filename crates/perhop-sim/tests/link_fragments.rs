@@ -175,3 +175,10 @@ proptest! {
         run(&mixed(way, loss, &sources, tcp));
     }
 }
+
+/// A drop is an arrival: the port is polled then, and finds another head eligible than the one its shaper
+/// waits for.
+#[test]
+fn engines_agree_on_a_poll_after_a_drop() {
+    run(&mixed((3, 533, false, 2), 0.0, &[(false, 42_089, 998), (false, 77_440, 46)], true));
+}

@@ -96,7 +96,9 @@ impl<W: PortObservers> World<W> {
         let mut hop = self.hop(link);
         match hop.send(now, packet) {
             Sent::Transmitted(departure) => hop.launch(now, packet, departure),
-            Sent::Queued => {
+            // A port is polled after a drop too: where a shaper waits for one head, another may have become
+            // eligible inside.
+            Sent::Queued | Sent::Dropped => {
                 // Mostly the ring has none, and what was queued waits for that.
                 if hop.link.direction.port.ring().has_room() {
                     self.transmit(now, link);
@@ -105,7 +107,6 @@ impl<W: PortObservers> World<W> {
                 }
                 None
             }
-            Sent::Dropped => None,
         }
     }
 
