@@ -8,6 +8,7 @@ nothing but its rows, exchanged with the first ones in one step, and the manifes
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,9 @@ from perhop.sweeping.plan import Plan
 
 # Parts of one table at most, about: after a quarter of an hour a part is added every second.
 _PARTS = 1000
+# What ended points are kept back for at least: a hundred times what storing the last ones took, so that a
+# hundredth of the time goes there; but no longer than that many seconds, however slow the disk.
+_SPACING, _LONGEST_S = 100.0, 2.0
 
 
 class Growing:
@@ -35,6 +39,7 @@ class Growing:
 
     def __init__(self, folder: Path, shown: Path, plan: Plan) -> None:
         self._folder, self._shown, self._plan = folder, shown, plan
+        self._storing_s = 0.0
         for hidden in folder.glob(f".{MANIFEST}-*.new"):
             disk.remove(hidden)
         for table in self._tables:
@@ -61,8 +66,8 @@ class Growing:
         yield from (int(number) for number in np.flatnonzero(~self.ended))
 
     def interval_s(self, elapsed_s: float) -> float:
-        """Return how long ended points may be kept back: not at all at first, longer in long sweeps."""
-        return elapsed_s / _PARTS
+        """Return how long ended points may be kept back: the first not at all."""
+        return max(elapsed_s / _PARTS, min(_SPACING * self._storing_s, _LONGEST_S))
 
     def add(self, tables: Mapping[str, pl.DataFrame]) -> None:
         """Add what has ended: `points`, and the kept tables of those that gave results.
@@ -71,6 +76,7 @@ class Growing:
             OSError: it cannot be written; what is there remains.
 
         """
+        begin = time.monotonic()
         for name in self._tables:
             table = tables.get(name)
             if table is not None and table.height:
@@ -78,6 +84,7 @@ class Growing:
         points = tables[parts.POINTS]
         self.ended[points["point"].to_numpy()] = True
         self.failed += points["error"].drop_nulls().len()
+        self._storing_s = time.monotonic() - begin
         self._tell()
 
     def complete(self, also: Callable[[Path], None] | None = None) -> None:

@@ -138,8 +138,11 @@ def _run(plan: Plan, engine: Engine, store: Store, progress: Callable[[Advance],
                     progress(_advance(store, finished, before, now - begin, new))
     finally:
         # Also where the work is interrupted, or its engine is gone.
-        if collected.points:
-            store.add(collected.taken())
+        last_ones = collected.taken() if collected.points else None
+        if last_ones is not None:
+            store.add(last_ones)
+    if last_ones is not None and progress is not None:
+        progress(_advance(store, finished, before, time.monotonic() - begin, last_ones))
 
 
 def _advance(
