@@ -7,6 +7,7 @@ mod fragments;
 mod gate;
 mod heads;
 mod judge;
+mod judged;
 mod leaves;
 mod outcome;
 mod pace;

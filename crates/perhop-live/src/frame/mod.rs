@@ -14,41 +14,21 @@ mod internet;
 mod layout;
 mod link_headers;
 mod mark;
+mod packet;
 mod refusal;
 mod transport;
 
 use perhop_qos::packet::Packet;
-use serde::{Deserialize, Serialize};
 
 pub use checksum::{internet_checksum, updated};
 pub use envelope::Envelope;
 pub(crate) use envelope::envelope_bytes;
-use layout::{ETHERNET_HEADER, TYPE_IPV4, TYPE_IPV6, ethernet_type};
 pub use layout::{Layout, Version};
 pub(crate) use link_headers::{MOST_LABELS, MOST_TAGS};
+pub(crate) use packet::read_packet;
+pub use packet::{Frame, LinkLayer};
 pub use refusal::Refusal;
 pub(crate) use transport::finish_checksum;
-
-/// Link-layer header of a device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LinkLayer {
-    /// Ethernet II, with or without VLAN tags and MPLS labels.
-    #[default]
-    Ethernet,
-    /// None: frames are IP packets (TUN).
-    Bare,
-}
-
-/// A parsed frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// The packet. Its length is that in the IP header, since Ethernet pads short frames. It has the class of
-    /// service of the outer tag and the traffic class of the topmost label, where there are such.
-    pub packet: Packet,
-    /// Where it stands.
-    pub layout: Layout,
-}
 
 /// Parses `frame`. The packet's color is that of its codepoint; time of arrival and interface have defaults,
 /// to be set by the node.
@@ -61,30 +41,6 @@ pub fn read(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
         found.layout.read_link_marks(frame, &mut found.packet);
     }
     Ok(found)
-}
-
-/// As [`read`], without the marks of tags and labels.
-#[inline]
-pub(crate) fn read_packet(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
-    let layout = match link_layer {
-        LinkLayer::Ethernet => match ethernet_type(frame, ETHERNET_HEADER)? {
-            TYPE_IPV4 => Layout::new(ETHERNET_HEADER, Version::V4, 0),
-            TYPE_IPV6 => Layout::new(ETHERNET_HEADER, Version::V6, 0),
-            other => link_headers::find(frame, other)?,
-        },
-        LinkLayer::Bare => match frame.first().ok_or(Refusal::ShortFrame)? >> 4 {
-            4 => Layout::new(0, Version::V4, 0),
-            6 => Layout::new(0, Version::V6, 0),
-            _ => return Err(Refusal::WrongVersion),
-        },
-    };
-    let bytes = &frame[layout.header()..];
-    let refused = |refusal| layout.refused_for(refusal);
-    let packet = match layout.version() {
-        Version::V4 => internet::read_v4(bytes).map_err(refused)?,
-        Version::V6 => internet::read_v6(bytes).map_err(refused)?,
-    };
-    Ok(Frame { packet, layout })
 }
 
 /// Whether `packet` is not to be forwarded, since it is multicast, broadcast or link-local (RFC 1112 §4, RFC

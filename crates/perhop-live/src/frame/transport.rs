@@ -6,7 +6,7 @@ use perhop_qos::packet::Protocol;
 use super::checksum::{fold, internet_checksum};
 use super::internet::{V4_HEADER, V6_HEADER, transport_of_v6};
 use super::layout::Version;
-use super::{LinkLayer, read_packet};
+use super::packet::{LinkLayer, read_packet};
 
 /// Completes the transport checksum of the packet in `frame`; false where it holds none to complete.
 ///

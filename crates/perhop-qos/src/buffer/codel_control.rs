@@ -4,7 +4,7 @@
 //! The pseudocode of RFC 8289 §5 handles one call of its `dequeue`, which may take several packets from the
 //! queue. Here each of these is asked about by itself: [`Phase`] says what the ones before it came to.
 
-use super::codel::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
+use super::codel_config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
 use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::units::Time;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::codel::{CeThresholdConfig, CodelConfig, CodelLaw, EcnMarking};
+use super::codel_config::{CeThresholdConfig, CodelConfig, CodelLaw, EcnMarking};
 use super::codel_control::{Control, Controller};
 use super::contract::BufferManager;
 use crate::framing::Framing;

@@ -3,6 +3,7 @@
 //! A buffer manager stores and counts nothing: it reads the queue's [`Occupancy`].
 
 mod codel;
+mod codel_config;
 mod codel_control;
 mod contract;
 mod drop_count;
@@ -38,7 +39,8 @@ mod weighted_tail_drop;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use codel::{CeThresholdConfig, CeThresholdOf, Codel, CodelConfig, CodelLaw, EcnMarking};
+pub use codel::Codel;
+pub use codel_config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
 pub use contract::BufferManager;
 pub use dualpi2::DualPi2;
 pub use dualpi2_config::{DualPi2Config, DualPi2Law, NativeMarking, RampConfig};

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{GrowingRing, Stay};
+use super::growing_ring::GrowingRing;
+use super::stay::Stay;
 use crate::packet::Ecn;
 use crate::{ConfigError, Packet, Time};
 

@@ -1,7 +1,10 @@
 //! [`Order`]: the packets of a queue that knows more of them than their order of arrival.
 
+use super::dual::DualQueue;
+use super::fair_queueing::{FlowQueues, Room};
+use super::sparse::SparseFlows;
+use super::stay::Stay;
 use super::timed::TimedPackets;
-use super::{DualQueue, FlowQueues, Room, SparseFlows, Stay};
 use crate::accounting::Accounting;
 use crate::{Packet, Time};
 

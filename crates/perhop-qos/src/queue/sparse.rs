@@ -1,7 +1,7 @@
 //! [`SparseFlows`]: a queue for each flow, served in turns, those that send little first.
 
-use super::Stay;
 use super::flow_hash::flow_hash;
+use super::stay::Stay;
 use crate::{Packet, Time};
 
 /// The queues of flows under deficit round robin with two lists, as RFC 8290 §4 has it (DRR++).

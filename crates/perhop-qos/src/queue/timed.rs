@@ -1,6 +1,7 @@
 //! [`TimedPackets`]: in order of arrival, and when each joined.
 
-use super::{GrowingRing, Stay};
+use super::growing_ring::GrowingRing;
+use super::stay::Stay;
 use crate::{Packet, Time};
 
 /// Packets in order of arrival, each with the time at which it joined: for a buffer manager that [asks for

@@ -1,0 +1,123 @@
+//! The way of packets that a buffer manager may still drop when they have left their queue.
+//!
+//! It stands apart from that of all others, which would pay for it.
+
+use super::heads::Heads;
+use super::judge::judge;
+use super::{Departure, Port};
+use crate::buffer::BufferManager;
+use crate::observer::Place;
+use crate::queue::{QueueId, Stay};
+use crate::ring::TransmitRing;
+use crate::{Observer, Packet, Time};
+
+impl Port {
+    /// Lets the scheduler choose until a packet is in the ring, which has room; there is one that waits.
+    #[inline(never)]
+    pub(super) fn serve_judged<O: Observer>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        mut observer: O,
+    ) -> Option<Departure> {
+        while self.backlog > 0 {
+            let id = self.choose(now)?;
+            let (place, stay) = self.take_head(now, id, packet, TransmitRing::admits)?;
+            if self.leaves(now, place, stay, packet, &mut observer) {
+                return Some(self.hand_over(now, place, packet, &mut observer));
+            }
+        }
+        None
+    }
+
+    /// The head of queue `id` leaves it if it `fits` into the ring: `packet` is it, and the answer its place
+    /// and its stay.
+    #[expect(clippy::inline_always, reason = "a call takes a tenth of it")]
+    #[inline(always)]
+    pub(super) fn take_head(
+        &mut self,
+        now: Time,
+        id: QueueId,
+        packet: &mut Packet,
+        fits: impl FnOnce(&TransmitRing, u32) -> bool,
+    ) -> Option<(Place, Stay)> {
+        if self.peaks.is_some() {
+            self.note_peak(now, id);
+        }
+        let queue = &mut self.queues[id.index()];
+        let head = queue.head().filter(|head| fits(&self.ring, head.length))?;
+        let (length, place) = (head.length, Place { queue: id, precedence: queue.precedence_of(head) });
+        *packet = *head;
+        let stay = queue.drop_head(place.precedence, length);
+        self.backlog -= 1;
+        Some((place, stay))
+    }
+
+    /// The head side: whether `packet`, which has left its queue after this `stay`, goes on, as its scheduler
+    /// is told. One that the buffer manager drops costs its queue nothing there.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(super) fn leaves<O: Observer>(
+        &mut self,
+        now: Time,
+        place: Place,
+        stay: Stay,
+        packet: &mut Packet,
+        observer: &mut O,
+    ) -> bool {
+        let Port { queues, buffers, scheduler, .. } = self;
+        let (queue, buffer) = (&queues[place.queue.index()], &mut buffers[place.queue.index()]);
+        let verdict = buffer.release(now, packet, place.precedence, stay, queue.occupancy());
+        if judge(now, place, packet, verdict, observer).is_err() {
+            self.dropped_at_head(now, place.queue, stay.flow, packet.length);
+            return false;
+        }
+        if !self.is_single {
+            scheduler.dequeued(now, place.queue, packet.length, queue);
+        }
+        true
+    }
+
+    /// Queue `id` and the scheduler hear that a head of `length` IP bytes, of this `flow`, is no more.
+    #[inline(never)]
+    fn dropped_at_head(&mut self, now: Time, id: QueueId, flow: u16, length: u32) {
+        let queue = &mut self.queues[id.index()];
+        queue.refund(flow, length);
+        if !self.is_single {
+            self.scheduler.dropped(now, id, length, queue);
+        }
+    }
+
+    /// Whether `packet` goes on that finds nothing before it and leaves past the one queue, at `place`.
+    #[inline]
+    pub(super) fn passes<O: Observer>(
+        &mut self,
+        now: Time,
+        place: Place,
+        packet: &mut Packet,
+        observer: &mut O,
+    ) -> bool {
+        match self.heads {
+            Heads::Free => {
+                let index = place.queue.index();
+                self.buffers[index].departed(now, place.precedence, self.queues[index].occupancy());
+                true
+            }
+            Heads::Judged | Heads::InFragments => self.is_let_pass(now, place, packet, observer),
+        }
+    }
+
+    #[inline(never)]
+    fn is_let_pass<O: Observer>(
+        &mut self,
+        now: Time,
+        place: Place,
+        packet: &mut Packet,
+        observer: &mut O,
+    ) -> bool {
+        let (index, stay) = (place.queue.index(), Stay::passing(now));
+        let occupancy = self.queues[index].occupancy();
+        let verdict = self.buffers[index].release(now, packet, place.precedence, stay, occupancy);
+        judge(now, place, packet, verdict, observer).is_ok()
+    }
+}
