@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fidelity import analytic, kernel, linux_tcp, ns2, router
+from fidelity import analytic, kernel, linux_aqm, linux_tcp, ns2, router
 from fidelity.document import Part, page
 from fidelity.simulating import QUICK, WHOLE, Effort
 
 PAGE = Path(__file__).parents[1] / "docs" / "fidelity.md"
-PEERS = ("analytic", "router", "ns-2", "linux-tcp", "kernel")
+PEERS = ("analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "kernel")
 
 
 def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
@@ -25,6 +25,7 @@ def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
         "router": router.part,
         "ns-2": ns2.part,
         "linux-tcp": linux_tcp.part,
+        "linux-aqm": linux_aqm.part,
         "kernel": kernel.part,
     }
     return [makers[peer](effort) for peer in PEERS if peer in only]
