@@ -312,6 +312,13 @@ def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None
     `(mean, low, high)`, or `None` for fewer than two samples.
     """
 
+def judge(exercise_json: str, start_json: str, scenario_json: str, summary_json: str) -> str:
+    """Judge a scenario and the summary of its run by an exercise.
+
+    JSON with `met`, `changed` (paths that should have stayed), `conditions` and `goals`, each with `measured`
+    and `met`. Both scenarios are resolved ones.
+    """
+
 def live_plan(
     scenario_json: str, base: str | PathLike[str], seed: int, replication: int = 0, *, bridge: bool = False
 ) -> str:

@@ -2,11 +2,13 @@
 //!
 //! Reading order: [`Measurements`] (all that one run counted; an engine or a live run fills it), [`counters`]
 //! (what it is made of), [`tcp`] (what is counted of sessions), then [`results`] (the tables) and
-//! [`statistics`] (confidence intervals). Nothing here moves a packet or reads a clock.
+//! [`statistics`] (confidence intervals). [`exercise`] judges a run by what an
+//! exercise asks for. Nothing here moves a packet or reads a clock.
 
 pub mod budget;
 pub mod counters;
 pub mod downsample;
+pub mod exercise;
 mod measurements;
 pub mod results;
 pub mod statistics;

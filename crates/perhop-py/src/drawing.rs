@@ -1,8 +1,7 @@
 //! Data for drawing: configured drop curves, quantities as numbers, reduced series.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use perhop_measure::downsample;
-use perhop_qos::units::{PacketRate, QueueSize, Rate, Time};
+use perhop_measure::{downsample, exercise};
 use perhop_scenario::Scenario;
 use perhop_scenario::drop_curves as curves;
 use pyo3::exceptions::PyValueError;
@@ -35,18 +34,5 @@ pub(crate) fn envelope<'py>(
 /// Parses a time, a rate or a size of a scenario to `(number, base unit)`; `None` for any other text.
 #[pyfunction]
 pub(crate) fn quantity(text: &str) -> Option<(f64, &'static str)> {
-    if let Ok(time) = text.parse::<Time>() {
-        return Some((time.as_seconds(), "s"));
-    }
-    if let Ok(rate) = text.parse::<Rate>() {
-        return Some((rate.as_bits_per_second() as f64, "b/s"));
-    }
-    if let Ok(rate) = text.parse::<PacketRate>() {
-        return Some((rate.as_packets_per_second() as f64, "packets/s"));
-    }
-    match text.parse::<QueueSize>() {
-        Ok(QueueSize::Packets(count)) => Some((count as f64, "packets")),
-        Ok(QueueSize::Bytes(count)) => Some((count as f64, "bytes")),
-        Err(_) => None,
-    }
+    exercise::quantity(text)
 }

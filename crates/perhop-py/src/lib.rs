@@ -19,7 +19,9 @@ mod router;
 mod running;
 mod tracing;
 
+use perhop_measure::exercise::Exercise;
 use perhop_measure::statistics;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Mean and 95 % confidence interval of the mean of independent samples, by Student's t:
@@ -30,6 +32,17 @@ fn confidence_95(samples: Vec<f64>) -> Option<(f64, f64, f64)> {
     statistics::confidence_95(&samples).map(|interval| (interval.mean, interval.low, interval.high))
 }
 
+/// What is to be said of a scenario and the summary of its run, as JSON: `met`, `changed`, `conditions`,
+/// `goals`.
+#[pyfunction]
+fn judge(exercise_json: &str, start_json: &str, scenario_json: &str, summary_json: &str) -> PyResult<String> {
+    let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).map_err(wrong);
+    let exercise: Exercise = serde_json::from_str(exercise_json).map_err(wrong)?;
+    let judgment = exercise.judge(&value(start_json)?, &value(scenario_json)?, &value(summary_json)?);
+    serde_json::to_string(&judgment).map_err(wrong)
+}
+
 #[pymodule]
 mod _core {
     #[pymodule_export]
@@ -38,6 +51,7 @@ mod _core {
         bounds::{bounds, waits},
         confidence_95,
         drawing::{drop_curves, envelope, quantity},
+        judge,
         live::live_plan,
         live_processes::{live_bridge, live_forward, live_host, live_results},
         loading::{Loaded, Warnings, check, findings, load, load_json, resolve, schema},

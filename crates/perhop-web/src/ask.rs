@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perhop_measure::exercise::Exercise;
 use serde::Deserialize;
 
 /// A question of the page.
@@ -37,6 +38,15 @@ pub enum Ask {
     Table {
         /// Its name in results.
         name: String,
+    },
+    /// What is to be said of a scenario and the run that has ended, by an exercise.
+    Judge {
+        /// What is asked for.
+        exercise: Exercise,
+        /// The scenario that the exercise starts from.
+        start: String,
+        /// The scenario that was run.
+        text: String,
     },
     /// What became of the packets at a port of the run in a span of time.
     Packets {

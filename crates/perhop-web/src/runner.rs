@@ -4,6 +4,7 @@ use std::path::Path;
 
 use perhop_measure::Results;
 use perhop_measure::counters::{DelayStatistics, Intervals, Samples};
+use perhop_measure::exercise::Exercise;
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
@@ -88,6 +89,18 @@ impl Runner {
         let answer = Answer::of(json!({"summary": results.summary.to_json(), "tables": tables}));
         self.results = Some(results);
         Ok(answer)
+    }
+
+    /// What is to be said by `exercise`, which starts from `start`, of the scenario in `text` and this run of
+    /// it, which has ended.
+    pub(crate) fn judge(&self, exercise: &Exercise, start: &str, text: &str) -> Result<Answer, Answer> {
+        let results = self
+            .results
+            .as_ref()
+            .ok_or_else(|| Answer::failed("the run has not ended", "ask for `finish`"))?;
+        let resolved = |text: &str| load(text).map(|loaded| json!(loaded.resolved));
+        let judgment = exercise.judge(&resolved(start)?, &resolved(text)?, &json!(results.summary));
+        Ok(Answer::of(judgment))
     }
 
     /// The table `name` of a run that has ended, as CSV.

@@ -156,3 +156,27 @@ fn nothing_written_stops_the_module() {
         }
     }
 }
+
+#[test]
+fn a_run_that_has_ended_is_judged_by_an_exercise() {
+    let mut session = Session::default();
+    let start = file("examples/shaping.perhop.yaml");
+    let text = start.replace("limit: 200kB", "limit: 100kB");
+    let judge = json!({
+        "ask": "judge", "start": start, "text": text,
+        "exercise": {
+            "change": [],
+            "conditions": [{"path": "links.1.rate", "sign": "<=", "value": 10e6}],
+            "goals": [{"class": "bursts", "column": "throughput_bps", "sign": ">=", "value": 1.5e6}],
+        },
+    });
+    ok(&mut session, json!({"ask": "start", "text": text, "seed": 1, "intervals": 5}));
+    let (early, _) = ask(&mut session, judge.clone());
+    assert_eq!(early["error"]["message"], "the run has not ended");
+    ok(&mut session, json!({"ask": "finish"}));
+    let judged = ok(&mut session, judge);
+    assert_eq!(judged["changed"], json!(["policies.shaped.queueing.classes.0.buffer.tail-drop.limit"]));
+    assert_eq!(judged["conditions"], json!([{"measured": 10e6, "met": true}]));
+    assert_eq!(judged["goals"][0]["met"], true);
+    assert_eq!(judged["met"], false, "something else was changed");
+}
