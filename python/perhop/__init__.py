@@ -17,7 +17,7 @@ cycle (`tests/test_imports.py`):
 6. `scenario`
 7. `study`
 8. `plot`, `sweeping`
-9. `report`, `repeating`, `tuning`
+9. `report`, `repeating`, `tuning`, `lessons`, `playground`
 10. `command`, and this module, which exports the public names
 
 Imports are at the top of a module. An import inside a function carries a comment `# lazy: reason`. The
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from perhop.checking import check
     from perhop.configuration import Configuration
     from perhop.document import schema
+    from perhop.lessons import lesson
     from perhop.results import Results
     from perhop.scenario import Scenario, run
     from perhop.sweeping import Sweep, sweep
@@ -62,6 +63,7 @@ __all__ = [
     "UnreadableFileError",
     "__version__",
     "check",
+    "lesson",
     "run",
     "schema",
     "sweep",
@@ -70,6 +72,7 @@ __all__ = [
 
 _MODULES = {
     "check": "perhop.checking",
+    "lesson": "perhop.lessons",
     "Configuration": "perhop.configuration",
     "Results": "perhop.results",
     "Scenario": "perhop.scenario",

@@ -1,0 +1,168 @@
+"""What a lesson is, and how its file is read."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+from markdown_it import MarkdownIt
+
+from perhop import _core
+from perhop.errors import InvalidInputError
+from perhop.lessons.goals import Asked, Check, Condition
+from perhop.results import Results
+from perhop.scenario import Scenario
+from perhop.verdicts import assertions
+
+_KEYS = ("id", "title", "text", "change", "goals", "conditions", "hints", "published", "scenario", "solution")
+_NEEDED = ("id", "title", "text", "change", "goals", "scenario", "solution")
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure that was published, and where."""
+
+    text: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One way to meet the goal."""
+
+    #: Why it does.
+    text: str
+    #: The scenario as a file would hold it.
+    scenario: str
+
+
+@dataclass(frozen=True, repr=False)
+class Lesson:
+    """A scenario to change until a goal is met."""
+
+    #: Its place in the course, from 1.
+    number: int
+    id: str
+    title: str
+    #: Markdown.
+    text: str
+    #: The scenario to start from, as a file would hold it.
+    start: str
+    asked: Asked
+    hints: tuple[str, ...]
+    published: Published | None
+    solution: Solution
+
+    def __repr__(self) -> str:
+        """Name it."""
+        return f"<perhop.lessons.Lesson {self.number}, {self.id}: {self.title}>"
+
+    def _repr_html_(self) -> str:
+        """Show text, goals and conditions in a notebook."""
+        texts = [one.text for one in self.asked.goals] + [one.text for one in self.asked.conditions]
+        asked = "".join(f"<li><code>{html.escape(one)}</code></li>" for one in texts)
+        text = MarkdownIt("commonmark", {"html": False}).render(self.text)
+        return f"<h3>{html.escape(self._head)}</h3>{text}<ul>{asked}</ul>"
+
+    @property
+    def _head(self) -> str:
+        return f"{self.number}. {self.title}"
+
+    def scenario(self) -> Scenario:
+        """Return the scenario to start from, to be changed."""
+        return read_scenario(self.start)
+
+    def check(self, results: Results) -> Check:
+        """Judge the results of a run of the lesson's scenario, or of one made of it."""
+        return self.judge(
+            results.seed,
+            _core.resolve(json.dumps(results.scenario), "."),
+            json.dumps(results.summary),
+        )
+
+    def judge(self, seed: int, scenario: str, summary: str) -> Check:
+        """Judge a resolved scenario and the summary of its run, both as JSON."""
+        return self.asked.judge(self._head, seed, self._resolved, scenario, summary)
+
+    @cached_property
+    def _resolved(self) -> str:
+        return resolved(self.scenario())
+
+
+def read_scenario(text: str) -> Scenario:
+    """Return the scenario in a text.
+
+    Raises:
+        ScenarioError: it is not valid.
+
+    """
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "scenario.perhop.yaml"
+        file.write_text(text, encoding="utf-8")
+        return Scenario.load(file)
+
+
+def resolved(scenario: Scenario) -> str:
+    """Return a scenario as engines take it, as JSON."""
+    return _core.resolve(scenario.to_json(), scenario.base)
+
+
+def read_lesson(text: str, number: int, name: str) -> Lesson:
+    """Read the lesson in the text of a file called `name`.
+
+    Raises:
+        InvalidInputError: it is none.
+
+    """
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InvalidInputError(f"{name} is no YAML: {error}") from error
+    if not isinstance(found, Mapping):
+        raise InvalidInputError(f"{name} holds no lesson", f"a lesson has the keys {', '.join(_NEEDED)}")
+    wrong = [key for key in found if key not in _KEYS]
+    missing = [key for key in _NEEDED if key not in found]
+    if wrong or missing:
+        what = f"`{wrong[0]}` is no key of a lesson" if wrong else f"`{missing[0]}` is missing"
+        raise InvalidInputError(f"{name}: {what}", f"keys of a lesson: {', '.join(_KEYS)}")
+    asked = Asked(
+        tuple(found["change"]),
+        tuple(assertions.read(found["goals"])),
+        tuple(Condition.parse(one) for one in found.get("conditions", ())),
+    )
+    solution, published = found["solution"], found.get("published")
+    return Lesson(
+        number,
+        found["id"],
+        found["title"],
+        found["text"],
+        found["scenario"],
+        asked,
+        tuple(found.get("hints", ())),
+        Published(published["text"], published["source"]) if published else None,
+        Solution(solution["text"], _edited(found["scenario"], solution["edits"], name)),
+    )
+
+
+def _edited(text: str, edits: Sequence[Mapping[str, str]], name: str) -> str:
+    """Return a text in which parts are replaced; further lines of a part are indented as its first one."""
+    for edit in edits:
+        places = []
+        for found in re.finditer(re.escape(edit["find"].split("\n")[0]), text):
+            line = text[text.rfind("\n", 0, found.start()) + 1 :]
+            margin = "\n" + " " * (len(line) - len(line.lstrip(" ")))
+            whole = edit["find"].replace("\n", margin)
+            if text.startswith(whole, found.start()):
+                places.append((found.start(), len(whole), margin))
+        if len(places) != 1:
+            raise InvalidInputError(f"{name}: `{edit['find']}` stands {len(places)} times in the scenario")
+        at, length, margin = places[0]
+        text = text[:at] + edit["put"].replace("\n", margin) + text[at + length :]
+    return text

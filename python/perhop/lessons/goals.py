@@ -1,0 +1,143 @@
+"""What a lesson asks for, and whether a run meets it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from perhop import _core
+from perhop.errors import InvalidInputError
+from perhop.metrics import resolve
+from perhop.quantity import number, quantity, scale
+from perhop.verdicts.assertions import Assertion
+
+_CONDITION = re.compile(r"(?P<path>\S(?:.*\S)?)\s*(?P<sign><=|>=|==|!=|<|>)\s*(?P<value>[^<>=!]+)")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A bound on the values of the scenario at a path; `*` in the path is every member."""
+
+    #: As it was written.
+    text: str
+    path: str
+    sign: str
+    #: In the base unit.
+    value: float
+    #: `b/s`, `s`, `packets`, `bytes` or nothing.
+    unit: str
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        """Read `PATH OPERATOR VALUE`; raises `InvalidInputError`."""
+        found = _CONDITION.fullmatch(text.strip())
+        bound = quantity(found["value"].strip()) if found else None
+        if found is None or bound is None:
+            raise InvalidInputError(
+                f"`{text}` is no condition: PATH OPERATOR VALUE", "as in 'links.0.rate <= 2Mb/s'"
+            )
+        return cls(text, found["path"], found["sign"], *bound)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A goal or a condition beside what was found."""
+
+    text: str
+    #: In the base unit; `None` where there is nothing to measure, and then it is not met.
+    measured: float | None
+    unit: str
+    met: bool
+
+    @property
+    def words(self) -> str:
+        """What was found, in the unit of its size."""
+        if self.measured is None:
+            return "not there"
+        divisor, unit = scale(self.unit, abs(self.measured))
+        return f"{number(self.measured / divisor)} {unit}".strip()
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is to be said of a run."""
+
+    #: The lesson.
+    title: str
+    seed: int
+    #: Paths of values that were changed and should not have been.
+    changed: tuple[str, ...]
+    goals: tuple[Checked, ...]
+    conditions: tuple[Checked, ...]
+    met: bool
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        asked = [
+            f"{'met    ' if one.met else 'not met'}  {one.text}: {one.words}"
+            for one in (*self.goals, *self.conditions)
+        ]
+        wrong = [f"changed, and should not be: {one}" for one in self.changed]
+        return "\n".join([self._head, *asked, *wrong])
+
+    @property
+    def _head(self) -> str:
+        return f"{self.title}, seed {self.seed}: {'met' if self.met else 'not met'}"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        rows = "".join(
+            f"<tr><td>{'✓' if one.met else '✗'}</td><td><code>{html.escape(one.text)}</code></td>"
+            f"<td>{html.escape(one.words)}</td></tr>"
+            for one in (*self.goals, *self.conditions)
+        )
+        wrong = "".join(
+            f"<p>changed, and should not be: <code>{html.escape(one)}</code></p>" for one in self.changed
+        )
+        return f"<p><b>{html.escape(self._head)}</b></p><table>{rows}</table>{wrong}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What may be changed of a scenario, and what has to hold of it and of its run."""
+
+    #: Paths of what may be changed.
+    change: tuple[str, ...]
+    #: What the run has to give, in the words of `perhop run --assert`.
+    goals: tuple[Assertion, ...]
+    #: What the scenario has to be like.
+    conditions: tuple[Condition, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form that the engine takes."""
+        conditions = [{"path": one.path, "sign": one.sign, "value": one.value} for one in self.conditions]
+        goals = [
+            {
+                "class": one.name,
+                "column": resolve(one.quantity).column,
+                "sign": one.sign,
+                "value": one.bound.mean,
+            }
+            for one in self.goals
+        ]
+        return {"change": list(self.change), "conditions": conditions, "goals": goals}
+
+    def judge(self, title: str, seed: int, start: str, scenario: str, summary: str) -> Check:
+        """Judge a scenario, made of `start`, and the summary of its run: resolved ones, as JSON."""
+        found: Mapping[str, Any] = json.loads(
+            _core.judge(json.dumps(self.to_json()), start, scenario, summary)
+        )
+        goals = zip(self.goals, found["goals"], strict=True)
+        conditions = zip(self.conditions, found["conditions"], strict=True)
+        return Check(
+            title,
+            seed,
+            tuple(found["changed"]),
+            tuple(Checked(one.text, of["measured"], one.bound.unit, of["met"]) for one, of in goals),
+            tuple(Checked(one.text, of["measured"], one.unit, of["met"]) for one, of in conditions),
+            found["met"],
+        )
