@@ -7,11 +7,13 @@ import { Editor } from "./editor.js";
 import { EXAMPLES } from "./examples.js";
 import { count, time } from "./format.js";
 import { Player } from "./player.js";
+import { Lessons } from "./lessons.js";
 import { firstPort, portOf } from "./port.js";
 import { picture, save } from "./saving.js";
 import { Scene } from "./scene.js";
 import { packed, unpacked } from "./share.js";
 import { SliderPanel } from "./slider-panel.js";
+import { Teacher } from "./teacher.js";
 import { verdicts } from "./verdict.js";
 
 const $ = (id) => document.getElementById(id);
@@ -22,7 +24,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
 
 const state = { around: { loads: {} }, seed: null, port: null, probe: 0, isRouter: false };
-let client, editor, scene, charts, player, sliders;
+let client, editor, scene, charts, player, sliders, lessons;
 let current, before, isPinned = false, gesture = false, turn = 0, hasFailed = false;
 
 const say = (text) => { $("says").textContent = text; };
@@ -41,6 +43,7 @@ function later(work, wait) {
 async function take({ isNew = false } = {}) {
   const mine = ++turn;
   const text = editor.text;
+  lessons.expect(text);
   try {
     const { value: found } = await client.ask({ ask: "check", text });
     if (mine !== turn) return;
@@ -50,7 +53,9 @@ async function take({ isNew = false } = {}) {
     editor.show(remarks);
     list(remarks);
     if (!found.runs) {
-      status(found.kind === "router" ? "No interface of this configuration can be run." : "The scenario cannot be run yet.", "bad");
+      const why = found.kind === "router" ? "No interface of this configuration can be run." : "The scenario cannot be run yet.";
+      status(why, "bad");
+      lessons.expect(text, why);
       return;
     }
     const asked = state.isRouter ? await around(text, found.interfaces) : null;
@@ -62,6 +67,7 @@ async function take({ isNew = false } = {}) {
     editor.show(error.diagnostics ?? []);
     list(error.diagnostics?.length ? error.diagnostics : [{ severity: "error", message: error.message, help: error.help }]);
     status(error.message, "bad");
+    lessons.expect(text, "The scenario cannot be run yet.");
   }
 }
 
@@ -111,9 +117,21 @@ async function run(text, asked) {
   const seconds = next.started.duration;
   status(`${seconds} s simulated in ${time(ended.took / 1000)}: ${count(next.summary.packet_hops)} packets over links`);
   $("tables").replaceChildren(...next.tables.map((name) => new Option(name, name, false, name === "classes")));
+  await meets(next);
+  if (mine !== turn) return;
   document.documentElement.dataset.ran = String(mine);
   judge();
   refresh();
+}
+
+// Whether the run meets the goal of the lesson that is open.
+async function meets({ written, asked, started, bytes }) {
+  const { current: lesson } = lessons;
+  if (!lesson) return;
+  if (asked) return lessons.expect(written, "A router's configuration is no answer to a lesson: its scenario is.");
+  const { value } = await client.ask({ ask: "judge", exercise: lesson.asked, start: lesson.start, text: written });
+  if (lesson !== lessons.current) return;
+  if (lessons.judge(value, { text: written, seed: started.seed, summary: bytes })) say(`Lesson ${lesson.number} is met.`);
 }
 
 function begin(next, started) {
@@ -211,11 +229,17 @@ function changed(work) {
 }
 const settle = later(() => take(), 60);
 
-function load(text) {
+function load(text, seed = null) {
   [current, before, isPinned, gesture] = [undefined, undefined, false, false];
-  Object.assign(state, { around: { loads: {} }, seed: null, port: null, probe: 0 });
+  Object.assign(state, { around: { loads: {} }, seed, port: null, probe: 0 });
   editor.text = text;
   return take({ isNew: true });
+}
+
+// Something that belongs to no lesson.
+function loadOther(text) {
+  lessons.leave();
+  return load(text);
 }
 
 function tabs() {
@@ -241,7 +265,7 @@ function tabs() {
 
 async function share() {
   const { around: asked, seed, port } = state;
-  const fragment = await packed({ text: editor.text, around: asked, seed, port, at: player.at, place: player.place });
+  const fragment = await packed({ text: editor.text, around: asked, seed, port, at: player.at, place: player.place, lessons: lessons.state });
   history.replaceState(null, "", `#s=${fragment}`);
   try {
     await navigator.clipboard.writeText(location.href);
@@ -256,8 +280,9 @@ async function restore() {
   const found = /^#s=([\w-]+)$/.exec(location.hash);
   if (!found) return false;
   try {
-    const { text, around: asked, seed, port, at, place } = await unpacked(found[1]);
+    const { text, around: asked, seed, port, at, place, lessons: learned } = await unpacked(found[1]);
     editor.text = text;
+    lessons.restore(learned);
     Object.assign(state, { around: { loads: {}, ...asked }, seed: seed ?? null, port: port ?? null });
     player.begin(at, place);
     await take({ isNew: true });
@@ -288,9 +313,9 @@ const EXPORTS = {
 function wire() {
   tabs();
   $("examples").append(...EXAMPLES.map(([name], index) => new Option(name, index)));
-  $("examples").addEventListener("change", ({ target }) => load(EXAMPLES[target.value][1]));
+  $("examples").addEventListener("change", ({ target }) => loadOther(EXAMPLES[target.value][1]));
   $("open").addEventListener("change", async ({ target }) => {
-    if (target.files[0]) await load(await target.files[0].text());
+    if (target.files[0]) await loadOther(await target.files[0].text());
     target.value = "";
   });
   $("share").addEventListener("click", share);
@@ -350,6 +375,12 @@ async function begins() {
     onAround: (change) => changed(() => { state.around = { ...state.around, ...change, loads: { ...state.around.loads, ...change.loads } }; }),
     onEnd: () => { gesture = false; },
   });
+  lessons = new Lessons(stored("course-data"), about.version, {
+    onOpen: (text, seed) => load(text, seed),
+    onSeed: (seed) => { state.seed = seed; take(); },
+    onSheet: (sheet) => save("sheet.json", sheet, "application/json"),
+  });
+  if ($("sheets")) new Teacher(lessons, client, { onEnd: () => take() });
   wire();
   if (!(await restore())) await load(EXAMPLES[0][1]);
   player.loop();

@@ -6,23 +6,25 @@ import os
 import webbrowser
 from pathlib import Path
 
-from perhop.command.options import Output
+from perhop.command.options import Force, Output
 from perhop.command.terminal import say, say_written
 from perhop.errors import Exit
 from perhop.playground import page
 from perhop.saving import replace_file
 
 
-def playground(*, output: Output = None) -> Exit:
+def playground(*, teacher: Force = False, output: Output = None) -> Exit:
     """Open a page that runs scenarios and configurations in the browser, packet by packet, without a network.
 
     Parameters
     ----------
+    teacher
+        The page with the solutions of the lessons, which also reads students' sheets of results.
     output
         File to write the page to, instead of opening it; any static host can serve it.
 
     """
-    text = page()
+    text = page("teachers" if teacher else "students")
     if output is not None:
         replace_file(output, text)
         say_written(output)
@@ -30,7 +32,7 @@ def playground(*, output: Output = None) -> Exit:
     # It stays: the browser reads it after this has ended.
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "perhop"
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "playground.html"
+    file = folder / ("playground-teacher.html" if teacher else "playground.html")
     replace_file(file, text)
     if webbrowser.open(file.as_uri()):
         say(f"opened {file}")

@@ -8,18 +8,23 @@ from __future__ import annotations
 import gzip
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from markdown_it import MarkdownIt
 
 from perhop.errors import MissingCapabilityError
+from perhop.lessons import Lesson, course
 from perhop.page import render
 from perhop.verdicts.uses import USES
 
 _ASSETS = Path(__file__).parent / "assets"
 #: What `make playground` builds: the engine, the scripts, and the notices of what is in them.
 BUILT = ("perhop.wasm", "playground.js", "worker.js", "notices.txt")
+#: Who it is for: the page of teachers has solutions of the lessons, and reads sheets of results.
+Reader = Literal["students", "teachers"]
 
 
-def page() -> str:
+def page(reader: Reader = "students") -> str:
     """Return the page.
 
     Raises:
@@ -38,6 +43,8 @@ def page() -> str:
     return render(
         "playground.html",
         judging={"uses": _uses()},
+        course=[_lesson(one, reader) for one in course()],
+        is_for_teachers=reader == "teachers",
         module=b64encode(module).decode("ascii"),
         script=_in_script(script),
         worker=_in_script(worker),
@@ -52,6 +59,25 @@ def _text(name: str) -> str:
 def _in_script(text: str) -> str:
     """Return a script that cannot end the element around it."""
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _lesson(lesson: Lesson, reader: Reader) -> dict[str, Any]:
+    """Return what the page needs of a lesson; the solution is for teachers only."""
+    markdown = MarkdownIt("commonmark", {"html": False})
+    published, solution = lesson.published, lesson.solution
+    return {
+        "number": lesson.number,
+        "id": lesson.id,
+        "title": lesson.title,
+        "html": markdown.render(lesson.text),
+        "start": lesson.start,
+        "asked": lesson.asked.to_json(),
+        "goals": [{"text": one.text, "unit": one.bound.unit} for one in lesson.asked.goals],
+        "conditions": [{"text": one.text, "unit": one.unit} for one in lesson.asked.conditions],
+        "hints": [markdown.renderInline(one) for one in lesson.hints],
+        "published": published and {"text": published.text, "source": published.source},
+        "solution": {"text": solution.text, "scenario": solution.scenario} if reader == "teachers" else None,
+    }
 
 
 def _uses() -> list[dict[str, Any]]:

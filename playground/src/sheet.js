@@ -1,0 +1,26 @@
+// Sheets of results: what a student exports, and what a teacher reads (perhop.lessons.sheets).
+import { plainName } from "./hash.js";
+
+const VERSION = 1;
+
+export function sheetOf(name, version, entries) {
+  return `${JSON.stringify({ "perhop-sheet": VERSION, perhop: version, name: plainName(name), lessons: entries }, null, 1)}\n`;
+}
+
+// A sheet, or why the text is none. Nothing in it is trusted: the teacher's page runs every scenario again.
+export function readSheet(text, known) {
+  const found = JSON.parse(text);
+  if (found?.["perhop-sheet"] !== VERSION) throw new Error("it is no sheet of results of this version");
+  if (typeof found.name !== "string" || !Array.isArray(found.lessons)) throw new Error("it has no name or no lessons");
+  const entries = found.lessons.filter((one) => known.includes(one?.lesson) && typeof one.scenario === "string");
+  return { name: found.name, version: String(found.perhop), entries };
+}
+
+// A cell that a spreadsheet does not take for a formula (OWASP, "CSV Injection"), in quotation marks where it has to be.
+function cell(value) {
+  const text = String(value);
+  const plain = /^[=+@\t\r-]/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+export const csvOf = (rows) => rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
