@@ -110,6 +110,7 @@ PLAYGROUND = """\
 Examples:
   perhop playground                  open it in the browser
   perhop playground -o play.html     one file, for any static host
+  perhop playground --teacher -o teacher.html    with solutions of the lessons
 
 Exit codes: 0 ok, 5 this copy was built without it
 """
