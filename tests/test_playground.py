@@ -115,7 +115,7 @@ def test_a_router_is_pasted_run_changed_and_stepped_through(file: Path) -> None:
         here.slide(slider.locator("input").get_attribute("data-id"), 20)
         assert "priority 64" in here.exported("ios").decode()
         assert "lost" in here.text("verdicts").split("others/business")[0]
-        assert here.tab.locator("#verdicts small").count() > 0, "what was before stands below"
+        assert here.tab.locator("#verdicts .was").count() > 0, "what was before stands below"
         assert here.text("verdicts") != before
         assert here.tab.evaluate("document.documentElement.dataset.overlaid") == "true"
         here.tab.click("#drop")
@@ -129,6 +129,16 @@ def test_a_router_is_pasted_run_changed_and_stepped_through(file: Path) -> None:
         assert here.text("clock") >= first
         here.tab.click("#back")
         screenshot(here.tab, "playground-router")
+
+
+@needs_page
+def test_verdicts_tell_what_is_guaranteed(file: Path) -> None:
+    rows = perhop.Scenario.load(STARTER).bounds(end_to_end=True).rows(named=True)
+    (voice,) = (row["delay_s"] for row in rows if row["class"] == "voice")
+    with page(file) as here:
+        here.tab.locator("#verdicts .sure").first.wait_for()
+        told = here.tab.locator("#verdicts .sure").all_inner_texts()
+        assert told[0].endswith(f"no packet that arrives takes more than {1e3 * voice:.3g} ms")
 
 
 @needs_page

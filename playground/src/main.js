@@ -7,14 +7,14 @@ import { Editor } from "./editor.js";
 import { EXAMPLES } from "./examples.js";
 import { count, time } from "./format.js";
 import { Player } from "./player.js";
-import { Lessons } from "./lessons.js";
+import { element, Lessons } from "./lessons.js";
 import { firstPort, portOf } from "./port.js";
 import { picture, save } from "./saving.js";
 import { Scene } from "./scene.js";
 import { packed, unpacked } from "./share.js";
 import { SliderPanel } from "./slider-panel.js";
 import { Teacher } from "./teacher.js";
-import { verdicts } from "./verdict.js";
+import { guarantee, verdicts } from "./verdict.js";
 
 const $ = (id) => document.getElementById(id);
 const stored = (id) => JSON.parse($(id).textContent);
@@ -122,6 +122,15 @@ async function run(text, asked) {
   document.documentElement.dataset.ran = String(mine);
   judge();
   refresh();
+  guarantees(next);
+}
+
+// What the scenario guarantees, after all that was waited for is shown.
+async function guarantees(run) {
+  const { value } = await client.ask({ ask: "bounds" }).catch(() => ({}));
+  if (!value || run !== current) return;
+  run.bounds = value;
+  judge();
 }
 
 // Whether the run meets the goal of the lesson that is open.
@@ -207,11 +216,11 @@ function judge() {
     const head = document.createElement("b");
     head.append(chip(roles[name] ?? "queue"), name);
     item.append(head, document.createTextNode(text));
+    const sure = current.bounds ? guarantee(current.bounds, name) : "";
+    if (sure) item.append(element("small", sure, "sure"));
     const old = earlier.find((one) => one.name === name);
     if (old && old.text !== text) {
-      const was = document.createElement("small");
-      was.textContent = `before: ${old.text}`;
-      item.append(was);
+      item.append(element("small", `before: ${old.text}`, "was"));
     }
     return item;
   }));

@@ -48,6 +48,8 @@ pub enum Ask {
         /// The scenario that was run.
         text: String,
     },
+    /// What the scenario that is run guarantees to queues and classes.
+    Bounds,
     /// What became of the packets at a port of the run in a span of time.
     Packets {
         /// Number of the port.

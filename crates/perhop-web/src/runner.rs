@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use perhop_bounds::network;
+use perhop_bounds::report::Report;
 use perhop_measure::Results;
 use perhop_measure::counters::{DelayStatistics, Intervals, Samples};
 use perhop_measure::exercise::Exercise;
@@ -101,6 +103,12 @@ impl Runner {
         let resolved = |text: &str| load(text).map(|loaded| json!(loaded.resolved));
         let judgment = exercise.judge(&resolved(start)?, &resolved(text)?, &json!(results.summary));
         Ok(Answer::of(judgment))
+    }
+
+    /// What the scenario guarantees, whatever its traffic does within its contract.
+    pub(crate) fn bounds(&self) -> Result<Answer, Answer> {
+        let found = network::bounds(&self.scenario, Path::new(".")).map_err(Answer::unbuildable)?;
+        Ok(Answer::of(Report::of(&self.scenario, &found)))
     }
 
     /// The table `name` of a run that has ended, as CSV.

@@ -44,6 +44,7 @@ impl Session {
             Ask::Finish => self.runner()?.finish(),
             Ask::Table { name } => self.runner()?.table(&name),
             Ask::Judge { exercise, start, text } => self.runner()?.judge(&exercise, &start, &text),
+            Ask::Bounds => self.runner()?.bounds(),
             Ask::Packets { port, from, until, enough } => {
                 self.player.as_mut().ok_or_else(nothing)?.packets(port, from, until, enough)
             }

@@ -180,3 +180,20 @@ fn a_run_that_has_ended_is_judged_by_an_exercise() {
     assert_eq!(judged["goals"][0]["met"], true);
     assert_eq!(judged["met"], false, "something else was changed");
 }
+
+#[test]
+fn bounds_are_those_of_the_scenario_that_is_run() {
+    let mut session = Session::default();
+    let text = file("python/perhop/templates/voice.perhop.yaml");
+    let (nothing, _) = ask(&mut session, json!({"ask": "bounds"}));
+    assert_eq!(nothing["error"]["message"], "no run was started");
+    ok(&mut session, json!({"ask": "start", "text": text, "seed": 1, "intervals": 50}));
+    let told = ok(&mut session, json!({"ask": "bounds"}));
+    let scenario = loader().load_document(&Document::parse(&text, "a.yaml").unwrap(), ".").unwrap().resolved;
+    let found = perhop_bounds::network::bounds(&scenario, Path::new(".")).unwrap();
+    assert_eq!(
+        told,
+        json!(perhop_bounds::report::Report::of(&scenario, &found)),
+        "measuring changes nothing"
+    );
+}
