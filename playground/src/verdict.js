@@ -32,12 +32,12 @@ function verdict(group, seconds, judging) {
   return { isLossless: !dropped, tone: !bad.length ? "good" : good.length ? "fair" : "bad", text: `${parts.join("; ")}.` };
 }
 
-// What network calculus guarantees a class, whatever the traffic does within its contract; nothing where it has no bound.
+// What network calculus guarantees a class and the queue it waits in, whatever the traffic does within its contract; nothing where it has no bound.
 export function guarantee({ queues, classes }, name) {
   const rates = queues.filter((queue) => queue.classes.includes(name)).map((queue) => queue.guaranteed_bps);
   const delay = classes.find((one) => one.class === name)?.delay_s ?? null;
   const parts = [];
-  if (rates.length && rates.every((one) => one !== null)) parts.push(`${rate(Math.min(...rates))} while it waits`);
+  if (rates.length && rates.every((one) => one !== null)) parts.push(`${rate(Math.min(...rates))} to its queue`);
   if (delay !== null) parts.push(`no packet that arrives takes more than ${time(delay)}`);
   return parts.length ? `guaranteed: ${parts.join("; ")}` : "";
 }
