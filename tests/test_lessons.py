@@ -125,7 +125,7 @@ def test_other_answers_count_as_well(lesson: str, replacement: tuple[str, str]) 
         ("token-bucket", ("burst: 19kB", "burst: 16kB"), "camera.loss"),
         ("rio", ("rio-c:", "rio-dc:"), "green.delay_p99"),
         ("ring", ("packets: 2 ", "packets: 3 "), "voice.delay_p99"),
-        ("aqm", ("fq-codel: {}", "codel: {}"), "call.loss"),
+        ("aqm", ("fq-codel: { flows: 16384 }", "codel: {}"), "call.loss"),
         ("ecn", ("codel: { ecn: mark }", "codel: {}"), "requests.timeouts"),
         ("branch", ("tx-ring-limit 2", "tx-ring-limit 16"), "voice.delay_p99"),
     ],
