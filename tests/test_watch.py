@@ -7,9 +7,13 @@ import json
 import os
 import pty
 import re
+import signal
 import struct
 import termios
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 import perhop
 from conftest import ROOT, Command, command_line
@@ -21,17 +25,28 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def in_a_terminal(
-    arguments: list[str | Path], *, columns: int, rows: int, **environment: str
+    arguments: list[str | Path],
+    *,
+    columns: int,
+    rows: int,
+    typed: Sequence[tuple[str, str | int]] = (),
+    **environment: str,
 ) -> tuple[int, str]:
-    """Run the command line in a pseudo-terminal and return its exit code and all that it drew."""
+    """Run the command line in a pseudo-terminal and return its exit code and all that it drew.
+
+    `typed` are keys, each after a text was drawn, or signals; what was drawn before counts no more.
+    """
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         line = command_line(arguments)
+        if given := environment.get("PERHOP_TEST_INPUT"):
+            os.dup2(os.open(given, os.O_RDONLY), 0)
         # Some test runners tell their children a width, which would count for more than the terminal's own.
         inherited = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
         os.execve(line[0], line, inherited | {"TERM": "xterm-256color", "LANG": "C.UTF-8"} | environment)
-    drawn = b""
+    drawn, since, left = b"", 0, list(typed)
+    before = termios.tcgetattr(terminal)
     while True:
         try:
             part = os.read(terminal, 65536)
@@ -40,6 +55,16 @@ def in_a_terminal(
         if not part:
             break
         drawn += part
+        if left and re.search(left[0][0].encode(), drawn[since:]):
+            _, key = left.pop(0)
+            since = len(drawn)
+            if isinstance(key, str):
+                os.write(terminal, key.encode())
+            else:
+                os.kill(child, key)
+    assert left == [], drawn.decode()
+    # This side keeps the settings of the terminal when the other one is gone.
+    assert termios.tcgetattr(terminal) == before
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), drawn.decode()
 
@@ -58,11 +83,85 @@ def test_queues_and_shares_are_drawn_in_place() -> None:
     assert re.search(r"bursts.*100 %.*Mb/s", seen[-1].replace("\n", " "))
     assert "\x1b[?25l" in drawn, "the cursor is hidden,"
     assert drawn.rindex("\x1b[?25h") > drawn.rindex("█"), "and shown again in the end"
-    # The view is erased; only the results remain.
+    # The last picture stays, without the line of help, and the results follow.
+    last = frames[-1]
+    assert "1500 s simulated, 100 % of the run" in drawn
+    assert "space: pause" in seen[0] and "space: pause" not in last
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
     summary = json.loads(said[said.rindex('{"schema_version"') :])
     plain = perhop.run(EXAMPLE, duration="1500s")
     assert summary["classes"] == plain.summary["classes"]
+
+
+def test_keys_pause_change_the_speed_choose_a_port_and_leave() -> None:
+    code, drawn = in_a_terminal(
+        ["run", EXAMPLE, "--watch", "--speed", "1x", "--duration", "900s", "--json"],
+        columns=100,
+        rows=40,
+        typed=[
+            ("speed 1x", "+"),
+            ("speed 2x", "+"),
+            ("speed 5x", "-"),
+            ("speed 2x", " "),
+            ("paused", "\x1b[A"),
+            ("paused", " "),
+            ("speed 2x", "\t"),
+            ("speed 2x", "x"),
+            ("speed 2x", "q"),
+        ],
+    )
+    assert code == 0, drawn
+    # Left, it goes on without the view, as fast as it can, to the same results.
+    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
+    summary = json.loads(said[said.rindex('{"schema_version"') :])
+    assert summary == perhop.run(EXAMPLE, duration="900s").summary | {"verdicts": summary["verdicts"]}
+
+
+def test_the_next_port_is_shown_alone() -> None:
+    view = View({"name": "two", "measure": {}})
+    view.add(Snapshot(1.0, [QueueState("a->b", "fifo", 1, 9), QueueState("b->a", "fifo", 2, 9)], {}))
+    shown = []
+    for _ in range(3):
+        shown.append((view.port, view._busy(9)))
+        view.next_port()
+    assert shown == [
+        (None, [("a->b", "fifo"), ("b->a", "fifo")]),
+        ("a->b", [("a->b", "fifo")]),
+        ("b->a", [("b->a", "fifo")]),
+    ]
+    assert view.port is None, "and then all of them again"
+
+
+def test_a_long_run_takes_no_more_memory() -> None:
+    view = View({"name": "long", "measure": {}})
+    for second in range(1, 10_001):
+        view.add(Snapshot(second, [QueueState("a->b", "fifo", second % 5000, 9)], {"all": second}))
+    assert len(view.snapshots) < 2000
+    assert len(view.queues["a->b", "fifo"]) == len(view.snapshots)
+    assert max(view.queues["a->b", "fifo"]) == 4999, "the longest queue stays visible"
+    assert view.snapshots[-1].time_s == 10_000
+
+
+@pytest.mark.parametrize(("sent", "code"), [("\x03", 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_signals_leave_the_terminal_as_it_was(sent: str | int, code: int) -> None:
+    ended, drawn = in_a_terminal(
+        ["run", EXAMPLE, "--watch", "--speed", "1x"], columns=90, rows=30, typed=[("speed 1x", sent)]
+    )
+    assert ended == code, drawn
+    assert "\x1b[?25h" in drawn[drawn.rindex("\x1b[?25l") :], "the cursor is shown again"
+
+
+def test_without_keys_it_is_shown_nevertheless(scenario: Path) -> None:
+    # Standard input is a pipe, as where the scenario comes from another program.
+    code, drawn = in_a_terminal(
+        ["run", "-", "--watch", "--speed", "50x", "--json"],
+        columns=90,
+        rows=30,
+        PERHOP_TEST_INPUT=str(scenario),
+    )
+    assert code == 0, drawn
+    assert "speed 50x" in drawn
+    assert "space: pause" not in drawn
 
 
 def test_a_terminal_that_cannot_show_it_shows_results() -> None:

@@ -128,6 +128,21 @@ class Batch:
         """Let no further point begin, and ask those that run to stop."""
 
 @final
+class Playback:
+    """The first replication of a scenario, to be looked at packet by packet."""
+
+    def __new__(cls, scenario_json: str, base: str | PathLike[str], seed: int) -> Playback:
+        """Prepare it."""
+
+    def about(self) -> str:
+        """Return what a drawing needs to know as JSON: the scenario, names of ports, queues and causes."""
+
+    def packets(
+        self, port: int, from_s: float, until_s: float, enough: int
+    ) -> tuple[float, float, list[tuple[str, list[float]]]]:
+        """`(from, until, [(column, numbers)])` of the packets at a port: all until then, or `enough`."""
+
+@final
 class Run:
     """A running or finished simulation."""
 
@@ -136,12 +151,24 @@ class Run:
 
     def snapshot(
         self,
-    ) -> tuple[float, list[tuple[str, str, int, int]], list[tuple[str, int]]] | None:
-        """`(seconds, [(port, queue, packets, bytes)], [(class, bytes received since the warm-up)])`.
+    ) -> (
+        tuple[
+            float,
+            list[tuple[str, str, int, int]],
+            list[tuple[str, int, int, int, list[int], float]],
+            int,
+        ]
+        | None
+    ):
+        """`(seconds, queues, classes, left out)`: the next snapshot of the first replication.
 
-        The latest snapshot of the first replication; requests the next one. `None` if there is no new one, or
+        Queues are `(port, queue, packets, bytes)`; classes `(class, bytes received since the warm-up, packets
+        offered, delivered, dropped by cause, sum of delays in seconds)`. `None` if there is no new one, or
         the run is not watched.
         """
+
+    def hold_at(self, seconds: float) -> None:
+        """Let the first replication of a watched run go no further than so many simulated seconds."""
 
     def cancel(self) -> None:
         """Request the simulation to stop; `wait` returns true once it has."""
@@ -266,11 +293,12 @@ def start(
     *,
     engine: str = "fast",
     watched: bool = False,
+    hold_at: float | None = None,
     captures: str | PathLike[str] | None = None,
     snap_length: int | None = None,
     most_packets: int | None = None,
 ) -> Run:
-    """Start a simulation in its own thread; `watched` enables snapshots.
+    """Start a simulation in its own thread; `watched` enables snapshots, and a wait at `hold_at` seconds.
 
     `engine` is `fast`, or `plain`, which gives the same results and is the specification of the fast one.
 

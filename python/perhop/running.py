@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from perhop import _core
@@ -14,12 +14,15 @@ from perhop.capturing import LARGEST_FRAME, Captures
 from perhop.document import Document, typed
 from perhop.errors import InvalidInputError
 from perhop.interrupts import deferred
+from perhop.pacing import Pace
 from perhop.rates import platforms, policers, rates
 from perhop.results import Results
 from perhop.saving import whole_folder
 
 # Interval of polling a run: short enough for a progress bar and Ctrl-C, long enough to cost nothing.
 _WATCH_EVERY_S = 0.1
+# The same where the run is held against a clock: it should not be seen to go in steps.
+_PACE_EVERY_S = 0.03
 # Above the number of processors of any machine.
 _MOST_THREADS = 4096
 
@@ -52,6 +55,19 @@ class QueueState:
 
 
 @dataclass(frozen=True)
+class ClassState:
+    """Counters of one class since the end of the warm-up, as those of the results."""
+
+    received_bytes: int
+    offered: int
+    delivered: int
+    #: Dropped packets, by cause in the order of `_core`.
+    dropped: list[int]
+    #: Delays of the delivered packets in all.
+    delay_sum_s: float
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """State of the first replication's network at one instant."""
 
@@ -61,6 +77,10 @@ class Snapshot:
     queues: list[QueueState]
     #: IP bytes received by each class since the end of the warm-up.
     received_bytes: dict[str, int]
+    #: What else was counted of each class since then.
+    counted: Mapping[str, ClassState] = field(default_factory=dict)
+    #: Snapshots that were left out before this one, because nobody took those that waited.
+    left_out: int = 0
 
 
 def simulate(
@@ -73,8 +93,12 @@ def simulate(
     progress: Callable[[Progress], None] | None = None,
     watch: Callable[[Snapshot], None] | None = None,
     captures: Captures | None = None,
+    pace: Pace | None = None,
 ) -> Results:
-    """Simulate a scenario; `perhop.run` describes the arguments and the errors."""
+    """Simulate a scenario; `perhop.run` describes the arguments and the errors.
+
+    With `watch`, `pace` says how far the first replication may go at any moment.
+    """
     resolved = (captures.chosen_in(scenario) if captures else scenario).embedded()
     resolved["seed"] = resolved["seed"] if seed is None else seed
     resolved["replications"] = resolved["replications"] if replications is None else replications
@@ -94,11 +118,12 @@ def simulate(
             processors() if threads is None else threads,
             engine=engine,
             watched=watch is not None,
+            hold_at=pace.limit_s() if pace is not None else None,
             captures=folder,
             snap_length=captures.snap_length if captures else None,
             most_packets=captures.most_packets if captures else None,
         )
-        _wait(running, progress, watch)
+        _wait(running, progress, watch, pace)
         summary, tables, units, files = _taken(running)
         captured = json.loads(files)
         if captures and folder:
@@ -123,24 +148,38 @@ def _wait(
     running: _core.Run,
     progress: Callable[[Progress], None] | None,
     watch: Callable[[Snapshot], None] | None,
+    pace: Pace | None,
 ) -> None:
     """Wait for the end of a run; an exception while waiting cancels it."""
 
     def poll() -> None:
+        while watch is not None and (seen := _seen(running)) is not None:
+            watch(seen)
+            if pace is not None:
+                pace.reach(seen.time_s)
+        if pace is not None:
+            running.hold_at(pace.limit_s())
         if progress is not None:
             progress(Progress(*running.progress()))
-        seen = running.snapshot() if watch is not None else None
-        if watch is not None and seen is not None:
-            time_s, queues, received = seen
-            watch(Snapshot(time_s, [QueueState(*one) for one in queues], dict(received)))
 
     try:
-        while not running.wait(_WATCH_EVERY_S):
+        while not running.wait(_WATCH_EVERY_S if pace is None else _PACE_EVERY_S):
             poll()
         poll()
     except BaseException:
         running.cancel()
         raise
+
+
+def _seen(running: _core.Run) -> Snapshot | None:
+    """Return the next snapshot of a run."""
+    seen = running.snapshot()
+    if seen is None:
+        return None
+    time_s, queues, classes, left_out = seen
+    counted = {one[0]: ClassState(*one[1:]) for one in classes}
+    received = {name: state.received_bytes for name, state in counted.items()}
+    return Snapshot(time_s, [QueueState(*one) for one in queues], received, counted, left_out)
 
 
 def _taken(running: _core.Run) -> tuple[str, dict[str, Any], dict[str, dict[str, str]], str]:

@@ -15,6 +15,7 @@ mod live;
 mod live_processes;
 mod loading;
 mod memory;
+mod playback;
 mod router;
 mod running;
 mod tracing;
@@ -55,6 +56,7 @@ mod _core {
         live::live_plan,
         live_processes::{live_bridge, live_forward, live_host, live_results},
         loading::{Loaded, Warnings, check, findings, load, load_json, resolve, schema},
+        playback::Playback,
         router::{check_router, is_router_configuration, router_text, rules},
         running::{Run, start},
         tracing::{distinct_packets, matched_lines, moved_packets, reach_queues, trace_packet},

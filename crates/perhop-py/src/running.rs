@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use perhop_measure::budget::Budget;
 use perhop_measure::results::Results;
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
 use perhop_sim::batch::panic_message;
 use perhop_sim::capture::Captured;
 use perhop_sim::run::{self, EngineChoice, Progress, RunError, RunOptions};
-use perhop_sim::snapshot::Snapshot;
+use perhop_sim::snapshot::{ClassState, Snapshot};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,7 +22,10 @@ use crate::captures::{self, Folder};
 use crate::{columns, diagnostics, loading, memory};
 
 /// A [`Snapshot`] as a Python value.
-type Seen = (f64, Vec<(String, String, u64, u64)>, Vec<(String, u64)>);
+type Seen = (f64, Vec<(String, String, u64, u64)>, Vec<SeenClass>, u64);
+/// A class of a snapshot: its name, bytes received, packets offered, delivered, dropped by cause, and the sum
+/// of the delays in seconds.
+type SeenClass = (String, u64, u64, u64, [u64; DropCause::COUNT], f64);
 type Outcome = thread::Result<Result<(Results, Vec<Captured>), RunError>>;
 
 /// A simulation that is running, or has ended.
@@ -58,13 +63,20 @@ impl Run {
     fn progress(&self) -> (f64, f64, u64) {
         (self.progress.fraction(), self.progress.simulated_seconds(), self.progress.packet_hops())
     }
-    /// The latest snapshot of the first replication, `(seconds, [(port, queue, packets, bytes)], [(class,
-    /// bytes received since the warm-up)])`, and a request for the next. `None` if there is no new one.
+    /// The next snapshot of the first replication: seconds, queues as `(port, queue, packets, bytes)`,
+    /// classes as [`SeenClass`], and how many were left out before it. `None` if there is no new one.
     fn snapshot(&self) -> Option<Seen> {
-        let Snapshot { time, queues, classes } = self.progress.snapshot()?;
+        let Snapshot { time, queues, classes, left_out } = self.progress.snapshot()?;
         let queues = queues.into_iter().map(|one| (one.port, one.queue, one.packets, one.bytes)).collect();
-        let classes = classes.into_iter().map(|one| (one.class, one.received_bytes)).collect();
-        Some((time.as_seconds(), queues, classes))
+        let class = |one: ClassState| {
+            let delays = one.delay_sum as f64 / 1e12;
+            (one.class, one.received_bytes, one.offered, one.delivered, one.dropped, delays)
+        };
+        Some((time.as_seconds(), queues, classes.into_iter().map(class).collect(), left_out))
+    }
+    /// Lets the first replication of a watched run go no further than so many simulated seconds.
+    fn hold_at(&self, seconds: f64) {
+        self.progress.hold_at(Time::from_seconds_f64(seconds));
     }
     /// Requests the simulation to stop; `wait` returns when it has stopped.
     fn cancel(&self) {
@@ -133,10 +145,14 @@ impl Drop for Run {
 }
 
 /// Starts a simulation in a thread of its own by the `fast` or the `plain` engine; `watched` where its
-/// snapshots will be asked for. Captures go into the folder `captures`, `snap_length` bytes of each frame or
-/// the headers, and end after `most_packets` packets in a file.
+/// snapshots will be asked for; then it may be held at `hold_at` seconds from its start on. Captures go into
+/// the folder `captures`, `snap_length` bytes of each frame or the headers, and end after `most_packets`
+/// packets in a file.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, base, seed, replications, threads, *, engine = "fast", watched = false, captures = None, snap_length = None, most_packets = None))]
+#[pyo3(signature = (
+    scenario_json, base, seed, replications, threads, *, engine = "fast", watched = false, hold_at = None,
+    captures = None, snap_length = None, most_packets = None
+))]
 #[allow(clippy::too_many_arguments)] // the seam between two languages
 pub(crate) fn start(
     py: Python<'_>,
@@ -147,6 +163,7 @@ pub(crate) fn start(
     threads: usize,
     engine: &str,
     watched: bool,
+    hold_at: Option<f64>,
     captures: Option<PathBuf>,
     snap_length: Option<u32>,
     most_packets: Option<u64>,
@@ -162,6 +179,9 @@ pub(crate) fn start(
     };
     let options = RunOptions { seed, replications, threads, engine };
     let progress = Arc::new(if watched { Progress::watched() } else { Progress::new() });
+    if let Some(seconds) = hold_at {
+        progress.hold_at(Time::from_seconds_f64(seconds));
+    }
     let end = Arc::new(Completion::default());
     let run = Run { progress: Arc::clone(&progress), end: Arc::clone(&end) };
     thread::Builder::new().name("perhop-run".to_owned()).spawn(move || {

@@ -17,6 +17,7 @@ mod event;
 pub mod fast;
 mod flow;
 mod fragments;
+mod gate;
 mod host_events;
 mod hosts;
 mod plain;

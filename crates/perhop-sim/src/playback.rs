@@ -3,6 +3,7 @@
 //! The same seed gives the same run, so that any instant of it can be looked at afterwards: the plain engine
 //! runs up to it and writes down what becomes of the packets from there on.
 
+mod columns;
 mod watch;
 mod way;
 

@@ -11,7 +11,8 @@ use crate::build::set_up;
 use crate::capture::{Captured, Captures, Files, captured};
 use crate::engine::Engine;
 use crate::fast::World;
-use crate::snapshot::{LiveView, Snapshot};
+use crate::gate::Gate;
+use crate::snapshot::{LiveView, Moment, Snapshot};
 use perhop_measure::{Replication, Results};
 use perhop_scenario::Scenario;
 
@@ -46,6 +47,7 @@ pub struct Progress {
     packet_hops: AtomicU64,
     cancelled: AtomicBool,
     view: LiveView,
+    gate: Gate,
 }
 
 impl Progress {
@@ -57,10 +59,16 @@ impl Progress {
     pub fn watched() -> Progress {
         Progress { view: LiveView::asked_for(), ..Progress::default() }
     }
-    /// What the network of the first replication looked like when it was last asked for, and asks anew.
-    /// `None` where there is nothing new, and unless the run is [`watched`](Progress::watched).
+    /// The next that is to be seen of the network of the first replication: what waits to be seen is bounded,
+    /// and what finds no room is left out. `None` where there is nothing new, and unless the run is
+    /// [`watched`](Progress::watched).
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.view.take()
+    }
+    /// Lets the first replication of a watched run go as far as `until`, and wait there. At first it may go
+    /// to its end. Whatever it is held at changes nothing of the results.
+    pub fn hold_at(&self, until: Time) {
+        self.gate.open_until(until);
     }
     /// Share of the planned simulated time that is done, 0 to 1.
     pub fn fraction(&self) -> f64 {
@@ -80,6 +88,7 @@ impl Progress {
     /// Asks the run to stop soon; it then ends with [`RunError::Cancelled`].
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
+        self.gate.cancel();
     }
     /// Whether it was asked to stop.
     pub fn is_cancelled(&self) -> bool {
@@ -90,8 +99,9 @@ impl Progress {
         let planned = microseconds(time).saturating_mul(u64::from(replications));
         self.planned.fetch_add(planned, Ordering::Relaxed);
     }
-    fn advance(&self, time: Time, packet_hops: u64) {
-        self.simulated.fetch_add(microseconds(time), Ordering::Relaxed);
+    fn advance(&self, from: Time, until: Time, packet_hops: u64) {
+        // The difference of what is rounded: of many short steps nothing is lost.
+        self.simulated.fetch_add(microseconds(until) - microseconds(from), Ordering::Relaxed);
         self.packet_hops.fetch_add(packet_hops, Ordering::Relaxed);
     }
 }
@@ -230,23 +240,38 @@ impl Part<'_> {
             }
             let duration = u128::from(scenario.duration.as_picoseconds());
             let until = Time::from_picoseconds((duration * u128::from(slice) / u128::from(SLICES)) as u64);
-            engine.run_until(until);
-            if self.is_watched() {
-                progress.view.show(until, &mut engine);
-            }
+            self.step(&mut engine, now, until)?;
             if let Some(files) = &mut files {
                 engine.catch_up_everywhere(until);
                 files.write(&mut engine, until).map_err(|error| unwritten(&error))?;
             }
             let total = engine.packet_hops();
-            progress.advance(until - now, total - hops);
+            progress.advance(now, until, total - hops);
             (now, hops) = (until, total);
         }
         engine.finish();
-        progress.advance(Time::ZERO, engine.packet_hops() - hops);
+        if self.is_watched() {
+            progress.view.show_last(now, &mut engine);
+        }
+        progress.advance(now, now, engine.packet_hops() - hops);
         let files = files.map(|files| files.finish(&mut engine)).transpose();
         let files = files.map_err(|error| unwritten(&error))?.unwrap_or_default();
         Ok((Replication::new(scenario, &engine.measure(), *number), files))
+    }
+
+    /// Runs `engine` from `now` to `until`; where somebody watches, no further than they let it.
+    fn step(&self, engine: &mut impl Engine, mut now: Time, until: Time) -> Result<(), RunError> {
+        if !self.is_watched() {
+            engine.run_until(until);
+            return Ok(());
+        }
+        let Progress { gate, view, .. } = self.progress;
+        while now < until {
+            now = gate.pass(now, until).ok_or(RunError::Cancelled)?;
+            engine.run_until(now);
+            view.show(now, engine, if now < until { Moment::Between } else { Moment::EndOfSlice });
+        }
+        Ok(())
     }
 }
 

@@ -1,10 +1,12 @@
 //! [`Snapshot`]: the network of a run at one instant, for whoever watches it from another thread.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use perhop_measure::counters::FlowTally;
 use perhop_net::Direction;
 use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
 
 use crate::engine::Engine;
 use perhop_scenario::routing::LinkId;
@@ -18,6 +20,8 @@ pub struct Snapshot {
     pub queues: Vec<QueueState>,
     /// In the order of results.
     pub classes: Vec<ClassState>,
+    /// Snapshots that found no room since the one before.
+    pub left_out: u64,
 }
 
 /// What waits in one queue.
@@ -33,48 +37,88 @@ pub struct QueueState {
     pub bytes: u64,
 }
 
-/// What one class received.
+/// What was counted of one class since the warm-up ended, as results count it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassState {
     /// The class.
     pub class: String,
-    /// IP bytes received since the warm-up ended.
+    /// IP bytes received.
     pub received_bytes: u64,
+    /// Packets offered.
+    pub offered: u64,
+    /// Packets delivered.
+    pub delivered: u64,
+    /// Packets dropped, by cause.
+    pub dropped: [u64; DropCause::COUNT],
+    /// Delays of the delivered packets in all, picoseconds.
+    pub delay_sum: u128,
 }
 
-/// Where the run leaves a snapshot when one is asked for. The viewer sets the pace: the run reads no clock,
-/// and a snapshot that nobody asked for is not made.
+/// When a snapshot is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// At the end of a part of the run: one is wanted of each, where there is room.
+    EndOfSlice,
+    /// Where the run was held in between: one is wanted if no other waits to be seen.
+    Between,
+}
+
+/// States of queues that wait to be seen, at most: what is watched of a large network takes no more memory.
+const MOST_STATES: usize = 500_000;
+/// Snapshots that wait to be seen, at most: more than a run has parts.
+const MOST_WAITING: usize = 256;
+
+/// Where the run leaves its snapshots. The run reads no clock and waits for nobody.
 #[derive(Debug, Default)]
 pub(crate) struct LiveView {
     /// Whether anybody will look.
     pub(crate) is_possible: bool,
-    is_asked_for: AtomicBool,
-    latest: Mutex<Option<Snapshot>>,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    snapshots: VecDeque<Snapshot>,
+    left_out: u64,
 }
 
 impl LiveView {
     /// Somebody will look.
     pub(crate) fn asked_for() -> LiveView {
-        LiveView { is_possible: true, is_asked_for: AtomicBool::new(true), latest: Mutex::default() }
+        LiveView { is_possible: true, ..LiveView::default() }
     }
-    /// Takes what was left here, and asks for the next.
+    /// Takes the oldest that was left here.
     pub(crate) fn take(&self) -> Option<Snapshot> {
-        let taken = self.latest().take();
-        if taken.is_some() {
-            self.is_asked_for.store(true, Ordering::Relaxed);
-        }
-        taken
+        self.waiting().snapshots.pop_front()
     }
-    /// Leaves what `engine` looks like at `now`, if that was asked for.
-    pub(crate) fn show(&self, now: Time, engine: &mut impl Engine) {
-        if self.is_asked_for.swap(false, Ordering::Relaxed) {
-            let snapshot = snapshot(engine, now);
-            *self.latest() = Some(snapshot);
+    /// Leaves what `engine` looks like at `now`, where there is room for it.
+    pub(crate) fn show(&self, now: Time, engine: &mut impl Engine, moment: Moment) {
+        let (waiting, states) = {
+            let waiting = self.waiting();
+            let states = waiting.snapshots.front().map_or(0, |first| first.queues.len());
+            (waiting.snapshots.len(), states)
+        };
+        let room = (MOST_STATES / states.max(1)).clamp(1, MOST_WAITING);
+        if waiting == 0 || (moment == Moment::EndOfSlice && waiting < room) {
+            self.leave(now, engine);
+        } else if moment == Moment::EndOfSlice {
+            self.waiting().left_out += 1;
         }
+    }
+    /// Leaves what `engine` looks like at its end, `now`: this one nobody misses.
+    pub(crate) fn show_last(&self, now: Time, engine: &mut impl Engine) {
+        self.leave(now, engine);
+    }
+
+    fn leave(&self, now: Time, engine: &mut impl Engine) {
+        let snapshot = snapshot(engine, now);
+        let mut waiting = self.waiting();
+        let left_out = std::mem::take(&mut waiting.left_out);
+        waiting.snapshots.push_back(Snapshot { left_out, ..snapshot });
     }
     /// A thread that panicked while it held the lock left nothing half-done behind.
-    fn latest(&self) -> MutexGuard<'_, Option<Snapshot>> {
-        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -94,11 +138,21 @@ fn snapshot(engine: &mut impl Engine, now: Time) -> Snapshot {
         }
     }
     let measurements = &engine.hosts().measurements;
-    let mut received = vec![0; measurements.class_names.len()];
+    let mut tallies = vec![FlowTally::default(); measurements.class_names.len()];
     for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {
-        received[flow.class] += counters.arrivals.received().bytes;
+        tallies[flow.class].merge(&counters.tally());
     }
-    let classes = measurements.class_names.iter().zip(received);
-    let state = |(class, received_bytes): (&String, u64)| ClassState { class: class.clone(), received_bytes };
-    Snapshot { time: now, queues, classes: classes.map(state).collect() }
+    let classes = measurements.class_names.iter().zip(&tallies).map(|(name, tally)| state(name, tally));
+    Snapshot { time: now, queues, classes: classes.collect(), left_out: 0 }
+}
+
+fn state(class: &str, tally: &FlowTally) -> ClassState {
+    ClassState {
+        class: class.to_owned(),
+        received_bytes: tally.received.bytes,
+        offered: tally.offered.packets,
+        delivered: tally.delivered.packets,
+        dropped: tally.dropped.map(|count| count.packets),
+        delay_sum: tally.delay.sum(),
+    }
 }

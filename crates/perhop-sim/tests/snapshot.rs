@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use perhop_measure::Results;
+use perhop_qos::units::Time;
 use perhop_scenario::Scenario;
+use perhop_sim::run::RunError;
 use perhop_sim::snapshot::Snapshot;
 use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Value, json};
@@ -115,4 +117,72 @@ fn nobody_is_shown_what_was_not_asked_for() {
     let progress = Progress::new();
     simulate(&scenario(), &progress);
     assert_eq!(progress.snapshot(), None);
+}
+
+/// Holds the run at instants of its own choosing, and lets it go at last.
+#[test]
+fn a_run_that_is_held_waits_and_gives_the_same() {
+    let plain = simulate(&scenario(), &Progress::new());
+    let progress = Progress::watched();
+    progress.hold_at(Time::ZERO);
+    let results = thread::scope(|scope| {
+        let run = scope.spawn(|| simulate(&scenario(), &progress));
+        for instant in ["1ns", "123456789ps", "3s"] {
+            let instant: Time = instant.parse().unwrap();
+            progress.hold_at(instant);
+            // The first snapshot at the gate says that the run waits there.
+            while progress.snapshot().is_none_or(|snapshot| snapshot.time < instant) {
+                assert!(!run.is_finished(), "a run that is held does not end");
+                thread::yield_now();
+            }
+            assert_eq!(progress.snapshot(), None, "and goes no further");
+        }
+        progress.hold_at(Time::MAX);
+        run.join().unwrap()
+    });
+    assert_eq!(plain.summary.to_json(), results.summary.to_json());
+    for (one, other) in plain.tables.iter().zip(&results.tables) {
+        assert_eq!(format!("{one:?}"), format!("{other:?}"), "table {}", one.name);
+    }
+}
+
+#[test]
+fn a_run_that_is_held_can_be_stopped() {
+    let progress = Progress::watched();
+    progress.hold_at(Time::ZERO);
+    let scenario: Scenario = serde_json::from_value(scenario()).unwrap();
+    let ended = thread::scope(|scope| {
+        let held = scope.spawn(|| run(&scenario, Path::new("."), &ONCE, &progress));
+        progress.cancel();
+        held.join().unwrap()
+    });
+    assert_eq!(ended.unwrap_err(), RunError::Cancelled);
+}
+
+#[test]
+fn the_last_snapshot_is_what_results_say() {
+    let progress = Progress::watched();
+    let scenario: Scenario = serde_json::from_value(scenario()).unwrap();
+    let results = run(&scenario, Path::new("."), &ONCE, &progress).unwrap();
+    let mut last = None;
+    while let Some(snapshot) = progress.snapshot() {
+        assert_eq!(snapshot.left_out, 0, "there is room for one of each part of the run");
+        last = Some(snapshot);
+    }
+    let summary: Value = serde_json::from_str(&results.summary.to_json()).unwrap();
+    let classes = last.unwrap().classes;
+    assert_eq!(classes.len(), summary["classes"].as_array().unwrap().len());
+    for (class, expected) in classes.iter().zip(summary["classes"].as_array().unwrap()) {
+        let is = |column: &str, found: u64| {
+            assert_eq!(expected[column]["mean"].as_f64(), Some(found as f64), "{column} of {}", class.class);
+        };
+        assert_eq!(class.class, expected["class"].as_str().unwrap());
+        is("offered_packets", class.offered);
+        is("delivered_packets", class.delivered);
+        is("dropped_packets", class.dropped.iter().sum());
+        is("dropped_queue_full", class.dropped[0]);
+        let mean = class.delay_sum as f64 / 1e12 / class.delivered as f64;
+        let expected = expected["delay_mean_s"]["mean"].as_f64().unwrap();
+        assert!((mean - expected).abs() < 1e-9, "{mean} and {expected}");
+    }
 }

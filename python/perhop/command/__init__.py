@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
+from collections.abc import Iterator, Sequence
 from typing import NoReturn, TextIO
 
 from cyclopts import App, Parameter
@@ -267,8 +268,7 @@ _add(app, "doctor", "doctor:doctor", "Show what this machine can do for live lab
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    # The parser would take `-`, which means standard input, for an option.
-    tokens = ["./-" if token == "-" else token for token in given]
+    tokens = list(_understood(given))
     warnings.showwarning = _warn
     output = streams.watched_output()
     try:
@@ -281,6 +281,21 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         streams.give_up(output)
         code = Exit.FAILED
     sys.exit(int(code))
+
+
+def _understood(given: Sequence[str]) -> Iterator[str]:
+    """Generate the arguments as the parser reads them."""
+    # Behind `perhop live exec HOST` stands another program's command line.
+    is_own = list(given[:2]) != ["live", "exec"]
+    for place, token in enumerate(given):
+        # The parser would take `-`, which means standard input, for an option.
+        if token == "-":
+            yield "./-"
+        # It knows no option with a value that may be left out.
+        elif token == "--watch" and is_own and "--" not in given[:place]:
+            yield "--watch=terminal"
+        else:
+            yield token
 
 
 def _guarded(tokens: list[str], output: streams.Output) -> Exit:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
 from perhop.capturing import LARGEST_FRAME
 from perhop.errors import InvalidInputError
+from perhop.pacing import MAX, Pace, speed_of
 
 # How files of scenarios end, after the name that people use.
 _SCENARIO_SUFFIX = ".perhop.yaml"
@@ -35,6 +36,10 @@ Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 Force = Annotated[bool, Parameter(negative=())]
 Json = Annotated[bool, Parameter(name="--json")]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"])]
+#: Where a run is shown while it goes on.
+View = Literal["terminal"]
+Watch = Annotated[View | None, Parameter(name="--watch")]
+Speed = Annotated[str | None, Parameter(name="--speed", allow_leading_hyphen=True)]
 Overrides = Annotated[list[str] | None, Parameter(name="--set")]
 
 
@@ -45,6 +50,13 @@ Traffic = Annotated[Path | None, Parameter(name="--traffic")]
 Asserted = Annotated[list[str] | None, Parameter(name="--assert", negative=())]
 CodecName = Annotated[str | None, Parameter(name="--codec")]
 JitterBuffer = Annotated[str | None, Parameter(name="--jitter-buffer")]
+
+
+def pace_of(speed: str | None, watch: View | None) -> Pace:
+    """Return the pace of `--speed`; raises `InvalidInputError`."""
+    if speed is not None and watch is None:
+        raise InvalidInputError("--speed needs --watch", "only what is watched goes by a clock")
+    return Pace(MAX if speed is None else speed_of(speed))
 
 
 def assumptions(given: list[str] | None) -> dict[str, str]:

@@ -31,14 +31,19 @@ from perhop.command.options import (
     ScenarioFile,
     Seed,
     SnapLength,
+    Speed,
     Threads,
     Traffic,
+    View,
+    Watch,
     assumptions,
     changes,
+    pace_of,
 )
 from perhop.command.plotting import Plots
 from perhop.command.terminal import print_json, progress_bar, say, say_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
+from perhop.pacing import Pace
 from perhop.results import Results
 from perhop.running import Engine, Progress, Snapshot, simulate
 from perhop.saving import check_target, whole_folder
@@ -46,8 +51,6 @@ from perhop.scenario import RouterOptions, Scenario
 
 if TYPE_CHECKING:
     from perhop.plot.description import Description
-
-_Callbacks = tuple[Callable[[Progress], None] | None, Callable[[Snapshot], None] | None]
 
 
 def run(
@@ -69,7 +72,8 @@ def run(
     force: Force = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
     bounds: Annotated[bool, Parameter(negative=())] = False,
-    watch: Annotated[bool, Parameter(negative=())] = False,
+    watch: Watch = None,
+    speed: Speed = None,
     pcap: Path | None = None,
     pcap_link: Annotated[list[str] | None, Parameter(negative=())] = None,
     snap_length: SnapLength = None,
@@ -128,7 +132,10 @@ def run(
     bounds
         Show the worst-case delay of each class by network calculus beside the longest simulated.
     watch
-        Show queues and shares during the run, in a terminal; this slows the first replication.
+        Show queues and shares during the run, in the terminal; this slows the first replication. Keys: space
+        pauses, + and - change the speed, n shows the next port, q leaves the view and lets the run go on.
+    speed
+        With --watch: simulated seconds in one of the clock, as in 1x, 0.1x or 10x; by default max.
     pcap
         Folder for captures of the first replication: one pcapng file for each link, with the cause as a
         comment on dropped packets. It appears complete or not at all.
@@ -157,6 +164,7 @@ def run(
         The de-jitter buffer of telephones, for the same; by default 60ms.
 
     """
+    pace = pace_of(speed, watch)
     judging = Judging.of(assert_, codec, jitter_buffer)
     wanted = [_plot(one, output) for one in plot or []]
     captures = Captures.of(pcap, pcap_link, snap_length, force=force)
@@ -175,14 +183,15 @@ def run(
     if scenario is not None:
         show_inferred(loaded, scenario, of_router)
     show_warnings(loaded.warnings)
-    with _shown(loaded, watch=watch, quiet=quiet) as (progress, see):
+    with _shown(loaded, watch, pace, quiet=quiet) as shown:
         options: _Options = {
             "seed": seed,
             "replications": replications,
             "threads": threads,
             "engine": engine,
-            "progress": progress,
-            "watch": see,
+            "progress": shown.progress,
+            "watch": shown.watch,
+            "pace": shown.pace,
         }
         results, plots = _simulate(loaded, options, captures, _Targets(output, force, wanted))
     if not quiet:
@@ -223,17 +232,26 @@ def _loaded(
     return Sweep.load(folder).scenario_of(int(number)).changed(changed)
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """What a run tells while it goes on, and the pace at which it is shown."""
+
+    progress: Callable[[Progress], None] | None = None
+    watch: Callable[[Snapshot], None] | None = None
+    pace: Pace | None = None
+
+
 @contextmanager
-def _shown(scenario: Scenario, *, watch: bool, quiet: bool) -> Iterator[_Callbacks]:
-    """Show the progress of a run, or with `watch` its queues and shares; give the callbacks."""
-    if watch:
+def _shown(scenario: Scenario, watch: View | None, pace: Pace, *, quiet: bool) -> Iterator[_Shown]:
+    """Show the progress of a run, or with `watch` its queues and shares."""
+    if watch == "terminal":
         from perhop.command.watching import watching  # lazy: rich, which --json does not need
 
-        with watching(scenario, quiet=quiet) as callbacks:
-            yield callbacks
+        with watching(scenario, pace, quiet=quiet) as view:
+            yield _Shown() if view is None else _Shown(view.progress, view.add, pace)
     else:
         with progress_bar(scenario["name"], quiet=quiet) as progress:
-            yield progress, None
+            yield _Shown(progress)
 
 
 class _Options(TypedDict):
@@ -243,6 +261,7 @@ class _Options(TypedDict):
     engine: Engine
     progress: Callable[[Progress], None] | None
     watch: Callable[[Snapshot], None] | None
+    pace: Pace | None
 
 
 def _check_targets(output: Path | None, pcap: Path | None, *, force: bool) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -14,13 +15,13 @@ from rich.live import Live
 from rich.table import Table
 
 from perhop import _core
+from perhop.command.keys import Keys, keys
 from perhop.command.screen import styled
 from perhop.command.terminal import console
+from perhop.pacing import Pace, speed_words
 from perhop.palette import PALETTE, of_classes
 from perhop.quantity import number, scale
 from perhop.running import Progress, Snapshot
-
-Watch = tuple[Callable[[Progress], None] | None, Callable[[Snapshot], None] | None]
 
 _HEIGHTS = " ▁▂▃▄▅▆▇█"
 _BAR, _HALF = "█", "▌"
@@ -28,26 +29,86 @@ _BAR, _HALF = "█", "▌"
 _BESIDE = 34
 _NARROWEST = 10
 # Lines other than queues: headings, frame of the classes, progress.
-_FRAME = 7
+_FRAME = 8
+# How often it is drawn, whatever the pace of the run.
+_DRAW_EVERY_S = 0.1
+# Odd, so that it is halved with one more; more than a screen has columns.
+_MOST_SNAPSHOTS = 1999
+_HELP = "space: pause  + -: speed  n: next port  q: leave"
 
 
 @contextmanager
-def watching(scenario: Mapping[str, Any], *, quiet: bool) -> Iterator[Watch]:
-    """Give the callbacks for progress and snapshots; both `None` without a suitable terminal."""
+def watching(scenario: Mapping[str, Any], pace: Pace, *, quiet: bool) -> Iterator[Shown | None]:
+    """Give what shows a run in the terminal; `None` without a suitable one. Its last picture stays."""
     screen = console(sys.stderr)
     if quiet or not screen.is_terminal or screen.is_dumb_terminal:
         if not quiet:
             print("--watch needs a terminal; continuing without it", file=sys.stderr)
-        yield None, None
+        yield None
         return
-    view = View(scenario)
-    with Live(console=screen, auto_refresh=False, transient=True, vertical_overflow="crop") as live:
+    with keys() as pressed, Live(console=screen, auto_refresh=False, vertical_overflow="crop") as live:
+        shown = Shown(View(scenario), pace, pressed, screen, live)
+        try:
+            yield shown
+        finally:
+            shown.leave()
 
-        def progress(now: Progress) -> None:
-            view.fraction = now.fraction
-            live.update(view.drawn(screen), refresh=True)
 
-        yield progress, view.add
+class Shown:
+    """A run on the screen, and the keys that control it."""
+
+    def __init__(self, view: View, pace: Pace, pressed: Keys | None, screen: Console, live: Live) -> None:
+        """Show `view` on `screen`."""
+        self._view, self._pace, self._keys, self._screen, self._live = view, pace, pressed, screen, live
+        self._drawn_at = -_DRAW_EVERY_S
+        self._is_left = False
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Add a snapshot of the network."""
+        self._view.add(snapshot)
+
+    def progress(self, now: Progress) -> None:
+        """Do what the keys ask, and draw what is there."""
+        if self._is_left:
+            return
+        self._view.fraction = now.fraction
+        pressed = self._keys.pressed() if self._keys else ""
+        for key in pressed:
+            self._press(key)
+        if pressed or time.monotonic() - self._drawn_at >= _DRAW_EVERY_S:
+            self._drawn_at = time.monotonic()
+            self._draw(self._words())
+
+    def leave(self) -> None:
+        """Show no more; what was drawn last stays, and the terminal is as it was."""
+        if not self._is_left:
+            self._is_left = True
+            self._draw("")
+            self._live.stop()
+            if self._keys:
+                self._keys.close()
+
+    def _draw(self, words: str) -> None:
+        if not self._is_left or self._view.snapshots:
+            self._live.update(self._view.drawn(self._screen, words), refresh=True)
+
+    def _press(self, key: str) -> None:
+        match key:
+            case " ":
+                self._pace.toggle()
+            case "+" | "=":
+                self._pace.faster()
+            case "-":
+                self._pace.slower()
+            case "n" | "\t":
+                self._view.next_port()
+            case "q":
+                self._pace.release()
+                self.leave()
+
+    def _words(self) -> str:
+        speed = "paused" if self._pace.paused else f"speed {speed_words(self._pace.speed)}"
+        return f"{speed}  {_HELP}" if self._keys else speed
 
 
 @dataclass
@@ -60,26 +121,42 @@ class View:
     #: Packets in each queue, by port and name, at every snapshot.
     queues: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     snapshots: list[Snapshot] = field(default_factory=list)
+    #: The port whose queues are shown; all ports where there is none.
+    port: str | None = None
 
     def add(self, snapshot: Snapshot) -> None:
         """Add a snapshot of the network."""
+        if self.snapshots and snapshot.time_s <= self.snapshots[-1].time_s:
+            return
         self.snapshots.append(snapshot)
         for queue in snapshot.queues:
             self.queues.setdefault((queue.port, queue.queue), []).append(queue.packets)
+        if len(self.snapshots) > _MOST_SNAPSHOTS:
+            # A long run is drawn more coarsely, and takes no more memory; the greatest stays visible.
+            self.snapshots = self.snapshots[1::2]
+            self.queues = {
+                one: [*map(max, packets[::2], packets[1::2])] for one, packets in self.queues.items()
+            }
 
-    def drawn(self, screen: Console) -> Group:
-        """Return the view, fitted to the screen."""
+    def next_port(self) -> None:
+        """Show the next port alone, behind the last one all of them."""
+        ports = [None, *dict.fromkeys(port for port, _ in self.queues)]
+        self.port = ports[(ports.index(self.port) + 1) % len(ports)]
+
+    def drawn(self, screen: Console, words: str = "") -> Group:
+        """Return the view with some words below it, fitted to the screen."""
         name, seconds = self.scenario["name"], self.snapshots[-1].time_s if self.snapshots else 0.0
         runs = self.scenario.get("replications", 1)
         of = f", replication 1 of {runs}" if runs > 1 else ""
         done = f"{seconds:.4g} s simulated{of}, {100 * self.fraction:.0f} % of the run"
         head = styled((f"{name}: {done}", "bold"))
+        foot = [styled((words, "dim"))] if words else []
         if not self.snapshots:
-            return Group(head)
+            return Group(head, *foot)
         width = max(screen.width - self._longest() - _BESIDE, _NARROWEST)
         classes = self._classes(width)
         room = max(screen.height - classes.row_count - _FRAME, 1)
-        return Group(head, self._queues(width, room), classes)
+        return Group(head, self._queues(width, room), classes, *foot)
 
     def _longest(self) -> int:
         names = [*(" ".join(one) for one in self._busy(len(self.queues))), *self.snapshots[-1].received_bytes]
@@ -87,9 +164,10 @@ class View:
 
     def _busy(self, most: int) -> list[tuple[str, str]]:
         """Return the longest queues in the scenario's order; empty ones only if all were empty."""
-        peaks = {one: max(packets) for one, packets in self.queues.items()}
+        chosen = {one: packets for one, packets in self.queues.items() if self.port in (None, one[0])}
+        peaks = {one: max(packets) for one, packets in chosen.items()}
         kept = sorted(peaks, key=lambda one: -peaks[one])[:most]
-        return [one for one in self.queues if one in kept and (peaks[one] or not any(peaks.values()))]
+        return [one for one in chosen if one in kept and (peaks[one] or not any(peaks.values()))]
 
     def _queues(self, width: int, most: int) -> Table:
         table = _table()

@@ -77,6 +77,10 @@ impl DelayStatistics {
         self.least_variation = self.least_variation.min(other.least_variation);
         self.greatest_variation = self.greatest_variation.max(other.greatest_variation);
     }
+    /// Sum of the delays, picoseconds.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
     /// Mean delay in seconds; NaN without measurements.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.packets as f64 / 1e12

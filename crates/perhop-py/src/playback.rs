@@ -1,0 +1,72 @@
+//! The packets at a port of a run, for the live view in a browser.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
+use perhop_scenario::Scenario;
+use perhop_sim::playback::{self, Span};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::{diagnostics, loading};
+
+/// A span in seconds, and columns of numbers about its packets by name.
+type Columns = (f64, f64, Vec<(&'static str, Vec<f64>)>);
+
+/// The first replication of a scenario, to be looked at packet by packet.
+#[pyclass(frozen, module = "perhop._core")]
+pub(crate) struct Playback {
+    scenario: Scenario,
+    base: PathBuf,
+    seed: u64,
+    /// The run again, with packets at the port of this number.
+    current: Mutex<Option<(usize, playback::Playback)>>,
+}
+
+#[pymethods]
+impl Playback {
+    #[new]
+    fn new(py: Python<'_>, scenario_json: &str, base: PathBuf, seed: u64) -> PyResult<Playback> {
+        let loaded = loading::parse(py, scenario_json, &base, &[])?;
+        Ok(Playback { scenario: loaded.resolved, base, seed, current: Mutex::default() })
+    }
+    /// What a drawing needs to know as JSON: the scenario, and the names of ports, queues and causes of
+    /// drops.
+    fn about(&self, py: Python<'_>) -> PyResult<String> {
+        let Playback { scenario, base, seed, .. } = self;
+        let built = playback::Playback::new(scenario, base, *seed, 0);
+        let built = built.map_err(|error| diagnostics::raise_config(py, error))?;
+        let ports: Vec<_> =
+            built.ports().iter().map(|(name, queues)| json!({"name": name, "queues": queues})).collect();
+        let about = json!({
+            "name": scenario.name, "seed": seed, "duration": scenario.duration.as_seconds(),
+            "warmup": scenario.measure.warmup.as_seconds(), "ports": ports,
+            "causes": DropCause::ALL.map(DropCause::name), "resolved": scenario,
+        });
+        Ok(about.to_string())
+    }
+    /// `(from, until, [(column, numbers)])` of the packets at port number `port`; the span ends earlier once
+    /// there are `enough` of them. Without the GIL; one question at a time.
+    fn packets(
+        &self,
+        py: Python<'_>,
+        port: usize,
+        from_s: f64,
+        until_s: f64,
+        enough: usize,
+    ) -> PyResult<Columns> {
+        let found = py.detach(|| {
+            let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+            let playback = match current.take() {
+                Some((known, playback)) if known == port => playback,
+                _ => playback::Playback::new(&self.scenario, &self.base, self.seed, port)?,
+            };
+            let (_, playback) = current.insert((port, playback));
+            playback.span(Time::from_seconds_f64(from_s), Time::from_seconds_f64(until_s), enough)
+        });
+        let span: Span = found.map_err(|error| diagnostics::raise_config(py, error))?;
+        Ok((span.from.as_seconds(), span.until.as_seconds(), span.columns()))
+    }
+}

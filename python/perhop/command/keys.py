@@ -1,0 +1,94 @@
+"""Single keys from the terminal, while something is shown in it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from perhop.interrupts import deferred
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_MOST_BYTES = 64
+_ESCAPE = b"\x1b"
+
+
+class Keys:
+    """The keys that were pressed; the terminal does not echo them."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Read the terminal of a descriptor key by key, until `close`."""
+        self._descriptor = descriptor
+        self._before = termios.tcgetattr(descriptor)
+        self._is_open = False
+        self._open()
+        self._stopped = signal.signal(signal.SIGTSTP, self._stop)
+
+    def pressed(self) -> str:
+        """Return the keys that were pressed since the last call."""
+        found = b""
+        while self._is_open and select.select([self._descriptor], [], [], 0)[0]:
+            part = os.read(self._descriptor, _MOST_BYTES)
+            if not part:  # the terminal is gone
+                break
+            # An arrow or a function key begins with an escape: none of them means anything here.
+            found += part.partition(_ESCAPE)[0]
+        return found.decode(errors="ignore")
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._is_open:
+            self._is_open = False
+            # What was typed and not read would be a command for the shell.
+            termios.tcsetattr(self._descriptor, termios.TCSAFLUSH, self._before)
+            signal.signal(signal.SIGTSTP, self._stopped)
+
+    def _open(self) -> None:
+        # Ctrl-C and Ctrl-Z stay signals.
+        tty.setcbreak(self._descriptor, termios.TCSADRAIN)
+        self._is_open = True
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        """Give the terminal back while the process is stopped by Ctrl-Z."""
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        # Here it goes on when it is continued.
+        signal.signal(signal.SIGTSTP, self._stop)
+        if self._is_open and _is_in_foreground(self._descriptor):
+            self._open()
+
+
+@contextmanager
+def keys() -> Iterator[Keys | None]:
+    """Give the keys of standard input; `None` where it is no terminal, or another program's at the moment."""
+    descriptor = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else -1
+    if descriptor < 0 or not _is_in_foreground(descriptor):
+        yield None
+        return
+    found = None
+    try:
+        # A signal that arrives meanwhile comes when the terminal can be given back.
+        with deferred():
+            found = Keys(descriptor)
+        yield found
+    finally:
+        if found is not None:
+            with deferred():
+                found.close()
+
+
+def _is_in_foreground(descriptor: int) -> bool:
+    """Whether this process may change the terminal; one in the background would be stopped for it."""
+    try:
+        return os.tcgetpgrp(descriptor) == os.getpgrp()
+    except OSError:
+        return False

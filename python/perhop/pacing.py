@@ -1,0 +1,140 @@
+"""The pace of a simulation that somebody watches, against a clock."""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+import time
+from collections.abc import Callable
+
+from perhop.errors import InvalidInputError
+
+#: As fast as it goes.
+MAX = math.inf
+_SPEED = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x")
+_LEAST, _GREATEST = 1e-6, 1e6
+# From step to step, when it is asked to go faster or slower.
+_STEPS = [digit * 10.0**power for power in range(-4, 3) for digit in (1, 2, 5)]
+
+
+def speed_of(text: str) -> float:
+    """Return the speed of `1x`, `0.1x`, `10x` or `max`: simulated seconds in one of the clock.
+
+    Raises:
+        InvalidInputError: it is no speed.
+
+    """
+    if text == "max":
+        return MAX
+    found = _SPEED.fullmatch(text)
+    speed = float(found[1]) if found else 0.0
+    if not _LEAST <= speed <= _GREATEST:
+        raise InvalidInputError(f"--speed: `{text}` is no speed", "as in 1x, 0.1x, 10x, or max")
+    return speed
+
+
+def speed_words(speed: float) -> str:
+    """Return a speed as it is written."""
+    return "max" if speed == MAX else f"{speed:g}x"
+
+
+class Pace:
+    """How far a simulation may go, by a clock that can be paused and has a speed; for any thread."""
+
+    def __init__(self, speed: float = MAX, clock: Callable[[], float] = time.monotonic) -> None:
+        """Create one that starts when it is first asked."""
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._speed = speed
+        # Where the clock was when the simulation was at `_begin_s`; not before it has started.
+        self._began_at: float | None = None
+        self._begin_s = 0.0
+        self._reached_s = 0.0
+        # Where it waits, if it does.
+        self._held_s: float | None = None
+
+    @property
+    def speed(self) -> float:
+        """Simulated seconds in one of the clock."""
+        return self._speed
+
+    @property
+    def paused(self) -> bool:
+        """Whether it waits."""
+        return self._held_s is not None
+
+    @property
+    def reached_s(self) -> float:
+        """The simulated time up to which something was seen."""
+        return self._reached_s
+
+    def limit_s(self) -> float:
+        """Return up to which simulated time the simulation may go now."""
+        with self._lock:
+            if self._held_s is not None:
+                return self._held_s
+            if self._speed == MAX:
+                return MAX
+            now = self._clock()
+            if self._began_at is None:
+                self._began_at = now
+            return self._begin_s + (now - self._began_at) * self._speed
+
+    def reach(self, simulated_s: float) -> None:
+        """Take note of how far the simulation is."""
+        with self._lock:
+            self._reached_s = max(self._reached_s, simulated_s)
+
+    def pause(self) -> None:
+        """Let the simulation wait where it is."""
+        with self._lock:
+            if self._held_s is None:
+                self._held_s = min(self.limit_s(), self._reached_s)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        with self._lock:
+            if self._held_s is not None:
+                self._begin(max(self._held_s, self._reached_s))
+                self._held_s = None
+
+    def toggle(self) -> None:
+        """Pause or resume."""
+        with self._lock:
+            if self.paused:
+                self.resume()
+            else:
+                self.pause()
+
+    def step_to(self, simulated_s: float) -> None:
+        """Let a simulation that waits go as far as an instant, and wait there."""
+        with self._lock:
+            self.pause()
+            assert self._held_s is not None, "it is paused"
+            self._held_s = max(self._held_s, simulated_s)
+
+    def set_speed(self, speed: float) -> None:
+        """Go on at another speed from where the simulation is."""
+        with self._lock:
+            if self._held_s is None:
+                self._begin(min(self.limit_s(), self._reached_s))
+            self._speed = speed
+
+    def faster(self) -> None:
+        """Take the next greater of the usual speeds; beyond them as fast as it goes."""
+        with self._lock:
+            self.set_speed(next((one for one in _STEPS if one > self._speed * 1.001), MAX))
+
+    def slower(self) -> None:
+        """Take the next smaller of the usual speeds."""
+        with self._lock:
+            self.set_speed(next((one for one in reversed(_STEPS) if one < self._speed * 0.999), _STEPS[0]))
+
+    def release(self) -> None:
+        """Let the simulation go on as fast as it can."""
+        with self._lock:
+            self._speed, self._held_s = MAX, None
+
+    def _begin(self, simulated_s: float) -> None:
+        self._begin_s, self._began_at = simulated_s, self._clock()
