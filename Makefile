@@ -99,7 +99,7 @@ docs-pictures: setup ## make the pictures of README and docs with perhop itself 
 	$(BIN)/python tools/docs_pictures.py
 
 PLAYGROUND := python/perhop/playground/assets
-PLAYGROUND_SOURCES := $(wildcard playground/*.json playground/*.mjs playground/src/*.js) $(wildcard examples/*)
+PLAYGROUND_SOURCES := $(wildcard playground/*.json playground/*.mjs playground/src/*.js playground/src/*/*.js) $(wildcard examples/*)
 
 playground: $(PLAYGROUND)/perhop.wasm $(PLAYGROUND)/playground.js ## build what `perhop playground` opens (npm; Rust for WebAssembly)
 

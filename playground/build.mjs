@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 
 const out = resolve(process.argv[2]);
 const { metafile } = await build({
-  entryPoints: { playground: "src/main.js", worker: "src/worker.js" },
+  entryPoints: { playground: "src/main.js", worker: "src/worker.js", watch: "src/watch/main.js" },
   absWorkingDir: import.meta.dirname,
   outdir: out,
   bundle: true,

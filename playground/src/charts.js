@@ -38,7 +38,8 @@ export class Series {
 export class Charts {
   constructor(figures, palette, isDark, onTime) {
     Object.assign(this, { palette, isDark });
-    this.charts = KINDS.map((kind) => {
+    // Those that the page has.
+    this.charts = KINDS.filter(({ key }) => figures.querySelector(`[data-kind=${key}]`)).map((kind) => {
       const figure = figures.querySelector(`[data-kind=${kind.key}]`);
       const chart = globalThis.echarts.init(figure.querySelector(".plot"), null, { renderer: "canvas" });
       new ResizeObserver(() => chart.resize()).observe(figure);

@@ -143,6 +143,17 @@ export class Player {
     this.onTime();
   }
 
+  // Moves the instant shown on, as far as packets are there; whether it moved.
+  move(elapsed) {
+    if (!this.isPlaying) return false;
+    const next = this.at + elapsed * this.speed;
+    const end = this.span.until;
+    if (!this.isFetching && next > end - 3 * this.speed && end < this.duration) this.fetch(Math.max(this.at, end - 3 * this.speed));
+    this.at = Math.min(next, end);
+    if (this.at >= this.duration) this.toggle(false);
+    return true;
+  }
+
   loop() {
     let last = performance.now();
     let marked = last;
@@ -151,16 +162,9 @@ export class Player {
       this.frames.push(now - last);
       if (this.frames.length > 240) this.frames.shift();
       last = now;
-      if (this.isPlaying && this.span) {
-        const next = this.at + elapsed * this.speed;
-        const end = this.span.until;
-        if (!this.isFetching && next > end - 3 * this.speed && end < this.duration) this.fetch(Math.max(this.at, end - 3 * this.speed));
-        this.at = Math.min(next, end);
-        if (this.at >= this.duration) this.toggle(false);
-        if (now - marked > 250) {
-          marked = now;
-          this.mark();
-        }
+      if (this.span && this.move(elapsed) && now - marked > 250) {
+        marked = now;
+        this.mark();
       }
       this.show(elapsed);
       requestAnimationFrame(frame);

@@ -20,7 +20,7 @@ Examples:
   perhop run edge.perhop.yaml --replications 10 -o results/edge
   perhop run edge.perhop.yaml --plot queue --plot delay-cdf=delay.html
   perhop run edge.perhop.yaml --watch    queues and shares as they evolve
-  perhop run edge.perhop.yaml --watch --speed 1x
+  perhop run edge.perhop.yaml --watch=web --speed 0.1x    in the browser
   perhop run edge.perhop.yaml --pcap captures --pcap-link 'edge->core'
   perhop run edge.perhop.yaml --json | jq '.classes[].throughput_bps'
   generate-scenario | perhop run -

@@ -37,8 +37,9 @@ Force = Annotated[bool, Parameter(negative=())]
 Json = Annotated[bool, Parameter(name="--json")]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"])]
 #: Where a run is shown while it goes on.
-View = Literal["terminal"]
+View = Literal["terminal", "web"]
 Watch = Annotated[View | None, Parameter(name="--watch")]
+Opened = Annotated[bool, Parameter(name="--open", negative="--no-open")]
 Speed = Annotated[str | None, Parameter(name="--speed", allow_leading_hyphen=True)]
 Overrides = Annotated[list[str] | None, Parameter(name="--set")]
 

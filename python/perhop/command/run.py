@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from perhop.command.options import (
     Interface,
     JitterBuffer,
     Json,
+    Opened,
     Output,
     Overrides,
     Platform,
@@ -34,14 +34,14 @@ from perhop.command.options import (
     Speed,
     Threads,
     Traffic,
-    View,
     Watch,
     assumptions,
     changes,
     pace_of,
 )
 from perhop.command.plotting import Plots
-from perhop.command.terminal import print_json, progress_bar, say, say_written, show_inferred, show_warnings
+from perhop.command.run_view import Wanted, viewed
+from perhop.command.terminal import print_json, say, say_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.pacing import Pace
 from perhop.results import Results
@@ -74,6 +74,7 @@ def run(
     bounds: Annotated[bool, Parameter(negative=())] = False,
     watch: Watch = None,
     speed: Speed = None,
+    open_: Opened = True,
     pcap: Path | None = None,
     pcap_link: Annotated[list[str] | None, Parameter(negative=())] = None,
     snap_length: SnapLength = None,
@@ -132,10 +133,13 @@ def run(
     bounds
         Show the worst-case delay of each class by network calculus beside the longest simulated.
     watch
-        Show queues and shares during the run, in the terminal; this slows the first replication. Keys: space
-        pauses, + and - change the speed, n shows the next port, q leaves the view and lets the run go on.
+        Show queues and shares during the run, in the terminal, or with --watch=web packets and charts in the
+        browser; this slows the first replication. Keys in the terminal: space pauses, + and - change the
+        speed, n shows the next port, q leaves the view and lets the run go on.
     speed
         With --watch: simulated seconds in one of the clock, as in 1x, 0.1x or 10x; by default max.
+    open_
+        With --watch=web: open the browser where there is a display, or only print the link.
     pcap
         Folder for captures of the first replication: one pcapng file for each link, with the cause as a
         comment on dropped packets. It appears complete or not at all.
@@ -183,37 +187,46 @@ def run(
     if scenario is not None:
         show_inferred(loaded, scenario, of_router)
     show_warnings(loaded.warnings)
-    with _shown(loaded, watch, pace, quiet=quiet) as shown:
-        options: _Options = {
-            "seed": seed,
-            "replications": replications,
-            "threads": threads,
-            "engine": engine,
-            "progress": shown.progress,
-            "watch": shown.watch,
-            "pace": shown.pace,
-        }
-        results, plots = _simulate(loaded, options, captures, _Targets(output, force, wanted))
-    if not quiet:
-        _report_written(results, output, pcap)
-    judgement = judging.judge(results)
-    if json:
-        bounded = {"bounds": bounds_of(loaded).to_dict()} if bounds else {}
-        print_json(results.summary | judgement.document() | bounded)
-    elif quiet:
-        judgement.tell_failed()
-    else:
-        from perhop.command.class_table import show_classes  # lazy: rich, which --json does not need
-
-        show_classes(results, loaded.queues, wide=wide)
-        if bounds:
-            from perhop.command.bounds_table import show_table  # lazy: as above
-
-            show_table(bounds_of(loaded).class_table(longest_delays(results)), keys=1)
-        judgement.show()
-    # Last, so that an error in a plot does not lose the results.
-    plots.write_rest(quiet=quiet)
+    wish = Wanted(watch, pace, opened=open_, quiet=quiet)
+    with viewed(loaded, wish, seed=seed, replications=replications) as view:
+        with view.during() as shown:
+            options: _Options = {
+                "seed": seed,
+                "replications": replications,
+                "threads": threads,
+                "engine": engine,
+                "progress": shown.progress,
+                "watch": shown.watch,
+                "pace": shown.pace,
+            }
+            results, plots = _simulate(loaded, options, captures, _Targets(output, force, wanted))
+        view.finish(results)
+        if not quiet:
+            _report_written(results, output, pcap)
+        judgement = judging.judge(results)
+        if json:
+            bounded = {"bounds": bounds_of(loaded).to_dict()} if bounds else {}
+            print_json(results.summary | judgement.document() | bounded)
+        elif quiet:
+            judgement.tell_failed()
+        else:
+            _show(results, loaded, wide=wide, bounds=bounds)
+            judgement.show()
+        # Last, so that an error in a plot does not lose the results.
+        plots.write_rest(quiet=quiet)
+        sys.stdout.flush()
     return judgement.code
+
+
+def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> None:
+    """Print the table of classes, with `bounds` what each is guaranteed."""
+    from perhop.command.class_table import show_classes  # lazy: rich, which --json does not need
+
+    show_classes(results, scenario.queues, wide=wide)
+    if bounds:
+        from perhop.command.bounds_table import show_table  # lazy: as above
+
+        show_table(bounds_of(scenario).class_table(longest_delays(results)), keys=1)
 
 
 def _loaded(
@@ -230,28 +243,6 @@ def _loaded(
     from perhop.sweeping import Sweep  # lazy: polars
 
     return Sweep.load(folder).scenario_of(int(number)).changed(changed)
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """What a run tells while it goes on, and the pace at which it is shown."""
-
-    progress: Callable[[Progress], None] | None = None
-    watch: Callable[[Snapshot], None] | None = None
-    pace: Pace | None = None
-
-
-@contextmanager
-def _shown(scenario: Scenario, watch: View | None, pace: Pace, *, quiet: bool) -> Iterator[_Shown]:
-    """Show the progress of a run, or with `watch` its queues and shares."""
-    if watch == "terminal":
-        from perhop.command.watching import watching  # lazy: rich, which --json does not need
-
-        with watching(scenario, pace, quiet=quiet) as view:
-            yield _Shown() if view is None else _Shown(view.progress, view.add, pace)
-    else:
-        with progress_bar(scenario["name"], quiet=quiet) as progress:
-            yield _Shown(progress)
 
 
 class _Options(TypedDict):

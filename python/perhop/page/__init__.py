@@ -37,6 +37,11 @@ def render(template: str, **context: object) -> str:
     )
 
 
+def in_script(text: str) -> str:
+    """Return a script that cannot end the element around it."""
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
 def is_page(file: Path) -> bool:
     """Return whether a file is a page that `render` made; raises `OSError`."""
     with file.open("rb") as opened:

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from perhop.errors import MissingCapabilityError
 from perhop.lessons import Lesson, course
-from perhop.page import render
+from perhop.page import in_script, render
 from perhop.verdicts.uses import USES
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -42,12 +42,12 @@ def page(reader: Reader = "students") -> str:
     script, worker, notices = (_text(name) for name in BUILT[1:])
     return render(
         "playground.html",
-        judging={"uses": _uses()},
+        judging=judging(),
         course=[_lesson(one, reader) for one in course()],
         is_for_teachers=reader == "teachers",
         module=b64encode(module).decode("ascii"),
-        script=_in_script(script),
-        worker=_in_script(worker),
+        script=in_script(script),
+        worker=in_script(worker),
         notices=notices,
     )
 
@@ -56,9 +56,9 @@ def _text(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
-def _in_script(text: str) -> str:
-    """Return a script that cannot end the element around it."""
-    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+def judging() -> dict[str, Any]:
+    """Return by what a page judges classes."""
+    return {"uses": _uses()}
 
 
 def _lesson(lesson: Lesson, reader: Reader) -> dict[str, Any]:

@@ -1,0 +1,34 @@
+// The page's side of the server: what it tells, one event after the other, and what it is asked.
+
+export class Connection {
+  #token = new URLSearchParams(location.search).get("token") ?? "";
+  #failures = 0;
+
+  // `on` hears of everything that is told; `onBegin` that all of it comes again; `onEnd` that nothing more comes.
+  open({ on, onBegin, onEnd }) {
+    const source = new EventSource(`/events?token=${encodeURIComponent(this.#token)}`);
+    source.addEventListener("open", () => {
+      this.#failures = 0;
+      onBegin();
+    });
+    source.addEventListener("message", ({ data }) => on(JSON.parse(data)));
+    source.addEventListener("error", () => {
+      this.#failures += 1;
+      if (source.readyState !== EventSource.CLOSED && this.#failures < 2) return;
+      source.close();
+      onEnd();
+    });
+  }
+
+  async ask(question) {
+    const answer = await fetch(`/ask?token=${encodeURIComponent(this.#token)}`, {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question),
+    });
+    const value = await answer.json().catch(() => ({ error: { message: `refused (${answer.status})` } }));
+    if (value.error) throw new Error(value.error.message);
+    const { columns = {}, ...rest } = value;
+    // JSON has no NaN, which stands for what did not happen.
+    for (const name of Object.keys(columns)) columns[name] = columns[name].map((one) => one ?? NaN);
+    return { value: rest, columns };
+  }
+}

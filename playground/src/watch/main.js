@@ -1,0 +1,21 @@
+// The page of --watch=web: what the process tells, in the parts of the playground.
+import { Connection } from "./connection.js";
+import { status } from "./panel.js";
+import { Simulation } from "./simulation.js";
+
+const VIEWS = { simulation: Simulation };
+
+const connection = new Connection();
+const view = new VIEWS[document.querySelector("main").dataset.kind](connection);
+globalThis.perhopView = view; // for tests
+connection.open({
+  on: (told) => view.take(told),
+  onBegin: () => view.begin(),
+  onEnd: () => { if (!view.isDone) status("The process has ended, or does not answer.", "bad"); },
+});
+
+let hasFailed = false;
+addEventListener("error", ({ message }) => {
+  if (!hasFailed && message) status(`This is a fault of the page: ${message}`, "bad");
+  hasFailed = true;
+});

@@ -1,0 +1,108 @@
+// The view of a simulation: its packets at a port, its charts, and what came out.
+import { Charts } from "../charts.js";
+import { rolesOf } from "../colors.js";
+import { count } from "../format.js";
+import { firstPort, portOf } from "../port.js";
+import { Scene } from "../scene.js";
+import { verdicts } from "../verdict.js";
+import { Counted } from "./counted.js";
+import { Follower } from "./follower.js";
+import { chip, counters, isDark, leftOut, legend, onTheme, options, palette, say, soon, status, stored } from "./panel.js";
+
+const $ = (id) => document.getElementById(id);
+const judging = stored("judging");
+
+export class Simulation {
+  constructor(connection) {
+    this.scene = new Scene($("scene"), $("tip"), palette, isDark);
+    this.refresh = soon(() => this.draw());
+    this.player = new Follower(this.scene, connection, { say, onTime: this.refresh });
+    this.charts = new Charts($("charts"), palette, isDark, (at) => this.player.seek(at));
+    this.probe = 0;
+    this.left = 0;
+    $("ports").addEventListener("change", ({ target }) => this.show(Number(target.value)));
+    $("next-port").addEventListener("click", () => this.show((this.number + 1) % this.started.ports.length));
+    $("probes").addEventListener("change", ({ target }) => {
+      this.probe = Number(target.value);
+      this.refresh();
+    });
+    onTheme(() => this.started && this.show(this.number));
+    this.player.loop();
+  }
+
+  // All is told again: the page has just connected.
+  begin() {
+    this.series?.frames.splice(0);
+    this.left = 0;
+  }
+
+  take({ started, state, frames, left_out: pageLeftOut = 0, done }) {
+    if (started && !this.started) this.start(started);
+    if (!this.started) return;
+    if (frames) {
+      this.series.add(frames);
+      for (const { left_out: runLeftOut } of frames) this.left += runLeftOut;
+      leftOut(this.left + pageLeftOut);
+      this.count();
+    }
+    if (state) {
+      $("progress").value = state.fraction;
+      this.player.state(state);
+      if (!done) status(`${state.reached.toFixed(2)} s of ${this.started.duration} s simulated${state.paused ? ", paused" : ""}`);
+    }
+    if (done) this.finish(done.summary);
+    this.refresh();
+  }
+
+  start(started) {
+    Object.assign(this, { started, series: new Counted(started), roles: rolesOf(started.classes) });
+    $("name").textContent = started.replications > 1 ? `${started.name}, replication 1 of ${started.replications}` : started.name;
+    options($("probes"), started.probes, 0);
+    this.show(firstPort(started));
+  }
+
+  show(number) {
+    const { started, roles } = this;
+    this.number = number;
+    options($("ports"), started.ports.map(({ name }) => name), number);
+    const port = portOf(started, number);
+    const probe = started.probes.indexOf(started.ports[number].name);
+    if (probe >= 0) {
+      this.probe = probe;
+      $("probes").value = String(probe);
+    }
+    this.scene.of(port, started.classes, started.causes, started.classes.map((name) => roles[name]));
+    legend(started.classes, roles);
+    this.player.of(number, started.duration, port);
+    this.refresh();
+  }
+
+  count() {
+    const { last } = this.series;
+    if (last) counters(["class", "offered", "delivered", "dropped"], this.started.classes.map((name, place) => [name, ...last.classes[place].slice(1, 4)]));
+  }
+
+  finish(summary) {
+    if (this.isDone) return;
+    this.isDone = true;
+    this.player.done();
+    status(`${summary.duration_s} s simulated: ${count(summary.packet_hops)} packets over links. The results are in the terminal.`);
+    $("verdicts").replaceChildren(...verdicts(summary, judging).map(({ name, tone, text }) => {
+      const item = document.createElement("li");
+      item.className = tone;
+      const head = document.createElement("b");
+      head.append(chip(this.roles[name] ?? "queue"), name);
+      item.append(head, document.createTextNode(text));
+      return item;
+    }));
+    document.documentElement.dataset.ran = "1";
+  }
+
+  draw() {
+    if (!this.series) return;
+    const { roles, probe, started } = this;
+    const queues = started.ports.find(({ name }) => name === started.probes[probe])?.queues ?? [];
+    const queueColors = { ...rolesOf(queues), ...Object.fromEntries(queues.filter((name) => roles[name]).map((name) => [name, roles[name]])) };
+    this.charts.draw(this.series, null, { colors: roles, queueColors, probe, at: this.player.at });
+  }
+}

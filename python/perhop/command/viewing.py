@@ -1,0 +1,58 @@
+"""`--watch=web`: the live view in a browser, and its link in the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from perhop.command.terminal import say
+from perhop.viewing.hub import Hub
+from perhop.viewing.page import Kind, page, script
+from perhop.viewing.server import Answer, Server
+
+# How long the page of something that has ended waits to be opened, and to be opened again.
+_FIRST_S, _AGAIN_S = 60.0, 4.0
+
+
+@contextmanager
+def served(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator[None]:
+    """Serve the page within the block; its link is printed, and opened where there is a browser."""
+    with announced(kind, hub, answer, opened=opened) as server:
+        server.start()
+        yield
+
+
+@contextmanager
+def announced(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator[Server]:
+    """Give a server that listens in the network in which this process is now, and answers once it is started.
+
+    A process with one thread may move into another network before that.
+    """
+    script()  # a copy without the page says so before anything runs
+    server = Server(hub, lambda nonce: page(kind, nonce), answer)
+    try:
+        shown = opened and _has_display() and webbrowser.open(server.link)
+        say(f"{'opened' if shown else 'to watch, open'} {server.link}")
+        yield server
+    finally:
+        server.close()
+
+
+def stay(hub: Hub) -> None:
+    """Stay there for as long as the page is open, once everything is done; Ctrl-C ends that as well."""
+    say("everything is done; the page stays until it is closed, or until Ctrl-C")
+    try:
+        hub.wait_until_left(_FIRST_S, _AGAIN_S)
+    except KeyboardInterrupt:
+        # What was asked for is done.
+        say("")
+
+
+def _has_display() -> bool:
+    """Whether a browser has somewhere to open; one in the terminal would disturb what is shown there."""
+    if sys.platform != "linux":
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))

@@ -1,0 +1,123 @@
+"""What pages are told of a run: bounded, so that no page holds up or fills the process that runs it."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+Event = Mapping[str, Any]
+
+#: Frames that wait for one page, at most; the oldest are left out.
+MOST_WAITING = 64
+#: Frames kept for a page that opens later, at most; every other one of more is forgotten. Odd, so that
+#: the newest stays.
+MOST_KEPT = 1999
+
+
+class Hub:
+    """What there is to tell: frames one after the other, and of every other kind of event the newest."""
+
+    def __init__(self) -> None:
+        """Create one with nothing to tell."""
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._newest: dict[str, Event] = {}
+        self._frames: list[Event] = []
+        self._pages: set[Page] = set()
+        self._visits = 0
+        self._is_over = False
+
+    def publish(self, kind: str, event: Event) -> None:
+        """Tell all pages that what `kind` names is now `event`. Never waits for a page."""
+        with self._lock:
+            self._newest[kind] = event
+            for page in self._pages:
+                page.newest[kind] = event
+            self._changed.notify_all()
+
+    def frame(self, frame: Event) -> None:
+        """Tell all pages one more frame. Never waits for a page."""
+        with self._lock:
+            self._frames.append(frame)
+            if len(self._frames) > MOST_KEPT:
+                self._frames = self._frames[1::2]
+            for page in self._pages:
+                if len(page.frames) == MOST_WAITING:
+                    page.left_out += 1
+                page.frames.append(frame)
+            self._changed.notify_all()
+
+    def enter(self) -> Page:
+        """Return what is told to a page that opens now: all that is known, then what comes."""
+        with self._lock:
+            page = Page(dict(self._newest), list(self._frames))
+            self._pages.add(page)
+            self._visits += 1
+            self._changed.notify_all()
+            return page
+
+    def leave(self, page: Page) -> None:
+        """Forget a page that has closed."""
+        with self._lock:
+            self._pages.discard(page)
+            self._changed.notify_all()
+
+    def take(self, page: Page, timeout_s: float) -> Event:
+        """Return what `page` was not told yet, by kind; empty if there is nothing new within the time."""
+        with self._lock:
+            self._changed.wait_for(lambda: page.has_news or self._is_over, timeout_s)
+            return page.taken()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes."""
+        return self._is_over
+
+    def end(self, within_s: float) -> None:
+        """Let every page take what there is, and leave; pages that do not are left alone after a time."""
+        with self._lock:
+            self._is_over = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._pages, within_s)
+
+    def wait_until_left(self, first_s: float, again_s: float) -> None:
+        """Wait until no page is open: for the first so long, and for one that is opened again."""
+        with self._lock:
+            while True:
+                known = self._visits
+                patience_s = again_s if known else first_s
+                if self._pages:
+                    self._changed.wait(1.0)
+                elif not self._changed.wait_for(partial(self._has_opened_since, known), patience_s):
+                    return
+
+    def _has_opened_since(self, visits: int) -> bool:
+        return self._visits > visits
+
+
+class Page:
+    """What one page has yet to be told."""
+
+    def __init__(self, newest: dict[str, Event], past: list[Event]) -> None:
+        """Begin with what is known."""
+        self.newest = newest
+        self.past = past
+        self.frames: deque[Event] = deque(maxlen=MOST_WAITING)
+        self.left_out = 0
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something to tell."""
+        return bool(self.newest or self.past or self.frames)
+
+    def taken(self) -> Event:
+        """Return all of it, and begin anew."""
+        told: dict[str, Any] = dict(self.newest)
+        if self.past or self.frames:
+            told |= {"frames": [*self.past, *self.frames], "left_out": self.left_out}
+        self.newest, self.past = {}, []
+        self.frames.clear()
+        return told

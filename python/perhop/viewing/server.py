@@ -1,0 +1,257 @@
+"""A server on loopback for one page: whoever has the link may look, nobody else.
+
+Every request needs the token of the link, the server's own address as Host, and no foreign Origin; any other
+gets 403 and nothing else. The link is good for one process.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import socketserver
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from email.message import Message
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from perhop.errors import PerhopError
+from perhop.viewing.hub import Hub
+
+#: The only address it listens on.
+LOOPBACK = "127.0.0.1"
+# Connections at the same time, and how long one may be silent while it is read or written.
+_MOST_CONNECTIONS = 32
+_PATIENCE_S = 10.0
+_LONGEST_QUESTION = 4096
+# How often a page is told something at most, and at least, which shows that it is still there.
+_TELL_EVERY_S, _REMIND_EVERY_S = 0.04, 2.0
+_TAKEN_WITHIN_S = 1.0
+_TOKEN_BYTES = 32
+
+#: Answers a question of a page.
+Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+class Server:
+    """The page, what it is told, and what it asks."""
+
+    def __init__(self, hub: Hub, page: Callable[[str], str], answer: Answer) -> None:
+        """Listen on a free port; `page` returns the page for a nonce of its scripts."""
+        self._hub, self._page, self._answer = hub, page, answer
+        self._token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self._listening = _Listening(self)
+        self._serving: threading.Thread | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port."""
+        return LOOPBACK, int(self._listening.server_address[1])
+
+    @property
+    def link(self) -> str:
+        """The link to the page."""
+        return f"{self.origin}/?token={self._token}"
+
+    @property
+    def origin(self) -> str:
+        """What a browser calls this server."""
+        return f"http://{self.host}"
+
+    @property
+    def host(self) -> str:
+        """The only `Host` of requests that are answered."""
+        return f"{LOOPBACK}:{self.address[1]}"
+
+    def start(self) -> None:
+        """Answer from now on, in threads that end with the process."""
+        self._serving = threading.Thread(target=self._listening.serve_forever, args=(0.2,), daemon=True)
+        self._serving.start()
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._hub.end(_TAKEN_WITHIN_S)
+        if self._serving is not None:
+            self._listening.shutdown()
+        self._listening.server_close()
+
+    def allows(self, headers: Message, token: str, *, changes: bool) -> bool:
+        """Whether a request comes from the page of the link."""
+        # Both as bytes: text that is not ASCII cannot be compared.
+        knows = hmac.compare_digest(token.encode(), self._token.encode())
+        is_here = headers.get("Host") == self.host
+        origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
+        # A browser sends the Origin with every POST, and with whatever another page asks for.
+        is_own = origin == self.origin or (origin is None and not changes)
+        return knows and is_here and is_own and site in (None, "none", "same-origin")
+
+    def page(self, nonce: str) -> str:
+        """Return the page."""
+        return self._page(nonce)
+
+    def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer a question."""
+        return self._answer(question)
+
+    def tell(self, write: Callable[[bytes], object]) -> None:
+        """Tell a page what happens until it or the server ends; raises `OSError` when the page is gone."""
+        page = self._hub.enter()
+        try:
+            is_over = False
+            while not is_over:
+                # Before it is asked what there is: whatever comes until the end is told.
+                is_over = self._hub.is_over
+                told = self._hub.take(page, _REMIND_EVERY_S)
+                text = json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+                write(f"data: {text}\n\n".encode())
+                time.sleep(_TELL_EVERY_S)
+        finally:
+            self._hub.leave(page)
+
+
+class _Listening(socketserver.ThreadingMixIn, HTTPServer):
+    """The socket; one thread for each connection, and no more than a page needs."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.connections = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        super().__init__((LOOPBACK, 0), _Handler)
+
+    def server_bind(self) -> None:
+        """Bind without looking up a name for the address, which `HTTPServer` would do."""
+        socketserver.TCPServer.server_bind(self)
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as socketserver has it
+        """Refuse connections beyond the most."""
+        if self.connections.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
+        """Serve a connection."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.connections.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
+        """Say nothing of connections that broke; anything else is a fault of this program."""
+        if not isinstance(sys.exception() if sys.version_info >= (3, 12) else sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request: a connection has no other."""
+
+    timeout = _PATIENCE_S
+    server: _Listening
+
+    def do_GET(self) -> None:
+        """Give the page, or tell it what happens."""
+        if not self._is_allowed(changes=False):
+            return
+        match urlsplit(self.path).path:
+            case "/":
+                nonce = secrets.token_urlsafe(16)
+                self._give("text/html; charset=utf-8", self.server.server.page(nonce).encode(), nonce)
+            case "/events":
+                self._begin("text/event-stream; charset=utf-8")
+                with suppress(OSError):
+                    self.server.server.tell(self._write)
+            case _:
+                self._refuse()
+
+    def do_POST(self) -> None:
+        """Answer a question."""
+        length = self.headers.get("Content-Length", "")
+        is_json = self.headers.get("Content-Type") == "application/json"
+        is_short = length.isdecimal() and int(length) <= _LONGEST_QUESTION
+        is_meant = is_json and is_short and urlsplit(self.path).path == "/ask"
+        if not self._is_allowed(changes=True):
+            return
+        if not is_meant:
+            self._refuse()
+            return
+        answer, status = self._answered(self.rfile.read(int(length)))
+        text = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        self._give("application/json", text.encode(), status=status)
+
+    def _answered(self, text: bytes) -> tuple[Mapping[str, Any], HTTPStatus]:
+        try:
+            question = json.loads(text)
+            if not isinstance(question, dict):
+                raise TypeError("expected an object")
+            return self.server.server.answer(question), HTTPStatus.OK
+        except PerhopError as error:
+            return {"error": {"message": str(error)}}, HTTPStatus.BAD_REQUEST
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            return {"error": {"message": f"not a question: {error}"}}, HTTPStatus.BAD_REQUEST
+
+    def _is_allowed(self, *, changes: bool) -> bool:
+        """Whether the request may be answered; if not, it is refused."""
+        given = parse_qs(urlsplit(self.path).query).get("token", [""])
+        allowed = self.server.server.allows(self.headers, given[0], changes=changes)
+        if not allowed:
+            self._refuse()
+        return allowed
+
+    def _refuse(self) -> None:
+        """Answer 403 and nothing else."""
+        self.close_connection = True
+        with suppress(OSError):
+            self.wfile.write(b"HTTP/1.0 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer what cannot be read, or has another method, like all that is not meant for here."""
+        self._refuse()
+
+    def _give(
+        self, kind: str, body: bytes, nonce: str | None = None, status: HTTPStatus = HTTPStatus.OK
+    ) -> None:
+        with suppress(OSError):
+            self._begin(kind, nonce, len(body), status)
+            self.wfile.write(body)
+
+    def _begin(
+        self,
+        kind: str,
+        nonce: str | None = None,
+        length: int | None = None,
+        status: HTTPStatus = HTTPStatus.OK,
+    ) -> None:
+        scripts = f"'nonce-{nonce}'" if nonce else "'none'"
+        lines = {
+            "Content-Type": kind,
+            "Cache-Control": "no-store",
+            "Connection": "close",
+            "Content-Security-Policy": f"default-src 'none'; script-src {scripts}; connect-src 'self'; "
+            "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; "
+            "frame-ancestors 'none'",
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+        }
+        if length is not None:
+            lines["Content-Length"] = str(length)
+        self.send_response_only(status)
+        for name, value in lines.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _write(self, part: bytes) -> None:
+        self.wfile.write(part)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Say nothing: the terminal is for the results."""

@@ -1,0 +1,130 @@
+"""What there is to see of a simulation: its counters as it goes on, and its packets at a port."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from perhop import _core
+from perhop.document import Document
+from perhop.errors import InvalidInputError
+from perhop.pacing import Pace, speed_of, speed_words
+from perhop.results import Results
+from perhop.running import Progress, Snapshot
+from perhop.viewing.hub import Hub
+
+# Ports whose queues are drawn over time, at most.
+_MOST_PORTS = 24
+_MOST_PACKETS = 5000
+
+
+class Simulation:
+    """A simulation for pages: what it tells, and what they ask of it."""
+
+    def __init__(self, hub: Hub, scenario: Document, pace: Pace, *, seed: int, replications: int) -> None:
+        """Tell what is simulated; raises as `perhop.run` does."""
+        self._hub, self._pace = hub, pace
+        self._playback = _core.Playback(scenario.embedded().to_json(), scenario.base, seed)
+        about = json.loads(self._playback.about())
+        self._ports = [*_of_interest(about)][:_MOST_PORTS]
+        self._about = about | {"probes": self._ports, "replications": replications}
+        self._classes: list[str] = []
+        self._fraction = 0.0
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Tell a snapshot of the run."""
+        if not self._classes:
+            self._classes = [*snapshot.counted]
+            self._hub.publish("started", self._about | {"classes": self._classes})
+        waiting: dict[str, list[int]] = {}
+        for queue in snapshot.queues:
+            waiting.setdefault(queue.port, []).append(queue.packets)
+        counted = [
+            [one.received_bytes, one.offered, one.delivered, sum(one.dropped), one.delay_sum_s]
+            for one in snapshot.counted.values()
+        ]
+        queues = [waiting[port] for port in self._ports]
+        frame = {"at": snapshot.time_s, "classes": counted, "queues": queues, "left_out": snapshot.left_out}
+        self._hub.frame(frame)
+
+    def progress(self, now: Progress) -> None:
+        """Tell how far the run is, and its pace."""
+        self._fraction = now.fraction
+        self._tell_state()
+
+    def finish(self, results: Results) -> None:
+        """Tell the results."""
+        self._fraction = 1.0
+        self._tell_state()
+        self._hub.publish("done", {"summary": results.summary})
+
+    def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Do what a page asks; raises `InvalidInputError`, or what a malformed question raises."""
+        match question["ask"]:
+            case "packets":
+                return self._packets(**{name: question[name] for name in ("port", "from", "until", "enough")})
+            case "pause":
+                self._pace.pause()
+            case "resume":
+                self._pace.resume()
+            case "step":
+                self._pace.step_to(_number(question["until"]))
+            case "speed":
+                self._pace.set_speed(speed_of(question["speed"]))
+            case other:
+                raise InvalidInputError(f"there is no question `{other}`")
+        self._tell_state()
+        return {}
+
+    def _tell_state(self) -> None:
+        state = {
+            "fraction": self._fraction,
+            "reached": self._pace.reached_s,
+            "speed": speed_words(self._pace.speed),
+            "paused": self._pace.paused,
+        }
+        self._hub.publish("state", state)
+
+    def _packets(self, **asked: Any) -> Mapping[str, Any]:  # noqa: ANN401 - as a page has written it
+        port, enough = int(asked["port"]), min(int(asked["enough"]), _MOST_PACKETS)
+        begin, end = _number(asked["from"]), _number(asked["until"])
+        if not 0 <= port < len(self._about["ports"]) or enough < 1:
+            raise InvalidInputError(f"there is no port number {port}")
+        since, until, columns = self._playback.packets(port, begin, end, enough)
+        cells = {name: [None if math.isnan(one) else one for one in values] for name, values in columns}
+        return {"from": since, "until": until, "columns": cells}
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise InvalidInputError(f"`{value}` is no time")
+    return float(value)
+
+
+def _of_interest(about: Mapping[str, Any]) -> Iterator[str]:
+    """Generate the ports with an output policy, else that of a router to the slowest link."""
+    resolved = about["resolved"]
+    ends = [
+        (link, port, near)
+        for number, port in enumerate(about["ports"])
+        for link in [resolved["links"][number // 2]]
+        for near in [link["between"][number % 2]]
+        if near not in resolved["hosts"]
+    ]
+    policies = resolved.get("policies") or {}
+    found = [
+        port["name"]
+        for link, port, near in ends
+        for name in [((link.get("interfaces") or {}).get(near) or {}).get("output")]
+        if name is not None and (policies.get(name) or {}).get("queueing")
+    ]
+    yield from found
+    if not found and ends:
+
+        def rate(end: tuple[dict[str, Any], dict[str, Any], str]) -> float:
+            quantity = _core.quantity(str(end[0].get("rate")))
+            return quantity[0] if quantity else math.inf
+
+        yield min(ends, key=rate)[1]["name"]

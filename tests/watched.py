@@ -1,0 +1,125 @@
+"""Commands with --watch=web for tests: started, their link read, their page opened in Chromium."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from chromium import CHROMIUM, Seen
+from conftest import HANGS_AFTER_S, ROOT, command_line
+
+_SCRIPT = ROOT / "python" / "perhop" / "playground" / "assets" / "watch.js"
+needs_view = pytest.mark.skipif(not _SCRIPT.is_file(), reason="the page is not built: make playground")
+needs_view_in_browser = pytest.mark.skipif(
+    not (_SCRIPT.is_file() and CHROMIUM.exists()), reason="no page or no browser: make playground ci-packages"
+)
+_PATIENCE_S = 60.0
+
+
+@dataclass
+class Watched:
+    """A command that runs, and the link to its page."""
+
+    process: subprocess.Popen[bytes]
+    link: str
+    out: IO[bytes]
+    err: IO[bytes]
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.link).netloc
+
+    @property
+    def token(self) -> str:
+        return urlsplit(self.link).query.partition("=")[2]
+
+    def said(self) -> str:
+        """What it has written to standard error so far."""
+        self.err.seek(0)
+        return self.err.read().decode()
+
+    def await_said(self, text: str) -> None:
+        ends = time.monotonic() + _PATIENCE_S
+        while text not in self.said():
+            assert self.process.poll() is None and time.monotonic() < ends, self.said()
+            time.sleep(0.05)
+
+    def ended(self) -> tuple[int, str]:
+        """Wait for its end; its exit code and what it wrote to standard output."""
+        code = self.process.wait(timeout=_PATIENCE_S)
+        self.out.seek(0)
+        assert "Traceback" not in self.said(), self.said()
+        return code, self.out.read().decode()
+
+    def interrupt(self) -> tuple[int, str]:
+        """End it by Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+        return self.ended()
+
+
+@contextmanager
+def watched(
+    arguments: Sequence[str | Path], folder: Path, *, before: Sequence[str] = ()
+) -> Iterator[Watched]:
+    """Start a command with --watch=web --no-open in a folder, and wait for its link."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        line = [*before, *command_line([*arguments, "--watch=web", "--no-open"])]
+        process = subprocess.Popen(line, cwd=folder, stdout=out, stderr=err)
+        here = Watched(process, "", out, err)
+        try:
+            here.await_said("token=")
+            here.link = re.search(r"http://\S+", here.said())[0]  # type: ignore[index]
+            yield here
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+
+@contextmanager
+def view(link: str, *, width: int = 1400, height: int = 950, scheme: str = "light") -> Iterator[Seen]:
+    """Open the page; it must log no error and ask nobody but its own server."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=HANGS_AFTER_S * 1000
+        )
+        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+        page.set_default_timeout(_PATIENCE_S * 1000)
+        seen = Seen(page)
+        page.on("console", lambda said: seen.errors.append(said.text) if said.type != "log" else None)
+        page.on("pageerror", lambda error: seen.errors.append(str(error)))
+        page.on("request", lambda request: seen.requests.append(request.url))
+        page.goto(link)
+        yield seen
+        assert seen.errors == []
+        origin = link.partition("/?")[0]
+        assert all(url.startswith((origin, "data:", "blob:")) for url in seen.requests), seen.requests
+        browser.close()
+
+
+def until(page: Any, expression: str) -> None:
+    """Wait until an expression holds; the page's own policy forbids what Playwright has for that."""
+    ends = time.monotonic() + _PATIENCE_S
+    while not page.evaluate(expression):
+        assert time.monotonic() < ends, expression
+        page.wait_for_timeout(30)
+
+
+def counters(page: Any) -> dict[str, list[int]]:
+    """The rows of the table of counters."""
+    rows = page.locator("#counters tr").all()[1:]
+    cells = [row.locator("td").all_inner_texts() for row in rows]
+    return {name: [int(one.replace(",", "")) for one in numbers] for name, *numbers in cells}
