@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from watched import needs_view
+
 NOBODY = 65534
 HERE = Path(__file__).parent
 
@@ -95,6 +97,39 @@ def test_a_run_by_somebody_who_is_not_root() -> None:
         assert json.loads(ended.stdout)["classes"][0]["delivered_packets"]["mean"] > 0
         assert out.stat().st_uid == NOBODY
         assert not list((Path(folder) / "perhop").iterdir())
+
+
+# Starts the command line, and looks at its page from outside the namespace that it moves into.
+LOOK = """
+import re, signal, subprocess, sys, urllib.request
+run = subprocess.Popen([sys.executable, "-m", "perhop", *sys.argv[1:]], stderr=subprocess.PIPE, text=True)
+said = ""
+for line in run.stderr:
+    said += line
+    if found := re.search(r"http://\\S+", line):
+        break
+else:
+    sys.exit(said)
+with urllib.request.urlopen(found[0], timeout=30) as page:
+    print(page.status)
+for line in run.stderr:
+    if "everything is done" in line:
+        run.send_signal(signal.SIGINT)
+print(run.wait())
+"""
+
+
+@needs_view
+def test_its_page_is_reached_from_outside_the_namespace() -> None:
+    if not user_namespaces_work():
+        pytest.skip("no user namespaces here")
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Path(folder) / "small.yaml"
+        scenario.write_text(SCENARIO)
+        Path(folder).chmod(0o777)
+        run = ("live", "run", scenario, "-q", "--watch=web", "--no-open")
+        ended = as_nobody("-c", LOOK, *run, XDG_RUNTIME_DIR=folder)
+        assert ended.stdout.split() == ["200", "0"], ended.stderr
 
 
 # A user namespace in which there can be no others, and a process in it without capabilities.

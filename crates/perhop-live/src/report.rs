@@ -9,6 +9,7 @@ use perhop_net::{Direction, Network};
 use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::{Color, FlowKey};
+use perhop_qos::queue::Occupancy;
 use perhop_qos::units::{Rate, Time};
 use perhop_qos::verdict::DropCause;
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,9 @@ pub struct DirectionReport {
     pub input: Vec<StageReport>,
     /// Packets in queues.
     pub backlog: u64,
+    /// What waits in each queue, in the order of the policy.
+    #[serde(default)]
+    pub waiting: Vec<WaitingReport>,
     /// Packets in the transmit ring or on the wire.
     pub in_flight: u64,
     /// Rate of the port, bits per second.
@@ -105,6 +109,18 @@ pub struct DirectionReport {
     /// Frames without an IP packet, which passed the port, by what they carry; bytes of the frames.
     #[serde(default)]
     pub passed: BTreeMap<String, Count>,
+}
+
+/// What waits in one queue.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct WaitingReport {
+    /// Name of the class.
+    pub queue: String,
+    /// Packets.
+    pub packets: u64,
+    /// Their IP bytes.
+    pub bytes: u64,
 }
 
 /// Counters of one queue and drop precedence.
@@ -251,6 +267,10 @@ impl DirectionReport {
             marked: tally.marked,
             dropped: by_cause(&tally.dropped),
         };
+        let waiting = direction.queue_names.iter().zip(direction.port.queues()).map(|(name, queue)| {
+            let Occupancy { packets, bytes, .. } = *queue.occupancy();
+            WaitingReport { queue: name.clone(), packets, bytes }
+        });
         DirectionReport {
             name: direction.name.clone(),
             queues: direction.tally.iter().map(queue).collect(),
@@ -259,6 +279,7 @@ impl DirectionReport {
             output: stages(&direction.output),
             input: stages(&direction.input),
             backlog: direction.port.backlog(),
+            waiting: waiting.collect(),
             in_flight: direction.in_flight.len() as u64,
             rate: passed.rate,
             passed: passed.counted().map(|(kind, count)| (kind.name(), count)).collect(),

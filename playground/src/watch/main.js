@@ -1,9 +1,10 @@
 // The page of --watch=web: what the process tells, in the parts of the playground.
 import { Connection } from "./connection.js";
+import { Forwarding } from "./forwarding.js";
 import { status } from "./panel.js";
 import { Simulation } from "./simulation.js";
 
-const VIEWS = { simulation: Simulation };
+const VIEWS = { simulation: Simulation, forwarding: Forwarding };
 
 const connection = new Connection();
 const view = new VIEWS[document.querySelector("main").dataset.kind](connection);

@@ -46,6 +46,8 @@ Examples:
   perhop sweep edge.perhop.yaml --set traffic.voice.count=1,5,10 \\
     --replications 10 -o results/sweep --plot share.svg
   perhop sweep edge.perhop.yaml --set policies.wan.queueing.scheduler=wfq,drr
+  perhop sweep edge.perhop.yaml --set links.1.rate=1Mb/s:4Mb/s:100kb/s \\
+    --plot delay_p99 --watch=web
   perhop plot share results/sweep -o share.html
 """
 
@@ -310,6 +312,7 @@ Examples:
   perhop live run edge.perhop.yaml --exec 'sink=iperf3 -s' \\
     --exec 'source=sleep 1; iperf3 -c sink -t 5'
   perhop live run edge.perhop.yaml --congestion-control source=bbr
+  perhop live run edge.perhop.yaml --watch=web    queues in the browser
   perhop live run edge.perhop.yaml --json | jq .fidelity
 """
 
@@ -339,6 +342,7 @@ Examples:
     --in eth1=FastEthernet0/0 --out eth2=Serial0/0 --rate 10Mb/s
   perhop live bridge --policy wan.perhop.yaml --name wan \\
     --in eth1 --out eth2 --rate 10Mb/s --both
+  perhop live bridge --policy router.cfg --in eth1 --out eth2 --watch=web
 """
 
 LIVE_CLEAN = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,16 +20,19 @@ from perhop.command.live_top import Pid, laboratory
 from perhop.command.options import (
     Force,
     Json,
+    Opened,
     Output,
     Overrides,
     Quiet,
     Replications,
     ScenarioFile,
     Seed,
+    View,
+    Watch,
     changes,
     on_hosts,
 )
-from perhop.command.terminal import console, print_json, say_written, share_bar, show_warnings
+from perhop.command.terminal import console, print_json, say, say_written, share_bar, show_warnings
 from perhop.document import Document
 from perhop.errors import Exit, InvalidInputError, MissingCapabilityError, PerhopError
 from perhop.live import rights
@@ -39,13 +42,13 @@ from perhop.live.measuring import measure
 from perhop.live.owner import PREFIX, Owner
 from perhop.live.planning import shortened
 from perhop.live.priority import in_real_time
-from perhop.live.running import Program, Watching, play
+from perhop.live.running import Program, Watching, play, seconds
 from perhop.quantity import counted
 from perhop.saving import check_target
 from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
-    pass
+    from perhop.command.live_view import PageView
 
 
 Exec = Annotated[list[str] | None, Parameter(name="--exec", negative=())]
@@ -71,6 +74,8 @@ def run(
     output: Output = None,
     force: Force = False,
     strict: bool = False,
+    watch: Watch = None,
+    open_: Opened = True,
     wide: Annotated[bool, Parameter(negative=())] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -113,6 +118,10 @@ def run(
         and so on, in place of refusing.
     strict
         Exit with code 4 if the measurement is not trustworthy.
+    watch
+        Show the queues of the forwarders during the run, in the terminal, or with --watch=web in the browser.
+    open_
+        With --watch=web: open the browser where there is a display, or only print the link.
     wide
         Show every column of the table, in several parts on a narrow terminal.
     json
@@ -128,27 +137,35 @@ def run(
             "--no-traffic needs --exec", "to build the network only, use `perhop live up`"
         )
     loaded = _loaded(scenario, set_, duration, time_scale)
-    # Before any thread starts: only a process with one thread can enter a user namespace.
-    rights.obtain()
-    with (
-        _watching(loaded["name"], json=json, quiet=quiet) as watching,
-        in_real_time() if real_time else nullcontext(),
-    ):
-        measured = measure(
-            loaded,
-            seed=seed,
-            replications=replications or 1,
-            programs=_programs(exec_, loaded),
-            with_traffic=traffic,
-            congestion_controls=on_hosts("--congestion-control", congestion_control, loaded["hosts"]),
-            socket=socket,
-            watching=watching,
-        )
-    if output is not None:
-        measured.save(output, force=force)
-        if not quiet:
-            say_written(output)
-    show(measured, wide=wide, json=json, quiet=quiet)
+    with _page(loaded, opened=open_) if watch == "web" else nullcontext() as page:
+        # Before any thread starts: only a process with one thread can enter a user namespace.
+        rights.obtain()
+        if page is not None:
+            page.start()
+        with (
+            _watching(loaded["name"], watch, page, json=json, quiet=quiet) as watching,
+            in_real_time() if real_time else nullcontext(),
+        ):
+            measured = measure(
+                loaded,
+                seed=seed,
+                replications=replications or 1,
+                programs=_programs(exec_, loaded),
+                with_traffic=traffic,
+                congestion_controls=on_hosts("--congestion-control", congestion_control, loaded["hosts"]),
+                socket=socket,
+                watching=watching,
+            )
+        if page is not None:
+            page.finish(measured.forwarders, "The run is over; its results are in the terminal.")
+        if output is not None:
+            measured.save(output, force=force)
+            if not quiet:
+                say_written(output)
+        show(measured, wide=wide, json=json, quiet=quiet)
+        if page is not None:
+            sys.stdout.flush()
+            page.stay()
     return Exit.CLAIMS_NOT_MET if strict and not measured.fidelity.trustworthy else Exit.OK
 
 
@@ -289,12 +306,31 @@ def _programs(given: list[str] | None, scenario: Document) -> list[Program]:
     return found
 
 
-@contextmanager
-def _watching(title: str, *, json: bool, quiet: bool) -> Iterator[Watching]:
-    """Show the progress of a run, and the output of programs."""
+def _page(scenario: Document, *, opened: bool) -> AbstractContextManager[PageView]:
+    from perhop.command.live_view import page_view  # lazy: a server, which only --watch=web needs
 
-    def line(host: str, text: str) -> None:
+    return page_view(scenario["name"], seconds(scenario["duration"]), opened=opened)
+
+
+@contextmanager
+def _watching(
+    title: str, watch: View | None, page: PageView | None, *, json: bool, quiet: bool
+) -> Iterator[Watching]:
+    """Show the progress of a run, with `watch` its queues, and the output of programs."""
+
+    def print_line(host: str, text: str) -> None:
         print(f"{host} | {text}", file=sys.stderr if json else sys.stdout, flush=True)
 
-    with share_bar(title, quiet=quiet) as progress:
-        yield Watching(progress=progress, line=None if quiet else line)
+    line = None if quiet else print_line
+    if page is not None:
+        yield Watching(progress=page.progress, line=line, ready=page.ready)
+    elif watch == "terminal" and not quiet and sys.stderr.isatty():
+        from perhop.command.live_view import terminal_view  # lazy: rich, which --json does not need
+
+        with terminal_view(title) as view:
+            yield Watching(progress=view.progress, line=line, ready=view.ready)
+    else:
+        if watch == "terminal" and not quiet:
+            say("--watch needs a terminal; continuing without it")
+        with share_bar(title, quiet=quiet) as progress:
+            yield Watching(progress=progress, line=line)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from perhop.command.live_table import Row, queue_table, rows
-from perhop.command.options import Json, Quiet
+from perhop.command.options import Json, Opened, Quiet, Watch
 from perhop.command.terminal import console, print_json, say
 from perhop.errors import Exit
 from perhop.live import bridging, namespaces, rights
@@ -32,6 +32,8 @@ from perhop.live.state import State
 if TYPE_CHECKING:
     from types import FrameType
 
+    from perhop.command.live_view import PageView
+
 _LOOK_EVERY_S = 1.0
 _DIGITS = str.maketrans("", "", "0123456789")
 
@@ -44,6 +46,8 @@ def bridge(
     name: str | None = None,
     rate: str | None = None,
     both: bool = False,
+    watch: Watch = None,
+    open_: Opened = True,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -69,6 +73,10 @@ def bridge(
         hardly ever fill.
     both
         Apply the policy of a file in the reverse direction too, at the same rate.
+    watch
+        Show the queues: in the terminal, as without it, or with --watch=web in the browser.
+    open_
+        With --watch=web: open the browser where there is a display, or only print the link.
     json
         Print the final counters as one JSON document.
     quiet
@@ -89,6 +97,7 @@ def bridge(
     state.make_folder()
     try:
         with (
+            _page(state.scenario, opened=open_) if watch == "web" else nullcontext() as page,
             TemporaryDirectory(prefix=f"{PREFIX}{state.owner.tag}-") as files,
             bridging.bare([inner.device, outer.device]) as state.offloads,
         ):
@@ -98,9 +107,11 @@ def bridge(
                 print(f"bridging {inner.device} and {outer.device} until Ctrl-C", file=sys.stderr, flush=True)
             control = state.folder / state.sockets["bridge"]
             given = configuration | {"control": str(control), "result": str(result)}
-            with _shown(state.scenario, control, quiet=quiet, json=json) as look:
+            with _shown(state.scenario, control, page, quiet=quiet, json=json) as look:
                 _forward(given, Path(files), look)
             report = json_text.loads(result.read_text(encoding="utf-8"))
+            if page is not None:
+                page.finish({"bridge": report}, "The bridge has ended; its counters are in the terminal.")
     finally:
         shutil.rmtree(state.folder, ignore_errors=True)
     if json:
@@ -113,7 +124,18 @@ def bridge(
 
 
 @contextmanager
-def _shown(title: str, control: Path, *, quiet: bool, json: bool) -> Iterator[Callable[[], None]]:
+def _page(title: str, *, opened: bool) -> Iterator[PageView]:
+    from perhop.command.live_view import page_view  # lazy: a server, which only --watch=web needs
+
+    with page_view(title, None, opened=opened) as page:
+        page.start()
+        yield page
+
+
+@contextmanager
+def _shown(
+    title: str, control: Path, page: PageView | None, *, quiet: bool, json: bool
+) -> Iterator[Callable[[], None]]:
     """Give what shows the state of the bridge: its queues on a terminal, else each new doubt on stderr."""
     told: set[str] = set()
 
@@ -130,6 +152,8 @@ def _shown(title: str, control: Path, *, quiet: bool, json: bool) -> Iterator[Ca
                     told.add(kind)
                     say(f"note: {doubt}")
 
+    if page is not None:
+        page.ask({"bridge": control})
     if quiet:
         yield lambda: None
         return

@@ -1,0 +1,119 @@
+"""What a live run or a bridge shows while it runs: its queues in the terminal, or a page in a browser."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.live import Live
+
+from perhop.command.live_table import Row, queue_table, rows
+from perhop.command.terminal import console
+from perhop.command.viewing import announced, stay
+from perhop.live.laboratory import Laboratory
+from perhop.viewing.forwarding import Forwarding, Poller
+from perhop.viewing.hub import Hub
+from perhop.viewing.server import Server
+
+_TABLE_EVERY_S = 1.0
+
+Reports = Mapping[str, dict[str, Any]]
+
+
+class LiveView:
+    """Forwarders that are asked for their counters, in a thread, while something runs."""
+
+    def __init__(self, tell: Callable[[Reports], None], every_s: float) -> None:
+        """Tell `tell` the counters."""
+        self._poller = Poller(tell, every_s)
+
+    def ready(self, laboratory: Laboratory) -> None:
+        """Ask the forwarders of a laboratory."""
+        state = laboratory.state
+        self._poller.ask({node: state.folder / socket for node, socket in state.sockets.items()})
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._poller.close()
+
+    def progress(self, share: float) -> None:
+        """Show the share of the run that is done."""
+
+
+class TerminalView(LiveView):
+    """The table of queues; the last one stays."""
+
+    def __init__(self, title: str, shown: Live) -> None:
+        """Show the table in `shown`."""
+        super().__init__(self._draw, _TABLE_EVERY_S)
+        self._title, self._shown = title, shown
+        self._then, self._before = time.monotonic(), list[Row]()
+        self._share = 0.0
+
+    def progress(self, share: float) -> None:
+        """Take note of the share of the run that is done."""
+        self._share = share
+
+    def _draw(self, reports: Reports) -> None:
+        now, rows_now = time.monotonic(), list(rows(reports))
+        title = f"{self._title}, {100 * self._share:.0f} % of the run"
+        self._shown.update(queue_table(title, rows_now, self._before, now - self._then), refresh=True)
+        self._then, self._before = now, rows_now
+
+
+class PageView(LiveView):
+    """The page in a browser."""
+
+    def __init__(self, hub: Hub, forwarding: Forwarding, server: Server) -> None:
+        """Serve nothing yet: a process with threads cannot move into a namespace."""
+        super().__init__(forwarding.add, 0.3)
+        self._hub, self._forwarding, self._server = hub, forwarding, server
+
+    def start(self) -> None:
+        """Serve."""
+        self._server.start()
+
+    def progress(self, share: float) -> None:
+        """Tell the share of the run that is done."""
+        self._forwarding.progress(share)
+
+    def finish(self, reports: Reports, words: str) -> None:
+        """Tell the final counters."""
+        self._poller.close()
+        self._forwarding.finish(reports, words)
+
+    def ask(self, sockets: Mapping[str, Path]) -> None:
+        """Ask at control sockets."""
+        self._poller.ask(sockets)
+
+    def stay(self) -> None:
+        """Stay until the page is closed."""
+        stay(self._hub)
+
+
+@contextmanager
+def page_view(title: str, duration_s: float | None, *, opened: bool) -> Iterator[PageView]:
+    """Give the page of a live run, or of a bridge, which has no duration."""
+    hub = Hub()
+    forwarding = Forwarding(hub, title, duration_s)
+    with announced("forwarding", hub, forwarding.answer, opened=opened) as server:
+        view = PageView(hub, forwarding, server)
+        try:
+            yield view
+        finally:
+            view.close()
+
+
+@contextmanager
+def terminal_view(title: str) -> Iterator[TerminalView]:
+    """Show the queues of a live run in the terminal."""
+    with Live(console=console(sys.stderr), auto_refresh=False) as shown:
+        view = TerminalView(title, shown)
+        try:
+            yield view
+        finally:
+            view.close()

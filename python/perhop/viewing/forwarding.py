@@ -1,0 +1,117 @@
+"""What there is to see of forwarders of real packets: their counters, as they report them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from perhop.errors import InvalidInputError
+from perhop.live.control import ask
+from perhop.viewing.hub import Hub
+
+Reports = Mapping[str, dict[str, Any]]
+
+
+class Forwarding:
+    """Forwarders for pages: each direction of a link is a port with its queues."""
+
+    def __init__(
+        self, hub: Hub, name: str, duration_s: float | None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Begin with nothing counted; a bridge has no duration."""
+        self._hub, self._name, self._duration_s, self._clock = hub, name, duration_s, clock
+        self._began: float | None = None
+        self._told: list[dict[str, Any]] | None = None
+
+    def add(self, reports: Reports) -> None:
+        """Tell the counters of all forwarders."""
+        now = self._clock()
+        if self._began is None:
+            self._began = now
+        directions = [one for report in reports.values() for one in report["directions"]]
+        ports = [
+            {
+                "name": one["name"],
+                "rate": one.get("rate"),
+                "queues": [queue["queue"] for queue in one["waiting"]],
+            }
+            for one in directions
+        ]
+        if ports != self._told:
+            self._told = ports
+            about = {"name": self._name, "duration": self._duration_s, "warmup": 0.0, "ports": ports}
+            self._hub.publish("started", about)
+        self._hub.publish(
+            "doubts", {"doubts": [one for report in reports.values() for one in report["doubts"]]}
+        )
+        self._hub.frame({"at": now - self._began, "ports": [_counted(one) for one in directions]})
+
+    def progress(self, share: float) -> None:
+        """Tell the share of the run that is done."""
+        self._hub.publish("state", {"fraction": share})
+
+    def finish(self, reports: Reports, words: str, summary: Mapping[str, Any] | None = None) -> None:
+        """Tell the final counters, and what is to be said of them."""
+        self.add(reports)
+        self._hub.publish("done", {"words": words, "summary": summary})
+
+    def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Refuse: real packets wait for nobody."""
+        raise InvalidInputError(f"there is no question `{question['ask']}`")
+
+
+def _counted(direction: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the counters of each queue of a direction, summed over drop precedences."""
+    found = []
+    for waiting in direction["waiting"]:
+        parts = [one for one in direction["queues"] if one["queue"] == waiting["queue"]]
+        dropped: dict[str, int] = {}
+        for part in parts:
+            for cause, count in part["dropped"].items():
+                dropped[cause] = dropped.get(cause, 0) + count["packets"]
+        found.append(
+            {
+                "arrived": sum(part["arrived"]["packets"] for part in parts),
+                "sent": sum(part["sent"]["packets"] for part in parts),
+                "sent_bytes": sum(part["sent"]["bytes"] for part in parts),
+                "marked": sum(part["marked"]["packets"] for part in parts),
+                "dropped": dropped,
+                "waiting": waiting["packets"],
+            }
+        )
+    return found
+
+
+class Poller:
+    """Asks forwarders for their counters several times a second, in a thread of its own."""
+
+    def __init__(self, tell: Callable[[Reports], None], every_s: float = 0.3) -> None:
+        """Tell `tell` what they answer."""
+        self._tell, self._every_s = tell, every_s
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def ask(self, sockets: Mapping[str, Path]) -> None:
+        """Ask at these control sockets from now on."""
+        self.close()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._poll, args=(dict(sockets), self._ended), daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _poll(self, sockets: Mapping[str, Path], ended: threading.Event) -> None:
+        while not ended.wait(self._every_s):
+            # One that does not answer has not begun to listen, or has ended.
+            with suppress(OSError, ValueError):
+                reports = {node: ask(socket) for node, socket in sockets.items()}
+                if not ended.is_set():
+                    self._tell(reports)
