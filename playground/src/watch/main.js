@@ -3,8 +3,9 @@ import { Connection } from "./connection.js";
 import { Forwarding } from "./forwarding.js";
 import { status } from "./panel.js";
 import { Simulation } from "./simulation.js";
+import { Sweep } from "./sweep.js";
 
-const VIEWS = { simulation: Simulation, forwarding: Forwarding };
+const VIEWS = { simulation: Simulation, forwarding: Forwarding, sweep: Sweep };
 
 const connection = new Connection();
 const view = new VIEWS[document.querySelector("main").dataset.kind](connection);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +14,7 @@ from cyclopts.validators import Number
 from perhop.command.options import (
     Force,
     Json,
+    Opened,
     Output,
     Overrides,
     Quiet,
@@ -19,11 +22,12 @@ from perhop.command.options import (
     ScenarioFile,
     Seed,
     Threads,
+    Watch,
     changes,
 )
 from perhop.command.plotting import Plots
 from perhop.command.sweep_plots import Wish, check_parameters, wishes
-from perhop.command.sweep_progress import watching
+from perhop.command.sweep_progress import counted_points, paged, watching
 from perhop.command.sweep_table import show_failures, show_sweep
 from perhop.command.terminal import print_json, say, say_written, show_inferred, show_warnings
 from perhop.engines import Name, named
@@ -62,7 +66,8 @@ def sweep(
     class_: Annotated[list[str] | None, Parameter(name="--class", negative=())] = None,
     log_x: Annotated[bool, Parameter(negative=())] = False,
     log_y: Annotated[bool, Parameter(negative=())] = False,
-    watch: Annotated[bool, Parameter(negative=())] = False,
+    watch: Watch = None,
+    open_: Opened = True,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
@@ -126,7 +131,10 @@ def sweep(
     log_y
         Plot the metric on a logarithmic axis.
     watch
-        Show the chart of the first --plot in the terminal while it fills.
+        Show the chart of the first --plot while it fills, in the terminal, or with --watch=web in the
+        browser; there each class's part of the throughput without --plot.
+    open_
+        With --watch=web: open the browser where there is a display, or only print the link.
     json
         Print values and results of all points as one JSON document.
     quiet
@@ -164,23 +172,28 @@ def sweep(
     show_warnings(loaded.warnings)
     held = _Held(output)
     plots = Plots(output, [(one.file, partial(held.charts, one)) for one in chosen])
-    with watching(plan, chosen[0] if watch and chosen else None, quiet=quiet) as progress:
-        if output is None:
-            held.sweep = simulated(plan, where, progress)
+    wish = chosen[0] if watch and chosen else None
+    with paged(plan, wish, opened=open_) if watch == "web" else nullcontext() as page:
+        with watching(plan, wish, quiet=quiet) if page is None else nullcontext(page.add) as progress:
+            if output is None:
+                held.sweep = simulated(plan, where, progress)
+            else:
+                ran = stored(plan, where, output, force=force, progress=progress, also=plots.write_into)
+        if page is not None:
+            page.finish(f"{counted_points(len(design))} have ended; the results are in the terminal")
+        if output is not None and not quiet:
+            if before := len(plan.design) - ran:
+                say(f"{counted(before, 'point was', 'points were')} there already")
+            say_written(output)
+        if output is not None and len(design) > _READ and not json:
+            if not quiet:
+                say(f"{len(design):,} points are not shown: read them from {output} or plot them")
+            code = Exit.OK
         else:
-            ran = stored(plan, where, output, force=force, progress=progress, also=plots.write_into)
-    if output is not None and not quiet:
-        if before := len(plan.design) - ran:
-            say(f"{counted(before, 'point was', 'points were')} there already")
-        say_written(output)
-    if output is not None and len(design) > _READ and not json:
-        if not quiet:
-            say(f"{len(design):,} points are not shown: read them from {output} or plot them")
-        code = Exit.OK
-    else:
-        code = _shown(held.read(), output, json=json, quiet=quiet)
-    # Last, so that an error in a plot does not lose the results.
-    plots.write_rest(quiet=quiet)
+            code = _shown(held.read(), output, json=json, quiet=quiet)
+        # Last, so that an error in a plot does not lose the results.
+        plots.write_rest(quiet=quiet)
+        sys.stdout.flush()
     return code
 
 
