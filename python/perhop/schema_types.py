@@ -662,6 +662,9 @@ TcpConfig = TypedDict("TcpConfig", {
     "undo": 'NotRequired[bool | None]',
     "frto": 'NotRequired[bool | None]',
     "ack-compression": 'NotRequired[bool | None]',
+    "ecn-feedback": 'NotRequired[EcnFeedback | None]',
+    "pacing": 'NotRequired[bool | None]',
+    "virtual-rtt": 'NotRequired[Time | None]',
 })
 
 
@@ -816,7 +819,7 @@ Profile = Literal["ns2-reno-1999", "linux-2.0", "linux-2.2", "rfc5681-reno", "li
 Headers = Literal["added", "included"]
 InitialWindow = Literal["rfc5681"] | InitialWindowParameters
 Recovery = Literal["tahoe", "reno", "newreno", "sack", "rack"]
-CongestionControl = Literal["reno", "cubic"]
+CongestionControl = Literal["reno", "cubic", "dctcp", "prague"]
 FastRetransmit = Literal["once-per-window", "always"]
 Acknowledgment = Literal["every-packet"] | AcknowledgmentParameters
 Handshake = Literal["three-way", "none"]
@@ -829,7 +832,8 @@ Growth = Literal["always", "when-limited"]
 Counting = Literal["acknowledgments", "bytes", "segments"]
 Accounting = Literal["bytes", "segments"]
 WindowReduction = Literal["at-once", "proportional"]
-SlowStartExit = Literal["loss", "hystart"]
+SlowStartExit = Literal["loss", "hystart", "hystart++"]
+EcnFeedback = Literal["classic", "dctcp", "accurate"]
 Closing = Literal["server", "client"]
 FileConnection = Literal["persistent", "per-file"]
 ConnectionEnd = Literal["client", "server"]

@@ -82,6 +82,7 @@ fn tcp_fields(carried: &[u8]) -> Option<TcpFields> {
         fin: header.fin(),
         ece: header.ece(),
         cwr: header.cwr(),
+        ae: header.ns(),
         window: header.window_size(),
         ..TcpFields::default()
     })

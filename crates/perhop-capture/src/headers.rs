@@ -52,6 +52,8 @@ pub struct TcpFields {
     pub ece: bool,
     /// CWR (RFC 3168).
     pub cwr: bool,
+    /// AE (RFC 9768).
+    pub ae: bool,
     /// Receive window, bytes.
     pub window: u16,
     /// Maximum segment size, bytes.
@@ -230,7 +232,9 @@ fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
         TcpHeader::new(packet.source_port, packet.destination_port, fields.sequence, fields.window);
     header.ack = fields.acknowledgment.is_some();
     header.acknowledgment_number = fields.acknowledgment.unwrap_or(0);
-    (header.syn, header.fin, header.ece, header.cwr) = (fields.syn, fields.fin, fields.ece, fields.cwr);
+    (header.syn, header.fin) = (fields.syn, fields.fin);
+    // RFC 9768 §3.1: AE is the bit that was the nonce sum's.
+    (header.ece, header.cwr, header.ns) = (fields.ece, fields.cwr, fields.ae);
     let mut options = Vec::new();
     if let Some(size) = fields.segment_size {
         options.push(TcpOptionElement::MaximumSegmentSize(size));

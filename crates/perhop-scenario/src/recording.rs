@@ -157,6 +157,7 @@ fn numbers_of(fields: &TcpFields) -> TcpNumbers {
         (fields.fin, Flags::FIN),
         (fields.ece, Flags::ECE),
         (fields.cwr, Flags::CWR),
+        (fields.ae, Flags::AE),
     ];
     let set = bits.into_iter().filter(|(set, _)| *set).map(|(_, bit)| bit);
     TcpNumbers {

@@ -6,7 +6,8 @@ use pair::{CLIENT, Pair, SERVER};
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{
-    Acknowledgment, CongestionControl, FastRetransmit, Flags, Profile, Recovery, TcpConfig, WindowReduction,
+    Acknowledgment, CongestionControl, FastRetransmit, Flags, Profile, Recovery, SlowStartExit, TcpConfig,
+    WindowReduction,
 };
 use perhop_sim::tcp::{Connection, ConnectionEvent, Reading, State};
 use proptest::prelude::*;
@@ -64,18 +65,27 @@ fn any_tcp() -> impl Strategy<Value = TcpConfig> {
 /// Linux 6 with any of its parts switched off.
 fn any_linux() -> impl Strategy<Value = TcpConfig> {
     let recovery = prop::sample::select(vec![Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
-    let congestion = prop::sample::select(vec![CongestionControl::Reno, CongestionControl::Cubic]);
+    let congestion = prop::sample::select(vec![
+        CongestionControl::Reno,
+        CongestionControl::Cubic,
+        CongestionControl::Dctcp,
+        CongestionControl::Prague,
+    ]);
+    let slow_start_exit = prop::sample::select(vec![SlowStartExit::Hystart, SlowStartExit::HystartPlusPlus]);
     let window_reduction = prop::sample::select(vec![WindowReduction::AtOnce, WindowReduction::Proportional]);
-    let switches = (any::<[bool; 8]>(), 1u64..60);
-    (recovery, congestion, window_reduction, switches).prop_map(
-        |(recovery, congestion, window_reduction, (switches, window))| {
-            let [timestamps, ecn, probe, dsack, undo, frto, compression, limited] = switches.map(Some);
+    let switches = (any::<[bool; 9]>(), 1u64..60);
+    (recovery, congestion, slow_start_exit, window_reduction, switches).prop_map(
+        |(recovery, congestion, slow_start_exit, window_reduction, (switches, window))| {
+            let [timestamps, ecn, probe, dsack, undo, frto, compression, limited, pacing] =
+                switches.map(Some);
             TcpConfig {
                 recovery: Some(recovery),
                 congestion: Some(congestion),
                 window_reduction: Some(window_reduction),
+                slow_start_exit: Some(slow_start_exit),
                 timestamps,
-                ecn,
+                ecn: ecn.map(|ecn| ecn || congestion.is_scalable()),
+                pacing,
                 tail_loss_probe: probe,
                 dsack,
                 undo,

@@ -106,6 +106,7 @@ impl Step {
                 "fin" => base.flags |= Flags::FIN,
                 "ece" => base.flags |= Flags::ECE,
                 "cwr" => base.flags |= Flags::CWR,
+                "ae" => base.flags |= Flags::AE,
                 other => panic!("there is no flag {other}"),
             }
         }

@@ -6,16 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::check::check;
 use super::parameters::{
-    Accounting, Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake,
-    HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
-    SlowStartExit, WindowReduction,
+    Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, FastRetransmit, Fin, Growth,
+    Handshake, HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout,
+    RtoRule, SlowStartExit, WindowReduction,
 };
 use super::profile::{DefaultWindow, Profile};
 use crate::default::bytes;
-
-/// Longest time that an acknowledgment may wait (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
-pub const LONGEST_DELAY: Time = Time::from_milliseconds(500);
 
 /// A TCP implementation: a profile with individual parameters replaced. Both endpoints of a connection use
 /// it.
@@ -137,6 +135,18 @@ pub struct TcpConfig {
     /// the round trip, as in Linux. Only with selective acknowledgment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_compression: Option<bool>,
+    /// How the receiver tells the sender of packets that arrived marked; by default what the congestion
+    /// control needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_feedback: Option<EcnFeedback>,
+    /// Whether segments leave one by one, twice as fast as the window needs in slow start, then 1.2 times
+    /// (Linux's internal pacing). By default with `congestion: prague`, whose pace is that of the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
+    /// With `congestion: prague`: flows of shorter round trips get the rate of this one (RFC 9331 §4.3);
+    /// `0s` leaves their advantage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub virtual_rtt: Option<Time>,
 }
 
 /// Least maximum segment size, bytes; RFC 1122 §3.3.3 has 536 as the default.
@@ -172,20 +182,25 @@ impl TcpConfig {
         parameters.mss = self.segment_size(&parameters)?;
         parameters.window = self.window(&parameters)?;
         parameters.initial_ssthresh = self.threshold(&parameters)?;
-        check_counts(&parameters)?;
-        check_accounting(&parameters)?;
-        check_times(&parameters)?;
+        check(&parameters)?;
         Ok(parameters)
     }
 
     /// The profile's parameters with those of the scenario; sizes are resolved later.
     fn merged(&self) -> Parameters {
         let base = self.profile.parameters();
+        let congestion = self.congestion.unwrap_or(base.congestion);
+        let is_prague = congestion == CongestionControl::Prague;
+        let feedback = match congestion {
+            CongestionControl::Reno | CongestionControl::Cubic => base.ecn_feedback,
+            CongestionControl::Dctcp => EcnFeedback::Dctcp,
+            CongestionControl::Prague => EcnFeedback::Accurate,
+        };
         Parameters {
             headers: self.headers.unwrap_or(base.headers),
             initial_window: self.initial_window.unwrap_or(base.initial_window),
             recovery: self.recovery.unwrap_or(base.recovery),
-            congestion: self.congestion.unwrap_or(base.congestion),
+            congestion,
             duplicate_threshold: self.duplicate_threshold.unwrap_or(base.duplicate_threshold),
             limited_transmit: self.limited_transmit.unwrap_or(base.limited_transmit),
             fast_retransmit: self.fast_retransmit.unwrap_or(base.fast_retransmit),
@@ -194,7 +209,10 @@ impl TcpConfig {
             handshake_timing: self.handshake_timing.unwrap_or(base.handshake_timing),
             fin: self.fin.unwrap_or(base.fin),
             timestamps: self.timestamps.unwrap_or(base.timestamps),
-            ecn: self.ecn.unwrap_or(base.ecn),
+            ecn: self.ecn.unwrap_or(base.ecn || congestion.is_scalable()),
+            ecn_feedback: self.ecn_feedback.unwrap_or(feedback),
+            pacing: self.pacing.unwrap_or(base.pacing || is_prague),
+            virtual_rtt: self.virtual_rtt.unwrap_or(base.virtual_rtt),
             clock: self.clock.unwrap_or(base.clock),
             rto_rule: self.rto_rule.unwrap_or(base.rto_rule),
             minimum_rto: self.minimum_rto.unwrap_or(base.minimum_rto),
@@ -270,90 +288,4 @@ impl TcpConfig {
         }
         Ok(u32::try_from(segments.max(2)).unwrap_or(u32::MAX))
     }
-}
-
-fn check_counts(parameters: &Parameters) -> Result<(), ConfigError> {
-    if parameters.initial_window == InitialWindow::Segments(0) {
-        return Err(ConfigError::new("initial-window.segments", "`segments` must be at least 1")
-            .help("RFC 5681 has 2 to 4; Linux has 10"));
-    }
-    if parameters.duplicate_threshold == 0 {
-        return Err(ConfigError::new("duplicate-threshold", "`duplicate-threshold` must be at least 1")
-            .help("3 is usual"));
-    }
-    if !parameters.maximum_back_off.is_power_of_two() {
-        let message =
-            format!("`maximum-back-off` must be a power of two, got {}", parameters.maximum_back_off);
-        return Err(ConfigError::new("maximum-back-off", message).help("64 is usual"));
-    }
-    Ok(())
-}
-
-/// What needs a record of every segment, and what does without.
-fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
-    let needs = [
-        ("recovery: rack", parameters.recovery == Recovery::Rack),
-        ("rto-rule: linux-6", parameters.rto_rule == RtoRule::Linux6),
-        ("counting: segments", parameters.counting == Counting::Segments),
-        ("window-reduction: proportional", parameters.window_reduction == WindowReduction::Proportional),
-        ("slow-start-exit: hystart", parameters.slow_start_exit == SlowStartExit::Hystart),
-        ("tail-loss-probe: true", parameters.tail_loss_probe),
-        ("undo: true", parameters.undo),
-        ("frto: true", parameters.frto),
-    ];
-    let by_segments = parameters.accounting == Accounting::Segments;
-    if let Some((found, _)) = needs.iter().find(|(_, wanted)| *wanted && !by_segments) {
-        let field = found.split(':').next().unwrap_or(found);
-        return Err(ConfigError::new(field, format!("`{found}` needs `accounting: segments`"))
-            .help("the profile linux-6 has it"));
-    }
-    if parameters.ack_compression && !is_adaptive(parameters) {
-        let message = "`ack-compression: true` needs `acknowledgment: {adaptive: …}`";
-        return Err(ConfigError::new("ack-compression", message).help("or `ack-compression: false`"));
-    }
-    if by_segments && matches!(parameters.recovery, Recovery::Tahoe | Recovery::Reno) {
-        let message = "`accounting: segments` has no recovery of Tahoe or Reno";
-        return Err(ConfigError::new("recovery", message).help("newreno, sack or rack"));
-    }
-    if by_segments && parameters.counting == Counting::Bytes {
-        let message = "`counting: bytes` needs `accounting: bytes`";
-        return Err(ConfigError::new("counting", message).help("segments or acknowledgments"));
-    }
-    Ok(())
-}
-fn is_adaptive(parameters: &Parameters) -> bool {
-    matches!(parameters.acknowledgment, Acknowledgment::Adaptive { .. })
-}
-
-fn check_times(parameters: &Parameters) -> Result<(), ConfigError> {
-    if parameters.clock == Time::ZERO {
-        return Err(ConfigError::new("clock", "`clock` must be above 0").help("for example 10ms"));
-    }
-    if parameters.initial_rto == Time::ZERO {
-        return Err(ConfigError::new("initial-rto", "`initial-rto` must be above 0").help("for example 1s"));
-    }
-    if parameters.maximum_rto < parameters.minimum_rto.max(parameters.initial_rto) {
-        let message = format!(
-            "`maximum-rto` ({}) must not be less than `minimum-rto` or `initial-rto`",
-            parameters.maximum_rto
-        );
-        return Err(ConfigError::new("maximum-rto", message).help("60s is usual"));
-    }
-    let (field, wait) = match parameters.acknowledgment {
-        Acknowledgment::EveryPacket => return Ok(()),
-        Acknowledgment::Delayed { timeout, .. } => ("delayed.timeout", timeout),
-        Acknowledgment::Estimated { first, .. } => ("estimated.first", first),
-        Acknowledgment::Adaptive { least, most, .. } if most < least => {
-            let message = format!("`most` ({most}) must not be less than `least` ({least})");
-            return Err(ConfigError::new("acknowledgment.adaptive.most", message).help("Linux has 200ms"));
-        }
-        Acknowledgment::Adaptive { most, .. } if most > LONGEST_DELAY => ("adaptive.most", most),
-        Acknowledgment::Adaptive { least, .. } => ("adaptive.least", least),
-    };
-    if wait == Time::ZERO || wait > LONGEST_DELAY {
-        let message = format!("the delay of acknowledgments must be in (0, 500ms], got {wait}");
-        return Err(ConfigError::new(&format!("acknowledgment.{field}"), message)
-            .help("RFC 5681 §4.2 has at most 500ms; for no delay write `acknowledgment: every-packet`"));
-    }
-    Ok(())
 }

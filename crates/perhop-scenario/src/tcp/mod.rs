@@ -1,14 +1,17 @@
 //! Configuration of TCP: the [`Profile`] of an era, replacements of individual parameters ([`TcpConfig`]),
 //! and the complete [`Parameters`].
 
+mod check;
 mod config;
+mod flags;
 mod parameters;
 mod profile;
 
-pub use config::{LONGEST_DELAY, TcpConfig};
+pub use config::TcpConfig;
+pub use flags::Flags;
 pub use parameters::{
-    Accounting, Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Flags, Growth, HEADERS,
-    Handshake, HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout,
-    RtoRule, SlowStartExit, TCP_HEADER, TIMESTAMPS_OPTION, WindowReduction,
+    Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, FastRetransmit, Fin, Growth,
+    HEADERS, Handshake, HandshakeTiming, Headers, InitialWindow, LONGEST_DELAY, Parameters, Recovery,
+    Reduction, RepeatedTimeout, RtoRule, SlowStartExit, TCP_HEADER, TIMESTAMPS_OPTION, WindowReduction,
 };
 pub use profile::Profile;

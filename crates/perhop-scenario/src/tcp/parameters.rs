@@ -1,7 +1,5 @@
 //! [`Parameters`]: everything in which TCP implementations differ; and what is modeled of the header.
 
-use std::ops::{BitOr, BitOrAssign};
-
 use perhop_qos::units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +10,9 @@ pub const HEADERS: u32 = 40;
 pub const TCP_HEADER: u32 = 20;
 /// Length of the timestamps option, bytes, including padding (RFC 7323 appendix A).
 pub const TIMESTAMPS_OPTION: u32 = 12;
+
+/// Longest time that an acknowledgment may wait (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
+pub const LONGEST_DELAY: Time = Time::from_milliseconds(500);
 
 /// Complete, checked parameters of a TCP implementation, from [`super::TcpConfig::build`]. Both endpoints use
 /// them.
@@ -89,6 +90,12 @@ pub struct Parameters {
     pub frto: bool,
     /// Whether acknowledgments of data out of order are compressed.
     pub ack_compression: bool,
+    /// How the receiver tells the sender of marked packets.
+    pub ecn_feedback: EcnFeedback,
+    /// Whether segments leave at the pace of the congestion window.
+    pub pacing: bool,
+    /// The round trip whose share a Prague flow with a shorter one takes; zero for none.
+    pub virtual_rtt: Time,
 }
 
 impl Parameters {
@@ -160,6 +167,10 @@ pub enum SlowStartExit {
     /// HyStart with both of its detectors, as in Linux, with CUBIC only: acknowledgments that have been
     /// arriving for half a round trip, or a round trip that has become longer.
     Hystart,
+    /// HyStart++ (RFC 9406): after a round trip that has become longer, a quarter of the growth for at most
+    /// five round trips. With every congestion control but Prague.
+    #[serde(rename = "hystart++")]
+    HystartPlusPlus,
 }
 
 /// Algorithm of congestion control.
@@ -170,6 +181,32 @@ pub enum CongestionControl {
     Reno,
     /// A cubic function of the time since the last congestion event, which reduces to 0.7 (RFC 9438).
     Cubic,
+    /// Reduced by half of the share of segments that arrive marked, once per round trip: for queues that mark
+    /// early (RFC 8257). Needs `accounting: segments`, and switches `ecn` on.
+    Dctcp,
+    /// TCP Prague: as `dctcp`, for the Internet, with ECT(1), accurate feedback, pacing, and growth also
+    /// while marks arrive (RFC 9331). Needs `accounting: segments`, and switches `ecn` on.
+    Prague,
+}
+
+impl CongestionControl {
+    /// Whether the reduction is as large as the share of marked segments.
+    pub fn is_scalable(self) -> bool {
+        matches!(self, CongestionControl::Dctcp | CongestionControl::Prague)
+    }
+}
+
+/// How the receiver tells the sender of packets that arrived marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnFeedback {
+    /// ECE on every acknowledgment, until the sender says that it has reduced its window (RFC 3168).
+    Classic,
+    /// ECE where the last packet arrived marked; what comes before a change is acknowledged on its own (RFC
+    /// 8257).
+    Dctcp,
+    /// A counter of marked packets in three flags of every segment (RFC 9768).
+    Accurate,
 }
 
 /// Whether headers are added to the size of a packet.
@@ -355,42 +392,4 @@ pub enum Counting {
     Bytes,
     /// Delivered segments, without a limit: Linux.
     Segments,
-}
-
-/// Control bits of a TCP header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(u8);
-
-impl Flags {
-    /// Opens a connection.
-    pub const SYN: Flags = Flags(1);
-    /// The acknowledgment number is valid.
-    pub const ACK: Flags = Flags(2);
-    /// The sender has no more data.
-    pub const FIN: Flags = Flags(4);
-    /// The receiver has seen congestion (RFC 3168).
-    pub const ECE: Flags = Flags(8);
-    /// The sender has reduced its window (RFC 3168).
-    pub const CWR: Flags = Flags(16);
-
-    /// Whether every bit of `other` is set.
-    pub const fn contains(self, other: Flags) -> bool {
-        self.0 & other.0 == other.0
-    }
-    /// Whether any bit of `other` is set.
-    pub const fn intersects(self, other: Flags) -> bool {
-        self.0 & other.0 != 0
-    }
-}
-
-impl BitOr for Flags {
-    type Output = Flags;
-    fn bitor(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
-    }
-}
-impl BitOrAssign for Flags {
-    fn bitor_assign(&mut self, other: Flags) {
-        self.0 |= other.0;
-    }
 }

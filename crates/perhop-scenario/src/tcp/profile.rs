@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{
-    Accounting, Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake,
-    HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
-    SlowStartExit, WindowReduction,
+    Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, FastRetransmit, Fin, Growth,
+    Handshake, HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout,
+    RtoRule, SlowStartExit, WindowReduction,
 };
 
 /// A TCP implementation of an era: the values of all parameters that a scenario does not set.
@@ -136,6 +136,10 @@ const RFC5681_RENO: Parameters = Parameters {
     undo: false,
     frto: false,
     ack_compression: false,
+    ecn_feedback: EcnFeedback::Classic,
+    pacing: false,
+    // The Prague of L4STeam/linux, prague_rtt_target.
+    virtual_rtt: Time::from_milliseconds(25),
 };
 
 /// ns-2.1b4 to 2.1b5. Of the values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s

@@ -30,6 +30,7 @@ pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, pa
         fin: flags.contains(Flags::FIN),
         ece: flags.contains(Flags::ECE),
         cwr: flags.contains(Flags::CWR),
+        ae: flags.contains(Flags::AE),
         window: u16::try_from(window).unwrap_or(u16::MAX),
         segment_size: syn.then(|| (parameters.mss - numbers.uncounted).min(u32::from(u16::MAX)) as u16),
         timestamps: timestamps.map(|stamps| (ticks(stamps.value), if ack { ticks(stamps.echo) } else { 0 })),
@@ -46,6 +47,7 @@ pub(super) fn replayed_fields(segment: &Segment) -> TcpFields {
         fin: segment.has(Flags::FIN),
         ece: segment.has(Flags::ECE),
         cwr: segment.has(Flags::CWR),
+        ae: segment.has(Flags::AE),
         window: segment.window as u16,
         ..TcpFields::default()
     }

@@ -120,9 +120,13 @@ impl Connection {
             Role::Active => Stage::SynSent,
             Role::Passive => Stage::Listen,
         };
+        let mut receiver = Receiver::new(parameters, clock_phase);
+        if one_way && parameters.ecn {
+            receiver.begin_counting();
+        }
         Connection {
             sender: Sender::new(parameters, clock_phase),
-            receiver: Receiver::new(parameters, clock_phase),
+            receiver,
             reading: Reading::AtOnce,
             stage,
             syn_due: stage == Stage::SynSent,

@@ -5,7 +5,7 @@ use perhop_qos::units::Time;
 use super::connection::{CONNECTED, Connection, Stage};
 use super::outgoing::Transmitted;
 use super::segment::Segment;
-use perhop_scenario::tcp::{Flags, HandshakeTiming};
+use perhop_scenario::tcp::{EcnFeedback, Flags, HandshakeTiming};
 
 impl Connection {
     /// Advances the handshake by `segment` (RFC 9293 §3.5). Returns whether the rest of it is to be
@@ -23,7 +23,7 @@ impl Connection {
                 self.stage = Stage::SynReceived;
                 self.syn_due = true;
                 // RFC 3168 §6.1.1: an ECN-setup SYN has ECE and CWR.
-                self.negotiate_ecn(segment.has(Flags::ECE | Flags::CWR));
+                self.negotiate_ecn(segment.has(self.asks_for_ecn()));
                 self.receiver.update_ts_recent(segment);
                 false
             }
@@ -32,8 +32,10 @@ impl Connection {
                 false
             }
             (Stage::SynSent, true) if segment.has(Flags::ACK) => {
-                // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR.
-                self.negotiate_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
+                // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR. RFC 9768 §3.1.1: with accurate
+                // ECN it has CWR but not ECE, where the SYN was not ECN-capable.
+                let (has, lacks) = self.answers_with();
+                self.negotiate_ecn(segment.has(has) && !segment.has(lacks));
                 self.open(now);
                 self.receiver.update_ts_recent(segment);
                 if self.sender.is_recorded() {
@@ -52,6 +54,19 @@ impl Connection {
         }
     }
 
+    /// The flags of a SYN that asks for ECN (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
+    fn asks_for_ecn(&self) -> Flags {
+        let classic = Flags::ECE | Flags::CWR;
+        if self.is_accurate() { classic | Flags::AE } else { classic }
+    }
+    /// The flag that a SYN-ACK has which agrees, and the one that it has not.
+    fn answers_with(&self) -> (Flags, Flags) {
+        if self.is_accurate() { (Flags::CWR, Flags::ECE) } else { (Flags::ECE, Flags::CWR) }
+    }
+    fn is_accurate(&self) -> bool {
+        self.sender.parameters.ecn_feedback == EcnFeedback::Accurate
+    }
+
     fn negotiate_ecn(&mut self, peer_is_willing: bool) {
         self.sender.ecn = self.sender.parameters.ecn && peer_is_willing;
     }
@@ -62,6 +77,9 @@ impl Connection {
         self.syn_deadline = Time::MAX;
         self.pending.changes |= CONNECTED;
         let is_timed = self.syns == 1 && self.sender.parameters.handshake_timing == HandshakeTiming::Measured;
+        if self.sender.ecn {
+            self.receiver.begin_counting();
+        }
         self.sender.on_open(now, is_timed.then_some(self.syn_sent), self.syns);
         self.learn_round_trip();
     }
@@ -80,10 +98,10 @@ impl Connection {
         if self.stage == Stage::SynReceived {
             self.receiver.write_acknowledgment(segment);
             if self.sender.ecn {
-                segment.flags |= Flags::ECE;
+                segment.flags |= self.answers_with().0;
             }
         } else if self.sender.parameters.ecn {
-            segment.flags |= Flags::ECE | Flags::CWR;
+            segment.flags |= self.asks_for_ecn();
         }
         segment.window = self.sender.parameters.first_window();
         let factor = 1u64 << self.syns.min(16);

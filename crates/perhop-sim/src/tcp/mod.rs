@@ -24,6 +24,7 @@ mod connection;
 mod delay;
 mod handshake;
 mod linux;
+mod marks;
 mod outgoing;
 mod receiver;
 mod recovery;

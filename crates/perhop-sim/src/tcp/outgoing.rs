@@ -7,7 +7,7 @@ use super::connection::{Connection, Stage};
 use super::receiver::PendingAck;
 use super::segment::{SackBlocks, Segment, Timestamps};
 use super::transmit::Piece;
-use perhop_scenario::tcp::Flags;
+use perhop_scenario::tcp::{CongestionControl, EcnFeedback, Flags};
 
 /// Result of [`Connection::transmit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +82,12 @@ impl Connection {
                 return Transmitted::Nothing;
             }
         }
+        if self.receiver.marks.owed.is_some() {
+            self.write_common(now, segment);
+            (segment.sequence, segment.length, segment.flags) = (self.sender.next, 0, Flags::default());
+            self.receiver.write_owed(segment);
+            return Transmitted::Segment;
+        }
         self.write_acknowledgment(now, segment);
         if self.has_blocks() || self.reports_duplicate() {
             let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
@@ -130,14 +136,25 @@ impl Connection {
         segment.sequence = piece.sequence;
         segment.length = piece.length;
         segment.flags = if piece.fin { Flags::FIN } else { Flags::default() };
-        if self.sender.ecn && piece.is_new && piece.length > 0 {
-            // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable.
-            segment.ecn = Ecn::Capable0;
-            if std::mem::take(&mut self.sender.cwr_due) {
-                segment.flags |= Flags::CWR;
-            }
+        if self.sender.ecn && piece.length > 0 {
+            self.write_ecn(piece, segment);
         }
         self.receiver.write_acknowledgment(segment);
+    }
+    fn write_ecn(&mut self, piece: Piece, segment: &mut Segment) {
+        let parameters = &self.sender.parameters;
+        // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable. Linux leaves that to
+        // the congestion control (`tcp_ca_needs_ecn`).
+        if !piece.is_new && !parameters.congestion.is_scalable() {
+            return;
+        }
+        // RFC 9331 §4.1: ECT(1) says that the response is scalable.
+        let is_prague = parameters.congestion == CongestionControl::Prague;
+        segment.ecn = if is_prague { Ecn::Capable1 } else { Ecn::Capable0 };
+        let has_cwr = parameters.ecn_feedback != EcnFeedback::Accurate;
+        if piece.is_new && std::mem::take(&mut self.sender.cwr_due) && has_cwr {
+            segment.flags |= Flags::CWR;
+        }
     }
 }
 

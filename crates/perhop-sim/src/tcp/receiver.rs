@@ -4,9 +4,10 @@ use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
 use super::delay::{AdaptiveDelay, When};
+use super::marks::{Marks, Owed};
 use super::rtt::Clock;
 use super::segment::{Range, SackBlocks, Segment};
-use perhop_scenario::tcp::{Acknowledgment, Flags, LONGEST_DELAY, Parameters};
+use perhop_scenario::tcp::{Acknowledgment, EcnFeedback, Flags, LONGEST_DELAY, Parameters};
 
 /// The acknowledgment that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +33,11 @@ const NO_FIN: u64 = u64::MAX;
 #[repr(C)] // most frequently used first
 pub(super) struct Receiver {
     pending_ack: PendingAck,
-    /// Whether acknowledgments carry ECE.
-    congestion_experienced: bool,
+    /// The flags of ECN that acknowledgments carry.
+    echo: Flags,
+    /// Whether header prediction expects marked packets: with DCTCP's feedback after a marked one.
+    expects_mark: bool,
+    feedback: EcnFeedback,
     /// Segments in order since the last acknowledgment.
     unacknowledged: u32,
     /// RCV.NXT: the next offset expected.
@@ -72,6 +76,8 @@ pub(super) struct Receiver {
     /// Whether acknowledgments carry SACK blocks.
     reports_selectively: bool,
     duplicate: Option<Range>,
+    /// What is known of marks, where the feedback is not that of RFC 3168.
+    pub(super) marks: Marks,
 }
 
 impl Receiver {
@@ -115,7 +121,10 @@ impl Receiver {
             reports_duplicates: parameters.dsack,
             reports_selectively: parameters.recovery.is_selective(),
             duplicate: None,
-            congestion_experienced: false,
+            echo: Flags::default(),
+            expects_mark: false,
+            feedback: parameters.ecn_feedback,
+            marks: Marks::default(),
         }
     }
 
@@ -149,7 +158,7 @@ impl Receiver {
             && segment.length > 0
             && segment.sequence + u64::from(segment.length) <= self.edge
             && !segment.flags.intersects(Flags::FIN | Flags::CWR)
-            && segment.ecn != Ecn::CongestionExperienced
+            && (segment.ecn == Ecn::CongestionExperienced) == self.expects_mark
             && !self.has_gap()
             && self.fin == NO_FIN
     }
@@ -161,14 +170,22 @@ impl Receiver {
         let sent_to = start + u64::from(segment.length);
         // RFC 9293 §3.10.7.4: data beyond the window are trimmed.
         let end = sent_to.min(self.edge.max(self.next));
-        if segment.has(Flags::CWR) {
-            self.congestion_experienced = false;
-        }
-        // RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR. §6.1.5: data outside of
-        // the window do not count.
-        if segment.ecn == Ecn::CongestionExperienced && start < end && end > self.next {
-            self.congestion_experienced = true;
-        }
+        let is_marked = segment.ecn == Ecn::CongestionExperienced;
+        let answers_at_once = match self.feedback {
+            EcnFeedback::Classic => {
+                if segment.has(Flags::CWR) {
+                    self.echo = Flags::default();
+                }
+                // RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR. §6.1.5: data
+                // outside of the window do not count.
+                if is_marked && start < end && end > self.next {
+                    self.echo = Flags::ECE;
+                }
+                false
+            }
+            EcnFeedback::Dctcp => self.follow_marks(is_marked),
+            EcnFeedback::Accurate => self.count_marks(is_marked),
+        };
         if segment.has(Flags::FIN) && end == sent_to {
             self.fin = end;
         }
@@ -181,6 +198,9 @@ impl Receiver {
                 self.add_out_of_order(start, end);
             }
             self.acknowledge_out_of_order(now);
+            if answers_at_once {
+                self.pending_ack = PendingAck::Pure;
+            }
             return 0;
         }
         self.note_repeated(start, end.min(self.next));
@@ -192,7 +212,11 @@ impl Receiver {
             }
             return 0;
         }
-        self.accept_in_order(now, end, segment.length)
+        let received = self.accept_in_order(now, end, segment.length);
+        if answers_at_once {
+            self.answer_at_once();
+        }
+        received
     }
 
     /// RFC 2883 §4: data from `start` up to `end` that had arrived before are reported.
@@ -374,6 +398,48 @@ impl Receiver {
         self.unread
     }
 
+    /// RFC 8257 §3.2: ECE follows the marks. Before a change, what awaits acknowledgment is acknowledged on
+    /// its own (Linux `net/ipv4/tcp_dctcp.h`, `dctcp_ece_ack_update`). Returns whether there is a change.
+    fn follow_marks(&mut self, is_marked: bool) -> bool {
+        if is_marked == self.expects_mark {
+            return false;
+        }
+        if self.next > self.last_ack_sent {
+            self.marks.owed = Some(Owed { acknowledgment: self.next, echo: self.echo });
+        }
+        self.expects_mark = is_marked;
+        self.echo = if is_marked { Flags::ECE } else { Flags::default() };
+        true
+    }
+    /// RFC 9768 §3.2.2: marked packets are counted. Returns whether the acknowledgment must not wait: after
+    /// the first mark, and where a second one would (RFC 9768 §3.2.2.5.1).
+    fn count_marks(&mut self, is_marked: bool) -> bool {
+        let is_reported = self.next == self.last_ack_sent;
+        let answers = self.marks.count(is_marked, is_reported);
+        self.echo = self.marks.flags();
+        answers
+    }
+    /// Accurate ECN was agreed on: segments carry the counter.
+    pub(super) fn begin_counting(&mut self) {
+        if self.feedback == EcnFeedback::Accurate {
+            self.echo = self.marks.flags();
+        }
+    }
+    fn answer_at_once(&mut self) {
+        if self.marks.owed.is_some() {
+            self.pending_ack = PendingAck::Pure;
+        } else if self.pending_ack != PendingAck::Pure {
+            self.pending_ack = PendingAck::Immediate;
+        }
+    }
+    /// Writes the acknowledgment of what came before a change of marks, if one is owed.
+    pub(super) fn write_owed(&mut self, segment: &mut Segment) {
+        let Some(Owed { acknowledgment, echo }) = self.marks.owed.take() else { return };
+        segment.flags |= Flags::ACK | echo;
+        segment.acknowledgment = acknowledgment;
+        segment.window = self.edge.saturating_sub(acknowledgment) as u32;
+    }
+
     /// When the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
     pub(super) fn deadline(&self) -> Time {
         self.deadline
@@ -417,10 +483,7 @@ impl Receiver {
     }
     /// Writes acknowledgment, window and ECE into `segment`, which is sent now.
     pub(super) fn write_acknowledgment(&mut self, segment: &mut Segment) {
-        segment.flags |= Flags::ACK;
-        if self.congestion_experienced {
-            segment.flags |= Flags::ECE;
-        }
+        segment.flags |= Flags::ACK | self.echo;
         segment.acknowledgment = self.next;
         segment.window = self.edge.saturating_sub(self.next) as u32;
         self.pending_ack = PendingAck::None;

@@ -152,11 +152,15 @@ impl fmt::Display for Segment {
             words.push("sack".to_owned());
             words.extend(self.sack.iter().map(|(start, end)| format!("{start}..{end}")));
         }
-        if self.has(Flags::ECE) {
-            words.push("ece".to_owned());
+        for (flag, word) in [(Flags::ECE, "ece"), (Flags::AE, "ae")] {
+            if self.has(flag) {
+                words.push(word.to_owned());
+            }
         }
-        if self.ecn != Ecn::NotCapable {
-            words.push("ect".to_owned());
+        match self.ecn {
+            Ecn::NotCapable => {}
+            Ecn::Capable1 => words.push("ect1".to_owned()),
+            Ecn::Capable0 | Ecn::CongestionExperienced => words.push("ect".to_owned()),
         }
         formatter.write_str(&words.join(" "))
     }

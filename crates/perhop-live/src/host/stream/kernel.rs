@@ -70,6 +70,8 @@ pub(super) fn congestion(parameters: &Parameters) -> &'static str {
     match parameters.congestion {
         CongestionControl::Reno => "reno",
         CongestionControl::Cubic => "cubic",
+        CongestionControl::Dctcp => "dctcp",
+        CongestionControl::Prague => "prague",
     }
 }
 

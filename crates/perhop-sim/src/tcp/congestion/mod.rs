@@ -24,7 +24,10 @@ pub(super) enum Congestion {
 impl Congestion {
     pub(super) fn new(control: CongestionControl) -> Congestion {
         match control {
-            CongestionControl::Reno => Congestion::Reno,
+            // Scalable control needs a record of every segment: `linux`.
+            CongestionControl::Reno | CongestionControl::Dctcp | CongestionControl::Prague => {
+                Congestion::Reno
+            }
             CongestionControl::Cubic => Congestion::Cubic(Cubic::default()),
         }
     }

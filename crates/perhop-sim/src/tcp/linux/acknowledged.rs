@@ -1,7 +1,6 @@
 //! What an acknowledgment does, step by step (`net/ipv4/tcp_input.c`, `tcp_ack`).
 
 use perhop_qos::units::Time;
-use perhop_scenario::tcp::Flags;
 
 use super::super::segment::Segment;
 use super::super::sender::Sender;
@@ -19,8 +18,9 @@ pub(super) struct Ack {
     pub(super) forward_most: u64,
     /// When the segment was sent that it echoes, in whole milliseconds, the unit of Linux's timestamps.
     pub(super) echo: Option<u64>,
-    /// It reports congestion.
+    /// It reports congestion, and so many marked segments.
     pub(super) marked: bool,
+    pub(super) marks: u32,
     /// It acknowledges new data (`FLAG_SND_UNA_ADVANCED`), whole segments of them (`FLAG_DATA_ACKED`), and
     /// some that were sent again (`FLAG_RETRANS_DATA_ACKED`).
     pub(super) advances: bool,
@@ -61,7 +61,8 @@ impl Ack {
             previous: stream.unacknowledged,
             forward_most: linux.records.forward_most(stream.unacknowledged),
             echo: stamp.filter(|stamp| *stamp > 0),
-            marked: segment.has(Flags::ECE) && stream.ecn,
+            marked: false,
+            marks: 0,
             advances: segment.acknowledgment > stream.unacknowledged,
             delivers: false,
             delivers_resent: false,
@@ -95,6 +96,7 @@ impl LinuxSender {
         let mut ack = Ack::new(self, stream, now, segment);
         let (delivered, losses) = (self.delivered, self.records.losses);
         self.output.release();
+        ack.marked = self.hear_of_marks(stream, segment);
         if segment.acknowledgment < stream.unacknowledged {
             // It was overtaken, but its blocks count.
             if !segment.sack.is_empty() {
@@ -109,6 +111,7 @@ impl LinuxSender {
         let had_flight = !self.records.is_empty();
         ack.is_not_duplicate |= stream.take_window(segment);
         stream.advance(segment.acknowledgment);
+        self.update_share(stream);
         self.add_blocks(stream, &mut ack, segment);
         if !had_flight {
             if ack.repeats {
@@ -118,6 +121,7 @@ impl LinuxSender {
             return;
         }
         self.take_delivered(stream, &mut ack);
+        self.count_marks(stream, &mut ack, self.delivered - delivered);
         self.adapt_reordering_window(&ack);
         self.process_probe_ack(stream, &ack, segment.acknowledgment);
         if self.is_dubious(&ack) {
@@ -138,6 +142,10 @@ impl LinuxSender {
 
     /// `tcp_cong_control`: what was delivered lets the window grow, or reduces it further.
     fn control_window(&mut self, stream: &mut Sender, ack: &Ack, delivered: u32, losses: u32) {
+        if self.has_prague() {
+            self.control_prague(stream, ack, delivered);
+            return;
+        }
         if matches!(self.state, State::Cwr | State::Recovery) {
             self.reduce_window(stream, delivered, losses, ack.advances);
             return;

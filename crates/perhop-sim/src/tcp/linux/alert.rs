@@ -143,6 +143,7 @@ impl LinuxSender {
             self.begin_reduction(stream);
         }
         self.enter(State::Recovery);
+        self.react_to_loss();
         self.apply_reduction_at_once(stream);
     }
 
@@ -214,7 +215,7 @@ impl LinuxSender {
             self.undo.first_resent = None;
         }
         if ack.marked {
-            self.enter_cwr(stream);
+            self.enter_cwr(stream, ack.now);
         }
         if self.state != State::Cwr {
             self.try_keep_open(stream);

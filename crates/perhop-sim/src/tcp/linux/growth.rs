@@ -29,7 +29,7 @@ impl Usage {
 
 impl LinuxSender {
     /// `tcp_is_cwnd_limited`: whether the window is used enough to grow; in slow start half of it.
-    fn is_limited(&self) -> bool {
+    pub(super) fn is_limited(&self) -> bool {
         self.usage.is_limited || (self.is_in_slow_start() && self.window < 2 * self.usage.most)
     }
 
@@ -92,8 +92,12 @@ impl LinuxSender {
         };
         if self.is_in_slow_start() {
             // RFC 5681 §3.1: by what is acknowledged, up to the threshold.
-            let grown = self.window.saturating_add(segments).min(self.threshold);
-            segments -= grown - self.window;
+            let counted = match &mut self.conservative {
+                Some(start) => start.growth(stream, segments),
+                None => segments,
+            };
+            let grown = self.window.saturating_add(counted).min(self.threshold);
+            segments = counted - (grown - self.window);
             self.window = grown;
             if segments == 0 {
                 return;
@@ -118,6 +122,12 @@ impl LinuxSender {
 
     /// A round trip took `round_trip` microseconds (`cubictcp_acked`).
     pub(super) fn on_round_trip(&mut self, stream: &Sender, ack: &Ack, round_trip: u64) {
+        if self.is_in_slow_start()
+            && let Some(start) = &mut self.conservative
+            && start.on_sample(stream, round_trip.max(1))
+        {
+            self.threshold = self.window;
+        }
         let ticks = self.clock.ticks_at(ack.time);
         let Some(cubic) = &mut self.cubic else { return };
         if !cubic.take_round_trip(ticks, self.clock, round_trip.max(1)) {
@@ -132,10 +142,17 @@ impl LinuxSender {
             self.threshold = self.window;
         }
     }
-    /// `tcp_update_pacing_rate`: bytes per second at which a paced sender would send; 0 if unknown.
-    fn pacing_rate(&self, stream: &Sender) -> u64 {
-        let percent = if self.window < self.threshold / 2 { 200 } else { 120 };
-        let bytes = stream.payload * u64::from(self.window.max(self.records.len()));
+    /// `tcp_update_pacing_rate`: bytes per second at which a paced sender would send; 0 if unknown. Prague's
+    /// pace is that of its window (`prague_update_pacing_rate`).
+    pub(super) fn pacing_rate(&self, stream: &Sender) -> u64 {
+        let percent = match (self.window < self.threshold / 2, self.has_prague()) {
+            (true, _) => 200,
+            (false, false) => 120,
+            (false, true) => 100,
+        };
+        // Prague counts headers.
+        let segment = if self.has_prague() { u64::from(stream.full_packet) } else { stream.payload };
+        let bytes = segment * u64::from(self.window.max(self.records.len()));
         (bytes * percent * 80_000).checked_div(self.smoothed(stream).unwrap_or(0)).unwrap_or(0)
     }
     /// Data are sent after none were in flight: CUBIC does not count the time until `now`.

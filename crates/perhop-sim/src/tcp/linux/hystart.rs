@@ -70,8 +70,10 @@ impl Hystart {
         }
         if now - self.last_ack <= TRAIN_GAP {
             self.last_ack = now;
-            // Half a round trip, since what is sent in pairs arrives at half the rate of the path.
-            self.is_done |= now - self.began > u64::midpoint(least, time_for_batches(rate));
+            let train = least + time_for_batches(rate);
+            // Half of it, since what is sent in pairs arrives at half the rate of the path; paced in whole.
+            let most = if stream.parameters.pacing { train } else { train / 2 };
+            self.is_done |= now - self.began > most;
         }
         self.least = self.least.min(sample);
         if self.samples < SAMPLES {

@@ -4,19 +4,25 @@
 //! names; what is measured is in microseconds, timers are in ticks of the clock. Reading order: `records`
 //! (what is known of the segments in flight), `acknowledged` (what an acknowledgment does, step by step),
 //! `selective` and `cumulative` (what it delivers), `alert` (the states of loss recovery), `undo`, `rack`,
-//! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `timer`, `output`.
+//! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `feedback`, `dctcp` and `prague`
+//! (where the share of marks counts), `timer`, `pacing`, `output`.
 //!
 //! `Sender` keeps what both kinds of accounting share: the stream, the offered window and its probes, the
 //! counters and the timer's deadline. It lends itself to the functions here as `stream`.
 
 mod acknowledged;
 mod alert;
+mod conservative;
 mod cubic;
 mod cumulative;
+mod dctcp;
 mod estimator;
+mod feedback;
 mod growth;
 mod hystart;
 mod output;
+mod pacing;
+mod prague;
 mod probe;
 mod rack;
 mod records;
@@ -32,11 +38,16 @@ use perhop_scenario::tcp::{CongestionControl, Parameters, RtoRule};
 use super::rtt::Clock;
 use super::segment::Range;
 use super::sender::Sender;
+use conservative::ConservativeStart;
 use cubic::Cubic;
+use dctcp::Dctcp;
 use estimator::{LeastRoundTrip, PreciseEstimator};
+use feedback::Feedback;
 use growth::Usage;
 use hystart::Hystart;
 use output::Output;
+use pacing::Pacer;
+use prague::Prague;
 use probe::TailProbe;
 use rack::Rack;
 use records::Records;
@@ -57,6 +68,27 @@ enum State {
     Recovery,
     /// After a timeout.
     Loss,
+}
+
+/// Congestion control by how many segments arrive marked.
+#[derive(Clone, Debug)]
+enum Scalable {
+    Dctcp(Dctcp),
+    Prague(Prague),
+}
+
+impl Scalable {
+    fn new(parameters: &Parameters) -> Option<Box<Scalable>> {
+        let scalable = match parameters.congestion {
+            CongestionControl::Reno | CongestionControl::Cubic => return None,
+            CongestionControl::Dctcp => Scalable::Dctcp(Dctcp::default()),
+            CongestionControl::Prague => {
+                let virtual_rtt = microseconds(parameters.virtual_rtt);
+                Scalable::Prague(Prague::new(parameters.initial_segments(), virtual_rtt))
+            }
+        };
+        Some(Box::new(scalable))
+    }
 }
 
 /// The sender with a record of every segment.
@@ -89,9 +121,16 @@ pub(super) struct LinuxSender {
     usage: Usage,
     cubic: Option<Box<Cubic>>,
     hystart: Option<Box<Hystart>>,
+    conservative: Option<Box<ConservativeStart>>,
     estimator: Option<PreciseEstimator>,
     least: LeastRoundTrip,
     timer: Timer,
+    /// When that timer expires, and when the pace lets the next segment leave.
+    expires: Time,
+    wakes: Time,
+    feedback: Feedback,
+    scalable: Option<Box<Scalable>>,
+    pacer: Option<Box<Pacer>>,
     clock: Clock,
     output: Output,
 }
@@ -119,10 +158,16 @@ impl LinuxSender {
             usage: Usage::default(),
             cubic: is_cubic.then(Box::default),
             hystart: (is_cubic && Hystart::is_wanted(parameters)).then(Box::default),
+            conservative: ConservativeStart::new(parameters),
             estimator: (parameters.rto_rule == RtoRule::Linux6)
                 .then(|| PreciseEstimator::new(parameters.minimum_rto)),
             least: LeastRoundTrip::default(),
             timer: Timer::Off,
+            expires: Time::MAX,
+            wakes: Time::MAX,
+            feedback: Feedback::default(),
+            scalable: Scalable::new(parameters),
+            pacer: parameters.pacing.then(Box::default),
             clock: Clock::new(parameters.clock, clock_phase),
             output: Output::default(),
         }

@@ -45,6 +45,10 @@ impl Output {
     pub(super) fn force(&mut self, forced: Forced) {
         self.forced = Some(forced);
     }
+    /// The pace lets more leave: losses, too, if there are any.
+    pub(super) fn go_on(&mut self) {
+        self.repairs = true;
+    }
     pub(super) fn restrain(&mut self, written: u64) {
         self.restrained = Some(written);
     }
@@ -61,6 +65,10 @@ impl LinuxSender {
             && let Some(piece) = self.send_forced(stream, now, forced)
         {
             return Some(piece);
+        }
+        if self.waits_for_pace(stream, now) {
+            self.end_burst(stream, now);
+            return None;
         }
         if self.output.new_first {
             if let Some(piece) = self.send_new(stream, now) {
@@ -145,6 +153,7 @@ impl LinuxSender {
         }
         self.records.resend(number, microseconds(now), self.delivered);
         let (start, end) = self.records.get(number).map_or((0, 0), |record| (record.start, record.end));
+        self.pace(stream, now, end - start);
         stream.count_sent(now, 1);
         stream.piece(start.max(stream.unacknowledged), end)
     }
@@ -186,6 +195,7 @@ impl LinuxSender {
         });
         stream.next = end;
         stream.highest = stream.highest.max(end);
+        self.pace(stream, now, end - piece.sequence);
         stream.count_sent(now, 0);
         self.count_in_reduction();
         if was_empty || self.timer == Timer::Probe {

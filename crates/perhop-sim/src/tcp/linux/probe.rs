@@ -57,6 +57,7 @@ impl LinuxSender {
             // More is acknowledged, and the probe was not reported to have arrived twice.
             self.begin_reduction(stream);
             self.enter(State::Cwr);
+            self.reduce_by_marks(ack.now);
             self.end_reduction();
             self.try_keep_open(stream);
         } else if !ack.advances && !ack.is_no_duplicate() && !ack.selects {

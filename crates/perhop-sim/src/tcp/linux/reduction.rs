@@ -4,7 +4,7 @@ use perhop_scenario::tcp::{Reduction as InUse, WindowReduction};
 
 use super::super::sender::Sender;
 use super::output::Forced;
-use super::{LinuxSender, State};
+use super::{LinuxSender, Scalable, State};
 
 /// The threshold that stands for none (`TCP_INFINITE_SSTHRESH`).
 const UNLIMITED: u32 = 0x7fff_ffff;
@@ -35,9 +35,15 @@ impl LinuxSender {
             InUse::Window => self.window,
             InUse::FlightSize => self.in_flight().min(self.window),
         };
-        self.threshold = match &mut self.cubic {
-            Some(cubic) => cubic.on_congestion(self.window, in_use),
-            None => in_use >> 1,
+        if let Some(start) = &mut self.conservative {
+            start.end();
+        }
+        self.threshold = match (&mut self.cubic, self.scalable.as_deref()) {
+            (Some(cubic), _) => cubic.on_congestion(self.window, in_use),
+            (None, None) => in_use >> 1,
+            (None, Some(Scalable::Dctcp(dctcp))) => dctcp.reduced(self.window),
+            // `prague_ssthresh`: what marks and losses leave is its own.
+            (None, Some(Scalable::Prague(_))) => self.threshold,
         }
         .max(2);
     }
@@ -75,7 +81,9 @@ impl LinuxSender {
     /// retransmission leaves whatever it permits (RFC 6675 §5, step 4.3).
     pub(super) fn apply_reduction_at_once(&mut self, stream: &Sender) {
         if stream.parameters.window_reduction == WindowReduction::AtOnce {
-            self.window = self.window.min(self.threshold);
+            if !self.has_prague() {
+                self.window = self.window.min(self.threshold);
+            }
             if self.state == State::Recovery {
                 self.output.force(Forced::FirstLoss);
             }
@@ -83,18 +91,20 @@ impl LinuxSender {
     }
     /// `tcp_end_cwnd_reduction`.
     pub(super) fn end_reduction(&mut self) {
-        if self.threshold < UNLIMITED && (self.state == State::Cwr || self.undo.is_possible()) {
+        let is_undone = self.state != State::Cwr && !self.undo.is_possible();
+        if self.threshold < UNLIMITED && !is_undone && !self.has_prague() {
             self.window = self.threshold;
         }
     }
 
     /// `tcp_enter_cwr`: congestion without loss, by ECN marks.
-    pub(super) fn enter_cwr(&mut self, stream: &mut Sender) {
+    pub(super) fn enter_cwr(&mut self, stream: &mut Sender, now: u64) {
         self.undo.forget_threshold();
         if self.state < State::Cwr {
             self.undo.forget();
             self.begin_reduction(stream);
             self.enter(State::Cwr);
+            self.reduce_by_marks(now);
             self.apply_reduction_at_once(stream);
             stream.statistics.congestion_marks += 1;
         }

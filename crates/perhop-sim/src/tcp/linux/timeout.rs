@@ -47,6 +47,7 @@ impl LinuxSender {
             self.reordering = self.reordering.min(usual);
         }
         self.enter(State::Loss);
+        self.react_to_loss();
         // net/ipv4/tcp_cubic.c, cubictcp_state: CUBIC forgets everything.
         if let Some(cubic) = &mut self.cubic {
             cubic.reset();

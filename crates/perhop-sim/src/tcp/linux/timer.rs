@@ -24,7 +24,16 @@ impl LinuxSender {
     /// (`kernel/time/timer.c`, `calc_index`).
     pub(super) fn set_timer(&mut self, stream: &mut Sender, now: Time, timer: Timer, ticks: u64) {
         self.timer = timer;
-        stream.deadline = self.clock.instant(self.clock.ticks_at(now) + ticks + 1);
+        self.expires = self.clock.instant(self.clock.ticks_at(now) + ticks + 1);
+        self.arm(stream);
+    }
+    fn arm(&self, stream: &mut Sender) {
+        stream.deadline = self.expires.min(self.wakes);
+    }
+    /// The pace lets the next segment leave at `departs`.
+    pub(super) fn wake_at(&mut self, stream: &mut Sender, departs: Time) {
+        self.wakes = departs;
+        self.arm(stream);
     }
     /// Ticks that last `microseconds` or longer.
     pub(super) fn ticks_of(&self, microseconds: u64) -> u64 {
@@ -47,7 +56,8 @@ impl LinuxSender {
     pub(super) fn restart_retransmission(&mut self, stream: &mut Sender, now: Time) {
         if self.records.is_empty() {
             self.timer = Timer::Off;
-            stream.deadline = Time::MAX;
+            self.expires = Time::MAX;
+            self.arm(stream);
             return;
         }
         let ticks = match self.timer {
@@ -100,7 +110,15 @@ impl LinuxSender {
 
     /// The timer has expired.
     pub(in crate::tcp) fn on_timer(&mut self, stream: &mut Sender, now: Time) {
-        stream.deadline = Time::MAX;
+        if self.wakes <= now {
+            self.wakes = Time::MAX;
+            self.output.go_on();
+        }
+        if self.expires > now {
+            return self.arm(stream);
+        }
+        self.expires = Time::MAX;
+        self.arm(stream);
         self.output.restrain(stream.written);
         match self.timer {
             Timer::Off => {}

@@ -3,7 +3,7 @@
 use super::super::sender::Sender;
 use super::acknowledged::Ack;
 use super::rack::PERSISTS_FOR;
-use super::{LinuxSender, State};
+use super::{LinuxSender, Scalable, State};
 
 /// What is needed to undo the reduction of the window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,6 +83,9 @@ impl LinuxSender {
             if threshold > self.threshold {
                 self.threshold = threshold;
                 stream.cwr_due = false;
+            }
+            if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
+                prague.undo();
             }
         }
         self.undo.forget();

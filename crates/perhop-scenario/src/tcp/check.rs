@@ -1,0 +1,129 @@
+//! What parameters of TCP exclude and need each other.
+
+use perhop_qos::error::ConfigError;
+use perhop_qos::units::Time;
+
+use super::parameters::{
+    Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, InitialWindow, LONGEST_DELAY,
+    Parameters, Recovery, RtoRule, SlowStartExit, WindowReduction,
+};
+
+/// Refuses what cannot be built.
+pub(super) fn check(parameters: &Parameters) -> Result<(), ConfigError> {
+    check_counts(parameters)?;
+    check_accounting(parameters)?;
+    check_feedback(parameters)?;
+    check_times(parameters)
+}
+
+fn check_counts(parameters: &Parameters) -> Result<(), ConfigError> {
+    if parameters.initial_window == InitialWindow::Segments(0) {
+        return Err(ConfigError::new("initial-window.segments", "`segments` must be at least 1")
+            .help("RFC 5681 has 2 to 4; Linux has 10"));
+    }
+    if parameters.duplicate_threshold == 0 {
+        return Err(ConfigError::new("duplicate-threshold", "`duplicate-threshold` must be at least 1")
+            .help("3 is usual"));
+    }
+    if !parameters.maximum_back_off.is_power_of_two() {
+        let message =
+            format!("`maximum-back-off` must be a power of two, got {}", parameters.maximum_back_off);
+        return Err(ConfigError::new("maximum-back-off", message).help("64 is usual"));
+    }
+    Ok(())
+}
+
+/// What needs a record of every segment, and what does without.
+fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
+    let needs = [
+        ("recovery: rack", parameters.recovery == Recovery::Rack),
+        ("rto-rule: linux-6", parameters.rto_rule == RtoRule::Linux6),
+        ("counting: segments", parameters.counting == Counting::Segments),
+        ("window-reduction: proportional", parameters.window_reduction == WindowReduction::Proportional),
+        ("slow-start-exit: hystart", parameters.slow_start_exit == SlowStartExit::Hystart),
+        ("slow-start-exit: hystart++", parameters.slow_start_exit == SlowStartExit::HystartPlusPlus),
+        ("tail-loss-probe: true", parameters.tail_loss_probe),
+        ("undo: true", parameters.undo),
+        ("frto: true", parameters.frto),
+        ("congestion: dctcp", parameters.congestion == CongestionControl::Dctcp),
+        ("congestion: prague", parameters.congestion == CongestionControl::Prague),
+        ("ecn-feedback: dctcp", parameters.ecn_feedback == EcnFeedback::Dctcp),
+        ("ecn-feedback: accurate", parameters.ecn_feedback == EcnFeedback::Accurate),
+        ("pacing: true", parameters.pacing),
+    ];
+    let by_segments = parameters.accounting == Accounting::Segments;
+    if let Some((found, _)) = needs.iter().find(|(_, wanted)| *wanted && !by_segments) {
+        let field = found.split(':').next().unwrap_or(found);
+        return Err(ConfigError::new(field, format!("`{found}` needs `accounting: segments`"))
+            .help("the profile linux-6 has it"));
+    }
+    if parameters.ack_compression && !is_adaptive(parameters) {
+        let message = "`ack-compression: true` needs `acknowledgment: {adaptive: …}`";
+        return Err(ConfigError::new("ack-compression", message).help("or `ack-compression: false`"));
+    }
+    if by_segments && matches!(parameters.recovery, Recovery::Tahoe | Recovery::Reno) {
+        let message = "`accounting: segments` has no recovery of Tahoe or Reno";
+        return Err(ConfigError::new("recovery", message).help("newreno, sack or rack"));
+    }
+    if by_segments && parameters.counting == Counting::Bytes {
+        let message = "`counting: bytes` needs `accounting: bytes`";
+        return Err(ConfigError::new("counting", message).help("segments or acknowledgments"));
+    }
+    Ok(())
+}
+
+/// What scalable congestion control needs to hear.
+fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
+    let name = match parameters.congestion {
+        CongestionControl::Reno | CongestionControl::Cubic => return Ok(()),
+        CongestionControl::Dctcp => "dctcp",
+        CongestionControl::Prague => "prague",
+    };
+    if !parameters.ecn {
+        let message = format!("`congestion: {name}` needs `ecn: true`");
+        return Err(ConfigError::new("ecn", message).help("leave `ecn` out: it is then on"));
+    }
+    if parameters.ecn_feedback == EcnFeedback::Classic {
+        let message =
+            format!("`congestion: {name}` must hear how many packets are marked, not only that any is");
+        return Err(ConfigError::new("ecn-feedback", message).help("dctcp or accurate"));
+    }
+    Ok(())
+}
+
+fn is_adaptive(parameters: &Parameters) -> bool {
+    matches!(parameters.acknowledgment, Acknowledgment::Adaptive { .. })
+}
+
+fn check_times(parameters: &Parameters) -> Result<(), ConfigError> {
+    if parameters.clock == Time::ZERO {
+        return Err(ConfigError::new("clock", "`clock` must be above 0").help("for example 10ms"));
+    }
+    if parameters.initial_rto == Time::ZERO {
+        return Err(ConfigError::new("initial-rto", "`initial-rto` must be above 0").help("for example 1s"));
+    }
+    if parameters.maximum_rto < parameters.minimum_rto.max(parameters.initial_rto) {
+        let message = format!(
+            "`maximum-rto` ({}) must not be less than `minimum-rto` or `initial-rto`",
+            parameters.maximum_rto
+        );
+        return Err(ConfigError::new("maximum-rto", message).help("60s is usual"));
+    }
+    let (field, wait) = match parameters.acknowledgment {
+        Acknowledgment::EveryPacket => return Ok(()),
+        Acknowledgment::Delayed { timeout, .. } => ("delayed.timeout", timeout),
+        Acknowledgment::Estimated { first, .. } => ("estimated.first", first),
+        Acknowledgment::Adaptive { least, most, .. } if most < least => {
+            let message = format!("`most` ({most}) must not be less than `least` ({least})");
+            return Err(ConfigError::new("acknowledgment.adaptive.most", message).help("Linux has 200ms"));
+        }
+        Acknowledgment::Adaptive { most, .. } if most > LONGEST_DELAY => ("adaptive.most", most),
+        Acknowledgment::Adaptive { least, .. } => ("adaptive.least", least),
+    };
+    if wait == Time::ZERO || wait > LONGEST_DELAY {
+        let message = format!("the delay of acknowledgments must be in (0, 500ms], got {wait}");
+        return Err(ConfigError::new(&format!("acknowledgment.{field}"), message)
+            .help("RFC 5681 §4.2 has at most 500ms; for no delay write `acknowledgment: every-packet`"));
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! What acknowledgments tell of marked packets: ECE, or the counter of accurate ECN (RFC 9768).
+
+use perhop_scenario::tcp::{EcnFeedback, Flags};
+
+use super::super::marks::FIRST_COUNT;
+use super::super::segment::Segment;
+use super::super::sender::Sender;
+use super::LinuxSender;
+use super::acknowledged::Ack;
+
+/// Segments that were delivered and had arrived marked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Feedback {
+    /// `delivered_ce`.
+    pub(super) marked: u32,
+    /// The counter in the last acknowledgment, and by how much the one under way is more.
+    counter: u8,
+    more: u8,
+}
+
+impl Default for Feedback {
+    fn default() -> Feedback {
+        Feedback { marked: 0, counter: FIRST_COUNT, more: 0 }
+    }
+}
+
+/// Values of the counter.
+const VALUES: u32 = 8;
+
+impl LinuxSender {
+    /// Whether `segment` tells of marks.
+    pub(super) fn hear_of_marks(&mut self, stream: &Sender, segment: &Segment) -> bool {
+        if stream.parameters.ecn_feedback != EcnFeedback::Accurate {
+            return segment.has(Flags::ECE) && stream.ecn;
+        }
+        if !stream.ecn {
+            return false;
+        }
+        let counter = segment.flags.counter();
+        self.feedback.more = counter.wrapping_sub(self.feedback.counter) % 8;
+        self.feedback.counter = counter;
+        self.feedback.more > 0
+    }
+    /// Of the `delivered` segments those are counted that had arrived marked: all where only ECE is known;
+    /// where the counter may have wrapped, as many as it can mean (RFC 9768 appendix A.2.1).
+    pub(super) fn count_marks(&mut self, stream: &Sender, ack: &mut Ack, delivered: u32) {
+        if !ack.marked {
+            return;
+        }
+        ack.marks = match stream.parameters.ecn_feedback {
+            EcnFeedback::Classic | EcnFeedback::Dctcp => delivered,
+            EcnFeedback::Accurate => {
+                let more = u32::from(self.feedback.more);
+                delivered.checked_sub(more).map_or(more, |rest| more + rest / VALUES * VALUES)
+            }
+        };
+        self.feedback.marked += ack.marks;
+    }
+}

@@ -1,0 +1,83 @@
+//! Pacing: segments leave one by one (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
+//! `tcp_update_skb_after_send`).
+
+use perhop_qos::units::Time;
+
+use super::super::sender::Sender;
+use super::LinuxSender;
+
+/// The first segments of a connection are not paced.
+const UNPACED: u32 = 10;
+const PICOSECONDS: u128 = 1_000_000_000_000;
+
+/// When the next segment may leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pacer {
+    /// `tcp_wstamp_ns`.
+    departs: Time,
+    /// Segments sent so far, up to those that are not paced.
+    sent: u32,
+}
+
+impl Pacer {
+    /// A segment of `bytes` leaves at `now`; the pace is `rate` bytes per second, or unknown.
+    fn on_sent(&mut self, now: Time, bytes: u64, rate: u64) {
+        let before = self.departs;
+        self.departs = before.max(now);
+        self.sent = (self.sent + 1).min(UNPACED + 1);
+        if rate == 0 || self.sent <= UNPACED {
+            return;
+        }
+        let gap = (u128::from(bytes) * PICOSECONDS / u128::from(rate)) as u64;
+        // What was late makes the next gap shorter, by half of it at most.
+        let late = (self.departs - before).as_picoseconds().min(gap / 2);
+        self.departs += Time::from_picoseconds(gap - late);
+    }
+}
+
+impl LinuxSender {
+    /// Whether the next segment must wait at `now`; then the timer is set, if there is one.
+    pub(super) fn waits_for_pace(&mut self, stream: &mut Sender, now: Time) -> bool {
+        let Some(departs) = self.pacer.as_ref().map(|pacer| pacer.departs).filter(|departs| *departs > now)
+        else {
+            return false;
+        };
+        let has_more = self.records.retransmitted < self.records.lost || stream.next < stream.end();
+        if has_more && self.room() > 0 {
+            self.wake_at(stream, departs);
+        }
+        true
+    }
+    /// A segment of `bytes` is sent.
+    pub(super) fn pace(&mut self, stream: &Sender, now: Time, bytes: u64) {
+        if self.pacer.is_some() {
+            let rate = self.pacing_rate(stream);
+            if let Some(pacer) = &mut self.pacer {
+                pacer.on_sent(now, bytes, rate);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 MB/s: a segment of 1000 bytes each millisecond, after the first ten; what left 0.2 ms late brings
+    /// the next one forward.
+    #[test]
+    fn segments_leave_at_the_pace() {
+        let (mut pacer, rate) = (Pacer::default(), 1_000_000);
+        for _ in 0..UNPACED {
+            pacer.on_sent(Time::ZERO, 1000, rate);
+        }
+        assert_eq!(pacer.departs, Time::ZERO);
+        pacer.on_sent(Time::ZERO, 1000, rate);
+        assert_eq!(pacer.departs, Time::from_microseconds(1000));
+        pacer.on_sent(Time::from_microseconds(1200), 1000, rate);
+        assert_eq!(pacer.departs, Time::from_microseconds(2000));
+        // A second late: not more than half of a gap.
+        pacer.on_sent(Time::from_seconds(1), 1000, rate);
+        assert_eq!(pacer.departs, Time::from_microseconds(1_000_500));
+    }
+}
