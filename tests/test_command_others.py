@@ -106,7 +106,7 @@ def test_the_first_change_that_the_starter_suggests(perhop: Command) -> None:
     assert voice["delay_mean_s"]["mean"] == pytest.approx(0.480, rel=0.02), "as docs/tutorial.md says"
 
 
-TEMPLATES = ("classes", "shaping", "voice", "wred")
+TEMPLATES = ("classes", "l4s", "rfc4594", "rfc8325", "shaping", "sqm", "voice", "wred")
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -116,6 +116,8 @@ def test_every_template_is_whole_and_tells_its_story(perhop: Command, template: 
     assert (checked.code, checked.out.count("note")) == (0, 0), checked.out
     found = perhop("run", "lab", "--json").json()
     sent = {one["class"]: one["throughput_bps"]["mean"] for one in found["classes"]}
+    waits = {one["class"]: one["delay_mean_s"]["mean"] for one in found["classes"]}
+    lost = {one["class"]: one["dropped_packets"]["mean"] for one in found["classes"]}
     drops = {
         one["precedence"]: one["dropped_percent"]["mean"]
         for one in found["ports"]
@@ -124,6 +126,21 @@ def test_every_template_is_whole_and_tells_its_story(perhop: Command, template: 
     match template:
         case "classes":
             assert sent["business"] > sent["office"] > sent["rest"] > 0
+        case "l4s":
+            assert 0.5 < sent["prague"] / sent["cubic"] < 2.5
+            # A step at 1 ms, and a target of 15 ms.
+            assert waits["prague"] < 0.012 and waits["cubic"] > 0.019
+        case "rfc4594":
+            assert lost["telephony"] == lost["game"] == lost["television"] == 0
+            assert waits["telephony"] < 0.012 and sent["backup"] < sent["standard"] / 5
+        case "rfc8325":
+            assert lost["call"] == lost["conference"] == lost["game"] == 0
+            assert waits["game"] < 0.008 and 3 < sent["download"] / sent["update"] < 5
+        case "sqm":
+            longer = "policies.up.queueing.classes.0.buffer={tail-drop: {limit: 250 packets}}"
+            other = perhop("run", "lab", "--json", "--set", longer).json()["classes"]
+            unmanaged = {one["class"]: one["delay_mean_s"]["mean"] for one in other}
+            assert lost["call"] == 0 and waits["call"] < 0.018 and unmanaged["call"] > 0.1
         case "wred":
             assert drops[0] < 0.1 < drops[1], "what exceeds the profile is dropped first"
         case "shaping":

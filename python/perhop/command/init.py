@@ -46,7 +46,7 @@ def init(
         Name or path of the scenario, with or without .perhop.yaml; by default first, or the name of the
         configuration.
     template
-        What to start from: voice (the default), classes, shaping or wred.
+        What to start from: voice (the default), classes, shaping, wred, sqm, l4s, rfc4594 or rfc8325.
     from_
         A router configuration: infer the scenario from it, with one entry of traffic for each class.
     interface
