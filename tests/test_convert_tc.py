@@ -275,6 +275,11 @@ def test_dualpi2_is_that_of_linux(tmp_path: Path) -> None:
             "dualpi2 limit 312 target 15000us tupdate 16000us coupling_factor 2 step_thresh 2000us",
             3,
         ),
+        (
+            {"law": "linux", "queues": "one", "min-qlen-step": 2},
+            "dualpi2 limit 10000 target 15000us tupdate 16000us coupling_factor 2 min_qlen_step 2",
+            2,
+        ),
     ):
         queueing = {"classes": [{"name": "all", "buffer": {"dualpi2": dual}}]}
         file = tmp_path / "policy.yaml"

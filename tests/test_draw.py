@@ -117,6 +117,9 @@ def test_dualpi2_says_what_both_queues_do() -> None:
     words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", dual))))
     assert "DualPI2 (linux), at most 500 packets" in words, words
     assert "classic queue: steers towards 15 ms" in words, words
+    one = {"dualpi2": {"queues": "one", "limit": "500 packets"}}
+    words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", one))))
+    assert "PI2 (rfc), at most 500 packets" in words, words
 
 
 def test_names_are_text_not_markup(scenario: Path) -> None:

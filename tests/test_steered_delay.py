@@ -1,4 +1,4 @@
-"""PIE before connections that respond."""
+"""PIE and PI2 before connections that respond."""
 
 from __future__ import annotations
 
@@ -37,4 +37,15 @@ def test_the_equilibrium_is_the_target(law: str, target_ms: int) -> None:
     assert results.queues is not None
     delay_ms = 8e3 * float(results.queues["bytes"].mean()) / _RATE_BPS
     assert target_ms * 0.95 < delay_ms < target_ms * 1.1, delay_ms
+    assert results.classes["throughput_bps"].sum() > 0.95 * _RATE_BPS
+
+
+@pytest.mark.parametrize("law", ["rfc", "linux"])
+def test_one_queue_of_pi2_rests_at_its_target(law: str) -> None:
+    """The same controller with its square; where it has to drop much, nothing keeps it from zero."""
+    dual = {"dualpi2": {"law": law, "queues": "one", "target": "30ms"}}
+    results = perhop.run(_scenario(dual), seed=1)
+    assert results.queues is not None
+    delay_ms = 8e3 * float(results.queues["bytes"].mean()) / _RATE_BPS
+    assert 30 * 0.9 < delay_ms < 30 * 1.1, delay_ms
     assert results.classes["throughput_bps"].sum() > 0.95 * _RATE_BPS

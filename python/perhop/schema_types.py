@@ -496,6 +496,7 @@ PieConfig = TypedDict("PieConfig", {
 
 DualPi2Config = TypedDict("DualPi2Config", {
     "law": 'NotRequired[DualPi2Law]',
+    "queues": 'NotRequired[CoupledQueues]',
     "target": 'NotRequired[Time | None]',
     "rtt-max": 'NotRequired[Time | None]',
     "update-interval": 'NotRequired[Time | None]',
@@ -503,6 +504,7 @@ DualPi2Config = TypedDict("DualPi2Config", {
     "beta": 'NotRequired[float | None]',
     "coupling": 'NotRequired[int | None]',
     "native": 'NotRequired[NativeMarking | None]',
+    "min-qlen-step": 'NotRequired[int | None]',
     "scheduler": 'NotRequired[CoupledScheduler | None]',
     "limit": 'NotRequired[QueueSize | None]',
 })
@@ -808,6 +810,7 @@ PieLaw = Literal["rfc", "linux"]
 PieDelay = Literal["departure-rate", "sojourn"]
 PieSpacing = Literal["random", "derandomized"]
 DualPi2Law = Literal["rfc", "linux"]
+CoupledQueues = Literal["two", "one"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
 PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters

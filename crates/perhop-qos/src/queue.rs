@@ -12,7 +12,7 @@ mod timed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use dual::{CoupledScheduler, DualQueue};
+pub use dual::{CoupledQueues, CoupledScheduler, DualQueue};
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
 pub use growing_ring::GrowingRing;
 pub use sparse::SparseFlows;

@@ -119,6 +119,8 @@ def _dualpi2(dual: Mapping[str, Any], rate_bps: int, say: Say) -> str:
     if unit != "packets":
         say(f"limit of {limit} bytes", f"dualpi2 counts packets: of {_AVERAGE} bytes each")
         limit = max(limit // _AVERAGE, 1)
+    if dual.get("queues") == "one":
+        say("queues: one", "dualpi2 has two")
     say("dualpi2", "needs Linux 6.17 and its iproute2")
     target, interval = _time(dual, "target", "15ms"), _time(dual, "update-interval", "16ms")
     words = [f"limit {limit} target {target} tupdate {interval}"]
@@ -127,6 +129,8 @@ def _dualpi2(dual: Mapping[str, Any], rate_bps: int, say: Say) -> str:
     native = dual.get("native") or {}
     if "step" in native:
         words.append(f"step_thresh {_time(native, 'step')}")
+    if dual.get("min-qlen-step"):
+        words.append(f"min_qlen_step {dual['min-qlen-step']}")
     share = (dual.get("scheduler") or {}).get("classic-share")
     if share is not None:
         words.append(f"classic_protection {round(share)}%")

@@ -127,6 +127,9 @@ def _dualpi2(config: Mapping[str, Any], limit: str | None) -> list[tuple[str, st
     target = quantity(str(config.get("target") or "15ms"))
     ramp = {"ramp": {"from": "800us", "width": "400us"}}
     native = config.get("native") or ({"step": "1ms"} if is_linux else ramp)
+    if config.get("queues") == "one":
+        first = f"PI2 ({config.get('law') or 'rfc'}), at most {most}"
+        return [(first, "muted"), (f"steers towards {target}; ECT(1) and CE marked more", "muted")]
     lines = [
         f"DualPI2 ({config.get('law') or 'rfc'}), at most {most}",
         f"classic queue: steers towards {target}",

@@ -11,7 +11,7 @@ use super::dualpi2_rfc::RfcDualPi2;
 use super::tail_drop::TailDrop;
 use crate::framing::Framing;
 use crate::packet::Ecn;
-use crate::queue::{DualQueue, GrowingRing, Occupancy, Stay};
+use crate::queue::{CoupledQueues, DualQueue, GrowingRing, Occupancy, Stay};
 use crate::random::{Stream, Streams};
 use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Rate, Time, Verdict};
 
@@ -29,9 +29,20 @@ pub struct DualPi2 {
     /// What the law counts of a packet beyond its IP bytes.
     header: u64,
     random: Stream,
-    /// When those joined that wait in each queue.
+    queues: CoupledQueues,
+    /// When those joined that wait in each queue; where there is one, all in the classic one.
     classic: GrowingRing<Time>,
-    low_latency: GrowingRing<Time>,
+    low_latency: GrowingRing<Waiting>,
+    /// So many others in the low-latency queue let the step mark a packet.
+    least_for_step: u64,
+}
+
+/// A packet of the low-latency queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    since: Time,
+    /// It found too few others for the step.
+    is_exempt: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,8 +69,10 @@ impl DualPi2Config {
             limit: settled.limit,
             header: self.header(framing).into(),
             random: streams.stream(),
+            queues: self.queues,
             classic: GrowingRing::default(),
             low_latency: GrowingRing::default(),
+            least_for_step: self.min_qlen_step.unwrap_or(0).into(),
         })
     }
 }
@@ -70,7 +83,8 @@ impl DualPi2Config {
     /// # Errors
     /// Where the scheduler has no valid share.
     pub(super) fn build_queue(&self, framing: Framing) -> Result<DualQueue, ConfigError> {
-        self.scheduler().build(self.header(framing)).map_err(|error| error.within("scheduler"))
+        let queue = self.scheduler().build(self.header(framing));
+        Ok(queue.map_err(|error| error.within("scheduler"))?.of(self.queues))
     }
     /// What a packet counts beyond its IP bytes.
     fn header(&self, framing: Framing) -> u32 {
@@ -109,7 +123,7 @@ impl DualPi2 {
     }
     #[inline(never)]
     fn update_until(&mut self, now: Time) {
-        let heads = (self.classic.front().copied(), self.low_latency.front().copied());
+        let heads = (self.classic.front().copied(), self.low_latency.front().map(|waiting| waiting.since));
         while self.next_update <= now {
             let before = self.control;
             let waited = |since: Option<Time>| since.map(|since| self.next_update.saturating_sub(since));
@@ -126,13 +140,14 @@ impl DualPi2 {
     }
 
     /// What becomes of a packet that has waited since it joined the low-latency queue.
-    fn decide_low_latency(&mut self, waited: Time, queue: &Occupancy) -> Verdict {
+    fn decide_low_latency(&mut self, waited: Time, is_exempt: bool, queue: &Occupancy) -> Verdict {
         let (leaves_others, is_short) = (!self.low_latency.is_empty(), self.is_short(queue));
         match &mut self.control {
             Control::Rfc(control) => control.low_latency(waited, leaves_others),
             Control::Linux(control) => {
                 let verdict = if is_short { Verdict::Pass } else { control.low_latency(&mut self.random) };
-                if verdict == Verdict::Pass && control.steps(waited) { Verdict::MarkCe } else { verdict }
+                let steps = verdict == Verdict::Pass && !is_exempt && control.steps(waited);
+                if steps { Verdict::MarkCe } else { verdict }
             }
         }
     }
@@ -156,8 +171,9 @@ impl BufferManager for DualPi2 {
         if !TailDrop::fits(self.limit, packet, queue) {
             return Verdict::Drop(DropCause::QueueFull);
         }
-        if DualQueue::takes(packet) {
-            self.low_latency.push_back(now);
+        if self.queues == CoupledQueues::Two && DualQueue::takes(packet) {
+            let is_exempt = (self.low_latency.len() as u64) < self.least_for_step;
+            self.low_latency.push_back(Waiting { since: now, is_exempt });
         } else {
             self.classic.push_back(now);
         }
@@ -165,14 +181,19 @@ impl BufferManager for DualPi2 {
     }
     fn release(&mut self, now: Time, packet: &Packet, _: Color, _: Stay, queue: &Occupancy) -> Verdict {
         self.catch_up(now);
-        let is_low_latency = DualQueue::takes(packet);
-        let waiting = if is_low_latency { &mut self.low_latency } else { &mut self.classic };
-        let waited = waiting.front().map_or(Time::ZERO, |since| now.saturating_sub(*since));
-        waiting.drop_front();
-        if is_low_latency {
-            self.decide_low_latency(waited, queue)
-        } else {
-            self.decide_classic(packet.marks.ecn() != Ecn::NotCapable, queue)
+        let is_capable = packet.marks.ecn() != Ecn::NotCapable;
+        let (is_low_latency, is_one) = (DualQueue::takes(packet), self.queues == CoupledQueues::One);
+        if !is_low_latency || is_one {
+            self.classic.drop_front();
+            // Where there is one queue, nothing is marked by a wait that is steered.
+            return if is_low_latency {
+                self.decide_low_latency(Time::ZERO, true, queue)
+            } else {
+                self.decide_classic(is_capable, queue)
+            };
         }
+        let Waiting { since, is_exempt } = self.low_latency.front().copied().unwrap_or_default();
+        self.low_latency.drop_front();
+        self.decide_low_latency(now.saturating_sub(since), is_exempt, queue)
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::queue::CoupledScheduler;
+use crate::queue::{CoupledQueues, CoupledScheduler};
 use crate::{ConfigError, QueueSize, Rate, Time};
 
 /// `DualPI2` as written in a policy: two queues, of which packets with ECT(1) or CE take the one with low
@@ -13,6 +13,8 @@ use crate::{ConfigError, QueueSize, Rate, Time};
 pub struct DualPi2Config {
     /// Whose `DualPI2` it is. An option beside it that it settles otherwise is an error.
     pub law: DualPi2Law,
+    /// Whether packets with low latency have a queue of their own.
+    pub queues: CoupledQueues,
     /// The queueing delay that it steers the classic queue towards. By default 15ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Time>,
@@ -40,6 +42,10 @@ pub struct DualPi2Config {
     /// a step at 1ms under `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<NativeMarking>,
+    /// A packet that finds fewer others in the low-latency queue is not marked by its step. By default 0; the
+    /// kernels of the L4S team had 2 before Linux had `DualPI2`. For `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_qlen_step: Option<u32>,
     /// Which queue is served. By default the classic one has a sixteenth under `rfc`, a tenth under `linux`,
     /// as long as both hold packets.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,6 +144,10 @@ impl DualPi2Config {
             DualPi2Law::Rfc => (0.1 * interval_s / (rtt_s * rtt_s), 0.3 / rtt_s),
             DualPi2Law::Linux => (41.0 / 256.0, 819.0 / 256.0),
         };
+        if self.law == DualPi2Law::Rfc && self.min_qlen_step.is_some() {
+            let message = "under RFC 9332 nothing is marked by the ramp that leaves no other packet behind";
+            return Err(ConfigError::new("min-qlen-step", message).help("leave it out, or write law: linux"));
+        }
         let settled = Settled {
             target,
             update_interval,

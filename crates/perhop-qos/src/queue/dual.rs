@@ -8,6 +8,18 @@ use super::stay::Stay;
 use crate::packet::Ecn;
 use crate::{ConfigError, Packet, Time};
 
+/// Whether packets with low latency have a queue of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CoupledQueues {
+    /// They have.
+    #[default]
+    Two,
+    /// All share one queue, and codepoints tell which probability counts: PI2. `native` and `scheduler` say
+    /// nothing then.
+    One,
+}
+
 /// Which of the two queues is served.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -40,6 +52,8 @@ pub struct DualQueue {
     classic: GrowingRing<Timed>,
     low_latency: GrowingRing<Timed>,
     scheduler: Coupled,
+    /// Whether all packets take the classic queue.
+    is_one: bool,
     /// What a packet counts beyond its IP bytes.
     header: i64,
     /// In bytes times weights: above 0 it is the classic queue's turn.
@@ -77,6 +91,7 @@ impl CoupledScheduler {
             classic: GrowingRing::default(),
             low_latency: GrowingRing::default(),
             scheduler,
+            is_one: false,
             header: header.into(),
             credit: 0,
             change: 0,
@@ -87,6 +102,10 @@ impl CoupledScheduler {
 }
 
 impl DualQueue {
+    /// The same with one queue or two.
+    pub(crate) fn of(self, queues: CoupledQueues) -> DualQueue {
+        DualQueue { is_one: queues == CoupledQueues::One, ..self }
+    }
     /// Whether `packet` belongs to the low-latency queue.
     // RFC 9331 §5.1: ECT(1) and CE are treated as L4S.
     #[inline]
@@ -123,7 +142,7 @@ impl DualQueue {
     #[inline]
     pub(super) fn push(&mut self, now: Time, packet: &Packet) {
         let timed = Timed { packet: *packet, since: now };
-        if DualQueue::takes(packet) {
+        if !self.is_one && DualQueue::takes(packet) {
             self.low_latency.push_back(timed);
         } else {
             self.classic.push_back(timed);
