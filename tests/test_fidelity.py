@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT))
 from fidelity import __main__ as command
-from fidelity import analytic, kernel, linux_aqm, linux_tcp, ns2, router
+from fidelity import analytic, kernel, l4s, linux_aqm, linux_tcp, ns2, router
 from fidelity.comparison import BY_CHANCE, Comparison, Rule, Value, estimate
 from fidelity.document import Part, page
 from fidelity.linux_tcp import EXTRAS
@@ -149,6 +150,18 @@ def test_queues_of_linux_treat_four_flows_as_linux_does() -> None:
     assert len(losses) > 12 and len(near) >= len(losses) - 1, losses
 
 
+def test_prague_and_cubic_share_as_in_the_l4s_teams_kernel() -> None:
+    """Of 48 pairs those at 50 Mb/s with round trips of 20 ms, and two Pragues, one of them at 80 ms."""
+    assert len(l4s.cases()) == 48
+    pairs = [one for one in l4s.cases() if one["rate_mbps"] == "50" and one["first_rtt_ms"] == "20"]
+    pairs = [one for one in pairs if one["second_rtt_ms"] == "20"]
+    pairs += [one for one in l4s.cases() if one["rate_mbps"] == "50" and one["first_rtt_ms"] == "80"][1:2]
+    rows = list(l4s.compare(replace(QUICK, replications=2), pairs))
+    assert len(rows) == 5 and [one for one in rows if not one.met] == []
+    # Prague's advantage over CUBIC, and that of the short round trip, are far from an even share.
+    assert sorted(one.reference.mean for one in rows)[0] < 15 and max(one.reference.mean for one in rows) > 60
+
+
 def test_another_discipline_would_be_missed() -> None:
     """The median wait tells the disciplines apart by far more than is allowed."""
     cases = [one for one in linux_aqm.cases() if one.flows == "cubic-on" and one.round_trip_ms == 20]
@@ -169,7 +182,7 @@ def test_the_page_in_the_documentation_is_one_of_these() -> None:
     headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
     assert headings[0] == "Misses"
     assert {"Theory", "Routers", "ns-2"} <= set(headings)
-    for title in ("Theory", "Routers", "ns-2", "Linux's TCP", "Linux's queues and TCP", "Linux"):
+    for title in ("Theory", "Routers", "ns-2", "Linux's TCP", "Linux's queues and TCP", "L4S", "Linux"):
         row = re.search(rf"^\| {title} \| (\d+) \| (\d+) \| (\d+) \|", text, flags=re.MULTILINE)
         assert row is not None
         assert int(row[1]) == int(row[2]) + int(row[3])
@@ -177,7 +190,7 @@ def test_the_page_in_the_documentation_is_one_of_these() -> None:
     assert "fidelity" in (ROOT / "docs" / "index.md").read_text().splitlines()
     for file in ("README.md", "CONTRIBUTING.md"):
         assert "docs/fidelity.md" in (ROOT / file).read_text(), file
-    assert set(command.PEERS) == {"analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "kernel"}
+    assert set(command.PEERS) == {"analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "l4s", "kernel"}
 
 
 def _section(text: str, title: str) -> str:
