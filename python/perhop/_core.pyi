@@ -13,6 +13,7 @@ from perhop.errors import Diagnostic
 __all__ = [
     "Batch",
     "Loaded",
+    "Playback",
     "Run",
     "Warnings",
     "__version__",
@@ -25,6 +26,7 @@ __all__ = [
     "envelope",
     "findings",
     "is_router_configuration",
+    "judge",
     "live_bridge",
     "live_forward",
     "live_host",
