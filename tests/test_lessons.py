@@ -116,6 +116,19 @@ def test_other_answers_count_as_well(lesson: str, replacement: tuple[str, str]) 
     assert found.judge(seed, *run(text.replace(old, new), seed)).met
 
 
+def test_a_scalable_sender_waits_for_a_millisecond_as_the_lesson_on_ecn_says() -> None:
+    lesson, seed = perhop.lesson("ecn"), lessons.seed_of("Ada Lovelace")
+    cubic = lesson.solution.scenario.replace("codel: { ecn: mark }", "dualpi2: {}")
+    head, bulk, rest = cubic.rpartition("profile: linux-modern, ecn: true")
+    prague = f"{head}{bulk.replace('linux-modern', 'linux-6')}, congestion: prague{rest}"
+    delays = []
+    for text in (cubic, prague):
+        assert lesson.judge(seed, *run(text, seed)).met
+        rows = json.loads(run(text, seed)[1])["classes"]
+        delays += [row["delay_mean_s"]["mean"] for row in rows if row["class"] == "bulk"]
+    assert delays == [pytest.approx(0.039, abs=0.001), pytest.approx(0.0245, abs=0.0005)]
+
+
 @pytest.mark.parametrize(
     ("lesson", "replacement", "unmet"),
     [
