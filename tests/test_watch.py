@@ -7,6 +7,8 @@ import json
 import os
 import pty
 import re
+import shlex
+import shutil
 import signal
 import struct
 import termios
@@ -30,16 +32,18 @@ def in_a_terminal(
     columns: int,
     rows: int,
     typed: Sequence[tuple[str, str | int]] = (),
+    line: Sequence[str] = (),
     **environment: str,
 ) -> tuple[int, str]:
     """Run the command line in a pseudo-terminal and return its exit code and all that it drew.
 
-    `typed` are keys, each after a text was drawn, or signals; what was drawn before counts no more.
+    `line` is another command line in its place. `typed` are keys, each after a text was drawn, or signals;
+    what was drawn before counts no more.
     """
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        line = command_line(arguments)
+        line = [*line] or command_line(arguments)
         if given := environment.get("PERHOP_TEST_INPUT"):
             os.dup2(os.open(given, os.O_RDONLY), 0)
         # Some test runners tell their children a width, which would count for more than the terminal's own.
@@ -149,6 +153,22 @@ def test_signals_leave_the_terminal_as_it_was(sent: str | int, code: int) -> Non
     )
     assert ended == code, drawn
     assert "\x1b[?25h" in drawn[drawn.rindex("\x1b[?25l") :], "the cursor is shown again"
+
+
+def test_stopped_by_ctrl_z_it_gives_the_terminal_back_and_goes_on() -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no shell with jobs")
+    run = shlex.join(command_line(["run", EXAMPLE, "--watch", "--speed", "10x", "--json"]))
+    script = f'set -m; {run}; echo "code $?"; stty -a; fg > /dev/null; echo "code $?"; stty -a'
+    code, drawn = in_a_terminal(
+        [], line=[bash, "--norc", "-c", script], columns=100, rows=30, typed=[("speed 10x", "\x1a")]
+    )
+    assert code == 0, drawn
+    assert "code 148" in drawn, "stopped"
+    assert len(re.findall(r"\sicanon.*?\secho\s", drawn, re.DOTALL)) == 2, "as it was, both times"
+    assert "-icanon" not in drawn
+    assert drawn.index("code 148") < drawn.index('{"schema_version"') < drawn.index("code 0")
 
 
 def test_without_keys_it_is_shown_nevertheless(scenario: Path) -> None:
