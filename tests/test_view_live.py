@@ -57,7 +57,9 @@ def test_the_page_of_a_live_run_ends_with_its_counters(tmp_path: Path) -> None:
             )
             assert seen.page.locator("#ports").locator("option:checked").inner_text() == "router → sink"
             assert seen.page.locator("#legend").inner_text().split() == ["steady", "rest"]
-            until(seen.page, "perhopView.scene.drawn > 0")
+            port = seen.page.evaluate("perhopView.scene.port")
+            assert (port["scheduler"], port["rate"]) == ("strict priority", "1 Mb/s")
+            assert [queue["limit"] for queue in port["queues"]] == [64, 10], "what the scenario says"
             screenshot(seen.page, "watch-live")
             until(seen.page, "document.documentElement.dataset.ran === '1'")
             seen.page.wait_for_timeout(300)

@@ -2,6 +2,7 @@
 import { Charts } from "../charts.js";
 import { rolesOf } from "../colors.js";
 import { count } from "../format.js";
+import { portOf } from "../port.js";
 import { Scene } from "../scene.js";
 import { counters, isDark, leftOut, legend, onTheme, options, palette, soon, status } from "./panel.js";
 
@@ -41,6 +42,13 @@ class Port {
       return { name, index, data };
     });
   }
+}
+
+// A port of which only its queues are known.
+function plain(port, from, to) {
+  const queues = port.queues.map((name) => ({ name, group: "", limit: NaN, manager: "", share: "" }));
+  const wire = port.rate && !port.rate.startsWith("0") ? port.rate : "without a rate";
+  return { name: port.name, from, to, policy: "", queues, scheduler: "scheduler", ring: "", slots: 1, rate: wire, bits: NaN, conditioners: [] };
 }
 
 export class Forwarding {
@@ -94,12 +102,20 @@ export class Forwarding {
     options($("ports"), this.started.ports.map(({ name }) => name), number);
     const [from, to] = port.name.split("->");
     this.roles = rolesOf(port.queues);
-    const queues = port.queues.map((name) => ({ name, group: "", limit: NaN, manager: "", share: "" }));
-    const wire = port.rate && !port.rate.startsWith("0") ? port.rate : "without a rate";
-    this.scene.of({ name: port.name, from, to, policy: "", queues, scheduler: "scheduler", ring: "", slots: 1, rate: wire, conditioners: [] },
-      port.queues, [], port.queues.map((name) => this.roles[name]));
+    this.scene.of(this.described(port) ?? plain(port, from, to), port.queues, [], port.queues.map((name) => this.roles[name]));
     legend(port.queues, this.roles);
     this.refresh();
+  }
+
+  // What the scenario says of a port; a bridge has none.
+  described(port) {
+    const links = this.started.resolved?.links ?? [];
+    const ends = links.flatMap(({ between: [a, b] }) => [`${a}->${b}`, `${b}->${a}`]);
+    const number = ends.indexOf(port.name);
+    if (number < 0) return null;
+    const found = portOf({ resolved: this.started.resolved, ports: ends.map((name) => ({ name })) }, number);
+    if (found.queues.length !== port.queues.length) return null;
+    return { ...found, queues: found.queues.map((queue, place) => ({ ...queue, name: port.queues[place] })) };
   }
 
   draw() {

@@ -42,7 +42,7 @@ from perhop.live.measuring import measure
 from perhop.live.owner import PREFIX, Owner
 from perhop.live.planning import shortened
 from perhop.live.priority import in_real_time
-from perhop.live.running import Program, Watching, play, seconds
+from perhop.live.running import Program, Watching, play
 from perhop.quantity import counted
 from perhop.saving import check_target
 from perhop.scenario import Scenario
@@ -309,7 +309,7 @@ def _programs(given: list[str] | None, scenario: Document) -> list[Program]:
 def _page(scenario: Document, *, opened: bool) -> AbstractContextManager[PageView]:
     from perhop.command.live_view import page_view  # lazy: a server, which only --watch=web needs
 
-    return page_view(scenario["name"], seconds(scenario["duration"]), opened=opened)
+    return page_view(scenario["name"], scenario, opened=opened)
 
 
 @contextmanager

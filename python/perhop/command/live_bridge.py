@@ -127,7 +127,7 @@ def bridge(
 def _page(title: str, *, opened: bool) -> Iterator[PageView]:
     from perhop.command.live_view import page_view  # lazy: a server, which only --watch=web needs
 
-    with page_view(title, None, opened=opened) as page:
+    with page_view(title, opened=opened) as page:
         page.start()
         yield page
 

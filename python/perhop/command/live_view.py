@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -11,10 +12,13 @@ from typing import Any
 
 from rich.live import Live
 
+from perhop import _core
 from perhop.command.live_table import Row, queue_table, rows
 from perhop.command.terminal import console
 from perhop.command.viewing import announced, stay
+from perhop.document import Document
 from perhop.live.laboratory import Laboratory
+from perhop.live.running import seconds
 from perhop.viewing.forwarding import Forwarding, Poller
 from perhop.viewing.hub import Hub
 from perhop.viewing.server import Server
@@ -96,10 +100,14 @@ class PageView(LiveView):
 
 
 @contextmanager
-def page_view(title: str, duration_s: float | None, *, opened: bool) -> Iterator[PageView]:
-    """Give the page of a live run, or of a bridge, which has no duration."""
+def page_view(title: str, scenario: Document | None = None, *, opened: bool) -> Iterator[PageView]:
+    """Give the page of a live run of a scenario, or of a bridge, which has none."""
     hub = Hub()
-    forwarding = Forwarding(hub, title, duration_s)
+    if scenario is None:
+        forwarding = Forwarding(hub, title)
+    else:
+        loaded = _core.load_json(scenario.embedded().to_json(), scenario.base, [])
+        forwarding = Forwarding(hub, title, seconds(scenario["duration"]), json.loads(loaded.resolved))
     with announced("forwarding", hub, forwarding.answer, opened=opened) as server:
         view = PageView(hub, forwarding, server)
         try:

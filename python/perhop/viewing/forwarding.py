@@ -20,10 +20,16 @@ class Forwarding:
     """Forwarders for pages: each direction of a link is a port with its queues."""
 
     def __init__(
-        self, hub: Hub, name: str, duration_s: float | None, clock: Callable[[], float] = time.monotonic
+        self,
+        hub: Hub,
+        name: str,
+        duration_s: float | None = None,
+        resolved: Mapping[str, Any] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with nothing counted; a bridge has no duration."""
-        self._hub, self._name, self._duration_s, self._clock = hub, name, duration_s, clock
+        """Begin with nothing counted; a bridge has no duration, and no scenario to say more of its ports."""
+        self._hub, self._clock = hub, clock
+        self._about = {"name": name, "duration": duration_s, "warmup": 0.0, "resolved": resolved}
         self._began: float | None = None
         self._told: list[dict[str, Any]] | None = None
 
@@ -43,8 +49,7 @@ class Forwarding:
         ]
         if ports != self._told:
             self._told = ports
-            about = {"name": self._name, "duration": self._duration_s, "warmup": 0.0, "ports": ports}
-            self._hub.publish("started", about)
+            self._hub.publish("started", self._about | {"ports": ports})
         self._hub.publish(
             "doubts", {"doubts": [one for report in reports.values() for one in report["doubts"]]}
         )
