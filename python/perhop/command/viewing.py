@@ -43,8 +43,8 @@ def announced(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator
 
 def stay(hub: Hub) -> None:
     """Stay there for as long as the page is open, once everything is done; Ctrl-C ends that as well."""
-    say("everything is done; the page stays until it is closed, or until Ctrl-C")
     try:
+        say("everything is done; the page stays until it is closed, or until Ctrl-C")
         hub.wait_until_left(_FIRST_S, _AGAIN_S)
     except KeyboardInterrupt:
         # What was asked for is done.
