@@ -653,6 +653,7 @@ TcpConfig = TypedDict("TcpConfig", {
     "maximum-back-off": 'NotRequired[int | None]',
     "reduction": 'NotRequired[Reduction | None]',
     "repeated-timeout": 'NotRequired[RepeatedTimeout | None]',
+    "timer-restart": 'NotRequired[TimerRestart | None]',
     "growth": 'NotRequired[Growth | None]',
     "counting": 'NotRequired[Counting | None]',
     "idle-restart": 'NotRequired[bool | None]',
@@ -831,6 +832,7 @@ Fin = Literal["with-data", "alone"]
 RtoRule = Literal["rfc6298", "linux-2.0", "linux2", "linux", "linux-6"]
 Reduction = Literal["flight-size", "window"]
 RepeatedTimeout = Literal["hold", "reduce"]
+TimerRestart = Literal["after-sample", "before-sample"]
 Growth = Literal["always", "when-limited"]
 Counting = Literal["acknowledgments", "bytes", "segments"]
 Accounting = Literal["bytes", "segments"]

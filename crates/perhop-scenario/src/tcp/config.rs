@@ -10,7 +10,7 @@ use super::check::check;
 use super::parameters::{
     Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, FastRetransmit, Fin, Growth,
     Handshake, HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout,
-    RtoRule, SlowStartExit, WindowReduction,
+    RtoRule, SlowStartExit, TimerRestart, WindowReduction,
 };
 use super::profile::{DefaultWindow, Profile};
 use crate::default::bytes;
@@ -98,6 +98,10 @@ pub struct TcpConfig {
     /// Whether a second timeout for the same segment reduces the slow-start threshold again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated_timeout: Option<RepeatedTimeout>,
+    /// With which timeout an acknowledgment that brings a sample of the round trip restarts the
+    /// retransmission timer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_restart: Option<TimerRestart>,
     /// Whether the congestion window grows while the sender does not use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
@@ -221,6 +225,7 @@ impl TcpConfig {
             maximum_back_off: self.maximum_back_off.unwrap_or(base.maximum_back_off),
             reduction: self.reduction.unwrap_or(base.reduction),
             repeated_timeout: self.repeated_timeout.unwrap_or(base.repeated_timeout),
+            timer_restart: self.timer_restart.unwrap_or(base.timer_restart),
             growth: self.growth.unwrap_or(base.growth),
             counting: self.counting.unwrap_or(base.counting),
             idle_restart: self.idle_restart.unwrap_or(base.idle_restart),

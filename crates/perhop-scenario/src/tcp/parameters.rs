@@ -72,6 +72,8 @@ pub struct Parameters {
     pub reduction: Reduction,
     /// Whether a second timeout for the same segment reduces the threshold again.
     pub repeated_timeout: RepeatedTimeout,
+    /// With which timeout a sample of the round trip restarts the timer.
+    pub timer_restart: TimerRestart,
     /// Whether an idle sender restarts from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
     /// What the sender keeps of what it has sent.
@@ -370,6 +372,17 @@ pub enum RepeatedTimeout {
     Hold,
     /// The threshold is reduced again, to two segments: ns-2.
     Reduce,
+}
+
+/// With which timeout an acknowledgment that brings a sample of the round trip restarts the retransmission
+/// timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimerRestart {
+    /// With the one that follows from the sample (RFC 6298).
+    AfterSample,
+    /// With the one before it, back-off included: ns-2 until 2003, and since with `timerfix_ false`.
+    BeforeSample,
 }
 
 /// Whether the congestion window grows while the sender does not use it.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::parameters::{
     Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, FastRetransmit, Fin, Growth,
     Handshake, HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout,
-    RtoRule, SlowStartExit, WindowReduction,
+    RtoRule, SlowStartExit, TimerRestart, WindowReduction,
 };
 
 /// A TCP implementation of an era: the values of all parameters that a scenario does not set.
@@ -125,6 +125,7 @@ const RFC5681_RENO: Parameters = Parameters {
     maximum_back_off: 64,
     reduction: Reduction::FlightSize,
     repeated_timeout: RepeatedTimeout::Hold,
+    timer_restart: TimerRestart::AfterSample,
     growth: Growth::WhenLimited,
     counting: Counting::Bytes,
     idle_restart: true,
@@ -145,7 +146,8 @@ const RFC5681_RENO: Parameters = Parameters {
 /// ns-2.1b4 to 2.1b5. Of the values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s
 /// (0.01 s since 2002), no least timeout (0.2 s since 2004) but two ticks, initial timeout 6 s (3 s since
 /// 2006), no greatest timeout to speak of (maxrto 100,000 s in the ns-default.tcl of 1997 and of 2002) but 64
-/// times the timeout, packets as large as packetSize (headers are added since 2001).
+/// times the timeout, a timer that is restarted before the new round trip counts (after it since 2003:
+/// timerfix), packets as large as packetSize (headers are added since 2001).
 const NS2_RENO_1999: Parameters = Parameters {
     mss: 1000,
     headers: Headers::Included,
@@ -160,6 +162,7 @@ const NS2_RENO_1999: Parameters = Parameters {
     maximum_rto: Time::from_seconds(100_000),
     reduction: Reduction::Window,
     repeated_timeout: RepeatedTimeout::Reduce,
+    timer_restart: TimerRestart::BeforeSample,
     growth: Growth::Always,
     counting: Counting::Acknowledgments,
     idle_restart: false,

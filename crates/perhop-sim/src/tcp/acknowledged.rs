@@ -4,7 +4,7 @@ use perhop_qos::units::Time;
 
 use super::segment::{Segment, Timestamps};
 use super::sender::{Phase, SackInformation, Sender, Timing};
-use perhop_scenario::tcp::{Counting, Flags, Growth, Recovery};
+use perhop_scenario::tcp::{Counting, Flags, Growth, Recovery, TimerRestart};
 
 /// RFC 3465 §2.2: L, the segments by which one acknowledgment opens the window in slow start at most.
 const SLOW_START_LIMIT: f64 = 2.0;
@@ -45,10 +45,10 @@ impl Sender {
             self.on_congestion_mark(segment.acknowledgment);
         }
         let acknowledged = segment.acknowledgment - self.unacknowledged;
-        self.sample_round_trip(now, segment);
+        let timeout = self.sample_round_trip(now, segment);
         self.unacknowledged = segment.acknowledgment;
         self.next = self.next.max(segment.acknowledgment);
-        self.restart_timer(now);
+        self.restart_timer(now, timeout);
         if !echoes {
             self.grow_window(now, acknowledged, SLOW_START_LIMIT);
         }
@@ -67,10 +67,10 @@ impl Sender {
             self.on_congestion_mark(segment.acknowledgment);
         }
         let acknowledged = segment.acknowledgment - self.unacknowledged;
-        self.sample_round_trip(now, segment);
+        let timeout = self.sample_round_trip(now, segment);
         self.advance(segment.acknowledgment);
-        let Some(growth_limit) = self.recover_or_open(now, acknowledged) else { return };
-        self.restart_timer(now);
+        let Some(growth_limit) = self.recover_or_open(now, acknowledged, timeout) else { return };
+        self.restart_timer(now, timeout);
         if !echoes {
             self.grow_window(now, acknowledged, growth_limit);
         }
@@ -162,16 +162,17 @@ impl Sender {
         self.edge = self.edge.max(segment.acknowledgment + u64::from(segment.window));
     }
 
-    /// `acknowledged` new bytes outside the fast path: recovery goes on or ends. Returns the segments by
-    /// which slow start may grow the window at most; `None` where recovery sets the window itself.
-    fn recover_or_open(&mut self, now: Time, acknowledged: u64) -> Option<f64> {
+    /// `acknowledged` new bytes outside the fast path: recovery goes on or ends, and where it sets the window
+    /// itself, it may restart the timer with `timeout`. Returns the segments by which slow start may grow the
+    /// window at most; `None` where recovery sets the window itself.
+    fn recover_or_open(&mut self, now: Time, acknowledged: u64, timeout: Time) -> Option<f64> {
         self.scoreboard.advance(self.unacknowledged);
         self.duplicates = 0;
         self.limited_transmit_bytes = 0;
         self.retransmit = false;
         let growth_limit = match self.phase {
             Phase::Recovery => {
-                self.recover(now, acknowledged);
+                self.recover(now, acknowledged, timeout);
                 return None;
             }
             Phase::Loss => {
@@ -205,24 +206,32 @@ impl Sender {
         self.limited_transmit_bytes == 0 && self.inflation == 0.0 && !self.retransmit && self.probes == 0
     }
 
+    /// Takes the round trip that `segment` tells, if any. Returns the timeout with which the timer restarts.
     #[inline(always)]
-    fn sample_round_trip(&mut self, now: Time, segment: &Segment) {
+    fn sample_round_trip(&mut self, now: Time, segment: &Segment) -> Time {
         let Timing { end, sent } = self.timing;
         let is_timed = segment.acknowledgment >= end;
+        let before = self.rtt.rto();
         if let Some(Timestamps { echo, .. }) = segment.timestamps {
             self.rtt.sample(echo, now, self.window.segments);
         } else if is_timed {
             self.rtt.sample(sent, now, self.window.segments);
+        } else {
+            return before;
         }
         if is_timed {
             self.timing = Timing::NONE;
         }
+        match self.parameters.timer_restart {
+            TimerRestart::AfterSample => self.rtt.rto(),
+            TimerRestart::BeforeSample => before,
+        }
     }
 
-    /// RFC 6298 §5.2, §5.3: off while nothing is in flight, else restarted.
-    pub(super) fn restart_timer(&mut self, now: Time) {
+    /// RFC 6298 §5.2, §5.3: off while nothing is in flight, else restarted with `timeout`.
+    pub(super) fn restart_timer(&mut self, now: Time, timeout: Time) {
         let in_flight = self.highest > self.unacknowledged;
-        self.deadline = if in_flight { now + self.rtt.rto() } else { Time::MAX };
+        self.deadline = if in_flight { now + timeout } else { Time::MAX };
     }
 
     /// `acknowledged` bytes let the window grow; in slow start by `limit` segments at most, where bytes count

@@ -24,12 +24,12 @@ impl Sender {
         }
     }
 
-    /// `acknowledged` new bytes were acknowledged during fast recovery.
-    pub(super) fn recover(&mut self, now: Time, acknowledged: u64) {
+    /// `acknowledged` new bytes were acknowledged during fast recovery; the timer restarts with `timeout`.
+    pub(super) fn recover(&mut self, now: Time, acknowledged: u64, timeout: Time) {
         match self.parameters.recovery {
-            Recovery::Tahoe | Recovery::Reno => self.reno_recovered(now),
-            Recovery::NewReno => self.new_reno_recover(now, acknowledged),
-            Recovery::Sack | Recovery::Rack => self.sack_recover(now),
+            Recovery::Tahoe | Recovery::Reno => self.reno_recovered(now, timeout),
+            Recovery::NewReno => self.new_reno_recover(now, acknowledged, timeout),
+            Recovery::Sack | Recovery::Rack => self.sack_recover(now, timeout),
         }
     }
 
@@ -59,7 +59,7 @@ impl Sender {
         self.phase = Phase::Recovery;
         self.window.segments = self.window.threshold;
         self.retransmit = true;
-        self.restart_timer(now);
+        self.restart_timer(now, self.rtt.rto());
     }
 
     /// RFC 3042: each of the first duplicates allows one new segment. The congestion window does not change.

@@ -27,7 +27,7 @@ impl Sender {
         }
     }
 
-    pub(super) fn new_reno_recover(&mut self, now: Time, acknowledged: u64) {
+    pub(super) fn new_reno_recover(&mut self, now: Time, acknowledged: u64, timeout: Time) {
         let payload = self.payload as f64;
         if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
             // §3.2, full acknowledgment, option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS), no burst.
@@ -35,7 +35,7 @@ impl Sender {
             self.window.segments = self.window.threshold.min(flight.max(1.0) + 1.0);
             self.inflation = 0.0;
             self.phase = Phase::Open;
-            self.restart_timer(now);
+            self.restart_timer(now, timeout);
             return;
         }
         // §3.2, partial acknowledgment: the next hole is retransmitted; the window deflates by what was
@@ -47,7 +47,7 @@ impl Sender {
         }
         // Impatient variant: the timer starts again at the first partial acknowledgment only.
         if std::mem::take(&mut self.impatient) {
-            self.restart_timer(now);
+            self.restart_timer(now, timeout);
         }
     }
 }

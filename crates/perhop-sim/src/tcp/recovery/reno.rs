@@ -27,11 +27,11 @@ impl Sender {
     }
 
     /// RFC 5681 §3.2, step 6: any acknowledgment of new data ends recovery, whatever else is lost.
-    pub(super) fn reno_recovered(&mut self, now: Time) {
+    pub(super) fn reno_recovered(&mut self, now: Time, timeout: Time) {
         self.phase = Phase::Open;
         self.window.segments = self.window.threshold;
         self.inflation = 0.0;
-        self.restart_timer(now);
+        self.restart_timer(now, timeout);
         if self.parameters.growth == Growth::Always {
             // ns-2.35 tcp/tcp.cc, recv_newack_helper: this acknowledgment grows the window like any other.
             self.grow_window(now, self.payload, 1.0);

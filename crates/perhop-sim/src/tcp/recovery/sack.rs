@@ -27,11 +27,11 @@ impl Sender {
         }
     }
 
-    pub(super) fn sack_recover(&mut self, now: Time) {
+    pub(super) fn sack_recover(&mut self, now: Time, timeout: Time) {
         // Step A.
         if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
             self.phase = Phase::Open;
         }
-        self.restart_timer(now);
+        self.restart_timer(now, timeout);
     }
 }

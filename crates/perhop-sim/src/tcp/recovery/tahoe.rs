@@ -15,7 +15,7 @@ impl Sender {
                 // As after a timeout, but before one.
                 self.on_loss_detected();
                 self.enter_loss();
-                self.restart_timer(now);
+                self.restart_timer(now, self.rtt.rto());
             }
             Ordering::Equal | Ordering::Greater => {}
         }
