@@ -32,6 +32,8 @@ _PARTS = 1000
 # What ended points are kept back for at least: a hundred times what storing the last ones took, so that a
 # hundredth of the time goes there; but no longer than that many seconds, however slow the disk.
 _SPACING, _LONGEST_S = 100.0, 2.0
+# What is assumed before the first.
+_STORING_S = 0.01
 
 
 class Growing:
@@ -39,7 +41,7 @@ class Growing:
 
     def __init__(self, folder: Path, shown: Path, plan: Plan) -> None:
         self._folder, self._shown, self._plan = folder, shown, plan
-        self._storing_s = 0.0
+        self._storing_s = _STORING_S
         for hidden in folder.glob(f".{MANIFEST}-*.new"):
             disk.remove(hidden)
         for table in self._tables:
@@ -66,7 +68,7 @@ class Growing:
         yield from (int(number) for number in np.flatnonzero(~self.ended))
 
     def interval_s(self, elapsed_s: float) -> float:
-        """Return how long ended points may be kept back: the first not at all."""
+        """Return how long ended points may be kept back."""
         return max(elapsed_s / _PARTS, min(_SPACING * self._storing_s, _LONGEST_S))
 
     def add(self, tables: Mapping[str, pl.DataFrame]) -> None:
@@ -98,6 +100,8 @@ class Growing:
 
         """
         for name in self._tables:
+            if parts.is_whole(self._folder / name, len(self._plan.design)):
+                continue
             with self._anew(name) as new:
                 # Where every point failed, a table has no part.
                 if any((self._folder / name).glob("*.parquet")):

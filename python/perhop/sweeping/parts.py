@@ -88,6 +88,12 @@ def in_one(folder: Path, contents: Mapping[str, bytes]) -> pl.DataFrame:
         raise damaged(folder, str(error).splitlines()[0]) from error
 
 
+def is_whole(folder: Path, points: int) -> bool:
+    """Whether a complete table is one part, added at once: then writing it anew would give the same bytes."""
+    names = [_NAME.fullmatch(path.name) for path in folder.glob("*.parquet")]
+    return points <= POINTS_OF_A_PART and [name and int(name[1]) for name in names] == [0]
+
+
 def write_whole(folder: Path, source: pl.LazyFrame, points: int) -> None:
     """Write a complete table, whose bytes depend on its rows alone, a part after the other."""
     for first in range(0, points, POINTS_OF_A_PART):
