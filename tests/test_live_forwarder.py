@@ -323,6 +323,8 @@ def test_a_tunnel_carries_bare_packets(row: Row, tmp_path: Path) -> None:
     config = _config(directions=[direction("t0", "t0")], socket="tun")
     packet = datagram(100, codepoint=10)[14:]
     with listening(row.middle, "t0", 1) as listener, forwarding(row.middle, tmp_path, config) as forwarder:
+        # The kernel notices by and by that the interface has a far side, and drops what is sent before.
+        wait_until(lambda: "state DOWN" not in row.middle.run("ip", "link", "show", "t0"))
         row.middle.send("t0", [packet])
         ((_, found, _),) = heard(listener)
         result = forwarder.end()
