@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fidelity import analytic, kernel, l4s, linux_aqm, linux_tcp, ns2, router
+from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, ns2, router
 from fidelity.document import Part, page
 from fidelity.simulating import QUICK, WHOLE, Effort
 
 PAGE = Path(__file__).parents[1] / "docs" / "fidelity.md"
-PEERS = ("analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "l4s", "kernel")
+PEERS = ("analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "linux-gred", "l4s", "kernel")
 
 
 def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
@@ -26,6 +26,7 @@ def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
         "ns-2": ns2.part,
         "linux-tcp": linux_tcp.part,
         "linux-aqm": linux_aqm.part,
+        "linux-gred": linux_gred.part,
         "l4s": l4s.part,
         "kernel": kernel.part,
     }

@@ -14,12 +14,12 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT))
 from fidelity import __main__ as command
-from fidelity import analytic, kernel, l4s, linux_aqm, linux_tcp, ns2, router
+from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, ns2, router
 from fidelity.comparison import BY_CHANCE, Comparison, Rule, Value, estimate
 from fidelity.document import Part, page
 from fidelity.linux_tcp import EXTRAS
 from fidelity.reasons import reason
-from fidelity.simulating import QUICK
+from fidelity.simulating import QUICK, WHOLE
 
 PAGE = ROOT / "docs" / "fidelity.md"
 
@@ -162,6 +162,19 @@ def test_prague_and_cubic_share_as_in_the_l4s_teams_kernel() -> None:
     assert sorted(one.reference.mean for one in rows)[0] < 15 and max(one.reference.mean for one in rows) > 60
 
 
+def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
+    """Rates within 2 %, or chance; drops as everywhere beside Linux."""
+    rows = list(linux_gred.compare(replace(WHOLE, replications=4)))
+    assert len(rows) == 3 * 4
+    assert [one for one in rows if not one.met] == []
+    # What one average does to green is far from what RIO-C does: neither passes for the other.
+    rates = {one.name: one for one in rows if one.quantity == "TCP"}
+    assert rates["RIO-C"].measured.mean > 4 * rates["WRED"].reference.mean
+    # Wide intervals are named, and only they replace the 2 %.
+    assert linux_gred.near(Value(100.0, 1.0), Value(100.0, 1.0)).relative == 0.02
+    assert linux_gred.near(Value(100.0, 2.0), Value(100.0, 1.0)).chance
+
+
 def test_another_discipline_would_be_missed() -> None:
     """The median wait tells the disciplines apart by far more than is allowed."""
     cases = [one for one in linux_aqm.cases() if one.flows == "cubic-on" and one.round_trip_ms == 20]
@@ -182,7 +195,8 @@ def test_the_page_in_the_documentation_is_one_of_these() -> None:
     headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
     assert headings[0] == "Misses"
     assert {"Theory", "Routers", "ns-2"} <= set(headings)
-    for title in ("Theory", "Routers", "ns-2", "Linux's TCP", "Linux's queues and TCP", "L4S", "Linux"):
+    linux = ("Linux's TCP", "Linux's queues and TCP", "Linux's GRED and TCP", "L4S", "Linux")
+    for title in ("Theory", "Routers", "ns-2", *linux):
         row = re.search(rf"^\| {title} \| (\d+) \| (\d+) \| (\d+) \|", text, flags=re.MULTILINE)
         assert row is not None
         assert int(row[1]) == int(row[2]) + int(row[3])
@@ -190,7 +204,8 @@ def test_the_page_in_the_documentation_is_one_of_these() -> None:
     assert "fidelity" in (ROOT / "docs" / "index.md").read_text().splitlines()
     for file in ("README.md", "CONTRIBUTING.md"):
         assert "docs/fidelity.md" in (ROOT / file).read_text(), file
-    assert set(command.PEERS) == {"analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "l4s", "kernel"}
+    peers = {"analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "linux-gred", "l4s", "kernel"}
+    assert set(command.PEERS) == peers
 
 
 def _section(text: str, title: str) -> str:
