@@ -2,23 +2,8 @@
 #     ns packets.tcl SEED RATE DELAY LIMIT SECONDS UDP TIMERFIX   prints: time and number of each packet of TCP sent
 foreach {seed rate delay limit seconds udp timerfix} $argv break
 
-Agent/TCP set windowInit_ 1
-Agent/TCP set tcpTick_ 0.1
-Agent/TCP set minrto_ 0
-Agent/TCP set maxrto_ 100000
-Agent/TCP set rtxcur_init_ 6.0
-Agent/TCP set rfc2988_ false
-Agent/TCP set useHeaders_ false
-Agent/TCP set packetSize_ 1000
-Agent/TCP set singledup_ 0
-Agent/TCP set syn_ false
-Agent/TCP set delay_growth_ false
-Agent/TCP set precisionReduce_ false
-Agent/TCP set exitFastRetrans_ false
+source [file join [file dirname [info script]] tcp-1999.tcl]
 Agent/TCP set timerfix_ $timerfix
-Agent/TCP set bugfix_ss_ 0
-Agent/TCP set SetCWRonRetransmit_ false
-Agent/TCP set window_ 64
 
 set ns [new Simulator]
 # The phase of the clock is drawn from it.

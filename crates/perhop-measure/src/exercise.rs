@@ -1,6 +1,6 @@
 //! [`Exercise`]: what an exercise lets one change, and what its scenario and results have to be like.
 //!
-//! The same code judges in the playground's page and in Python, so that both say the same. It reads scenarios
+//! It judges in the playground's page and in Python, so that both say the same. It reads scenarios
 //! and summaries as the JSON that both hand out.
 
 use std::collections::BTreeSet;
@@ -67,7 +67,7 @@ pub enum Sign {
     /// At least.
     #[serde(rename = ">=")]
     AtLeast,
-    /// The same.
+    /// Exactly as much.
     #[serde(rename = "==")]
     Equal,
     /// Another.

@@ -1,6 +1,6 @@
 //! [`Playback`]: a run again, packet by packet, for whoever draws what happens at a port.
 //!
-//! The same seed gives the same run, so that any instant of it can be looked at afterwards: the plain engine
+//! A seed gives one run, so that any instant of it can be looked at afterwards: the plain engine
 //! runs up to it and writes down what becomes of the packets from there on.
 
 mod columns;

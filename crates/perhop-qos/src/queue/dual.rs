@@ -102,7 +102,7 @@ impl CoupledScheduler {
 }
 
 impl DualQueue {
-    /// The same with one queue or two.
+    /// This queue, which is empty: all packets in one FIFO, or those with low latency in their own.
     pub(crate) fn of(self, queues: CoupledQueues) -> DualQueue {
         DualQueue { is_one: queues == CoupledQueues::One, ..self }
     }

@@ -4,23 +4,7 @@ set seed [lindex $argv 0]
 set seconds [lindex $argv 1]
 set warmup [lindex $argv 2]
 
-Agent/TCP set windowInit_ 1
-Agent/TCP set tcpTick_ 0.1
-Agent/TCP set minrto_ 0
-Agent/TCP set maxrto_ 100000
-Agent/TCP set rtxcur_init_ 6.0
-Agent/TCP set rfc2988_ false
-Agent/TCP set useHeaders_ false
-Agent/TCP set packetSize_ 1000
-Agent/TCP set singledup_ 0
-Agent/TCP set syn_ false
-Agent/TCP set delay_growth_ false
-Agent/TCP set precisionReduce_ false
-Agent/TCP set exitFastRetrans_ false
-Agent/TCP set timerfix_ false
-Agent/TCP set bugfix_ss_ 0
-Agent/TCP set SetCWRonRetransmit_ false
-Agent/TCP set window_ 64
+source [file join [file dirname [info script]] ../../../../tests/ns2/tcp-1999.tcl]
 Queue/RED set bytes_ false
 Queue/RED set queue_in_bytes_ false
 Queue/RED set gentle_ false
