@@ -39,6 +39,7 @@ _SHARES: dict[str, list[dict[str, Any]]] = {
     "scfq": [{"weight": 1}, {"weight": 2.5}, {"bandwidth": "1Mb/s"}, {"bandwidth": "333333b/s"}],
     "wfq": [{"weight": 1}, {"weight": 7}],
     "drr": [{"quantum": "1500B"}, {"quantum": "4500B"}],
+    "hfsc": [{"link-share": {"m2": "2Mb/s"}}, {"real-time": {"m2": "1Mb/s"}, "link-share": {"m2": "1Mb/s"}}],
     "three-parameter": [{"minimum": "1Mb/s", "weight": 2}, {"weight": 1}],
 }
 

@@ -5,7 +5,7 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::{Corpus, fuzz_target};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm, ShareConfig};
+use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig, ShapeConfig, ShapeForm, ShareConfig};
 use perhop_qos::units::{ByteSize, Rate, Time};
 
 use bounds::{QUANTUM, RATE};
@@ -20,7 +20,7 @@ mod fluid;
 mod wire;
 
 const LONGEST: u32 = 1500;
-const ALL: [SchedulerConfig; 9] = [
+const ALL: [SchedulerConfig; 10] = [
     SchedulerConfig::Fifo,
     SchedulerConfig::Priority,
     SchedulerConfig::Wrr,
@@ -30,6 +30,7 @@ const ALL: [SchedulerConfig; 9] = [
     SchedulerConfig::Wf2qPlus,
     SchedulerConfig::ThreeParameter,
     SchedulerConfig::Cbq,
+    SchedulerConfig::Hfsc,
 ];
 
 #[derive(Debug, Arbitrary)]
@@ -54,6 +55,11 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
         }
         // The wire does not rest where every class may borrow.
         SchedulerConfig::Cbq => ShareConfig { fraction: Some(weight / 20.0), ..Default::default() },
+        SchedulerConfig::Hfsc => {
+            let m2 = Rate::from_bits_per_second((400_000.0 * weight) as u64);
+            let link_share = Some(ServiceCurveConfig { m1: None, d: None, m2 });
+            ShareConfig { link_share, ..Default::default() }
+        }
         _ => ShareConfig { weight: Some(weight), ..Default::default() },
     }
 }
@@ -75,7 +81,7 @@ fuzz_target!(|input: Input| -> Corpus {
     }
     // WFQ's clock is that of a wire that sends without a pause: no shaper within it.
     let shape = input.shape.filter(|_| scheduler != SchedulerConfig::Wfq);
-    // CBQ inside CBQ is one scheduler: there is nothing around a class to hold back.
+    // CBQ inside CBQ, or HFSC inside HFSC, is one scheduler: there is nothing around a class to hold back.
     let is_one = config.classes.iter().any(|class| class.link_shared(scheduler).is_some());
     let shape = shape.filter(|(class, ..)| !is_one || class % 4 != 1);
     if let Some((class, kilobits, burst)) = shape {

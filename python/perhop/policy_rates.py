@@ -12,7 +12,7 @@ from perhop.schema_types import ClassConfig, ConditionerConfig, PolicyConfig, Qu
 def guarantee_of(config: ClassConfig) -> float | None:
     """Return the rate that a class is guaranteed, in bits per second, if a rate is written."""
     share: Mapping[str, Any] = config.get("share") or {}
-    written = share.get("minimum") or share.get("bandwidth")
+    written = share.get("minimum") or share.get("bandwidth") or (share.get("real-time") or {}).get("m2")
     return bits_per_second(written) if written else None
 
 
@@ -23,22 +23,24 @@ def minimum_of(config: ClassConfig) -> float:
 
 
 def weight_of(config: ClassConfig) -> float:
-    """Return the weight of a class among its siblings: its bandwidth, quantum, fraction or plain weight."""
+    """Return the weight of a class among its siblings: its bandwidth, quantum, fraction, slope or weight."""
     share: Mapping[str, Any] = config.get("share") or {}
     if share.get("minimum"):
         return float(share.get("weight") or 1.0)
     if share.get("fraction"):
         return float(share["fraction"])
-    written = share.get("bandwidth") or share.get("quantum") or share.get("weight")
+    slope = (share.get("link-share") or {}).get("m2")
+    written = share.get("bandwidth") or share.get("quantum") or share.get("weight") or slope
     found = quantity(str(written)) if written else None
     return found[0] if found else 1.0
 
 
 def limit_of(config: ClassConfig) -> float | None:
-    """Return the lowest of the rates that a class is policed, capped or shaped to, in bits per second."""
-    police, shape = config.get("police"), config.get("shape")
-    cap = (config.get("share") or {}).get("cap")
-    return min((bits_per_second(one["rate"]) for one in (police, cap, shape) if one), default=None)
+    """Return the lowest of the rates that a class is policed, capped, limited or shaped to, in bits/s."""
+    share: Mapping[str, Any] = config.get("share") or {}
+    rates = [one["rate"] for one in (config.get("police"), share.get("cap"), config.get("shape")) if one]
+    limit = share.get("upper-limit")
+    return min((bits_per_second(one) for one in [*rates, *([limit["m2"]] if limit else [])]), default=None)
 
 
 def conditioner_limit(stage: ConditionerConfig) -> float | None:

@@ -11,7 +11,7 @@ from perhop.core_types import RecognizedPlatform, ResolvedClass, ResolvedGuarant
 from perhop.policy_rates import conditioner_limits, guarantee_of, has_priority, limit_of, weight_of
 from perhop.ports import ports, resolved
 from perhop.quantity import bits_per_second
-from perhop.schema_types import QueueingConfig, ScenarioConfig
+from perhop.schema_types import ClassConfig, QueueingConfig, ScenarioConfig
 
 # The kinds of `bandwidth` that are rates.
 _GUARANTEES = ("kbps", "percent")
@@ -144,12 +144,28 @@ def _guarantees(queueing: QueueingConfig, rate: float | None) -> list[float | No
     if queueing.get("scheduler") == "cbq" and rate is not None:
         total = max(sum((guarantee_of(one) or rate * weight_of(one)) / rate for one in classes), 1.0)
         return [(guarantee_of(one) or rate * weight_of(one)) / total for one in classes]
+    if queueing.get("scheduler") == "hfsc" and rate is not None:
+        return [*_by_service_curves(classes, rate)]
     if queueing.get("scheduler") == "priority":
         limits = [limit_of(one) for one in classes[:-1]]
         known = rate is not None and None not in limits
         rest = max((rate or 0.0) - sum(limit or 0.0 for limit in limits), 0.0)
         return [*limits, rest if known else None]
     return [guarantee_of(one) or (rate if len(classes) == 1 else None) for one in classes]
+
+
+def _by_service_curves(classes: Sequence[ClassConfig], rate: float) -> list[float]:
+    """Return what HFSC gives to classes that all want more: their claims, or their part of what is left."""
+    slopes = [weight_of(one) if (one.get("share") or {}).get("link-share") else 0.0 for one in classes]
+    sure = [min(guarantee_of(one) or 0.0, rate) for one in classes]
+    sharing = [index for index, slope in enumerate(slopes) if slope]
+    while True:
+        left = max(rate - sum(one for index, one in enumerate(sure) if index not in sharing), 0.0)
+        parts = {index: left * slopes[index] / sum(slopes[one] for one in sharing) for index in sharing}
+        more = [index for index in sharing if parts[index] >= sure[index]]
+        if len(more) == len(sharing):
+            return [parts.get(index, one) for index, one in enumerate(sure)]
+        sharing = more
 
 
 def _sent(port: str, summary: Mapping[str, Any], seconds: float) -> dict[str, dict[str, Any]]:

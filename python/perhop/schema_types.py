@@ -334,9 +334,18 @@ ShareConfig = TypedDict("ShareConfig", {
     "borrow": 'NotRequired[bool | None]',
     "max-idle": 'NotRequired[Time | None]',
     "extra-delay": 'NotRequired[Time | None]',
+    "real-time": 'NotRequired[ServiceCurveConfig | None]',
+    "link-share": 'NotRequired[ServiceCurveConfig | None]',
+    "upper-limit": 'NotRequired[ServiceCurveConfig | None]',
     "level": 'NotRequired[int | None]',
     "cap": 'NotRequired[CapConfig | None]',
 })
+
+
+class ServiceCurveConfig(TypedDict):
+    m1: NotRequired[Rate | None]
+    d: NotRequired[Time | None]
+    m2: Rate
 
 
 class CapConfig(TypedDict):
@@ -789,7 +798,7 @@ MeterScope = Literal["aggregate", "flow"]
 Action = Literal["transmit", "drop", "continue"] | ActionParameters
 CopyField = Literal["dscp", "precedence", "cos", "mpls-exp", "label", "color"]
 CopyDefault = str | int
-SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq"]
+SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq", "hfsc"]
 Guideline = Literal["formal", "ancestor-only", "top-level"]
 Turns = Literal["weighted", "packet"]
 ShapeForm = Literal["average", "peak"]

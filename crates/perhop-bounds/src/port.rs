@@ -130,9 +130,13 @@ fn any(config: &QueueingConfig, holds: &impl Fn(&ClassConfig) -> bool) -> bool {
 
 /// Whether the wire may rest beside a packet.
 fn may_hold_back(config: &QueueingConfig) -> bool {
-    let is_cbq = |config: &QueueingConfig| config.scheduler == SchedulerConfig::Cbq;
-    is_cbq(config)
-        || any(config, &|class| class.shape.is_some() || class.queueing.as_ref().is_some_and(is_cbq))
+    may_hold_alone(config)
+        || any(config, &|class| class.shape.is_some() || class.queueing.as_ref().is_some_and(may_hold_alone))
+}
+
+/// Whether its scheduler holds a class back that is alone.
+fn may_hold_alone(config: &QueueingConfig) -> bool {
+    matches!(config.scheduler, SchedulerConfig::Cbq | SchedulerConfig::Hfsc)
 }
 
 /// Whether packets may pass a policer beyond its rate, while nothing else waits.
@@ -152,6 +156,9 @@ fn cap_curve(cap: &CapConfig) -> Arrival {
 /// Why a class of CBQ has no guarantee.
 const NO_BOUND_FOR_CBQ: &str =
     "cbq holds a class back by an average of what it used: no bound of that is known here";
+/// Why a class of HFSC has no guarantee.
+const NO_BOUND_FOR_HFSC: &str =
+    "hfsc guarantees by curves of all its classes together: no bound of that is computed";
 
 /// The walk through the schedulers of a port, from the wire inwards.
 struct Walk<'a, 'b> {
@@ -185,7 +192,7 @@ impl<'a> Walk<'a, '_> {
         for (rank, index) in order.iter().enumerate() {
             let ranks = (&order[..rank], &order[rank + 1..]);
             let scheduled = self.scheduled(config, above, &active, &children, *index, ranks);
-            let is_alone = active.len() == 1 && config.scheduler != SchedulerConfig::Cbq;
+            let is_alone = active.len() == 1 && !may_hold_alone(config);
             self.class(&active[*index], scheduled, above, is_alone);
         }
     }
@@ -212,7 +219,7 @@ impl<'a> Walk<'a, '_> {
         (before, below): (&[usize], &[usize]),
     ) -> Guarantee {
         use SchedulerConfig as Scheduler;
-        if children.len() == 1 && config.scheduler != Scheduler::Cbq {
+        if children.len() == 1 && !may_hold_alone(config) {
             return above.whole();
         }
         match config.scheduler {
@@ -228,6 +235,7 @@ impl<'a> Walk<'a, '_> {
             Scheduler::Wf2qPlus => schedule::fluid(above, children, index, &config.classes, Rule::Wf2qPlus),
             Scheduler::ThreeParameter => schedule::minimum(above, children, index),
             Scheduler::Cbq => Guarantee::none(above.counted, NO_BOUND_FOR_CBQ),
+            Scheduler::Hfsc => Guarantee::none(above.counted, NO_BOUND_FOR_HFSC),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use perhop_qos::Rate;
 use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
-use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
+use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig, ShareConfig};
 
 use crate::finding::{Finding, Place, Subject};
 use crate::queues::{Leaf, check_ring};
@@ -60,7 +60,8 @@ impl Walk<'_, '_> {
                 // Where nothing is left for all of them, that is said once.
                 let inner_rate = inner_rate.filter(|_| !starves);
                 // The allotments of CBQ inside CBQ are parts of the wire as well.
-                let is_link_shared = class.link_shared(queueing.scheduler).is_some();
+                let is_cbq = queueing.scheduler == SchedulerConfig::Cbq;
+                let is_link_shared = is_cbq && class.link_shared(queueing.scheduler).is_some();
                 let inner_rate = if is_link_shared { rate } else { inner_rate };
                 self.level(inner, inner_rate, path, &joined(name, class));
             } else {
@@ -96,6 +97,7 @@ impl Walk<'_, '_> {
             class.police.map(|police| police.rate),
             class.shape.map(|shape| shape.rate),
             class.share.cap.map(|cap| cap.rate),
+            class.share.upper_limit.map(|limit| limit.m2),
             self.subject.limits.get(name).copied(),
             policer.and_then(crate::policers::held_to),
         ];
@@ -224,10 +226,37 @@ fn sure(queueing: &QueueingConfig, rate: Rate, limits: &[Option<Rate>]) -> Vec<f
             let total: f64 = classes.iter().map(own).sum();
             classes.iter().map(|class| own(class) * (rate / total.max(f64::MIN_POSITIVE)).min(1.0)).collect()
         }
+        SchedulerConfig::Hfsc => by_service_curves(classes, rate),
         _ => {
             let total: f64 = classes.iter().map(|class| weight(&class.share)).sum();
             classes.iter().map(|class| rate * weight(&class.share) / total.max(f64::MIN_POSITIVE)).collect()
         }
+    }
+}
+
+/// What HFSC gives each class in the long run where all of them want more: what it claims, or its part of
+/// what is left where that is more.
+fn by_service_curves(classes: &[ClassConfig], rate: f64) -> Vec<f64> {
+    let slope =
+        |curve: Option<ServiceCurveConfig>| curve.map_or(0.0, |one| one.m2.as_bits_per_second() as f64);
+    let mut sure: Vec<f64> = classes.iter().map(|class| slope(class.share.real_time).min(rate)).collect();
+    let shares: Vec<f64> = classes.iter().map(|class| slope(class.share.link_share)).collect();
+    let mut sharing: Vec<usize> = (0..classes.len()).filter(|index| shares[*index] > 0.0).collect();
+    loop {
+        let claimed: f64 =
+            (0..classes.len()).filter(|index| !sharing.contains(index)).map(|index| sure[index]).sum();
+        let total: f64 = sharing.iter().map(|index| shares[*index]).sum();
+        let part = |index: usize| (rate - claimed).max(0.0) * shares[index] / total;
+        let before = sharing.len();
+        let has_less = |index: &usize| part(*index) >= sure[*index];
+        let left: Vec<usize> = sharing.iter().copied().filter(has_less).collect();
+        if left.len() == before {
+            for index in left {
+                sure[index] = (rate - claimed).max(0.0) * shares[index] / total;
+            }
+            return sure;
+        }
+        sharing = left;
     }
 }
 
@@ -270,7 +299,8 @@ fn guaranteed(queueing: &QueueingConfig, voice: f64, mean: f64) -> (f64, f64) {
     let mut sum = (0.0, 0.0);
     for class in &queueing.classes {
         let promised = class.police.map(|police| police.rate);
-        let promised = promised.or(class.share.bandwidth).or(class.share.minimum);
+        let claimed = class.share.real_time.map(|curve| curve.m2);
+        let promised = promised.or(class.share.bandwidth).or(class.share.minimum).or(claimed);
         let promised = promised.map_or(0.0, |rate| rate.as_bits_per_second() as f64);
         let grown = if queueing.scheduler == SchedulerConfig::Priority { voice } else { mean };
         let inside = match &class.queueing {

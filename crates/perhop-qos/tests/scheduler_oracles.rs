@@ -8,16 +8,23 @@ mod wire;
 
 use bounds::{BYTES_PER_SECOND, RATE, served};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::scheduler::{CapConfig, SchedulerConfig, ShapeConfig, ShapeForm, ShareConfig};
+use perhop_qos::scheduler::{
+    CapConfig, SchedulerConfig, ServiceCurveConfig, ShapeConfig, ShapeForm, ShareConfig,
+};
 use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 use proptest::prelude::*;
 use wire::{Arrival, Departure, send};
 
 const LONGEST: u32 = 1500;
 
-const FAIR: [SchedulerConfig; 4] =
-    [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wfq, SchedulerConfig::Wf2qPlus];
-const ALL: [SchedulerConfig; 9] = [
+const FAIR: [SchedulerConfig; 5] = [
+    SchedulerConfig::Drr,
+    SchedulerConfig::Scfq,
+    SchedulerConfig::Wfq,
+    SchedulerConfig::Wf2qPlus,
+    SchedulerConfig::Hfsc,
+];
+const ALL: [SchedulerConfig; 10] = [
     SchedulerConfig::Fifo,
     SchedulerConfig::Priority,
     SchedulerConfig::Wrr,
@@ -27,6 +34,7 @@ const ALL: [SchedulerConfig; 9] = [
     SchedulerConfig::Wf2qPlus,
     SchedulerConfig::ThreeParameter,
     SchedulerConfig::Cbq,
+    SchedulerConfig::Hfsc,
 ];
 
 /// The share of a class with this weight under `scheduler`, where a DRR quantum of 500 B is a weight of 1. A
@@ -42,6 +50,11 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
             ShareConfig { minimum, weight: Some(weight), ..Default::default() }
         }
         SchedulerConfig::Cbq => ShareConfig { fraction: Some(weight / 20.0), ..Default::default() },
+        SchedulerConfig::Hfsc => {
+            let m2 = Rate::from_bits_per_second((400_000.0 * weight) as u64);
+            let link_share = Some(ServiceCurveConfig { m1: None, d: None, m2 });
+            ShareConfig { link_share, ..Default::default() }
+        }
         _ => ShareConfig { weight: Some(weight), ..Default::default() },
     }
 }
@@ -206,8 +219,9 @@ proptest! {
         let excess = ByteSize::from_bytes(300);
         let shape = ShapeConfig { excess, form: ShapeForm::Peak, ..shape(2_000_000, burst) };
         if ALL[outer] != SchedulerConfig::Wfq {
-            // CBQ inside CBQ is one scheduler: there is nothing around a class to hold back.
-            let is_one = (ALL[outer], ALL[inner]) == (SchedulerConfig::Cbq, SchedulerConfig::Cbq);
+            // CBQ inside CBQ, or HFSC inside HFSC, is one scheduler: there is nothing around a class to hold
+            // back.
+            let is_one = outer == inner && matches!(ALL[outer], SchedulerConfig::Cbq | SchedulerConfig::Hfsc);
             config.classes[1].shape = (!is_one).then_some(shape);
             if ALL[inner] != SchedulerConfig::Wfq {
                 config.classes[1].queueing.as_mut().unwrap().classes[1].shape = Some(shape);

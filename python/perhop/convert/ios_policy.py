@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import gcd
-from typing import Any
+from typing import Any, cast
 
 from perhop.convert.conditions import same
 from perhop.convert.ios_class import queue_lines, rate_words, shape_line, share_lines, size
 from perhop.convert.ios_conditioner import TableMaps, is_rate_limit, stage_lines
 from perhop.convert.ios_match import ClassMaps, InexpressibleError, ios_name
-from perhop.convert.policies import Remark
+from perhop.convert.policies import Remark, one_line
+from perhop.policy_rates import weight_of
 from perhop.quantity import bits_per_second
+from perhop.schema_types import ClassConfig
 
 CLASS_DEFAULT = "class-default"
 # Stages that the router has by itself: a new tag without a class of service, no discard class.
@@ -147,12 +149,14 @@ class Writer:
             self.remarks.append(Remark(common, where, "IOS limits each queue"))
         if scheduler == "priority":
             return self._under_priority(classes, where)
-        if scheduler in {"wrr", "drr", "wfq", "wf2q-plus", "cbq"}:
+        if scheduler in {"wrr", "drr", "wfq", "wf2q-plus", "cbq", "hfsc"}:
             self.remarks.append(Remark(
                 f"scheduler {scheduler}", where,
                 "IOS shares by its own scheduler, which perhop has as scfq or three-parameter"))  # fmt: skip
         if scheduler == "cbq":
             classes = [self._without_links(one, where) for one in classes]
+        if scheduler == "hfsc":
+            classes = [self._without_curves(one, where) for one in classes]
         return [Class(one["name"], one.get("match"), queue=one) for one in _with_ratios(classes)]
 
     def _without_links(self, one: dict[str, Any], where: str) -> dict[str, Any]:
@@ -165,6 +169,15 @@ class Writer:
         if "fraction" in share:
             share = {"weight": round(100 * share["fraction"], 6)}
         return {**one, "share": share}
+
+    def _without_curves(self, one: dict[str, Any], where: str) -> dict[str, Any]:
+        """Return a class of HFSC with its slope in the long run alone."""
+        share: dict[str, Any] = one.get("share") or {}
+        for key in ("real-time", "upper-limit"):
+            if key in share:
+                said = f"{key} {one_line(str(share[key]))} of hfsc"
+                self.remarks.append(Remark(said, f"{where}, class {one['name']}", "no such curves in IOS"))
+        return {**one, "share": {"weight": round(weight_of(cast("ClassConfig", one)) / 1000, 6)}}
 
     def _under_priority(self, classes: list[Any], where: str) -> list[Class]:
         found: list[Class] = []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from perhop.convert.ios_class import size
 from perhop.convert.policies import Remark, one_line
 from perhop.convert.tc_queue import discipline
 from perhop.policy_rates import weight_of
 from perhop.quantity import bits_per_second
+from perhop.schema_types import ClassConfig
 
 # Linux: levels of priority of HTB, and the quanta that it accepts without a warning (sch_htb.c).
 _MOST_PRIORITY = 7
@@ -145,6 +146,11 @@ class Tree:
                 inside.where, "link sharing of cbq",
                 "HTB lends by rates, without levels, idle time that is saved up, and extra delay",
             )  # fmt: skip
+        if scheduler == "hfsc":
+            self._say(
+                inside.where, "service curves of hfsc",
+                "HTB guarantees the rates of their last pieces and lends what is left, without deadlines",
+            )  # fmt: skip
         if len(classes) > 1 and inside.parent != 1:
             self._say(
                 inside.where, "classes that share inside a class",
@@ -168,6 +174,8 @@ class Tree:
             return max(round(self._rate_bps * float(share["fraction"])), 1)
         if share.get("bandwidth"):
             return max(round(bits_per_second(share["bandwidth"])), 1)
+        if share.get("real-time"):
+            return max(round(bits_per_second(share["real-time"]["m2"])), 1)
         if len(classes) == 1:
             return inside.rate_bps
         total = sum(weight_of(other) for other in classes)
@@ -260,6 +268,8 @@ def _bound(one: Mapping[str, Any]) -> int | None:
 
 
 def _excess(one: Mapping[str, Any], rate: int, scheduler: str) -> float:
+    if scheduler == "hfsc":
+        return weight_of(cast("ClassConfig", one))
     if scheduler == "three-parameter":
         return float((one.get("share") or {}).get("weight") or 1.0)
     return float(rate)

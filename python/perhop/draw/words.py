@@ -30,6 +30,7 @@ _SCHEDULERS = {
     "wf2q-plus": "WF²Q+",
     "three-parameter": "minimum and excess",
     "cbq": "CBQ",
+    "hfsc": "HFSC",
 }
 # The names of buffer managers that go by waits, and their limits where none is written.
 _CODEL = {"codel": ("CoDel", "1000 packets"), "fq-codel": ("FQ-CoDel", "10240 packets")}

@@ -22,6 +22,7 @@ pub(crate) fn run(bench: &Bench) {
         ("wf2q-plus", SchedulerConfig::Wf2qPlus),
         ("three-parameter", SchedulerConfig::ThreeParameter),
         ("cbq", SchedulerConfig::Cbq),
+        ("hfsc", SchedulerConfig::Hfsc),
     ] {
         bench.case(&format!("scheduler/{name}"), || turns(scheduler));
     }
@@ -43,6 +44,8 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
                 json!({"minimum": (index % 4 > 0).then(|| format!("{}Mb/s", 1 + 80 * index))})
             } else if matches!(config, SchedulerConfig::Cbq) {
                 json!({"fraction": (1 + index) as f64 / 91.0})
+            } else if matches!(config, SchedulerConfig::Hfsc) {
+                json!({"real-time": {"m2": format!("{}Mb/s", 1 + index)}, "link-share": {"m2": "1Mb/s"}})
             } else {
                 json!({})
             };

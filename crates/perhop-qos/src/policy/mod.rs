@@ -113,10 +113,11 @@ pub struct ClassConfig {
 
 impl ClassConfig {
     /// The classes inside this one, where it stands under a scheduler `above` that looks at all of them
-    /// itself: `cbq` inside `cbq` is one scheduler with a tree of allotments.
+    /// itself: `cbq` inside `cbq` is one scheduler with a tree of allotments, `hfsc` inside `hfsc` one with a
+    /// tree of service curves.
     pub fn link_shared(&self, above: SchedulerConfig) -> Option<&QueueingConfig> {
-        let is_cbq = |scheduler| scheduler == SchedulerConfig::Cbq;
-        self.queueing.as_ref().filter(|inner| is_cbq(above) && is_cbq(inner.scheduler))
+        let shares = matches!(above, SchedulerConfig::Cbq | SchedulerConfig::Hfsc);
+        self.queueing.as_ref().filter(|inner| shares && inner.scheduler == above)
     }
     /// Whether `property` is one of it, or of a class inside it.
     pub(crate) fn holds(&self, property: fn(&ClassConfig) -> bool) -> bool {

@@ -5,6 +5,7 @@ use super::config::{LinkSharingConfig, SchedulerConfig};
 use super::contract::Scheduler;
 use super::drr::Drr;
 use super::fifo::Fifo;
+use super::hfsc::Hfsc;
 use super::priority::Priority;
 use super::scfq::Scfq;
 use super::three_parameter::ThreeParameter;
@@ -35,6 +36,8 @@ pub enum AnyScheduler {
     ThreeParameter(Box<ThreeParameter>),
     /// See [`Cbq`].
     Cbq(Box<Cbq>),
+    /// See [`Hfsc`].
+    Hfsc(Box<Hfsc>),
 }
 
 impl SchedulerConfig {
@@ -57,6 +60,7 @@ impl SchedulerConfig {
             SchedulerConfig::Cbq => {
                 AnyScheduler::Cbq(Box::new(Cbq::build(LinkSharingConfig::default(), classes, rate)?))
             }
+            SchedulerConfig::Hfsc => AnyScheduler::Hfsc(Box::new(Hfsc::build(classes)?)),
         })
     }
 }
@@ -91,6 +95,7 @@ macro_rules! dispatch {
             AnyScheduler::Wf2qPlus($scheduler) => $call,
             AnyScheduler::ThreeParameter($scheduler) => $call,
             AnyScheduler::Cbq($scheduler) => $call,
+            AnyScheduler::Hfsc($scheduler) => $call,
         }
     };
 }

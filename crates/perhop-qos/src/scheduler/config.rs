@@ -31,6 +31,23 @@ pub enum SchedulerConfig {
     /// Class-based queueing: link sharing, with priorities and a weighted round robin in bytes (Floyd and
     /// Jacobson 1995); takes `fraction` or `bandwidth`, `level`, `borrow`, `max-idle` and `extra-delay`.
     Cbq,
+    /// Hierarchical fair service curves (Stoica, Zhang and Ng 1997): real-time service by deadlines and link
+    /// sharing by virtual times, as in Linux; takes `real-time`, `link-share` and `upper-limit`.
+    Hfsc,
+}
+
+/// A service curve of two pieces, as in Linux' `tc`: a rate at first, another from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ServiceCurveConfig {
+    /// Bits per second at first, counted in IP bytes; without it, those of `m2`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub m1: Option<Rate>,
+    /// For how long `m1` holds, from the moment on at which the class has something to send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub d: Option<Time>,
+    /// Bits per second from then on, counted in IP bytes.
+    pub m2: Rate,
 }
 
 /// How `cbq` shares the wire, beside what its classes say.
@@ -125,6 +142,15 @@ pub struct ShareConfig {
     /// `cbq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_delay: Option<Time>,
+    /// What it is guaranteed, by deadlines, whatever its siblings do; for a class with a queue. For `hfsc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real_time: Option<ServiceCurveConfig>,
+    /// How it shares with its siblings what guarantees leave: relative to their curves. For `hfsc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_share: Option<ServiceCurveConfig>,
+    /// Up to where it shares; what it is guaranteed is not limited. For `hfsc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper_limit: Option<ServiceCurveConfig>,
     /// Its priority, 0 first; where no class says anything, their order. For `priority`, and for `cbq`, where
     /// classes may share a level and have 0 without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

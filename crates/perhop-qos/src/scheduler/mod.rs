@@ -10,6 +10,7 @@ mod config;
 mod contract;
 mod drr;
 mod fifo;
+mod hfsc;
 mod priority;
 mod ranks;
 mod rounds;
@@ -26,10 +27,13 @@ mod wrr;
 
 pub use any_scheduler::AnyScheduler;
 pub use cbq::Cbq;
-pub use config::{CapConfig, Guideline, LinkSharingConfig, SchedulerConfig, ShareConfig, Turns};
+pub use config::{
+    CapConfig, Guideline, LinkSharingConfig, SchedulerConfig, ServiceCurveConfig, ShareConfig, Turns,
+};
 pub use contract::{Scheduler, Selection};
 pub use drr::Drr;
 pub use fifo::Fifo;
+pub use hfsc::Hfsc;
 pub use priority::Priority;
 pub use scfq::Scfq;
 pub use shaper::{ShapeConfig, ShapeForm, Shaper};

@@ -27,6 +27,9 @@ impl ShareConfig {
             ("borrow", self.borrow.is_some()),
             ("max-idle", self.max_idle.is_some()),
             ("extra-delay", self.extra_delay.is_some()),
+            ("real-time", self.real_time.is_some()),
+            ("link-share", self.link_share.is_some()),
+            ("upper-limit", self.upper_limit.is_some()),
             ("level", self.level.is_some()),
             ("cap", self.cap.is_some()),
         ]

@@ -4,6 +4,7 @@
 #![allow(dead_code)] // not every test has all of them
 
 pub(crate) mod dualpi2;
+pub(crate) mod hfsc;
 pub(crate) mod laws;
 pub(crate) mod meters;
 pub(crate) mod pie;

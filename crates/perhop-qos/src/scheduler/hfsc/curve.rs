@@ -1,0 +1,179 @@
+//! Service curves of two pieces, and what a backlogged class has left of one (I. Stoica, H. Zhang, T. S. E.
+//! Ng, "A Hierarchical Fair Service Curve Algorithm for Link-Sharing, Real-Time and Priority Service", ACM
+//! SIGCOMM 1997, section VI; two pieces as in ALTQ and Linux).
+
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// What a byte counts: one unit is what one bit per second brings in a picosecond, so that curves are exact.
+const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
+/// A curve without slope never gets there.
+pub(super) const NEVER: u128 = u128::MAX;
+
+/// `length` bytes as service.
+pub(super) fn service(length: u32) -> u128 {
+    u128::from(length) * BYTE
+}
+
+/// A service curve through the origin: bits per second `m1` for the first `d` picoseconds, `m2` from then on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ServiceCurve {
+    m1: u128,
+    d: u128,
+    m2: u128,
+}
+
+impl ServiceCurve {
+    pub(super) fn new(m1: Rate, d: Time, m2: Rate) -> ServiceCurve {
+        ServiceCurve {
+            m1: m1.as_bits_per_second().into(),
+            d: d.as_picoseconds().into(),
+            m2: m2.as_bits_per_second().into(),
+        }
+    }
+    /// Whether it begins as steep as it goes on or steeper; otherwise it is convex.
+    fn is_concave(&self) -> bool {
+        self.m1 > self.m2
+    }
+    /// What its first piece brings.
+    fn first(&self) -> u128 {
+        self.m1.saturating_mul(self.d)
+    }
+}
+
+/// A service curve moved to (`x`, `y`), time or virtual time in picoseconds and service, with what is left
+/// of its first piece.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Runtime {
+    curve: ServiceCurve,
+    x: u128,
+    y: u128,
+    dx: u128,
+    dy: u128,
+}
+
+impl Runtime {
+    /// Where nothing has been served.
+    pub(super) fn new(curve: ServiceCurve) -> Runtime {
+        Runtime { curve, x: 0, y: 0, dx: curve.d, dy: curve.first() }
+    }
+
+    /// The straight line of its last piece: the eligible curve of a convex service curve, which is served
+    /// ahead of its deadlines so that they can be met when it becomes steep.
+    pub(super) fn eligible(mut self) -> Runtime {
+        if !self.curve.is_concave() {
+            (self.dx, self.dy) = (0, 0);
+        }
+        self
+    }
+
+    /// When it reaches `y`: the first instant of it.
+    pub(super) fn reaches(&self, y: u128) -> u128 {
+        let Some(above) = y.checked_sub(self.y) else { return self.x };
+        if above > self.dy || self.dy == 0 {
+            // A first piece without slope brings nothing until it ends.
+            let beyond = above - self.dy;
+            return self.x.saturating_add(self.dx).saturating_add(along(beyond, self.curve.m2));
+        }
+        self.x.saturating_add(along(above, self.curve.m1))
+    }
+
+    /// What it has brought at `x`.
+    fn at(&self, x: u128) -> u128 {
+        let after = x.saturating_sub(self.x);
+        match after.checked_sub(self.dx) {
+            None => self.y.saturating_add(after.saturating_mul(self.curve.m1)),
+            Some(beyond) => {
+                self.y.saturating_add(self.dy).saturating_add(beyond.saturating_mul(self.curve.m2))
+            }
+        }
+    }
+
+    /// A period of backlog begins at `x`, with `y` served: the smaller of itself and of the service curve
+    /// moved there. Of two convex curves it is one of them, since two pieces cannot say more.
+    pub(super) fn restart(&mut self, x: u128, y: u128) {
+        let curve = self.curve;
+        let now = self.at(x);
+        if !curve.is_concave() {
+            if now >= y {
+                (self.x, self.y) = (x, y);
+                (self.dx, self.dy) = (curve.d, curve.first());
+            }
+            return;
+        }
+        if now <= y {
+            return;
+        }
+        if self.at(x.saturating_add(curve.d)) >= y.saturating_add(curve.first()) {
+            *self = Runtime { curve, x, y, dx: curve.d, dy: curve.first() };
+            return;
+        }
+        // They cross where the steeper one has made up for what the other is ahead.
+        let ahead = (now - y) / (curve.m1 - curve.m2);
+        let left = self.x.saturating_add(self.dx).saturating_sub(x);
+        let dx = left.saturating_add(ahead);
+        *self = Runtime { curve, x, y, dx, dy: dx.saturating_mul(curve.m1) };
+    }
+}
+
+/// How long `service` takes at `rate`.
+fn along(service: u128, rate: u128) -> u128 {
+    match rate {
+        _ if service == 0 => 0,
+        0 => NEVER,
+        _ => service.div_ceil(rate),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn curve(m1: u64, d_us: u64, m2: u64) -> ServiceCurve {
+        let megabits = |rate: u64| Rate::from_bits_per_second(rate * 1_000_000);
+        ServiceCurve::new(megabits(m1), Time::from_microseconds(d_us), megabits(m2))
+    }
+
+    #[test]
+    fn a_curve_reaches_what_its_pieces_bring() {
+        // 8 Mb/s is a byte per microsecond: 100 bytes in the first 100 us, then a byte each 8 us.
+        let concave = Runtime::new(curve(8, 100, 1));
+        let us = |time: u128| time / 1_000_000;
+        assert_eq!([0, 50, 100, 101].map(|bytes| us(concave.reaches(service(bytes)))), [0, 50, 100, 108]);
+        // Nothing for 100 us.
+        let convex = Runtime::new(curve(0, 100, 8));
+        assert_eq!([0, 50].map(|bytes| us(convex.reaches(service(bytes)))), [100, 150]);
+        assert_eq!([0, 50].map(|bytes| us(convex.eligible().reaches(service(bytes)))), [0, 50]);
+        assert_eq!(Runtime::new(curve(8, 100, 0)).reaches(service(101)), NEVER);
+    }
+
+    proptest! {
+        /// What is left of a concave curve is the smallest of it moved to every start of a backlog.
+        #[test]
+        fn a_concave_curve_is_the_least_of_all_its_starts(
+            m1 in 2..20u64, m2 in 1..20u64, d_us in 1..2000u64,
+            periods in proptest::collection::vec((1..3_000u64, 0..1500u32), 1..12), ask in 1..20_000u32,
+        ) {
+            prop_assume!(m1 > m2);
+            let curve = curve(m1, d_us, m2);
+            let mut left = Runtime::new(curve);
+            let mut starts = Vec::new();
+            let (mut x, mut y) = (0, 0);
+            for (gap_us, bytes) in periods {
+                left.restart(x, y);
+                starts.push(Runtime { curve, x, y, dx: curve.d, dy: curve.first() });
+                // Nobody is served ahead of a curve before its next backlog begins.
+                let served = y + service(bytes);
+                x = left.reaches(served).max(x) + u128::from(gap_us) * 1_000_000;
+                y = served;
+            }
+            let target = y + service(ask);
+            let exact = starts.iter().map(|start| start.reaches(target)).max().unwrap();
+            let found = left.reaches(target);
+            // A crossing is rounded down to a picosecond, by which the second piece lies lower.
+            let rounding = u128::from(m1 / m2 + 2) * starts.len() as u128;
+            prop_assert!(exact.abs_diff(found) <= rounding, "{found} ps for {exact}");
+        }
+    }
+}
