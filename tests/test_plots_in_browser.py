@@ -13,6 +13,7 @@ from chromium import needs_chromium, opened, screenshot, scroll_through
 from conftest import ROOT, SCENARIO
 from perhop.plot import Chart, Line, Points, Rule, Span
 from perhop.plot.curves import curve_chart
+from perhop.plot.ellipses import ellipse_chart
 from perhop.plot.studies import STUDY_KINDS, study_charts
 from perhop.plot.writing import charts_page
 from test_study import make_study
@@ -43,7 +44,7 @@ def every_kind(folder: Path) -> list[Chart]:
     charts = [*perhop.plot.possible(wred), *perhop.plot.possible(perhop.run(file))]
     study = perhop_study(folder)
     charts += [*sweep.share(), *named.share(), *study_charts(study, "published")]
-    return [*charts, curve()]
+    return [*charts, curve(), ellipses()]
 
 
 def perhop_study(folder: Path) -> Path:
@@ -63,6 +64,16 @@ def curve() -> Chart:
     return curve_chart(
         [*rows, rows[-1] | {"case": {"size": "1500", "rate": "2"}}], "Figure 2: Delay", "seed 1."
     )
+
+
+def ellipses() -> Chart:
+    """Two ellipses, one of which is a line."""
+    row = {"x": ["queueing delay", "ms"], "y": ["goodput", "Mb/s"], "samples": 120, "deviation": [0.2, 0.5]}
+    rows = [
+        row | {"case": {"aqm": "pie"}, "center": [15.0, 9.4], "correlation": 0.6},
+        row | {"case": {"aqm": "codel"}, "center": [5.0, 8.9], "correlation": 1.0},
+    ]
+    return ellipse_chart(rows, "Table 5.1: Two flows", "seed 1.")
 
 
 @pytest.fixture(scope="module")

@@ -38,6 +38,8 @@ class Axis:
     greatest: float | None = None
     #: Logarithmic: all positions must be positive.
     log: bool = False
+    #: From the greatest on the left to the least on the right.
+    reversed: bool = False
 
     @property
     def title(self) -> str:
@@ -243,6 +245,7 @@ def _axis(axis: Axis, ticks: Sequence[float] = ()) -> dict[str, Any]:
         "least": axis.least,
         "greatest": axis.greatest,
         "log": axis.log,
+        "reversed": axis.reversed,
         "ticks": list(ticks),
     }
 

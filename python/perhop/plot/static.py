@@ -225,6 +225,8 @@ def _label_logarithms(axes: Axes, chart: Description) -> None:
         axes.set_yticks(ticks, labels=[f"{one:,g}" for one in ticks])
         axes.set_yticks([], minor=True)
         axes.set_ylim(ticks[0], ticks[-1])
+    if chart.x.reversed:
+        axes.invert_xaxis()
 
 
 def _legend(name: str) -> str:

@@ -10,11 +10,12 @@ from perhop.errors import InvalidInputError
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published_chart
 from perhop.plot.curves import curve_chart
+from perhop.plot.ellipses import ellipse_chart
 from perhop.saved import Saved
 from perhop.study.stored import content
 
 #: The kinds of plots of a study, by their names for `perhop plot`.
-STUDY_KINDS = ("published", "curve")
+STUDY_KINDS = ("published", "curve", "ellipse")
 # With a single figure, a plot shows no more than its row of the table.
 _FEWEST_POINTS = 2
 
@@ -57,4 +58,7 @@ def table_charts(data: Mapping[str, Any], table: Mapping[str, Any], note: str) -
     for metric in dict.fromkeys(one["metric"] for one in along):
         of_it = [one for one in along if one["metric"] == metric]
         found.append(curve_chart(of_it, table["heading"], note))
+    scattered = [one for one in data.get("ellipses", []) if one["table"] == table["id"]]
+    for name in dict.fromkeys(one["name"] for one in scattered):
+        found.append(ellipse_chart([one for one in scattered if one["name"] == name], table["heading"], note))
     return found

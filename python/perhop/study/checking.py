@@ -14,7 +14,18 @@ def problems(study: Study) -> Iterator[str]:
     None of the study's programs is executed: `require_functions` asks them.
     """
     yield from _unanswered(study)
+    yield from _undefined(study)
     yield from _wrong_names(study)
+
+
+def _undefined(study: Study) -> Iterator[str]:
+    for table in study.tables:
+        for metric in table.curves:
+            if metric not in study.metrics or study.metrics[metric].unit is None:
+                yield f"table {table.id} has a curve of `{metric}`, but no [metrics.{metric}] with a unit"
+        for name in table.ellipses:
+            if name not in study.scatters:
+                yield f"table {table.id} has ellipses of `{name}`, but there is no [scatters.{name}]"
 
 
 def _unanswered(study: Study) -> Iterator[str]:
@@ -33,10 +44,6 @@ def _unanswered(study: Study) -> Iterator[str]:
             yield f"table {row.table} publishes `{row.metric}`, but has no [metrics.{row.metric}]"
         elif study.metrics[row.metric].unit is not None:
             yield f"[metrics.{row.metric}] has a unit, but table {row.table} publishes the metric too"
-    for table in study.tables:
-        for metric in table.curves:
-            if metric not in study.metrics or study.metrics[metric].unit is None:
-                yield f"table {table.id} has a curve of `{metric}`, but no [metrics.{metric}] with a unit"
 
 
 def require_functions(study: Study) -> None:
@@ -51,7 +58,7 @@ def require_functions(study: Study) -> None:
 
 
 def _without_function(study: Study) -> Iterator[str]:
-    shown = [metric for table in study.tables for metric in table.curves]
+    shown = [name for table in study.tables for name in (*table.curves, *table.ellipses)]
     for metric in dict.fromkeys([*(row.metric for row in study.published), *shown]):
         if not hasattr(study.measures, metric):
             yield f"measures.py has no function `{metric}`"

@@ -43,6 +43,16 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class Scatter:
+    """Two quantities that are measured together, drawn as the ellipse of their standard deviations."""
+
+    name: str
+    #: Label and unit of each axis.
+    x: tuple[str, str]
+    y: tuple[str, str]
+
+
+@dataclass(frozen=True)
 class Case:
     """One experiment of a table."""
 
@@ -66,6 +76,8 @@ class Table:
     cases: tuple[Case, ...]
     #: The metrics measured at each point of its sweep: the curves of the paper.
     curves: tuple[str, ...]
+    #: The scatters of which each point of its sweep has an ellipse.
+    ellipses: tuple[str, ...] = ()
 
     def named(self, id: str) -> bool:
         """Whether `id` selects this table: `11` also selects its parts `11:a` and `11:b`."""
@@ -152,6 +164,7 @@ class Study:
     highlights: tuple[Highlight, ...]
     claims: tuple[Claim, ...]
     published: tuple[Published, ...] = field(repr=False)
+    scatters: dict[str, Scatter] = field(default_factory=dict)
 
     def figures_of(self, table: Table, case: Case) -> list[Published]:
         """Return the published figures that `case` reproduces."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from perhop.results import Results
 from perhop.study.definition import Assumption, Highlight, Study
+from perhop.study.ellipses import Ellipse
 from perhop.study.errors import Errors, errors_of
 from perhop.study.outcome import Figure, Point, Verdict
 
@@ -49,6 +50,8 @@ class Findings:
     results: dict[str, Results]
     #: Wall-clock time of the run, in seconds.
     seconds: float
+    #: Of the points of sweeps whose table asks for them.
+    ellipses: list[Ellipse] = field(default_factory=list)
 
     def __repr__(self) -> str:
         """Name the study and the seed; the figures would fill the screen."""

@@ -20,6 +20,7 @@ from perhop.study.definition import (
     Highlight,
     Metric,
     Published,
+    Scatter,
     Study,
     Table,
 )
@@ -82,6 +83,7 @@ def _read(folder: Path) -> Study:
             _claim(one, every_table) for one in Keys.of_file(folder / "claims.toml").tables("claim")
         ),
         published=tuple(row for file in sorted(folder.glob("reference/*.csv")) for row in _published(file)),
+        scatters={name: _scatter(name, one) for name, one in keys.named_tables("scatters")},
     )
     keys.finish()
     return study
@@ -105,24 +107,31 @@ def _metric(name: str, keys: Keys) -> Metric:
     return metric
 
 
+def _scatter(name: str, keys: Keys) -> Scatter:
+    scatter = Scatter(name, (keys.text("x"), keys.text("x-unit")), (keys.text("y"), keys.text("y-unit")))
+    keys.finish()
+    return scatter
+
+
 def _table(keys: Keys, folder: Path, sweeps: dict[str, dict[str, Any]]) -> Table:
     id = keys.text("id")
     swept = keys.mapping("sweep", {}) or {}
     scenario = folder / keys.text("scenario", "scenario.yaml")
-    curves = keys.texts("curves", ())
+    curves, ellipses = keys.texts("curves", ()), keys.texts("ellipses", ())
     table = Table(
         id=id,
         title=keys.text("title"),
         changes=keys.mapping("set", {}) or {},
         cases=(
             *(_case(one, folder) for one in keys.tables("cases")),
-            *_points(keys, id, scenario, swept, sweeps, is_published=not curves),
+            *_points(keys, id, scenario, swept, sweeps, is_published=not (curves or ellipses)),
         ),
         curves=curves,
+        ellipses=ellipses,
     )
     keys.finish()
-    if curves and not swept:
-        raise keys.error("`curves` need a `sweep`")
+    if (curves or ellipses) and not swept:
+        raise keys.error("`curves` and `ellipses` need a `sweep`")
     return table
 
 

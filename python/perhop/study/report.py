@@ -135,6 +135,7 @@ class Report(Findings):
             "figures": [figure.to_json() for figure in self.figures],
             "errors": [one.to_json() for one in self.errors],
             "curves": [point.to_json() for point in self.curves],
+            **({"ellipses": [one.to_json() for one in self.ellipses]} if self.ellipses else {}),
             "claims": [
                 one | {"where": claim.where, "text": claim.text}
                 for one, claim in zip(_claims(self.claims), self._claimed(), strict=True)

@@ -13,6 +13,7 @@ from perhop.running import Progress, processors
 from perhop.scenario import Scenario
 from perhop.study.checking import require_functions
 from perhop.study.definition import Alternative, Case, Claim, Published, Study, Table
+from perhop.study.ellipses import Ellipse, ellipse
 from perhop.study.findings import Trial
 from perhop.study.outcome import Figure, Outcome, Point, Verdict, figure, not_comparable, point
 from perhop.study.report import Report
@@ -74,6 +75,7 @@ def run(
         trials={name: Trial(fewer, *_judge(study, plan, done)) for name, plan in trials.items()},
         results={case: done[job.key] for case, job in main.jobs.items()},
         seconds=time.monotonic() - started,
+        ellipses=_ellipses(study, main, done),
     )
 
 
@@ -123,6 +125,16 @@ def _judge(
     outcome = Outcome(figures, curves, results)
     present = {table.id for table in plan.tables}
     return figures, curves, {claim.id: _verdict(study, claim, outcome, present) for claim in study.claims}
+
+
+def _ellipses(study: Study, plan: _Plan, done: dict[str, Results]) -> list[Ellipse]:
+    found = []
+    for table in plan.tables:
+        for name in table.ellipses:
+            for case in (one for one in table.cases if one.point):
+                samples = getattr(study.measures, name)(done[plan.jobs[case.name].key], case.point)
+                found.append(ellipse(table.id, case.point, study.scatters[name], samples))
+    return [one for one in found if one is not None]
 
 
 def _measure(study: Study, published: Published, results: Results) -> Figure:

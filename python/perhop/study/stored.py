@@ -32,6 +32,17 @@ _ERRORS = {
     "published_zero": int,
     "zero_exactly": int,
 }
+_ELLIPSE = {
+    "table": str,
+    "case": ByName(str),
+    "name": str,
+    "x": Pair(str),
+    "y": Pair(str),
+    "samples": int,
+    "center": Pair(float),
+    "deviation": Pair(float),
+    "correlation": float,
+}
 _SHAPE = {
     "study": str,
     "title": str,
@@ -39,6 +50,8 @@ _SHAPE = {
     "seed": int,
     "figures": [_POINT | {"published": float, "verdict": _VERDICT, "reading_error": Optional(float)}],
     "curves": [_POINT],
+    # Few studies have any.
+    "ellipses": Optional([_ELLIPSE]),
     # Studies that were saved before claims had parts, and errors a distribution, have neither.
     "errors": Optional([_ERRORS]),
     "claims": [

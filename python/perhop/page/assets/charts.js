@@ -176,7 +176,7 @@
     if (of.log) {
       const ticks = { customValues: of.ticks };
       return {
-        ...common, ...place, type: "log", min: of.ticks[0], max: of.ticks.at(-1),
+        ...common, ...place, type: "log", inverse: of.reversed, min: of.ticks[0], max: of.ticks.at(-1),
         axisTick: { ...common.axisTick, ...ticks },
         axisLabel: { ...common.axisLabel, ...ticks, formatter: short, showMinLabel: true, showMaxLabel: true },
       };
