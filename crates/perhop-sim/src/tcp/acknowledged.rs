@@ -145,10 +145,14 @@ impl Sender {
             && segment.window == self.last_window
     }
 
-    /// Takes the window that `segment` offers. Returns whether it is larger than the last one.
+    /// Takes the window that `segment` offers, as Linux does (`tcp_may_update_window`): what acknowledges new
+    /// data may move its right edge back. Returns whether it is larger than the last one.
     pub(super) fn take_window(&mut self, segment: &Segment) -> bool {
         let is_larger = segment.window > self.last_window;
         self.update_window(segment);
+        if segment.acknowledgment > self.unacknowledged {
+            self.edge = segment.acknowledgment + u64::from(segment.window);
+        }
         is_larger
     }
 

@@ -4,6 +4,7 @@ use perhop_qos::units::Time;
 
 use perhop_measure::tcp::SenderStatistics;
 
+use super::linux::LossRecovery;
 use super::receiver::Receiver;
 use super::segment::Segment;
 use super::sender::Sender;
@@ -339,6 +340,10 @@ impl Connection {
     /// The smoothed round-trip time; `None` before the first sample.
     pub fn round_trip_time(&self) -> Option<Time> {
         self.sender.round_trip_time()
+    }
+    /// The state of loss recovery; `None` where no record of every segment is kept.
+    pub fn loss_recovery(&self) -> Option<LossRecovery> {
+        self.sender.linux.as_ref().map(|linux| linux.loss_recovery())
     }
     /// Payload bytes that were sent and acknowledged.
     pub fn acknowledged(&self) -> u64 {

@@ -41,12 +41,20 @@ impl Connection {
                 if self.sender.is_recorded() {
                     // Linux answers before connect() returns, and so before there are data.
                     self.receiver.acknowledge_purely();
+                    if self.sender.ecn {
+                        self.receiver.begin_greeting();
+                    }
                 } else {
                     self.receiver.acknowledge_now();
                 }
                 false
             }
             (Stage::SynReceived, false) if segment.has(Flags::ACK) => {
+                if !segment.has_text()
+                    && let Some(linux) = &mut self.sender.linux
+                {
+                    linux.expect_greeting();
+                }
                 self.open(now);
                 true
             }

@@ -4,6 +4,8 @@ use perhop_scenario::tcp::Flags;
 
 /// RFC 9768 §3.2.1: where the counter begins.
 pub(super) const FIRST_COUNT: u8 = 5;
+/// RFC 9768 §3.2.2.1, table 3: the SYN-ACK arrived without ECN, as ours are sent.
+pub(super) const SYN_ACK_NOT_CAPABLE: Flags = Flags::CWR;
 /// RFC 9768 §3.2.2.5.1: marks that are reported at once, where data await acknowledgment.
 const MOST_UNREPORTED: u8 = 2;
 

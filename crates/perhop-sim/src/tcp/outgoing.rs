@@ -89,6 +89,7 @@ impl Connection {
             return Transmitted::Segment;
         }
         self.write_acknowledgment(now, segment);
+        self.receiver.end_greeting();
         if self.has_blocks() || self.reports_duplicate() {
             let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
             self.receiver.write_blocks(most, &mut segment.sack);

@@ -4,7 +4,7 @@ use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
 use super::delay::{AdaptiveDelay, When};
-use super::marks::{Marks, Owed};
+use super::marks::{Marks, Owed, SYN_ACK_NOT_CAPABLE};
 use super::rtt::Clock;
 use super::segment::{Range, SackBlocks, Segment};
 use perhop_scenario::tcp::{Acknowledgment, EcnFeedback, Flags, LONGEST_DELAY, Parameters};
@@ -212,9 +212,13 @@ impl Receiver {
             }
             return 0;
         }
+        self.note_overtaken(end);
         let received = self.accept_in_order(now, end, segment.length);
         if answers_at_once {
             self.answer_at_once();
+        }
+        if self.duplicate.is_some() {
+            self.pending_ack = PendingAck::Pure;
         }
         received
     }
@@ -225,6 +229,16 @@ impl Receiver {
         let is_old = end <= self.next || self.out_of_order.iter().any(has_arrived);
         if self.reports_duplicates && start < end && is_old {
             self.duplicate = Some(Range { start, end });
+        }
+    }
+    /// Data up to `end` arrived in order, of which a part had arrived before (`tcp_ofo_queue`): the first
+    /// one.
+    fn note_overtaken(&mut self, end: u64) {
+        let before = self.out_of_order.iter().filter(|range| range.start < end);
+        if let Some(range) = before.min_by_key(|range| range.start).copied()
+            && self.duplicate.is_none()
+        {
+            self.note_repeated(range.start, range.end.min(end));
         }
     }
     /// Data arrived out of order: a duplicate acknowledgment at once, unless it is compressed with others.
@@ -422,6 +436,17 @@ impl Receiver {
     /// Accurate ECN was agreed on: segments carry the counter.
     pub(super) fn begin_counting(&mut self) {
         if self.feedback == EcnFeedback::Accurate {
+            self.echo = self.marks.flags();
+        }
+    }
+    /// RFC 9768 §3.2.2.1: the ACK of the handshake tells how the SYN-ACK arrived, instead of the counter.
+    pub(super) fn begin_greeting(&mut self) {
+        if self.feedback == EcnFeedback::Accurate {
+            self.echo = SYN_ACK_NOT_CAPABLE;
+        }
+    }
+    pub(super) fn end_greeting(&mut self) {
+        if self.feedback == EcnFeedback::Accurate && self.echo == SYN_ACK_NOT_CAPABLE {
             self.echo = self.marks.flags();
         }
     }

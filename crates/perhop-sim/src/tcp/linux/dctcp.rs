@@ -26,7 +26,7 @@ impl Default for Dctcp {
 }
 
 impl Dctcp {
-    /// `dctcp_ssthresh`: the window after marks, RFC 8257 §3.3, equation 2.
+    /// `dctcp_ssthresh`: the window after marks, RFC 8257 §3.3.
     pub(super) fn reduced(&self, window: u32) -> u32 {
         window - ((u64::from(window) * u64::from(self.alpha)) >> 11) as u32
     }
@@ -55,7 +55,7 @@ impl LinuxSender {
             dctcp.update(stream, self.delivered, self.feedback.marked);
         }
     }
-    /// `dctcp_react_to_loss`, RFC 8257 §3.4: after a loss half of the window is left.
+    /// `dctcp_react_to_loss`, RFC 8257 §3.5: after a loss half of the window is left.
     pub(super) fn react_to_loss(&mut self) {
         match self.scalable.as_deref_mut() {
             Some(Scalable::Dctcp(_)) => self.threshold = (self.window >> 1).max(2),

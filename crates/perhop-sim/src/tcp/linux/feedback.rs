@@ -16,11 +16,13 @@ pub(super) struct Feedback {
     /// The counter in the last acknowledgment, and by how much the one under way is more.
     counter: u8,
     more: u8,
+    /// The next segment is the ACK of the handshake, which has no counter.
+    awaits_greeting: bool,
 }
 
 impl Default for Feedback {
     fn default() -> Feedback {
-        Feedback { marked: 0, counter: FIRST_COUNT, more: 0 }
+        Feedback { marked: 0, counter: FIRST_COUNT, more: 0, awaits_greeting: false }
     }
 }
 
@@ -28,12 +30,17 @@ impl Default for Feedback {
 const VALUES: u32 = 8;
 
 impl LinuxSender {
+    /// The ACK of the handshake has come: instead of the counter it tells how the SYN-ACK arrived, which was
+    /// not ECN-capable (RFC 9768 §3.2.2.1).
+    pub(in crate::tcp) fn expect_greeting(&mut self) {
+        self.feedback.awaits_greeting = true;
+    }
     /// Whether `segment` tells of marks.
     pub(super) fn hear_of_marks(&mut self, stream: &Sender, segment: &Segment) -> bool {
         if stream.parameters.ecn_feedback != EcnFeedback::Accurate {
             return segment.has(Flags::ECE) && stream.ecn;
         }
-        if !stream.ecn {
+        if std::mem::take(&mut self.feedback.awaits_greeting) || !stream.ecn {
             return false;
         }
         let counter = segment.flags.counter();

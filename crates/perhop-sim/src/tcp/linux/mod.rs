@@ -57,7 +57,7 @@ use undo::Undo;
 
 /// State of the sender, in the order of how much is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
+pub enum State {
     /// Nothing is known to be wrong.
     Open,
     /// Segments were delivered out of order; none is held to be lost yet.
@@ -68,6 +68,19 @@ enum State {
     Recovery,
     /// After a timeout.
     Loss,
+}
+
+/// What is known of losses, as Linux' `TCP_INFO` tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossRecovery {
+    /// What the sender is doing about losses.
+    pub state: State,
+    /// Segments that are held to be lost.
+    pub lost: u32,
+    /// Segments that were selectively acknowledged; without SACK, duplicate acknowledgments.
+    pub sacked: u32,
+    /// Segments by which deliveries are found out of order at most, before that means loss.
+    pub reordering: u32,
 }
 
 /// Congestion control by how many segments arrive marked.
@@ -184,6 +197,10 @@ impl LinuxSender {
     /// The smoothed round-trip time, where it is kept in microseconds.
     pub(super) fn round_trip(&self) -> Option<Time> {
         self.estimator.and_then(|estimator| estimator.smoothed())
+    }
+    pub(super) fn loss_recovery(&self) -> LossRecovery {
+        let (lost, sacked) = (self.records.lost, self.records.sacked);
+        LossRecovery { state: self.state, lost, sacked, reordering: self.reordering }
     }
     fn is_in_slow_start(&self) -> bool {
         self.window < self.threshold

@@ -163,7 +163,8 @@ impl LinuxSender {
         if stream.next >= stream.end() {
             return None;
         }
-        if self.records.is_empty() {
+        if self.records.is_empty() && stream.next < stream.edge {
+            // `tcp_slow_start_after_idle_check`: with the data, or with the window that lets them out.
             self.restart_after_idle(stream, now);
         }
         // RFC 3042: what duplicates tell to be delivered makes room for new data.
