@@ -8,7 +8,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{ONCE, simulate};
 
-const PROFILES: [&str; 5] = ["linux-2.0", "linux-2.2", "linux-modern", "rfc5681-reno", "ns2-reno-1999"];
+const PROFILES: [&str; 6] =
+    ["linux-2.0", "linux-2.2", "linux-modern", "rfc5681-reno", "ns2-reno-1999", "linux-6"];
+/// Congestion controls of `linux-6`; the last two send ECT(0) and ECT(1) and count marks.
+const CONTROLS: [&str; 4] = ["reno", "cubic", "dctcp", "prague"];
 /// Hosts at either side.
 const PAIRS: usize = 4;
 
@@ -40,7 +43,11 @@ fn flows() -> impl Strategy<Value = Vec<Flow>> {
 
 fn source(flow: &Flow) -> Value {
     let mut tcp = json!({"profile": PROFILES[flow.profile]});
-    if flow.ecn && !PROFILES[flow.profile].starts_with("ns2") {
+    if PROFILES[flow.profile] == "linux-6" {
+        let control = (flow.from + flow.to) % CONTROLS.len();
+        tcp["congestion"] = json!(CONTROLS[control]);
+        tcp["ecn"] = json!(flow.ecn || control >= 2);
+    } else if flow.ecn && !PROFILES[flow.profile].starts_with("ns2") {
         tcp["ecn"] = json!(true);
         tcp["recovery"] = json!("sack");
     }
@@ -88,6 +95,11 @@ fn queueing(kind: usize) -> Value {
             "law": "linux", "target": "4ms", "interval": "40ms", "ecn": "mark"}}}]}),
         4 => json!({"classes": [{"name": "all", "buffer": {"fq-codel": {
             "law": "linux", "target": "4ms", "interval": "40ms", "limit": "40 packets", "drop-batch": 9}}}]}),
+        5 => json!({"classes": [{"name": "all", "buffer": {"dualpi2": {"law": "linux", "target": "4ms"}}}]}),
+        6 => json!({"classes": [{"name": "all", "buffer": {"dualpi2": {
+            "target": "4ms", "update-interval": "2ms", "alpha": 4, "beta": 16}}}]}),
+        7 => json!({"classes": [{"name": "all", "buffer": {"pie": {
+            "law": "linux", "target": "3ms", "limit": "40 packets", "ecn": "mark"}}}]}),
         _ => json!({"classes": [{"name": "all", "buffer": {"red": {"ecn": "mark", "precedences": [
             {"min": "2 packets", "max": "9 packets", "max-probability": 0.3}], "averaging": {"weight": 0.1}}}}]}),
     }
@@ -172,7 +184,7 @@ proptest! {
     #[test]
     fn the_fast_engine_is_the_plain_one(
         flows in flows(),
-        queueing in 0usize..6,
+        queueing in 0usize..9,
         loss in prop::sample::select(vec![0.0, 0.0, 0.02]),
         delays in prop::sample::select(vec![[20_000, 1_000], [0, 0], [0, 3_000], [500, 40_000]]),
         udp in any::<bool>(),

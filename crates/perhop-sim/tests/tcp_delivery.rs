@@ -108,16 +108,19 @@ proptest! {
         tcp in prop_oneof![any_tcp(), any_linux()],
         seed in any::<u64>(),
         loss in 0.0f64..0.3,
+        marking in prop::sample::select(vec![0.0, 0.02, 0.3, 1.0]),
         jitter in 0u64..50,
         request in 0u64..100_000,
         response in 0u64..100_000,
     ) {
         let parameters = tcp.build().unwrap();
-        let mut stream = Streams::new(seed, 0).stream();
+        let streams = Streams::new(seed, 0);
+        let (mut stream, mut marks) = (streams.stream(), streams.child("marks").stream());
         let mut pair = Pair::new(&parameters, move |_, _| {
             let delay = ms(10) + Time::from_microseconds((stream.uniform() * jitter as f64 * 1000.0) as u64);
             (stream.uniform() >= loss).then_some(delay)
         });
+        pair.marked = Box::new(move |_| marks.uniform() < marking);
         pair.run(Time::from_seconds(100_000), request_response(request, response));
         prop_assert_eq!(pair.received(SERVER), request);
         prop_assert_eq!(pair.received(CLIENT), response);
@@ -127,8 +130,29 @@ proptest! {
             prop_assert_eq!(pair.events[end].last(), Some(&ConnectionEvent::Closed), "{:?}", pair.events[end]);
             prop_assert_eq!(pair.ends[end].flight(), 0);
             prop_assert_eq!(pair.ends[end].poll_timeout(), None);
+            // Nobody hears of marks that were not made.
+            let heard = pair.ends[end].statistics().congestion_marks;
+            prop_assert!(heard == 0 || pair.marks[end] > 0, "{heard} heard of");
+            prop_assert!(parameters.ecn || pair.marks[end] == 0);
         }
         prop_assert_eq!(pair.ends[SERVER].state(pair.now), State::Closed);
+    }
+
+    /// Without losses every sender hears that its segments were marked: by ECE, by runs of ECE, by a counter.
+    #[test]
+    fn marks_are_heard_of(
+        tcp in prop_oneof![any_tcp(), any_linux()],
+        request in 1u64..100_000,
+        response in 1u64..100_000,
+    ) {
+        let tcp = TcpConfig { ecn: Some(true), ..tcp };
+        let mut pair = Pair::new(&tcp.build().unwrap(), |_, _| Some(ms(10)));
+        pair.marked = Box::new(|_| true);
+        pair.run(Time::from_seconds(100_000), request_response(request, response));
+        for end in [CLIENT, SERVER] {
+            prop_assert!(pair.marks[end] > 0);
+            prop_assert!(pair.ends[end].statistics().congestion_marks > 0);
+        }
     }
 }
 

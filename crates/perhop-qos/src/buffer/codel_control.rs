@@ -99,7 +99,7 @@ fn steps(law: CodelLaw, time: Time) -> i64 {
     steps.cast_signed()
 }
 
-/// What the control loop of one queue remembers: the variables of RFC 8289 §5.3.
+/// What the control loop of one queue remembers: the variables of RFC 8289 §5.2.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
     /// When the waits will have been too long for an interval; [`NEVER`] while the last one was not.
@@ -244,7 +244,7 @@ impl Control {
         verdict
     }
 
-    /// RFC 8289 §5.4, the control law: interval / √count between drops.
+    /// RFC 8289 §5.6, the control law: interval / √count between drops.
     fn spacing(&self, controller: &Controller) -> i64 {
         match controller.law {
             CodelLaw::Rfc => (controller.interval as f64 / libm::sqrt(f64::from(self.count))) as i64,

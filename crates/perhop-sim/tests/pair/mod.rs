@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::Parameters;
 use perhop_sim::tcp::{Connection, ConnectionEvent, Role, Segment};
@@ -20,6 +21,9 @@ impl<F: FnMut(usize, &Segment) -> Option<Time>> Fate for F {}
 /// After how long the path delivers a second copy of a segment that it delivers, if it does.
 pub(crate) type Copies = Box<dyn FnMut(&Segment) -> Option<Time>>;
 
+/// Whether the path marks a segment that is ECN-capable as congestion experienced.
+pub(crate) type Marks = Box<dyn FnMut(&Segment) -> bool>;
+
 /// The two ends, what is under way between them, and what their applications have heard.
 pub(crate) struct Pair<F> {
     pub(crate) ends: [Connection; 2],
@@ -27,6 +31,9 @@ pub(crate) struct Pair<F> {
     pub(crate) now: Time,
     fate: F,
     pub(crate) doubled: Copies,
+    pub(crate) marked: Marks,
+    /// Segments with data that were marked, by the end that sent them.
+    pub(crate) marks: [u64; 2],
     /// (arrival, order of sending, receiving end, index of the segment).
     under_way: BinaryHeap<Reverse<(Time, usize, usize)>>,
     segments: Vec<Segment>,
@@ -41,6 +48,8 @@ impl<F: Fate> Pair<F> {
             now: Time::ZERO,
             fate,
             doubled: Box::new(|_| None),
+            marked: Box::new(|_| false),
+            marks: [0; 2],
             under_way: BinaryHeap::new(),
             segments: Vec::new(),
         }
@@ -49,8 +58,12 @@ impl<F: Fate> Pair<F> {
     /// Sends what `end` has to send, and lets `application` answer its events.
     fn serve(&mut self, end: usize, application: &mut impl FnMut(usize, ConnectionEvent, &mut Connection)) {
         loop {
-            while let Some(segment) = self.ends[end].poll_transmit(self.now) {
+            while let Some(mut segment) = self.ends[end].poll_transmit(self.now) {
                 let Some(delay) = (self.fate)(end, &segment) else { continue };
+                if segment.ecn != Ecn::NotCapable && (self.marked)(&segment) {
+                    segment.ecn = Ecn::CongestionExperienced;
+                    self.marks[end] += u64::from(segment.length > 0);
+                }
                 for delay in [Some(delay), (self.doubled)(&segment)].into_iter().flatten() {
                     self.segments.push(segment);
                     self.under_way.push(Reverse((self.now + delay, self.segments.len() - 1, 1 - end)));
