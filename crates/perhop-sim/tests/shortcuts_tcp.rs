@@ -11,7 +11,7 @@ use simulation::{ONCE, simulate};
 const PROFILES: [&str; 6] =
     ["linux-2.0", "linux-2.2", "linux-modern", "rfc5681-reno", "ns2-reno-1999", "linux-6"];
 /// Congestion controls of `linux-6`; the last two send ECT(0) and ECT(1) and count marks.
-const CONTROLS: [&str; 4] = ["reno", "cubic", "dctcp", "prague"];
+const CONTROLS: [&str; 6] = ["reno", "cubic", "bbr", "bbr3", "dctcp", "prague"];
 /// Hosts at either side.
 const PAIRS: usize = 4;
 
@@ -46,7 +46,7 @@ fn source(flow: &Flow) -> Value {
     if PROFILES[flow.profile] == "linux-6" {
         let control = (flow.from + flow.to) % CONTROLS.len();
         tcp["congestion"] = json!(CONTROLS[control]);
-        tcp["ecn"] = json!(flow.ecn || control >= 2);
+        tcp["ecn"] = json!(flow.ecn || control >= 4);
     } else if flow.ecn && !PROFILES[flow.profile].starts_with("ns2") {
         tcp["ecn"] = json!(true);
         tcp["recovery"] = json!("sack");

@@ -70,6 +70,8 @@ fn any_linux() -> impl Strategy<Value = TcpConfig> {
         CongestionControl::Cubic,
         CongestionControl::Dctcp,
         CongestionControl::Prague,
+        CongestionControl::Bbr,
+        CongestionControl::Bbr3,
     ]);
     let slow_start_exit = prop::sample::select(vec![SlowStartExit::Hystart, SlowStartExit::HystartPlusPlus]);
     let window_reduction = prop::sample::select(vec![WindowReduction::AtOnce, WindowReduction::Proportional]);
@@ -85,7 +87,7 @@ fn any_linux() -> impl Strategy<Value = TcpConfig> {
                 slow_start_exit: Some(slow_start_exit),
                 timestamps,
                 ecn: ecn.map(|ecn| ecn || congestion.is_scalable()),
-                pacing,
+                pacing: pacing.map(|pacing| pacing || congestion.has_model()),
                 tail_loss_probe: probe,
                 dsack,
                 undo,

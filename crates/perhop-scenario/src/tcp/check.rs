@@ -47,6 +47,8 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
         ("frto: true", parameters.frto),
         ("congestion: dctcp", parameters.congestion == CongestionControl::Dctcp),
         ("congestion: prague", parameters.congestion == CongestionControl::Prague),
+        ("congestion: bbr", parameters.congestion == CongestionControl::Bbr),
+        ("congestion: bbr3", parameters.congestion == CongestionControl::Bbr3),
         ("ecn-feedback: dctcp", parameters.ecn_feedback == EcnFeedback::Dctcp),
         ("ecn-feedback: accurate", parameters.ecn_feedback == EcnFeedback::Accurate),
         ("pacing: true", parameters.pacing),
@@ -56,6 +58,10 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
         let field = found.split(':').next().unwrap_or(found);
         return Err(ConfigError::new(field, format!("`{found}` needs `accounting: segments`"))
             .help("the profile linux-6 has it"));
+    }
+    if parameters.congestion.has_model() && !parameters.pacing {
+        return Err(ConfigError::new("pacing", "BBR needs `pacing: true`: its pace is half of what it does")
+            .help("leave `pacing` out: it is then on"));
     }
     if parameters.ack_compression && !is_adaptive(parameters) {
         let message = "`ack-compression: true` needs `acknowledgment: {adaptive: …}`";
@@ -75,7 +81,10 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
 /// What scalable congestion control needs to hear.
 fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
     let name = match parameters.congestion {
-        CongestionControl::Reno | CongestionControl::Cubic => return Ok(()),
+        CongestionControl::Reno
+        | CongestionControl::Cubic
+        | CongestionControl::Bbr
+        | CongestionControl::Bbr3 => return Ok(()),
         CongestionControl::Dctcp => "dctcp",
         CongestionControl::Prague => "prague",
     };

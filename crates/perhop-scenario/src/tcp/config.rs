@@ -144,7 +144,8 @@ pub struct TcpConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn_feedback: Option<EcnFeedback>,
     /// Whether segments leave one by one, twice as fast as the window needs in slow start, then 1.2 times
-    /// (Linux's internal pacing). By default with `congestion: prague`, whose pace is that of the window.
+    /// (Linux's internal pacing). By default with `congestion: prague`, whose pace is that of the window, and
+    /// with `bbr` and `bbr3`, whose pace is that of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
     /// With `congestion: prague`: flows of shorter round trips get the rate of this one (RFC 9331 §4.3);
@@ -194,10 +195,10 @@ impl TcpConfig {
     fn merged(&self) -> Parameters {
         let base = self.profile.parameters();
         let congestion = self.congestion.unwrap_or(base.congestion);
-        let is_prague = congestion == CongestionControl::Prague;
+        let is_paced = congestion == CongestionControl::Prague || congestion.has_model();
         let feedback = match congestion {
-            CongestionControl::Reno | CongestionControl::Cubic => base.ecn_feedback,
-            CongestionControl::Dctcp => EcnFeedback::Dctcp,
+            CongestionControl::Reno | CongestionControl::Cubic | CongestionControl::Bbr => base.ecn_feedback,
+            CongestionControl::Dctcp | CongestionControl::Bbr3 => EcnFeedback::Dctcp,
             CongestionControl::Prague => EcnFeedback::Accurate,
         };
         Parameters {
@@ -215,7 +216,7 @@ impl TcpConfig {
             timestamps: self.timestamps.unwrap_or(base.timestamps),
             ecn: self.ecn.unwrap_or(base.ecn || congestion.is_scalable()),
             ecn_feedback: self.ecn_feedback.unwrap_or(feedback),
-            pacing: self.pacing.unwrap_or(base.pacing || is_prague),
+            pacing: self.pacing.unwrap_or(base.pacing || is_paced),
             virtual_rtt: self.virtual_rtt.unwrap_or(base.virtual_rtt),
             clock: self.clock.unwrap_or(base.clock),
             rto_rule: self.rto_rule.unwrap_or(base.rto_rule),

@@ -115,6 +115,12 @@ impl Parameters {
         let counted = if self.headers == Headers::Added { HEADERS + self.options() } else { 0 };
         (ip_header + TCP_HEADER + self.options()).saturating_sub(counted)
     }
+    /// Whether what is sent again is ECN-capable, too: where marks reach the sender exactly, and it goes by
+    /// them.
+    pub fn repeats_capable(&self) -> bool {
+        let goes_by_marks = self.congestion == CongestionControl::Bbr3;
+        self.congestion.is_scalable() || (goes_by_marks && self.ecn_feedback != EcnFeedback::Classic)
+    }
     /// Initial congestion window, segments.
     pub fn initial_segments(&self) -> f64 {
         match self.initial_window {
@@ -189,12 +195,23 @@ pub enum CongestionControl {
     /// TCP Prague: as `dctcp`, for the Internet, with ECT(1), accurate feedback, pacing, and growth also
     /// while marks arrive (RFC 9331). Needs `accounting: segments`, and switches `ecn` on.
     Prague,
+    /// BBR version 1, as in Linux 6.1: the window and the pace follow from the rate at which the path delivers
+    /// and from its least round trip; loss counts little (Cardwell et al. 2016). Needs `accounting: segments`,
+    /// and switches `pacing` on.
+    Bbr,
+    /// BBR version 3: as `bbr`, with bounds that losses above 2 % and early marks leave
+    /// (draft-ietf-ccwg-bbr). Needs `accounting: segments`, and switches `pacing` on.
+    Bbr3,
 }
 
 impl CongestionControl {
     /// Whether the reduction is as large as the share of marked segments.
     pub fn is_scalable(self) -> bool {
         matches!(self, CongestionControl::Dctcp | CongestionControl::Prague)
+    }
+    /// Whether it goes by a model of the path, of which the pace is a part.
+    pub fn has_model(self) -> bool {
+        matches!(self, CongestionControl::Bbr | CongestionControl::Bbr3)
     }
 }
 

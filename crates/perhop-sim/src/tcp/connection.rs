@@ -4,7 +4,7 @@ use perhop_qos::units::Time;
 
 use perhop_measure::tcp::SenderStatistics;
 
-use super::linux::LossRecovery;
+use super::linux::{BbrModel, LossRecovery};
 use super::receiver::Receiver;
 use super::segment::Segment;
 use super::sender::Sender;
@@ -248,6 +248,7 @@ impl Connection {
 
     /// The application sends `bytes` more; [`u64::MAX`] stands for an endless transfer.
     pub fn send(&mut self, bytes: u64) {
+        self.sender.note_write();
         self.sender.written = self.sender.written.saturating_add(bytes);
     }
     /// The application closes its direction: a FIN follows what it has sent. It may go on receiving.
@@ -344,6 +345,10 @@ impl Connection {
     /// The state of loss recovery; `None` where no record of every segment is kept.
     pub fn loss_recovery(&self) -> Option<LossRecovery> {
         self.sender.linux.as_ref().map(|linux| linux.loss_recovery())
+    }
+    /// What BBR holds of the path, where it is the congestion control.
+    pub fn bbr(&self) -> Option<BbrModel> {
+        self.sender.bbr_model()
     }
     /// Payload bytes that were sent and acknowledged.
     pub fn acknowledged(&self) -> u64 {

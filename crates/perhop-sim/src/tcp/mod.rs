@@ -35,6 +35,6 @@ mod sender;
 mod transmit;
 
 pub use connection::{Connection, ConnectionEvent, Reading, Role, State};
-pub use linux::{LossRecovery, State as RecoveryState};
+pub use linux::{BbrMode, BbrModel, LossRecovery, State as RecoveryState};
 pub(crate) use outgoing::Transmitted;
 pub use segment::{SackBlocks, Segment, Timestamps};

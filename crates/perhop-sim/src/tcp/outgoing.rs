@@ -146,7 +146,7 @@ impl Connection {
         let parameters = &self.sender.parameters;
         // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable. Linux leaves that to
         // the congestion control (`tcp_ca_needs_ecn`).
-        if !piece.is_new && !parameters.congestion.is_scalable() {
+        if !piece.is_new && !parameters.repeats_capable() {
             return;
         }
         // RFC 9331 §4.1: ECT(1) says that the response is scalable.

@@ -3,7 +3,7 @@
 use perhop_qos::units::Time;
 
 use super::congestion::{Congestion, CongestionWindow};
-use super::linux::LinuxSender;
+use super::linux::{BbrModel, LinuxSender};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use perhop_measure::tcp::SenderStatistics;
@@ -187,6 +187,16 @@ impl Sender {
     /// The smoothed round-trip time; `None` before the first sample.
     pub(super) fn round_trip_time(&self) -> Option<Time> {
         self.linux.as_ref().and_then(|linux| linux.round_trip()).or_else(|| self.rtt.smoothed())
+    }
+    /// What BBR holds of the path, where it is the congestion control.
+    pub(super) fn bbr_model(&self) -> Option<BbrModel> {
+        self.linux.as_ref().and_then(|linux| linux.bbr_model(self.payload))
+    }
+    /// The application is about to give more data.
+    pub(super) fn note_write(&mut self) {
+        if let Some(linux) = &mut self.linux {
+            linux.note_write(self.written.saturating_sub(self.next), self.payload);
+        }
     }
     /// The connection is open; if the handshake gave a sample, its SYN was `sent` then. It took `syns` SYNs.
     pub(super) fn on_open(&mut self, now: Time, sent: Option<Time>, syns: u32) {

@@ -72,6 +72,8 @@ pub(super) fn congestion(parameters: &Parameters) -> &'static str {
         CongestionControl::Cubic => "cubic",
         CongestionControl::Dctcp => "dctcp",
         CongestionControl::Prague => "prague",
+        CongestionControl::Bbr => "bbr",
+        CongestionControl::Bbr3 => "bbr3",
     }
 }
 

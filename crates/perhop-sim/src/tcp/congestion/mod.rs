@@ -24,10 +24,12 @@ pub(super) enum Congestion {
 impl Congestion {
     pub(super) fn new(control: CongestionControl) -> Congestion {
         match control {
-            // Scalable control needs a record of every segment: `linux`.
-            CongestionControl::Reno | CongestionControl::Dctcp | CongestionControl::Prague => {
-                Congestion::Reno
-            }
+            // Scalable control and BBR need a record of every segment: `linux`.
+            CongestionControl::Reno
+            | CongestionControl::Dctcp
+            | CongestionControl::Prague
+            | CongestionControl::Bbr
+            | CongestionControl::Bbr3 => Congestion::Reno,
             CongestionControl::Cubic => Congestion::Cubic(Cubic::default()),
         }
     }

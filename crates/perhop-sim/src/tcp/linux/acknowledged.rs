@@ -48,6 +48,11 @@ pub(super) struct Ack {
     pub(super) last_selected: Option<u64>,
     /// The lowest offset that was delivered late.
     pub(super) late: u64,
+    /// Segments in flight before it, and the round trip that it measures, microseconds.
+    pub(super) prior_in_flight: u32,
+    pub(super) round_trip: Option<u64>,
+    /// It may be for a tail loss probe or for what that repeated.
+    pub(super) answers_probe: bool,
     /// Segments that had been delivered when the latest was sent of those that are delivered now.
     pub(super) delivered_before: Option<u32>,
 }
@@ -77,6 +82,9 @@ impl Ack {
             first_selected: None,
             last_selected: None,
             late: u64::MAX,
+            prior_in_flight: linux.in_flight(),
+            round_trip: None,
+            answers_probe: false,
             delivered_before: None,
         }
     }
@@ -96,6 +104,7 @@ impl LinuxSender {
         let mut ack = Ack::new(self, stream, now, segment);
         let (delivered, losses) = (self.delivered, self.records.losses);
         self.output.release();
+        self.begin_sample();
         ack.marked = self.hear_of_marks(stream, segment);
         if segment.acknowledgment < stream.unacknowledged {
             // It was overtaken, but its blocks count.
@@ -117,13 +126,13 @@ impl LinuxSender {
             if ack.repeats {
                 self.alert(stream, &mut ack, 0);
             }
-            self.process_probe_ack(stream, &ack, segment.acknowledgment);
+            self.process_probe_ack(stream, &mut ack, segment.acknowledgment);
             return;
         }
         self.take_delivered(stream, &mut ack);
         self.count_marks(stream, &mut ack, self.delivered - delivered);
         self.adapt_reordering_window(&ack);
-        self.process_probe_ack(stream, &ack, segment.acknowledgment);
+        self.process_probe_ack(stream, &mut ack, segment.acknowledgment);
         if self.is_dubious(&ack) {
             let is_duplicate = !ack.advances && !ack.is_no_duplicate() && !ack.repeats;
             self.alert(stream, &mut ack, u32::from(is_duplicate));
@@ -142,6 +151,10 @@ impl LinuxSender {
 
     /// `tcp_cong_control`: what was delivered lets the window grow, or reduces it further.
     fn control_window(&mut self, stream: &mut Sender, ack: &Ack, delivered: u32, losses: u32) {
+        if self.bbr.is_some() {
+            self.control_bbr(stream, ack, delivered, losses);
+            return;
+        }
         if self.has_prague() {
             self.control_prague(stream, ack, delivered);
             return;

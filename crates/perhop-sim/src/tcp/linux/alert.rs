@@ -46,6 +46,7 @@ impl LinuxSender {
         };
         if looks_for_loss && stream.parameters.recovery == Recovery::Sack {
             self.mark_lost_by_count(is_beginning);
+            self.tell_losses(stream, ack.time);
         }
         self.output.retransmit_losses();
     }
@@ -128,6 +129,9 @@ impl LinuxSender {
     }
 
     pub(super) fn enter(&mut self, state: State) {
+        if let Some(bbr) = &mut self.bbr {
+            self.window = bbr.window_in(state, self.window);
+        }
         self.state = state;
     }
 
@@ -184,6 +188,7 @@ impl LinuxSender {
                 }
             }
         }
+        self.tell_losses(stream, ack.time);
     }
 
     /// `tcp_update_scoreboard`, `tcp_mark_head_lost`: without RACK, segments below more SACKed ones than

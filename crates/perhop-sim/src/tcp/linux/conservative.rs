@@ -38,7 +38,8 @@ pub(super) struct ConservativeStart {
 
 impl ConservativeStart {
     pub(super) fn new(parameters: &Parameters) -> Option<Box<ConservativeStart>> {
-        (parameters.slow_start_exit == SlowStartExit::HystartPlusPlus).then(|| {
+        let is_wanted = parameters.slow_start_exit == SlowStartExit::HystartPlusPlus;
+        (is_wanted && !parameters.congestion.has_model()).then(|| {
             Box::new(ConservativeStart {
                 is_over: false,
                 ends: 0,

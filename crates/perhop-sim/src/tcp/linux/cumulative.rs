@@ -27,6 +27,10 @@ impl LinuxSender {
         let mut gone = Acknowledged::default();
         let ends = stream.unacknowledged;
         while let Some(record) = self.records.pop_acknowledged(ends) {
+            if let Some(rate) = &mut self.rate {
+                rate.on_delivered(self.records.head_number() - 1, record.sent, record.end);
+                rate.forget_first();
+            }
             self.take_record(ack, &mut gone, &record, is_selective);
         }
         self.records.trim_transmissions();
@@ -99,6 +103,7 @@ impl LinuxSender {
             let span = (ack.now / 1000).saturating_sub(echo).max(1) * 1000;
             (first, last) = (Some(span), Some(span));
         }
+        ack.round_trip = last;
         let (Some(first), Some(last)) = (first, last) else {
             return false;
         };

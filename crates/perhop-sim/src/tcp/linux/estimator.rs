@@ -2,6 +2,8 @@
 
 use perhop_qos::units::Time;
 
+use super::windowed::Windowed;
+
 /// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`): RFC 6298 with a deviation that follows
 /// decreases slowly, of which the largest of each round trip counts, and which decays once per round trip.
 #[derive(Clone, Copy, Debug)]
@@ -75,45 +77,17 @@ impl PreciseEstimator {
 /// For so long a round trip may be the least, microseconds: Linux's `tcp_min_rtt_wlen`.
 const LEAST_COUNTS_FOR: u64 = 300_000_000;
 
-/// The least round trip of the last five minutes, by three samples of three parts of it
-/// (`lib/win_minmax.c`).
+/// The least round trip of the last five minutes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LeastRoundTrip {
-    /// Time and value, the best one first; none before the first sample.
-    samples: Option<[(u64, u64); 3]>,
-}
+pub(super) struct LeastRoundTrip(Windowed);
 
 impl LeastRoundTrip {
     /// The least, microseconds; the largest number before the first sample.
     pub(super) fn get(&self) -> u64 {
-        self.samples.map_or(u64::MAX, |samples| samples[0].1)
+        self.0.get().unwrap_or(u64::MAX)
     }
     /// A round trip took `value` microseconds at `now`.
     pub(super) fn add(&mut self, now: u64, value: u64) {
-        let new = (now, value);
-        let Some(samples) = &mut self.samples else {
-            self.samples = Some([new; 3]);
-            return;
-        };
-        if value <= samples[0].1 || now - samples[2].0 > LEAST_COUNTS_FOR {
-            *samples = [new; 3];
-            return;
-        }
-        if value <= samples[1].1 {
-            (samples[1], samples[2]) = (new, new);
-        } else if value <= samples[2].1 {
-            samples[2] = new;
-        }
-        let age = now - samples[0].0;
-        if age > LEAST_COUNTS_FOR {
-            *samples = [samples[1], samples[2], new];
-            if now - samples[0].0 > LEAST_COUNTS_FOR {
-                *samples = [samples[1], samples[2], new];
-            }
-        } else if samples[1].0 == samples[0].0 && age > LEAST_COUNTS_FOR / 4 {
-            (samples[1], samples[2]) = (new, new);
-        } else if samples[2].0 == samples[1].0 && age > LEAST_COUNTS_FOR / 2 {
-            samples[2] = new;
-        }
+        self.0.add(LEAST_COUNTS_FOR, now, value, |new, old| new <= old);
     }
 }

@@ -21,6 +21,10 @@ pub(super) struct Usage {
 }
 
 impl Usage {
+    /// Whether the window was used whole during the last window of data.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_limited
+    }
     /// The connection is open, at tick `now`.
     pub(super) fn begin(&mut self, now: u64) {
         self.whole_at = now;
@@ -48,7 +52,7 @@ impl LinuxSender {
         }
         self.usage.since = self.usage.since.max(flight);
         let is_idle = now - self.usage.whole_at >= self.rto_ticks(stream);
-        if stream.parameters.idle_restart && is_idle {
+        if stream.parameters.idle_restart && is_idle && !self.has_own_control() {
             self.shrink_unused(stream, now);
         }
     }
@@ -70,7 +74,8 @@ impl LinuxSender {
     pub(super) fn restart_after_idle(&mut self, stream: &Sender, now: Time) {
         let (sent, timeout) = (self.clock.ticks_at(stream.last_sent), self.rto_ticks(stream));
         let idle = self.clock.ticks_at(now) - sent;
-        if !stream.parameters.idle_restart || stream.highest == 0 || idle <= timeout {
+        let restarts = stream.parameters.idle_restart && !self.has_own_control();
+        if !restarts || stream.highest == 0 || idle <= timeout {
             return;
         }
         self.threshold = self.current_threshold();
@@ -145,6 +150,9 @@ impl LinuxSender {
     /// `tcp_update_pacing_rate`: bytes per second at which a paced sender would send; 0 if unknown. Prague's
     /// pace is that of its window (`prague_update_pacing_rate`).
     pub(super) fn pacing_rate(&self, stream: &Sender) -> u64 {
+        if let Some(bbr) = &self.bbr {
+            return bbr.pacing_rate();
+        }
         let percent = match (self.window < self.threshold / 2, self.has_prague()) {
             (true, _) => 200,
             (false, false) => 120,
@@ -161,5 +169,6 @@ impl LinuxSender {
             let idle = self.clock.ticks_at(now).saturating_sub(self.clock.ticks_at(stream.last_sent));
             cubic.skip(self.clock.ticks_at(now), idle);
         }
+        self.restart_bbr(stream, now);
     }
 }

@@ -5,13 +5,14 @@
 //! (what is known of the segments in flight), `acknowledged` (what an acknowledgment does, step by step),
 //! `selective` and `cumulative` (what it delivers), `alert` (the states of loss recovery), `undo`, `rack`,
 //! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `feedback`, `dctcp` and `prague`
-//! (where the share of marks counts), `timer`, `pacing`, `output`.
+//! (where the share of marks counts), `rate` and `bbr`, `timer`, `pacing`, `output`.
 //!
 //! `Sender` keeps what both kinds of accounting share: the stream, the offered window and its probes, the
 //! counters and the timer's deadline. It lends itself to the functions here as `stream`.
 
 mod acknowledged;
 mod alert;
+mod bbr;
 mod conservative;
 mod cubic;
 mod cumulative;
@@ -25,19 +26,24 @@ mod pacing;
 mod prague;
 mod probe;
 mod rack;
+mod rate;
 mod records;
 mod reduction;
 mod selective;
 mod timeout;
 mod timer;
 mod undo;
+mod windowed;
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{CongestionControl, Parameters, RtoRule};
 
+pub use bbr::{BbrMode, BbrModel};
+
 use super::rtt::Clock;
 use super::segment::Range;
 use super::sender::Sender;
+use bbr::Bbr;
 use conservative::ConservativeStart;
 use cubic::Cubic;
 use dctcp::Dctcp;
@@ -50,6 +56,7 @@ use pacing::Pacer;
 use prague::Prague;
 use probe::TailProbe;
 use rack::Rack;
+use rate::DeliveryRate;
 use records::Records;
 use reduction::Reduction;
 use timer::Timer;
@@ -93,7 +100,10 @@ enum Scalable {
 impl Scalable {
     fn new(parameters: &Parameters) -> Option<Box<Scalable>> {
         let scalable = match parameters.congestion {
-            CongestionControl::Reno | CongestionControl::Cubic => return None,
+            CongestionControl::Reno
+            | CongestionControl::Cubic
+            | CongestionControl::Bbr
+            | CongestionControl::Bbr3 => return None,
             CongestionControl::Dctcp => Scalable::Dctcp(Dctcp::default()),
             CongestionControl::Prague => {
                 let virtual_rtt = microseconds(parameters.virtual_rtt);
@@ -143,6 +153,9 @@ pub(super) struct LinuxSender {
     wakes: Time,
     feedback: Feedback,
     scalable: Option<Box<Scalable>>,
+    /// BBR, and the rate of delivery that it goes by.
+    bbr: Option<Box<Bbr>>,
+    rate: Option<Box<DeliveryRate>>,
     pacer: Option<Box<Pacer>>,
     clock: Clock,
     output: Output,
@@ -151,11 +164,16 @@ pub(super) struct LinuxSender {
 impl LinuxSender {
     pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> LinuxSender {
         let is_cubic = parameters.congestion == CongestionControl::Cubic;
+        let bbr = Bbr::new(parameters.congestion, clock_phase);
+        let mut records = Records::default();
+        if bbr.as_ref().is_some_and(|bbr| bbr.wants_losses()) {
+            records.list_losses();
+        }
         LinuxSender {
-            records: Records::default(),
+            records,
             state: State::Open,
             window: parameters.initial_segments() as u32,
-            threshold: parameters.initial_ssthresh,
+            threshold: if bbr.is_some() { reduction::UNLIMITED } else { parameters.initial_ssthresh },
             credit: 0,
             state_ends: 0,
             delivered: 1,
@@ -180,6 +198,8 @@ impl LinuxSender {
             wakes: Time::MAX,
             feedback: Feedback::default(),
             scalable: Scalable::new(parameters),
+            rate: bbr.is_some().then(Box::default),
+            bbr,
             pacer: parameters.pacing.then(Box::default),
             clock: Clock::new(parameters.clock, clock_phase),
             output: Output::default(),
@@ -226,6 +246,7 @@ impl LinuxSender {
             // net/ipv4/tcp_input.c, tcp_init_transfer: more than one SYN was lost.
             self.window = 1;
         }
+        self.open_bbr(stream, now);
         self.usage.begin(self.clock.ticks_at(now));
         if let Some(hystart) = &mut self.hystart {
             hystart.start_round(microseconds(now), stream.next);

@@ -1,6 +1,7 @@
 //! What is sent next: losses, then new data (`tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
 
 use perhop_qos::units::Time;
+use perhop_scenario::tcp::Handshake;
 
 use super::super::sender::Sender;
 use super::super::transmit::Piece;
@@ -111,6 +112,7 @@ impl LinuxSender {
             }
             Forced::TailProbe => {
                 let number = self.records.tail_number();
+                self.note_probe(number);
                 let piece = self.write_again(stream, now, number);
                 self.on_probe_sent(stream, now, true);
                 Some(piece)
@@ -151,6 +153,7 @@ impl LinuxSender {
         if self.in_flight() == 0 {
             self.on_first_in_flight(stream, now);
         }
+        self.note_departure(now, number);
         self.records.resend(number, microseconds(now), self.delivered);
         let (start, end) = self.records.get(number).map_or((0, 0), |record| (record.start, record.end));
         self.pace(stream, now, end - start);
@@ -181,7 +184,11 @@ impl LinuxSender {
         if self.in_flight() == 0 {
             self.on_first_in_flight(stream, now);
         }
+        if stream.highest == 0 && stream.parameters.handshake == Handshake::None {
+            self.open_bbr(stream, now);
+        }
         let was_empty = self.records.is_empty();
+        self.note_departure(now, self.records.head_number() + u64::from(self.records.len()));
         let mut marks = Marks::default();
         if piece.fin {
             marks.set(Marks::FIN);

@@ -20,6 +20,10 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
+    /// When the next segment may leave.
+    pub(super) fn departs(&self) -> Time {
+        self.departs
+    }
     /// A segment of `bytes` leaves at `now`; the pace is `rate` bytes per second, or unknown.
     fn on_sent(&mut self, now: Time, bytes: u64, rate: u64) {
         let before = self.departs;

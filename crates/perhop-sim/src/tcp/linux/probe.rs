@@ -49,7 +49,7 @@ impl LinuxSender {
     }
 
     /// RFC 8985 §7.4.2 (`tcp_process_tlp_ack`): whether the probe repaired a loss, which then counts as one.
-    pub(super) fn process_probe_ack(&mut self, stream: &mut Sender, ack: &Ack, acknowledgment: u64) {
+    pub(super) fn process_probe_ack(&mut self, stream: &mut Sender, ack: &mut Ack, acknowledgment: u64) {
         let Some(end) = self.probe.end.filter(|end| acknowledgment >= *end) else { return };
         if !self.probe.is_retransmission || ack.repeats_probe {
             self.probe.end();
@@ -60,8 +60,11 @@ impl LinuxSender {
             self.reduce_by_marks(ack.now);
             self.end_reduction();
             self.try_keep_open(stream);
+            self.tell_probe_recovery(stream, ack.time);
         } else if !ack.advances && !ack.is_no_duplicate() && !ack.selects {
             self.probe.end();
+        } else {
+            ack.answers_probe = true;
         }
     }
 }

@@ -85,9 +85,26 @@ pub(super) struct Records {
     search_from: u64,
     /// The offset after the highest that is SACKed.
     highest_sacked: u64,
+    /// Segments found to be lost since the last look at them, where anybody looks.
+    fresh_losses: Option<Vec<u64>>,
 }
 
 impl Records {
+    /// From now on what is lost is also listed one by one.
+    pub(super) fn list_losses(&mut self) {
+        self.fresh_losses = Some(Vec::new());
+    }
+    pub(super) fn has_fresh_losses(&self) -> bool {
+        self.fresh_losses.as_ref().is_some_and(|fresh| !fresh.is_empty())
+    }
+    pub(super) fn fresh_losses(&self) -> &[u64] {
+        self.fresh_losses.as_deref().unwrap_or_default()
+    }
+    pub(super) fn forget_fresh_losses(&mut self) {
+        if let Some(fresh) = &mut self.fresh_losses {
+            fresh.clear();
+        }
+    }
     /// Segments sent and not cumulatively acknowledged (`packets_out`).
     pub(super) fn len(&self) -> u32 {
         self.segments.len() as u32
@@ -181,6 +198,9 @@ impl Records {
             return;
         }
         self.losses += 1;
+        if let Some(fresh) = &mut self.fresh_losses {
+            fresh.push(number);
+        }
         self.search_from = self.search_from.min(number);
     }
     /// Nothing is held to be lost any more.

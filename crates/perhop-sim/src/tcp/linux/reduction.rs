@@ -7,7 +7,7 @@ use super::output::Forced;
 use super::{LinuxSender, Scalable, State};
 
 /// The threshold that stands for none (`TCP_INFINITE_SSTHRESH`).
-const UNLIMITED: u32 = 0x7fff_ffff;
+pub(super) const UNLIMITED: u32 = 0x7fff_ffff;
 
 /// The reduction under way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,6 +38,10 @@ impl LinuxSender {
         if let Some(start) = &mut self.conservative {
             start.end();
         }
+        if let Some(bbr) = &mut self.bbr {
+            bbr.on_reduction(self.window);
+            return;
+        }
         self.threshold = match (&mut self.cubic, self.scalable.as_deref()) {
             (Some(cubic), _) => cubic.on_congestion(self.window, in_use),
             (None, None) => in_use >> 1,
@@ -61,7 +65,7 @@ impl LinuxSender {
     /// more.
     pub(super) fn reduce_window(&mut self, stream: &Sender, delivered: u32, losses: u32, advances: bool) {
         let is_proportional = stream.parameters.window_reduction == WindowReduction::Proportional;
-        if delivered == 0 || !is_proportional {
+        if delivered == 0 || !is_proportional || self.bbr.is_some() {
             return;
         }
         self.reduction.delivered += delivered;
@@ -81,7 +85,7 @@ impl LinuxSender {
     /// retransmission leaves whatever it permits (RFC 6675 §5, step 4.3).
     pub(super) fn apply_reduction_at_once(&mut self, stream: &Sender) {
         if stream.parameters.window_reduction == WindowReduction::AtOnce {
-            if !self.has_prague() {
+            if !self.has_own_control() {
                 self.window = self.window.min(self.threshold);
             }
             if self.state == State::Recovery {
@@ -92,7 +96,7 @@ impl LinuxSender {
     /// `tcp_end_cwnd_reduction`.
     pub(super) fn end_reduction(&mut self) {
         let is_undone = self.state != State::Cwr && !self.undo.is_possible();
-        if self.threshold < UNLIMITED && !is_undone && !self.has_prague() {
+        if self.threshold < UNLIMITED && !is_undone && !self.has_own_control() {
             self.window = self.threshold;
         }
     }

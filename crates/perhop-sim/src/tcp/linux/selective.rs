@@ -79,6 +79,9 @@ impl LinuxSender {
                 self.records.retransmitted -= 1;
             }
         }
+        if let Some(rate) = &mut self.rate {
+            rate.on_delivered(number, record.sent, record.end);
+        }
         ack.selects = true;
         ack.delivered_before = ack.delivered_before.max(Some(record.delivered));
         self.records.sacked += 1;

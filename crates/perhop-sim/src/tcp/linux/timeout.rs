@@ -18,7 +18,7 @@ impl LinuxSender {
         }
         stream.statistics.timeouts += 1;
         self.probe.end();
-        self.enter_loss(stream, microseconds(now));
+        self.enter_loss(stream, now);
         self.timeouts += 1;
         self.output.force(Forced::Head);
         stream.rtt.back_off();
@@ -26,9 +26,10 @@ impl LinuxSender {
         self.set_timer(stream, now, Timer::Retransmission, ticks);
     }
 
-    fn enter_loss(&mut self, stream: &mut Sender, now: u64) {
-        let begins = self.state < State::Recovery;
+    fn enter_loss(&mut self, stream: &mut Sender, time: Time) {
+        let (begins, now) = (self.state < State::Recovery, microseconds(time));
         self.mark_lost_by_timeout(stream, now);
+        self.tell_losses(stream, time);
         // Once per window of data: not again while that of the last reduction is in flight.
         if self.state <= State::Disorder
             || self.state_ends <= stream.unacknowledged
@@ -46,6 +47,7 @@ impl LinuxSender {
         if self.state <= State::Disorder && self.records.sacked >= usual {
             self.reordering = self.reordering.min(usual);
         }
+        self.tell_timeout(stream, time);
         self.enter(State::Loss);
         self.react_to_loss();
         // net/ipv4/tcp_cubic.c, cubictcp_state: CUBIC forgets everything.

@@ -79,7 +79,9 @@ impl LinuxSender {
     /// `tcp_undo_cwnd_reduction`: window and threshold are what they were.
     fn restore_window(&mut self, stream: &mut Sender) {
         if let Some(threshold) = self.undo.threshold {
-            self.window = self.window.max(self.reduction.window_before);
+            if self.bbr.is_none() {
+                self.window = self.window.max(self.reduction.window_before);
+            }
             if threshold > self.threshold {
                 self.threshold = threshold;
                 stream.cwr_due = false;
@@ -87,6 +89,7 @@ impl LinuxSender {
             if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
                 prague.undo();
             }
+            self.tell_undo(stream);
         }
         self.undo.forget();
         self.rack.has_advanced = true;

@@ -1,0 +1,74 @@
+//! [`Aggregation`]: by how much acknowledgments come in heaps (`bbr_update_ack_aggregation`).
+
+use super::super::rate::RateSample;
+use super::{Facts, ONE, RATE_ONE};
+
+/// The most of the last five to ten rounds counts (`bbr_extra_acked_win_rtts`).
+const ROUNDS: u32 = 5;
+/// An epoch ends after so many segments (`bbr_ack_epoch_acked_reset_thresh`).
+const LONGEST_EPOCH: u32 = 1 << 20;
+/// The window is not widened by more than the rate delivers in this time (`bbr_extra_acked_max_us`).
+const MOST_TIME: u64 = 100_000;
+/// `bbr_extra_acked_gain`.
+const GAIN: u32 = ONE;
+
+/// What is delivered beyond what the rate explains.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aggregation {
+    /// When the epoch began, and what was delivered in it.
+    began: u64,
+    delivered: u32,
+    /// The most that was too much in this window of rounds and in the last one.
+    most: [u32; 2],
+    current: usize,
+    rounds: u32,
+}
+
+impl Aggregation {
+    /// The connection opens, or goes on after it was idle.
+    pub(super) fn begin_epoch(&mut self, now: u64) {
+        (self.began, self.delivered) = (now, 0);
+    }
+    /// An acknowledgment, where the path delivers at `rate`; the window of rounds is over after `rounds`, if
+    /// a round begins.
+    pub(super) fn on_acknowledgment(
+        &mut self,
+        facts: &Facts,
+        sample: &RateSample,
+        rate: u64,
+        round_begins: bool,
+        is_full: bool,
+    ) {
+        if sample.newly_delivered == 0 || sample.delivered.is_none() || sample.interval.is_none() {
+            return;
+        }
+        if round_begins {
+            self.rounds = (self.rounds + 1).min(31);
+            if self.rounds >= if is_full { ROUNDS } else { 1 } {
+                self.rounds = 0;
+                self.current = 1 - self.current;
+                self.most[self.current] = 0;
+            }
+        }
+        let mut expected = expected(rate, facts.delivered_at - self.began);
+        if u64::from(self.delivered) <= expected || self.delivered + sample.newly_delivered >= LONGEST_EPOCH {
+            self.begin_epoch(facts.delivered_at);
+            expected = 0;
+        }
+        self.delivered = (self.delivered + sample.newly_delivered).min(LONGEST_EPOCH - 1);
+        let extra = (u64::from(self.delivered) - expected.min(u64::from(self.delivered))) as u32;
+        let most = &mut self.most[self.current];
+        *most = (*most).max(extra.min(facts.window));
+    }
+    /// Segments by which the window is widened, at `rate` (`bbr_ack_aggregation_cwnd`).
+    pub(super) fn allowance(&self, rate: u64) -> u32 {
+        let most = self.most[0].max(self.most[1]);
+        let limit = u32::try_from(expected(rate, MOST_TIME)).unwrap_or(u32::MAX);
+        ((GAIN * most) >> 8).min(limit)
+    }
+}
+
+/// Segments that `rate` delivers in `span`.
+fn expected(rate: u64, span: u64) -> u64 {
+    ((u128::from(rate) * u128::from(span)) / u128::from(RATE_ONE)) as u64
+}

@@ -1,0 +1,157 @@
+//! [`Bounds`]: what loss and marks say of how much the path holds (`bw_lo`, `inflight_lo`, `inflight_hi`).
+
+use super::super::rate::Departure;
+use super::{Facts, LEAST_WINDOW, ONE};
+
+/// No bound.
+pub(super) const NO_RATE: u64 = u64::MAX;
+pub(super) const NO_FLIGHT: u32 = u32::MAX;
+/// After losses 0.7 of rate and flight are left (`bbr_beta`).
+const BETA: u32 = ONE * 30 / 100;
+/// Part of the flight that is left to others, and to the next probe: 15 % (`bbr_inflight_headroom`).
+const HEADROOM: u32 = ONE * 15 / 100;
+/// More losses than 2 %, or more marks than half, mean too much in flight (`bbr_loss_thresh`,
+/// `bbr_ecn_thresh`).
+const MOST_LOSS: u32 = ONE * 2 / 100;
+pub(super) const MOST_MARKS: u32 = ONE / 2;
+/// Marks reduce the flight by a third of their share (`bbr_ecn_factor`).
+const MARK_FACTOR: u32 = ONE / 3;
+
+/// The bounds, and what was seen in the last round trip.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// What seems safe for now, from losses and marks since the last probe.
+    pub(super) low_rate: u64,
+    pub(super) low_flight: u32,
+    /// The most in flight that did not cost too much.
+    pub(super) high_flight: u32,
+    /// The most that was delivered in the last round trip, as a rate and as a flight.
+    pub(super) latest_rate: u64,
+    pub(super) latest_flight: u32,
+    /// The bounds before the last losses.
+    undo: (u64, u32, u32),
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds {
+            low_rate: NO_RATE,
+            low_flight: NO_FLIGHT,
+            high_flight: NO_FLIGHT,
+            latest_rate: 0,
+            latest_flight: 0,
+            undo: (0, 0, 0),
+        }
+    }
+}
+
+impl Bounds {
+    /// `bbr_reset_lower_bounds`.
+    pub(super) fn lift(&mut self) {
+        (self.low_rate, self.low_flight) = (NO_RATE, NO_FLIGHT);
+    }
+    /// Losses begin (`bbr_ssthresh`).
+    pub(super) fn save(&mut self) {
+        self.undo = (self.low_rate, self.low_flight, self.high_flight);
+    }
+    /// There was no loss (`bbr_undo_cwnd`).
+    pub(super) fn restore(&mut self) {
+        self.low_rate = self.low_rate.max(self.undo.0);
+        self.low_flight = self.low_flight.max(self.undo.1);
+        self.high_flight = self.high_flight.max(self.undo.2);
+    }
+
+    /// `bbr_adapt_lower_bounds`: a round trip with losses, or with a share `alpha` of marks; the path
+    /// delivers `rate` at most, the window is `window`.
+    pub(super) fn lower(&mut self, rate: u64, window: u32, has_losses: bool, alpha: Option<u32>) {
+        let mut by_marks = NO_FLIGHT;
+        if let Some(alpha) = alpha {
+            self.begin_flight(window);
+            by_marks = part(self.low_flight, ONE - ((alpha * MARK_FACTOR) >> 8));
+        }
+        if has_losses {
+            if self.low_rate == NO_RATE {
+                self.low_rate = rate;
+            }
+            self.begin_flight(window);
+            let left = ONE - BETA;
+            let less = (u128::from(self.low_rate) * u128::from(left)) >> 8;
+            self.low_rate = self.latest_rate.max(less as u64);
+            self.low_flight = self.latest_flight.max(part(self.low_flight, left));
+        }
+        self.low_flight = self.low_flight.min(by_marks);
+        self.low_rate = self.low_rate.max(1);
+    }
+    fn begin_flight(&mut self, window: u32) {
+        if self.low_flight == NO_FLIGHT {
+            self.low_flight = window;
+        }
+    }
+
+    /// `bbr_handle_inflight_too_high`: `in_flight` was too much, where the model would have `target`.
+    pub(super) fn cut_high_flight(&mut self, in_flight: u32, target: u32) {
+        self.high_flight = in_flight.max(part(target, ONE - BETA));
+    }
+    /// `bbr_inflight_with_headroom`.
+    pub(super) fn with_headroom(&self) -> u32 {
+        if self.high_flight == NO_FLIGHT {
+            return NO_FLIGHT;
+        }
+        let headroom = part(self.high_flight, HEADROOM).max(1);
+        self.high_flight.saturating_sub(headroom).max(LEAST_WINDOW)
+    }
+}
+
+/// `whole` in `parts` of 256.
+pub(super) fn part(whole: u32, parts: u32) -> u32 {
+    ((u64::from(whole) * u64::from(parts)) >> 8) as u32
+}
+
+/// `bbr_is_inflight_too_high` for losses: of `in_flight` segments `lost` are lost.
+pub(super) fn loses_too_many(lost: u32, in_flight: u32) -> bool {
+    lost > 0 && in_flight > 0 && lost > part(in_flight, MOST_LOSS)
+}
+/// The same for marks: of `delivered` segments `marked` had arrived marked.
+pub(super) fn marks_too_many(marked: u32, delivered: u32) -> bool {
+    marked > 0 && delivered > 0 && marked > part(delivered, MOST_MARKS)
+}
+
+/// `bbr_inflight_hi_from_lost_skb`: how much was in flight when the segment of `departure` was sent, up to
+/// the place where losses were too many: (lost + x) / (in flight + x) is the threshold.
+pub(super) fn flight_before_loss(facts: &Facts, departure: &Departure) -> u32 {
+    let before = departure.in_flight.saturating_sub(1);
+    let lost_before = (facts.lost - departure.lost).saturating_sub(1);
+    let budget = (u64::from(before) * u64::from(MOST_LOSS)).div_ceil(u64::from(ONE)) as u32;
+    let prefix = budget.saturating_sub(lost_before);
+    before + (u64::from(prefix) * u64::from(ONE) / u64::from(ONE - MOST_LOSS)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 % of 100 segments in 256ths are 1 (5/256 of 100 is 1.95): the second loss is too much; 15 % of 100
+    /// are 14 (38/256), 30 % are 29 (76/256 of 100 is 29.7).
+    #[test]
+    fn parts_are_those_of_256() {
+        assert!(!loses_too_many(1, 100) && loses_too_many(2, 100));
+        let mut bounds = Bounds { high_flight: 100, ..Bounds::default() };
+        assert_eq!(bounds.with_headroom(), 86);
+        bounds.cut_high_flight(10, 100);
+        assert_eq!(bounds.high_flight, 70);
+    }
+
+    /// A round with losses leaves 0.7, but not less than was delivered in it; the next one 0.7 of that.
+    #[test]
+    fn losses_lower_the_bounds_once_a_round() {
+        let mut bounds = Bounds { latest_rate: 40, latest_flight: 60, ..Bounds::default() };
+        bounds.lower(1000, 200, true, None);
+        assert_eq!((bounds.low_rate, bounds.low_flight), (703, 140));
+        bounds.lower(1000, 200, true, None);
+        assert_eq!((bounds.low_rate, bounds.low_flight), (494, 98));
+        bounds.lower(1000, 200, true, None);
+        assert_eq!((bounds.low_rate, bounds.low_flight), (347, 68));
+        bounds.lower(1000, 200, true, None);
+        assert_eq!((bounds.low_rate, bounds.low_flight), (243, 60), "what was delivered is safe");
+    }
+}

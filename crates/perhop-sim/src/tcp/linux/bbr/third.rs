@@ -1,0 +1,552 @@
+//! [`Third`]: BBR version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `net/ipv4/tcp_bbr.c`, whose
+//! functions are named): the model, and what follows from it. `probing` has its phases.
+
+use perhop_qos::random::Stream;
+
+use super::super::State;
+use super::super::rate::{Departure, RateSample};
+use super::aggregation::Aggregation;
+use super::bounds::{
+    Bounds, MOST_MARKS, NO_FLIGHT, flight_before_loss, loses_too_many, marks_too_many, part,
+};
+use super::probing::{Acks, Phase};
+use super::{
+    BbrMode, BbrModel, FULL_GROWTH, FULL_ROUNDS, Facts, LEAST_WINDOW, LONGEST_BURST, NOMINAL_ROUND_TRIP, ONE,
+    PACE_PERCENT, RATE_ONE, bytes_per_second, flight_at, in_network_at_departure, model,
+};
+
+/// `bbr_startup_pacing_gain`: 4 ln 2; `bbr_startup_cwnd_gain`, `bbr_drain_gain`.
+const STARTUP_GAIN: u32 = ONE * 277 / 100 + 1;
+const STARTUP_WINDOW_GAIN: u32 = 2 * ONE;
+const DRAIN_GAIN: u32 = ONE * 1000 / 2885;
+/// `bbr_cwnd_gain`, and what is added to it while the rate is probed (`bbr_bw_probe_cwnd_gain`).
+const WINDOW_GAIN: u32 = 2 * ONE;
+const UP_WINDOW_GAIN: u32 = WINDOW_GAIN + ONE / 4;
+/// Flight while the least round trip is measured: half (`bbr_probe_rtt_cwnd_gain`).
+pub(super) const PROBE_GAIN: u32 = ONE / 2;
+/// Startup ends with so many acknowledgments of a round that show losses, if they are more than 2 %
+/// (`bbr_full_loss_cnt`), and after so many rounds with half of the segments marked (`bbr_full_ecn_cnt`).
+const FULL_LOSSES: u32 = 6;
+const FULL_MARKED_ROUNDS: u32 = 2;
+/// Marks count below this round trip (`bbr_ecn_max_rtt_us`), by a sixteenth of each round
+/// (`bbr_ecn_alpha_gain`).
+const LONGEST_MARKED: u64 = 5000;
+const ALPHA_GAIN: u32 = ONE / 16;
+/// Each 512 us of the least round trip halve the bursts of hosts (`bbr_tso_rtt_shift`).
+const BURST_SHIFT: u32 = 9;
+/// Segments of a burst at least (`tcp_min_tso_segs`).
+const LEAST_BURST: u32 = 2;
+
+/// BBR version 3.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
+pub(in crate::tcp::linux) struct Third {
+    pub(super) mode: BbrMode,
+    /// `min_rtt_us`; the least since the last probe for it; and when they were seen, ticks.
+    pub(super) least: u64,
+    pub(super) least_at: u64,
+    pub(super) probed: u64,
+    pub(super) probed_at: u64,
+    pub(super) probe_ends: Option<u64>,
+    pub(super) probe_round_done: bool,
+    pub(super) round_ends: u32,
+    pub(super) round_begins: bool,
+    pub(super) phase: Phase,
+    pub(super) phase_began: u64,
+    previous: State,
+    pub(super) restarts: bool,
+    initial_window: u32,
+    pub(super) pacing_gain: u32,
+    pub(super) window_gain: u32,
+    pub(super) is_full: bool,
+    pub(super) is_full_now: bool,
+    pub(super) full_rate: u64,
+    pub(super) full_rounds: u32,
+    has_round_trip: bool,
+    pub(super) window_before: u32,
+    aggregation: Aggregation,
+    marked_rounds: u32,
+    loss_in_cycle: bool,
+    marks_in_cycle: bool,
+    /// What must have been delivered before a segment was sent whose acknowledgment ends a round of losses.
+    loss_round_ends: u32,
+    loss_round_begins: bool,
+    loss_in_round: bool,
+    marks_in_round: bool,
+    /// Acknowledgments of this round that showed losses (`loss_events_in_round`).
+    loss_events: u32,
+    pub(super) bounds: Bounds,
+    /// The greatest rates of the last probe and of this one (`bw_hi`).
+    rates: [u64; 2],
+    pub(super) up_rounds: u32,
+    pub(super) up_segments: u32,
+    pub(super) up_delivered: u32,
+    pub(super) wait: u64,
+    pub(super) rounds_since_probe: u32,
+    pub(super) acks: Acks,
+    /// Samples show what a probe did (`bw_probe_samples`).
+    pub(super) is_probe_sampled: bool,
+    pub(super) was_too_high: bool,
+    pub(super) stopped_at_risk: bool,
+    uses_marks: bool,
+    alpha: u32,
+    alpha_delivered: u32,
+    alpha_marked: u32,
+    /// `try_fast_path`: the window is what the model says.
+    pub(super) is_settled: bool,
+    pace: u64,
+    pub(super) random: Stream,
+}
+
+impl Third {
+    pub(super) fn new(random: Stream) -> Third {
+        Third {
+            mode: BbrMode::Startup,
+            least: u64::MAX,
+            least_at: 0,
+            probed: u64::MAX,
+            probed_at: 0,
+            probe_ends: None,
+            probe_round_done: false,
+            round_ends: 0,
+            round_begins: false,
+            phase: Phase::Up,
+            phase_began: 0,
+            previous: State::Open,
+            restarts: false,
+            initial_window: 0,
+            pacing_gain: STARTUP_GAIN,
+            window_gain: STARTUP_WINDOW_GAIN,
+            is_full: false,
+            is_full_now: false,
+            full_rate: 0,
+            full_rounds: 0,
+            has_round_trip: false,
+            window_before: 0,
+            aggregation: Aggregation::default(),
+            marked_rounds: 0,
+            loss_in_cycle: false,
+            marks_in_cycle: false,
+            loss_round_ends: 0,
+            loss_round_begins: false,
+            loss_in_round: false,
+            marks_in_round: false,
+            loss_events: 0,
+            bounds: Bounds::default(),
+            rates: [0; 2],
+            up_rounds: 0,
+            up_segments: u32::MAX,
+            up_delivered: 0,
+            wait: 0,
+            rounds_since_probe: 0,
+            acks: Acks::Init,
+            is_probe_sampled: false,
+            was_too_high: false,
+            stopped_at_risk: false,
+            uses_marks: false,
+            alpha: ONE,
+            alpha_delivered: 0,
+            alpha_marked: 0,
+            is_settled: false,
+            pace: 0,
+            random,
+        }
+    }
+    /// `bbr_init`.
+    pub(super) fn open(&mut self, facts: &Facts) {
+        self.initial_window = facts.window.min(127);
+        self.round_ends = facts.delivered;
+        (self.least, self.probed) = (facts.least, facts.least);
+        (self.least_at, self.probed_at) = (facts.ticks, facts.ticks);
+        self.loss_round_ends = facts.delivered + 1;
+        self.begin_pace(facts);
+        self.aggregation.begin_epoch(facts.now);
+    }
+
+    pub(super) fn pacing_rate(&self) -> u64 {
+        self.pace
+    }
+    pub(super) fn model(&self, payload: u64) -> BbrModel {
+        let gains = (self.pacing_gain, self.window_gain);
+        model(self.mode, self.rate(), self.least, self.pace, gains, payload)
+    }
+    /// `bbr_max_bw`.
+    pub(super) fn greatest_rate(&self) -> u64 {
+        self.rates[0].max(self.rates[1])
+    }
+    /// `bbr_bw`.
+    pub(super) fn rate(&self) -> u64 {
+        self.greatest_rate().min(self.bounds.low_rate)
+    }
+    /// `bbr_advance_max_bw_filter`: the rates of the last probe are forgotten.
+    pub(super) fn forget_rates(&mut self) {
+        if self.rates[1] > 0 {
+            self.rates = [self.rates[1], 0];
+        }
+    }
+
+    /// `bbr_init_pacing_rate_from_rtt`.
+    fn begin_pace(&mut self, facts: &Facts) {
+        let round_trip = if facts.smoothed > 0 {
+            self.has_round_trip = true;
+            (facts.smoothed >> 3).max(1)
+        } else {
+            NOMINAL_ROUND_TRIP
+        };
+        let rate = u64::from(facts.window) * RATE_ONE / round_trip;
+        self.pace = bytes_per_second(rate, STARTUP_GAIN, facts.payload, PACE_PERCENT).max(1);
+    }
+    /// `bbr_set_pacing_rate`.
+    fn set_pace(&mut self, facts: &Facts, rate: u64, gain: u32) {
+        let pace = bytes_per_second(rate, gain, facts.payload, PACE_PERCENT).max(1);
+        if !self.has_round_trip && facts.smoothed > 0 {
+            self.begin_pace(facts);
+        }
+        if self.is_full || pace > self.pace {
+            self.pace = pace;
+        }
+    }
+    /// `bbr_tso_segs_goal`: segments that are sent at once.
+    fn burst(&self, facts: &Facts) -> u32 {
+        let halvings = self.least >> BURST_SHIFT;
+        let by_round_trip = if halvings < 32 { 65_536 >> halvings } else { 0 };
+        let bytes = ((self.pace >> 10) + by_round_trip).min(LONGEST_BURST);
+        ((bytes / facts.payload) as u32).max(LEAST_BURST)
+    }
+    /// `bbr_quantization_budget`.
+    fn with_bursts(&self, facts: &Facts, window: u32) -> u32 {
+        let window = window.max(3 * self.burst(facts)).max(LEAST_WINDOW);
+        let is_up = self.mode == BbrMode::ProbeBandwidth && self.phase == Phase::Up;
+        window + if is_up { 2 } else { 0 }
+    }
+    /// `bbr_bdp`.
+    fn flight_at(&self, rate: u64, gain: u32) -> u32 {
+        if self.least == u64::MAX { self.initial_window } else { flight_at(rate, self.least, gain) }
+    }
+    /// `bbr_inflight` with a gain of one.
+    pub(super) fn target(&self, facts: &Facts, rate: u64) -> u32 {
+        self.with_bursts(facts, self.flight_at(rate, ONE))
+    }
+    /// `bbr_target_inflight`.
+    pub(super) fn target_flight(&self, facts: &Facts) -> u32 {
+        self.target(facts, self.rate()).min(facts.window)
+    }
+    /// `bbr_probe_rtt_cwnd`.
+    pub(super) fn probe_window(&self) -> u32 {
+        self.flight_at(self.rate(), PROBE_GAIN).max(LEAST_WINDOW)
+    }
+    pub(super) fn in_network(&self, facts: &Facts, in_flight: u32) -> u32 {
+        let burst = if self.pacing_gain > ONE { self.burst(facts) } else { 0 };
+        in_network_at_departure(facts, self.rate(), in_flight, burst)
+    }
+
+    /// `bbr_save_cwnd`.
+    pub(super) fn save_window(&mut self, window: u32) {
+        let is_good = self.previous < State::Recovery && self.mode != BbrMode::ProbeRoundTrip;
+        self.window_before = if is_good { window } else { self.window_before.max(window) };
+    }
+    /// `bbr_ssthresh`.
+    pub(super) fn on_reduction(&mut self, window: u32) {
+        self.save_window(window);
+        self.bounds.save();
+    }
+    /// `CA_EVENT_TX_START`.
+    pub(super) fn on_restart(&mut self, facts: &mut Facts) {
+        self.restarts = true;
+        self.aggregation.begin_epoch(facts.now);
+        match self.mode {
+            BbrMode::ProbeBandwidth => self.set_pace(facts, self.rate(), ONE),
+            BbrMode::ProbeRoundTrip => self.check_probe(facts),
+            BbrMode::Startup | BbrMode::Drain => {}
+        }
+    }
+    /// `bbr_set_state`.
+    pub(super) fn on_timeout(&mut self, facts: &Facts) {
+        self.previous = State::Loss;
+        self.reset_full();
+        if !self.is_probing() && self.bounds.low_flight == NO_FLIGHT {
+            self.bounds.low_flight = facts.window.max(self.window_before);
+        }
+    }
+    /// `bbr_exit_loss_recovery`: after a timeout the window returns.
+    pub(super) fn window_in(&mut self, state: State, window: u32) -> u32 {
+        if self.previous != State::Loss || state == State::Loss {
+            return window;
+        }
+        self.is_settled = false;
+        window.max(self.window_before)
+    }
+    /// `bbr_undo_cwnd`.
+    pub(super) fn undo(&mut self, facts: &mut Facts) {
+        self.reset_full();
+        self.loss_in_round = false;
+        self.bounds.restore();
+        self.is_settled = false;
+        facts.window = self.window_before;
+    }
+
+    /// `bbr_main`.
+    pub(super) fn on_acknowledgment(&mut self, facts: &mut Facts, sample: &RateSample) {
+        self.update_round(facts, sample);
+        if self.round_begins {
+            self.rounds_since_probe = (self.rounds_since_probe + 1).min(255);
+            self.update_alpha(facts);
+        }
+        self.marks_in_round |= self.uses_marks && sample.has_mark;
+        let rate = match (sample.delivered, sample.interval) {
+            (Some(delivered), Some(interval)) => (u64::from(delivered) * RATE_ONE).div_ceil(interval),
+            _ => 0,
+        };
+        self.update_latest(facts, sample, rate);
+        if !self.takes_fast_path(facts, sample, rate) {
+            self.update_gains();
+            let rate = self.rate();
+            self.set_pace(facts, rate, self.pacing_gain);
+            self.set_window(facts, sample, rate);
+            self.bound_window(facts);
+        }
+        // `bbr_advance_latest_delivery_signals`.
+        if self.loss_round_begins && !sample.answers_probe {
+            self.bounds.latest_rate = rate;
+            self.bounds.latest_flight = sample.delivered.unwrap_or(0);
+        }
+        self.previous = facts.state;
+        self.loss_in_cycle |= sample.lost > 0;
+        self.marks_in_cycle |= sample.marked > 0;
+    }
+    /// `bbr_run_fast_path`, and `bbr_update_model` where it is not taken: while the application is the limit
+    /// and nothing new is learned, the model stays. Returns whether window and pace stay, too.
+    fn takes_fast_path(&mut self, facts: &mut Facts, sample: &RateSample, rate: u64) -> bool {
+        let is_possible = self.is_settled
+            && sample.is_app_limited
+            && rate < self.greatest_rate()
+            && !self.loss_in_round
+            && !self.marks_in_round;
+        if is_possible {
+            let before = (self.mode, self.least);
+            self.check_drain(facts);
+            self.update_phase(facts, sample, rate);
+            self.update_round_trip(facts, sample);
+            return (self.mode, self.least) == before && self.is_settled;
+        }
+        self.update_signals(facts, sample, rate);
+        let (rate_now, begins, is_full) = (self.rate(), self.round_begins, self.is_full);
+        self.aggregation.on_acknowledgment(facts, sample, rate_now, begins, is_full);
+        self.check_losses_in_startup(facts, sample);
+        self.check_full(sample, rate);
+        self.check_drain(facts);
+        self.update_phase(facts, sample, rate);
+        self.update_round_trip(facts, sample);
+        false
+    }
+
+    /// `bbr_update_round_start`.
+    fn update_round(&mut self, facts: &Facts, sample: &RateSample) {
+        self.round_begins = sample.interval.is_some() && sample.delivered_before >= self.round_ends;
+        if self.round_begins {
+            self.round_ends = facts.delivered;
+        }
+    }
+    /// `bbr_update_ecn_alpha`: once per round trip.
+    fn update_alpha(&mut self, facts: &Facts) {
+        self.uses_marks |= facts.has_exact_marks && self.least <= LONGEST_MARKED;
+        let delivered = facts.delivered - self.alpha_delivered;
+        if !self.uses_marks || delivered == 0 {
+            return;
+        }
+        let marked = facts.marked - self.alpha_marked;
+        let share = ((u64::from(marked) << 8) / u64::from(delivered)) as u32;
+        self.alpha = (((ONE - ALPHA_GAIN) * self.alpha) >> 8) + ((ALPHA_GAIN * share) >> 8);
+        self.alpha = self.alpha.min(ONE);
+        (self.alpha_delivered, self.alpha_marked) = (facts.delivered, facts.marked);
+        if self.is_full {
+            return;
+        }
+        self.marked_rounds = if share >= MOST_MARKS { self.marked_rounds + 1 } else { 0 };
+        if self.marked_rounds >= FULL_MARKED_ROUNDS {
+            self.end_startup(facts);
+        }
+    }
+    /// `bbr_update_latest_delivery_signals`.
+    fn update_latest(&mut self, facts: &Facts, sample: &RateSample, rate: u64) {
+        self.loss_round_begins = false;
+        if sample.interval.is_none() || sample.newly_delivered == 0 {
+            return;
+        }
+        self.bounds.latest_rate = self.bounds.latest_rate.max(rate);
+        self.bounds.latest_flight = self.bounds.latest_flight.max(sample.delivered.unwrap_or(0));
+        if sample.delivered_before >= self.loss_round_ends {
+            self.loss_round_ends = facts.delivered;
+            self.loss_round_begins = true;
+        }
+    }
+    /// `bbr_update_congestion_signals`.
+    fn update_signals(&mut self, facts: &Facts, sample: &RateSample, rate: u64) {
+        if sample.interval.is_none() || sample.newly_delivered == 0 {
+            return;
+        }
+        if !sample.is_app_limited || rate >= self.greatest_rate() {
+            self.rates[1] = self.rates[1].max(rate);
+        }
+        self.loss_in_round |= sample.newly_lost > 0;
+        if !self.loss_round_begins {
+            return;
+        }
+        if !self.is_probing() {
+            let alpha = self.marks_in_round.then_some(self.alpha);
+            self.bounds.lower(self.greatest_rate(), facts.window, self.loss_in_round, alpha);
+        }
+        (self.loss_in_round, self.marks_in_round) = (false, false);
+    }
+    /// `bbr_reset_congestion_signals`.
+    pub(super) fn reset_signals(&mut self) {
+        (self.loss_in_round, self.marks_in_round) = (false, false);
+        (self.loss_in_cycle, self.marks_in_cycle) = (false, false);
+        (self.bounds.latest_rate, self.bounds.latest_flight) = (0, 0);
+    }
+    /// Whether there were marks since the last probe, and no losses.
+    pub(super) fn has_only_marks(&self) -> bool {
+        self.uses_marks && self.marks_in_cycle && !self.loss_in_cycle
+    }
+
+    /// `bbr_is_inflight_too_high`.
+    pub(super) fn is_too_high(&self, sample: &RateSample) -> bool {
+        let delivered = sample.delivered.unwrap_or(0);
+        loses_too_many(sample.lost, sample.sent_in_flight)
+            || (self.uses_marks && marks_too_many(sample.marked, delivered))
+    }
+    /// `bbr_handle_queue_too_high_in_startup`.
+    fn end_startup(&mut self, facts: &Facts) {
+        self.is_full = true;
+        let target = self.target(facts, self.greatest_rate());
+        self.bounds.high_flight = target.max(self.bounds.latest_flight);
+    }
+    /// `bbr_check_loss_too_high_in_startup`.
+    fn check_losses_in_startup(&mut self, facts: &Facts, sample: &RateSample) {
+        if self.is_full {
+            return;
+        }
+        if sample.newly_lost > 0 {
+            self.loss_events = (self.loss_events + 1).min(15);
+        }
+        let is_over = self.loss_round_begins
+            && facts.state == State::Recovery
+            && self.loss_events >= FULL_LOSSES
+            && self.is_too_high(sample);
+        if is_over {
+            self.end_startup(facts);
+        } else if self.loss_round_begins {
+            self.loss_events = 0;
+        }
+    }
+    /// `bbr_check_full_bw_reached`.
+    fn check_full(&mut self, sample: &RateSample, rate: u64) {
+        if self.is_full_now || sample.is_app_limited {
+            return;
+        }
+        if rate >= (self.full_rate * FULL_GROWTH) >> 8 {
+            self.reset_full();
+            self.full_rate = rate;
+        } else if self.round_begins {
+            self.full_rounds += 1;
+            self.is_full_now = self.full_rounds >= FULL_ROUNDS;
+            self.is_full |= self.is_full_now;
+        }
+    }
+    /// `bbr_reset_full_bw`.
+    pub(super) fn reset_full(&mut self) {
+        (self.full_rate, self.full_rounds, self.is_full_now) = (0, 0, false);
+    }
+    /// `bbr_check_drain`.
+    fn check_drain(&mut self, facts: &mut Facts) {
+        if self.mode == BbrMode::Startup && self.is_full {
+            self.mode = BbrMode::Drain;
+            facts.threshold = self.target(facts, self.greatest_rate());
+            self.reset_signals();
+        }
+        let is_drained = self.mode == BbrMode::Drain
+            && self.in_network(facts, facts.in_flight) <= self.target(facts, self.greatest_rate());
+        if is_drained {
+            self.mode = BbrMode::ProbeBandwidth;
+            self.go_down(facts);
+        }
+    }
+
+    /// `bbr_update_gains`.
+    fn update_gains(&mut self) {
+        (self.pacing_gain, self.window_gain) = match self.mode {
+            BbrMode::Startup => (STARTUP_GAIN, STARTUP_WINDOW_GAIN),
+            BbrMode::Drain => (DRAIN_GAIN, STARTUP_WINDOW_GAIN),
+            BbrMode::ProbeBandwidth if self.phase == Phase::Up => (self.phase.gain(), UP_WINDOW_GAIN),
+            BbrMode::ProbeBandwidth => (self.phase.gain(), WINDOW_GAIN),
+            BbrMode::ProbeRoundTrip => (ONE, ONE),
+        };
+    }
+    /// `bbr_set_cwnd`.
+    fn set_window(&mut self, facts: &mut Facts, sample: &RateSample, rate: u64) {
+        let acked = sample.newly_delivered;
+        if acked > 0 {
+            let target = self.flight_at(rate, self.window_gain) + self.aggregation.allowance(rate);
+            let target = self.with_bursts(facts, target);
+            self.is_settled = false;
+            if self.is_full {
+                facts.window += acked;
+                if facts.window >= target {
+                    facts.window = target;
+                    self.is_settled = true;
+                }
+            } else if facts.window < target || facts.window < 2 * self.initial_window {
+                facts.window += acked;
+            } else {
+                self.is_settled = true;
+            }
+            facts.window = facts.window.max(LEAST_WINDOW);
+        }
+        if self.mode == BbrMode::ProbeRoundTrip {
+            facts.window = facts.window.min(self.probe_window());
+        }
+    }
+    /// `bbr_bound_cwnd_for_inflight_model`.
+    fn bound_window(&self, facts: &mut Facts) {
+        let cruises = self.phase == Phase::Cruise;
+        let cap = match self.mode {
+            BbrMode::ProbeBandwidth if !cruises => self.bounds.high_flight,
+            BbrMode::ProbeBandwidth | BbrMode::ProbeRoundTrip => self.bounds.with_headroom(),
+            BbrMode::Startup | BbrMode::Drain => NO_FLIGHT,
+        };
+        facts.window = facts.window.min(cap.min(self.bounds.low_flight).max(LEAST_WINDOW));
+    }
+
+    /// `bbr_note_loss`.
+    fn note_loss(&mut self, facts: &Facts) {
+        if !self.loss_in_round {
+            self.loss_round_ends = facts.delivered;
+        }
+        self.loss_in_round = true;
+        self.loss_in_cycle = true;
+    }
+    /// `bbr_skb_marked_lost`: the segment of `departure` is held to be lost; `facts` counts it.
+    pub(super) fn on_lost(&mut self, facts: &Facts, departure: &Departure) {
+        self.note_loss(facts);
+        if !self.is_probe_sampled {
+            return;
+        }
+        if loses_too_many(facts.lost - departure.lost, departure.in_flight) {
+            let in_flight = flight_before_loss(facts, departure);
+            self.handle_too_high(facts, in_flight, departure.is_app_limited);
+        }
+    }
+    /// `bbr_run_loss_probe_recovery`: a tail loss probe repaired one loss.
+    pub(super) fn on_probe_recovery(&mut self, facts: &Facts, is_app_limited: bool) {
+        self.note_loss(facts);
+        let in_flight = self.bounds.latest_flight + 1;
+        if self.is_probe_sampled && loses_too_many(1, in_flight) {
+            self.handle_too_high(facts, in_flight, is_app_limited);
+        }
+    }
+    /// Room for the first round of growth after marks have ceased: half of the bound
+    /// (`bbr_ecn_reprobe_gain`), as the power of two.
+    pub(super) fn reprobe_rounds(&self) -> u32 {
+        part(self.bounds.high_flight, ONE / 2).checked_ilog2().unwrap_or(0)
+    }
+}

@@ -1,0 +1,245 @@
+//! [`DeliveryRate`]: samples of the rate at which the network delivers (draft-ietf-ccwg-bbr §4.1; Linux
+//! `net/ipv4/tcp_rate.c`). Times are in microseconds.
+
+use std::collections::VecDeque;
+
+/// What was known of the connection when a segment was sent last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departure {
+    /// `tx.first_tx_mstamp`: when the segment was sent whose delivery was the last news then.
+    first_sent: u64,
+    /// `tx.delivered_mstamp`: when that news came.
+    delivered_at: u64,
+    /// Segments that were delivered, had arrived marked, and were held to be lost by then.
+    delivered: u32,
+    marked: u32,
+    pub(super) lost: u32,
+    /// Segments in flight, this one included.
+    pub(super) in_flight: u32,
+    /// Whether the application, not the network, limited the sender.
+    pub(super) is_app_limited: bool,
+    /// Whether it was SACKed: its cumulative acknowledgment is no sample.
+    is_delivered: bool,
+}
+
+/// The segment sent last of those that an acknowledgment delivers.
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    departure: Departure,
+    end: u64,
+    /// How long sending took.
+    sending: u64,
+}
+
+/// What one acknowledgment tells of the path (`struct rate_sample`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RateSample {
+    /// Segments delivered between the sending of the latest segment and this acknowledgment, and before;
+    /// `None` where no segment with a departure is delivered.
+    pub(super) delivered: Option<u32>,
+    pub(super) delivered_before: u32,
+    /// How long that took; `None` where it took less than the least round trip.
+    pub(super) interval: Option<u64>,
+    /// Of those delivered, how many had arrived marked.
+    pub(super) marked: u32,
+    /// Segments in flight when the latest was sent, and how many were held to be lost since then.
+    pub(super) sent_in_flight: u32,
+    pub(super) lost: u32,
+    pub(super) is_app_limited: bool,
+    /// Segments that this acknowledgment delivers, and those that it shows to be lost.
+    pub(super) newly_delivered: u32,
+    pub(super) newly_lost: u32,
+    /// Segments in flight before it.
+    pub(super) prior_in_flight: u32,
+    /// The round trip that it measures, and whether the receiver may have delayed it.
+    pub(super) round_trip: Option<u64>,
+    pub(super) may_be_delayed: bool,
+    /// It reports marks.
+    pub(super) has_mark: bool,
+    /// It acknowledges a tail loss probe, which may have repaired a loss.
+    pub(super) answers_probe: bool,
+}
+
+/// Counters of the connection at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) now: u64,
+    pub(super) delivered: u32,
+    pub(super) marked: u32,
+    pub(super) lost: u32,
+    pub(super) in_flight: u32,
+}
+
+/// The delivery rate of a connection.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DeliveryRate {
+    /// Of the segments in flight, in the order of the stream, and the number of the first.
+    departures: VecDeque<Departure>,
+    first: u64,
+    /// `first_tx_mstamp`, `delivered_mstamp`.
+    first_sent: u64,
+    delivered_at: u64,
+    /// `app_limited`: until more than this is delivered, samples show the application's rate.
+    app_limited: Option<u32>,
+    latest: Option<Latest>,
+    /// Whether the segment was limited by the application that a tail loss probe sent again.
+    pub(super) probe_is_app_limited: bool,
+}
+
+impl DeliveryRate {
+    /// The segment `number` is sent, as the connection is (`tcp_rate_skb_sent`); `is_first` tells whether
+    /// nothing is outstanding.
+    pub(super) fn on_sent(&mut self, number: u64, totals: &Totals, is_first: bool) {
+        if is_first {
+            self.first_sent = totals.now;
+            self.delivered_at = totals.now;
+        }
+        let departure = Departure {
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            delivered: totals.delivered,
+            marked: totals.marked,
+            lost: totals.lost,
+            in_flight: totals.in_flight + 1,
+            is_app_limited: self.app_limited.is_some(),
+            is_delivered: false,
+        };
+        let index = (number - self.first) as usize;
+        match self.departures.get_mut(index) {
+            Some(known) => *known = departure,
+            None => self.departures.push_back(departure),
+        }
+    }
+    pub(super) fn departure(&self, number: u64) -> Option<&Departure> {
+        self.departures.get(number.checked_sub(self.first)? as usize)
+    }
+
+    /// An acknowledgment arrives.
+    pub(super) fn begin(&mut self) {
+        self.latest = None;
+    }
+    /// The segment `number`, which ends at `end` and was sent at `sent`, is delivered
+    /// (`tcp_rate_skb_delivered`).
+    pub(super) fn on_delivered(&mut self, number: u64, sent: u64, end: u64) {
+        let Some(departure) = self.departures.get_mut((number - self.first) as usize) else { return };
+        if std::mem::replace(&mut departure.is_delivered, true) {
+            return;
+        }
+        let departure = *departure;
+        let is_latest = self.latest.is_none_or(|latest| (sent, end) > (self.first_sent, latest.end));
+        if is_latest {
+            self.first_sent = sent;
+            let sending = sent.saturating_sub(departure.first_sent);
+            self.latest = Some(Latest { departure, end, sending });
+        }
+    }
+    /// The first segment in flight is cumulatively acknowledged.
+    pub(super) fn forget_first(&mut self) {
+        self.departures.pop_front();
+        self.first += 1;
+    }
+    /// The sample of the acknowledgment at `totals.now` (`tcp_rate_gen`), which delivers and loses so many;
+    /// no round trip was less than `least`.
+    pub(super) fn sample(&mut self, totals: &Totals, delivered: u32, lost: u32, least: u64) -> RateSample {
+        if self.app_limited.is_some_and(|limit| totals.delivered > limit) {
+            self.app_limited = None;
+        }
+        if delivered > 0 {
+            self.delivered_at = totals.now;
+        }
+        let mut sample = RateSample { newly_delivered: delivered, newly_lost: lost, ..RateSample::default() };
+        let Some(Latest { departure, sending, .. }) = self.latest else { return sample };
+        sample.delivered = Some(totals.delivered - departure.delivered);
+        sample.delivered_before = departure.delivered;
+        sample.marked = totals.marked - departure.marked;
+        sample.lost = totals.lost - departure.lost;
+        sample.sent_in_flight = departure.in_flight;
+        sample.is_app_limited = departure.is_app_limited;
+        // The longer of the two, so that acknowledgments that arrive at once do not look like a fast path.
+        let interval = sending.max(totals.now - departure.delivered_at);
+        sample.interval = Some(interval).filter(|interval| *interval >= least && *interval > 0);
+        sample
+    }
+
+    /// Until all that is in flight now is delivered, samples show the application's rate.
+    pub(super) fn limit_by_application(&mut self, delivered: u32, in_flight: u32) {
+        self.app_limited = Some(delivered + in_flight);
+    }
+    pub(super) fn is_app_limited(&self) -> bool {
+        self.app_limited.is_some()
+    }
+    /// When the last delivery became known.
+    pub(super) fn delivered_at(&self) -> u64 {
+        self.delivered_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn totals(now: u64, delivered: u32, in_flight: u32) -> Totals {
+        Totals { now, delivered, in_flight, ..Totals::default() }
+    }
+
+    /// draft-ietf-ccwg-bbr §4.1.2 by hand: four segments leave 1 ms apart and arrive 2 ms apart: the rate of
+    /// the fourth is what was delivered since it was sent over the longer of the two phases.
+    #[test]
+    fn a_sample_is_what_was_delivered_over_the_longer_phase() {
+        let mut rate = DeliveryRate::default();
+        for number in 0..4_u64 {
+            rate.on_sent(number, &totals(1000 * number, 1, number as u32), number == 0);
+        }
+        for number in 0..4_u64 {
+            let (now, delivered) = (20_000 + 2000 * number, 2 + number as u32);
+            rate.begin();
+            rate.on_delivered(number, 1000 * number, 1000 * (number + 1));
+            rate.forget_first();
+            let sample = rate.sample(&totals(now, delivered, 3 - number as u32), 1, 0, 20_000);
+            assert_eq!(sample.delivered, Some(1 + number as u32));
+            assert_eq!(sample.interval, Some(now), "all were sent with the first as the last news");
+            assert_eq!(sample.sent_in_flight, 1 + number as u32);
+        }
+        // The next segment's interval begins with the last acknowledgment.
+        rate.on_sent(4, &totals(27_000, 5, 0), false);
+        rate.begin();
+        rate.on_delivered(4, 27_000, 5000);
+        let sample = rate.sample(&totals(47_000, 6, 0), 1, 0, 20_000);
+        assert_eq!(
+            (sample.delivered, sample.interval),
+            (Some(1), Some(24_000)),
+            "sent 24 ms after the last one that is delivered"
+        );
+    }
+
+    /// What an application-limited moment leaves behind counts as such until it is delivered.
+    #[test]
+    fn an_idle_application_marks_what_is_in_flight() {
+        let mut rate = DeliveryRate::default();
+        rate.on_sent(0, &totals(0, 1, 0), true);
+        rate.limit_by_application(1, 1);
+        rate.on_sent(1, &totals(10, 1, 1), false);
+        for (number, delivered, is_app_limited) in [(0, 2, false), (1, 3, true)] {
+            rate.begin();
+            rate.on_delivered(number, 10 * number, 1000 * (number + 1));
+            rate.forget_first();
+            let sample = rate.sample(&totals(5000, delivered, 0), 1, 0, 0);
+            assert_eq!(sample.is_app_limited, is_app_limited, "segment {number}");
+        }
+        assert!(!rate.is_app_limited(), "more than that is delivered");
+    }
+
+    /// A segment that was SACKed is no sample when it is cumulatively acknowledged; nor is one in less than
+    /// the least round trip.
+    #[test]
+    fn segments_count_once_and_no_faster_than_the_path() {
+        let mut rate = DeliveryRate::default();
+        rate.on_sent(0, &totals(0, 1, 0), true);
+        rate.begin();
+        rate.on_delivered(0, 0, 1000);
+        assert_eq!(rate.sample(&totals(9000, 2, 0), 1, 0, 10_000).interval, None);
+        rate.begin();
+        rate.on_delivered(0, 0, 1000);
+        assert_eq!(rate.sample(&totals(20_000, 2, 0), 0, 0, 10_000).delivered, None);
+    }
+}
