@@ -110,7 +110,8 @@ fn watch(congestion: CongestionControl, link: Link, seconds: u64) -> (Vec<Sample
 
 const VERSIONS: [CongestionControl; 2] = [CongestionControl::Bbr, CongestionControl::Bbr3];
 
-/// When the round trips of a flow begin: with the acknowledgment of all that was sent when the last one began.
+/// When the round trips of a flow begin: with the acknowledgment of all that was sent when the last one
+/// began.
 fn rounds(samples: &[Sample]) -> Vec<f64> {
     let (mut begins, mut ends) = (Vec::new(), 0.0);
     for sample in samples {
@@ -141,10 +142,11 @@ fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
             "{congestion:?}: {doubling} s for two doublings"
         );
         let left = samples.iter().find(|sample| sample.model.mode != BbrMode::Startup).expect("it ends").at;
-        let full = reaches(0.95);
+        // From 80 % on it cannot grow by a quarter any more; the round in which that is reached does not
+        // count, nor need the test's rounds begin with those of BBR.
+        let full = reaches(0.8);
         let between = rounds(&samples).iter().filter(|begin| full < **begin && **begin <= left).count();
-        // The one in which it becomes full may still have been a quarter more than the one before.
-        assert!((3..=4).contains(&between), "{congestion:?}: {between} rounds after it is full");
+        assert!((3..=5).contains(&between), "{congestion:?}: {between} rounds after it is full");
     }
 }
 
@@ -164,8 +166,8 @@ fn the_model_is_the_path() {
     }
 }
 
-/// While the rate is probed the flight stays around what fills the path, and the link is used. Version 1 goes up
-/// by a quarter for a round trip, version 3 until the rate stands still for three: 1.25^3 = 1.95.
+/// While the rate is probed the flight stays around what fills the path, and the link is used. Version 1 goes
+/// up by a quarter for a round trip, version 3 until the rate stands still for three: 1.25^3 = 1.95.
 #[test]
 fn the_flight_is_what_fills_the_path() {
     for (congestion, limits) in VERSIONS.into_iter().zip([1.15..1.45, 1.5..2.0]) {
