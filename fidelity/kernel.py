@@ -28,6 +28,8 @@ PEER = "kernel"
 RUNS, SECONDS, WARMUP_S = 3, 5.0, 0.5
 # IP bytes, and those that the kernel counts.
 LENGTH, COUNTED = 986, 1000
+# Bytes in the buckets of HTB: enough for timers that are late.
+BURST = 15_000
 # Beyond chance: timers of the sender and of the kernel, which shares a machine.
 NEAR = Rule(chance=True, relative=0.01)
 NEAR_PERCENT = Rule(chance=True, absolute=0.5, what="half a point")
@@ -89,7 +91,7 @@ class Case:
     rate: str
     #: Class (its minor number, or 0 for the qdisc itself) and rate in b/s; ports are 5000 and the class.
     flows: tuple[tuple[int, float], ...]
-    #: What of it is compared: `shares`, or `loss` and `queue`.
+    #: What of it is compared: `rates` of classes, or `rate`, `loss` and `queue`.
     quantities: tuple[str, ...]
     #: The disciplines that it is made of.
     needs: tuple[str, ...]
@@ -109,14 +111,26 @@ def _classes(*shares: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _htb(parent: str, *classes: str) -> tuple[str, ...]:
     """Return the commands for classes of HTB, each with a FIFO of 50 packets and the port 5000 + number."""
-    commands = ["qdisc add root handle 1: htb", f"class add parent 1: classid 1:10 htb rate {parent}"]
+    buckets = f"burst {BURST}b cburst {BURST}b"
+    commands = [
+        "qdisc add root handle 1: htb",
+        f"class add parent 1: classid 1:10 htb rate {parent} {buckets}",
+    ]
     for number, words in enumerate(classes, 1):
         commands += [
-            f"class add parent 1:10 classid 1:{number} htb {words}",
+            f"class add parent 1:10 classid 1:{number} htb {words} {buckets}",
             f"qdisc add parent 1:{number} pfifo limit 50",
             f"filter add parent 1: protocol ip u32 match ip dport {5000 + number} 0xffff flowid 1:{number}",
         ]
     return tuple(commands)
+
+
+def _buckets(parent: str, *shares: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the same for perhop."""
+    buckets = {"burst": f"{BURST}B", "ceil-burst": f"{BURST}B"}
+    inside = {"scheduler": "htb", "classes": _classes(*({**share, **buckets} for share in shares))}
+    link = {"name": "link", "share": {"rate": parent, **buckets}, "queueing": inside}
+    return {"scheduler": "htb", "classes": [link]}
 
 
 def _fifo(limit: str) -> dict[str, Any]:
@@ -166,20 +180,50 @@ CASES = (
         "htb",
         "8 Mb/s, rates 1, 2 and 5, all overloaded",
         _htb("8mbit", "rate 1mbit ceil 8mbit", "rate 2mbit ceil 8mbit", "rate 5mbit ceil 8mbit"),
-        {"scheduler": "scfq", "classes": _classes({"weight": 1}, {"weight": 2}, {"weight": 5})},
-        "8Mb/s",
+        _buckets("8Mb/s", *({"rate": f"{rate}Mb/s", "ceil": "8Mb/s"} for rate in (1, 2, 5))),
+        "100Mb/s",
         ((1, 6e6), (2, 6e6), (3, 8e6)),
-        ("shares",),
+        ("rates",),
         ("htb", "pfifo"),
     ),
     Case(
         "htb, borrowing",
         "8 Mb/s, rates 1, 2 and 5, the last one sends 0.5 Mb/s",
         _htb("8mbit", "rate 1mbit ceil 8mbit", "rate 2mbit ceil 8mbit", "rate 5mbit ceil 8mbit"),
-        {"scheduler": "scfq", "classes": _classes({"weight": 1}, {"weight": 2}, {"weight": 5})},
-        "8Mb/s",
+        _buckets("8Mb/s", *({"rate": f"{rate}Mb/s", "ceil": "8Mb/s"} for rate in (1, 2, 5))),
+        "100Mb/s",
         ((1, 8e6), (2, 8e6), (3, 0.5e6)),
-        ("shares",),
+        ("rates",),
+        ("htb", "pfifo"),
+    ),
+    Case(
+        "htb, ceilings",
+        "8 Mb/s, rates 1 and 1, ceilings 3 and 8, both overloaded",
+        _htb("8mbit", "rate 1mbit ceil 3mbit", "rate 1mbit ceil 8mbit"),
+        _buckets("8Mb/s", {"rate": "1Mb/s", "ceil": "3Mb/s"}, {"rate": "1Mb/s", "ceil": "8Mb/s"}),
+        "100Mb/s",
+        ((1, 9e6), (2, 9e6)),
+        ("rates",),
+        ("htb", "pfifo"),
+    ),
+    Case(
+        "htb, quanta",
+        "6 Mb/s, rates 0.5 each, quanta 3000, 6000 and 3000, prio 0, 0 and 1, all overloaded",
+        _htb(
+            "6mbit",
+            "rate 500kbit ceil 6mbit prio 0 quantum 3000",
+            "rate 500kbit ceil 6mbit prio 0 quantum 6000",
+            "rate 500kbit ceil 6mbit prio 1 quantum 3000",
+        ),
+        _buckets(
+            "6Mb/s",
+            {"rate": "500kb/s", "ceil": "6Mb/s", "quantum": "3000B"},
+            {"rate": "500kb/s", "ceil": "6Mb/s", "quantum": "6000B"},
+            {"rate": "500kb/s", "ceil": "6Mb/s", "level": 1, "quantum": "3000B"},
+        ),
+        "100Mb/s",
+        ((1, 7e6), (2, 7e6), (3, 7e6)),
+        ("rates",),
         ("htb", "pfifo"),
     ),
     Case(
@@ -191,10 +235,27 @@ CASES = (
             "rate 8kbit ceil 4mbit prio 1 quantum 1514",
             "rate 8kbit ceil 4mbit prio 2 quantum 1514",
         ),
-        {"scheduler": "priority", "classes": _classes({"level": 0}, {"level": 1}, {"level": 2})},
-        "4Mb/s",
+        _buckets(
+            "4Mb/s",
+            *({"rate": "8kb/s", "ceil": "4Mb/s", "level": level, "quantum": "1514B"} for level in range(3)),
+        ),
+        "100Mb/s",
         ((1, 1e6), (2, 2e6), (3, 4e6)),
-        ("shares",),
+        ("rates",),
+        ("htb", "pfifo"),
+    ),
+    Case(
+        "htb, link layer",
+        "2 Mb/s in cells with 18 bytes beside each packet, 3 Mb/s offered",
+        _htb("9mbit", "rate 2mbit linklayer atm overhead 18", "rate 1mbit"),
+        _buckets(
+            "9Mb/s",
+            {"rate": "2Mb/s", "link-layer": {"overhead": 18, "cells": "atm"}},
+            {"rate": "1Mb/s"},
+        ),
+        "100Mb/s",
+        ((1, 3e6), (2, 3e6)),
+        ("rates",),
         ("htb", "pfifo"),
     ),
 )
@@ -239,7 +300,6 @@ _UNITS = {
     "rate": ("kb/s", NEAR),
     "loss": ("%", NEAR_PERCENT),
     "queue": ("packets", ONE_PACKET),
-    "share": ("%", NEAR_PERCENT),
 }
 
 
@@ -257,7 +317,7 @@ def _by_kernel(case: Case, seconds: float) -> dict[str, float]:
                 assert sender.stdout is not None
                 sender.stdout.readline()
                 time.sleep(WARMUP_S)
-                what = "class" if "shares" in case.quantities else "qdisc"
+                what = "class" if "rates" in case.quantities else "qdisc"
                 before, began = inside.counters(what), time.monotonic()
                 waiting = []
                 while time.monotonic() < began + seconds:
@@ -270,9 +330,9 @@ def _by_kernel(case: Case, seconds: float) -> dict[str, float]:
         handle: {key: after[handle][key] - before[handle][key] for key in ("bytes", "packets", "drops")}
         for handle in after
     }
-    if "shares" in case.quantities:
+    if "rates" in case.quantities:
         sent = {number: during[f"1:{number}"]["bytes"] for number, _ in case.flows}
-        return {f"share of class {number}": 100 * one / sum(sent.values()) for number, one in sent.items()}
+        return {f"rate of class {number}": one * 8 / (ended - began) / 1000 for number, one in sent.items()}
     queue = "2:" if "2:" in after else "1:"
     counted = during[queue]
     return {
@@ -300,12 +360,8 @@ def _by_perhop(case: Case, seconds: float, effort: Effort) -> dict[str, list[flo
     }
     results = simulate(scenario, effort)
     rates = {number: of_class(results, f"class {number}", "throughput_bps") for number, _ in case.flows}
-    if "shares" in case.quantities:
-        totals = [sum(row) for row in zip(*rates.values(), strict=True)]
-        return {
-            f"share of class {number}": [100 * one / whole for one, whole in zip(got, totals, strict=True)]
-            for number, got in rates.items()
-        }
+    if "rates" in case.quantities:
+        return {f"rate of class {number}": [one / 1000 for one in got] for number, got in rates.items()}
     late = results.queues.filter(pl.col("time_s") > WARMUP_S)
     return {
         "rate": [one / 1000 for one in rates[0]],

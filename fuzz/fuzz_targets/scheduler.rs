@@ -20,7 +20,7 @@ mod fluid;
 mod wire;
 
 const LONGEST: u32 = 1500;
-const ALL: [SchedulerConfig; 10] = [
+const ALL: [SchedulerConfig; 11] = [
     SchedulerConfig::Fifo,
     SchedulerConfig::Priority,
     SchedulerConfig::Wrr,
@@ -31,6 +31,7 @@ const ALL: [SchedulerConfig; 10] = [
     SchedulerConfig::ThreeParameter,
     SchedulerConfig::Cbq,
     SchedulerConfig::Hfsc,
+    SchedulerConfig::Htb,
 ];
 
 #[derive(Debug, Arbitrary)]
@@ -60,6 +61,10 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
             let link_share = Some(ServiceCurveConfig { m1: None, d: None, m2 });
             ShareConfig { link_share, ..Default::default() }
         }
+        SchedulerConfig::Htb => {
+            let rate = |bits: f64| Some(Rate::from_bits_per_second((bits * weight) as u64));
+            ShareConfig { rate: rate(400_000.0), ceil: rate(600_000.0), ..Default::default() }
+        }
         _ => ShareConfig { weight: Some(weight), ..Default::default() },
     }
 }
@@ -76,12 +81,18 @@ fuzz_target!(|input: Input| -> Corpus {
     let (scheduler, weights, mut config) = queueing(input.outer, &input.weights);
     let mut queues = weights.len();
     if let Some((inner, weights)) = &input.inner {
-        config.classes[1].queueing = Some(queueing(*inner, weights).2);
+        let inner = queueing(*inner, weights).2;
+        // WFQ's fluid model holds nobody back.
+        if (scheduler, inner.scheduler) == (SchedulerConfig::Wfq, SchedulerConfig::Htb) {
+            return Corpus::Reject;
+        }
+        config.classes[1].queueing = Some(inner);
         queues += weights.len() - 1;
     }
     // WFQ's clock is that of a wire that sends without a pause: no shaper within it.
     let shape = input.shape.filter(|_| scheduler != SchedulerConfig::Wfq);
-    // CBQ inside CBQ, or HFSC inside HFSC, is one scheduler: there is nothing around a class to hold back.
+    // CBQ inside CBQ, HFSC inside HFSC and HTB inside HTB are one: there is nothing around a class to hold
+    // back.
     let is_one = config.classes.iter().any(|class| class.link_shared(scheduler).is_some());
     let shape = shape.filter(|(class, ..)| !is_one || class % 4 != 1);
     if let Some((class, kilobits, burst)) = shape {

@@ -3,7 +3,7 @@ import { rate } from "./format.js";
 
 const SCHEDULERS = {
   fifo: "FIFO", priority: "strict priority", wrr: "WRR", drr: "DRR", scfq: "SCFQ", wfq: "WFQ", "wf2q-plus": "WF²Q+",
-  "three-parameter": "minimum and excess", cbq: "CBQ", hfsc: "HFSC",
+  "three-parameter": "minimum and excess", cbq: "CBQ", hfsc: "HFSC", htb: "HTB",
 };
 const FAMILY = { red: "RED", wred: "WRED", "rio-c": "RIO-C", "rio-dc": "RIO-DC", mred: "RED family", "tail-drop": "tail drop", "weighted-tail-drop": "weighted tail drop", codel: "CoDel", "fq-codel": "FQ-CoDel", pie: "PIE" };
 

@@ -12,7 +12,8 @@ from perhop.schema_types import ClassConfig, ConditionerConfig, PolicyConfig, Qu
 def guarantee_of(config: ClassConfig) -> float | None:
     """Return the rate that a class is guaranteed, in bits per second, if a rate is written."""
     share: Mapping[str, Any] = config.get("share") or {}
-    written = share.get("minimum") or share.get("bandwidth") or (share.get("real-time") or {}).get("m2")
+    written = share.get("minimum") or share.get("bandwidth") or share.get("rate")
+    written = written or (share.get("real-time") or {}).get("m2")
     return bits_per_second(written) if written else None
 
 
@@ -30,7 +31,9 @@ def weight_of(config: ClassConfig) -> float:
     if share.get("fraction"):
         return float(share["fraction"])
     slope = (share.get("link-share") or {}).get("m2")
-    written = share.get("bandwidth") or share.get("quantum") or share.get("weight") or slope
+    written = (
+        share.get("rate") or share.get("bandwidth") or share.get("quantum") or share.get("weight") or slope
+    )
     found = quantity(str(written)) if written else None
     return found[0] if found else 1.0
 
@@ -39,8 +42,8 @@ def limit_of(config: ClassConfig) -> float | None:
     """Return the lowest of the rates that a class is policed, capped, limited or shaped to, in bits/s."""
     share: Mapping[str, Any] = config.get("share") or {}
     rates = [one["rate"] for one in (config.get("police"), share.get("cap"), config.get("shape")) if one]
-    limit = share.get("upper-limit")
-    return min((bits_per_second(one) for one in [*rates, *([limit["m2"]] if limit else [])]), default=None)
+    limit = (share.get("upper-limit") or {}).get("m2") or share.get("ceil") or share.get("rate")
+    return min((bits_per_second(one) for one in [*rates, *([limit] if limit else [])]), default=None)
 
 
 def conditioner_limit(stage: ConditionerConfig) -> float | None:

@@ -118,8 +118,8 @@ def _written(
         is_first = first or has_priority(queueing, config)
         if inner := config.get("queueing"):
             most = limit_of(config)
-            # The allotments of CBQ inside CBQ are parts of the wire as well.
-            is_link_shared = queueing["scheduler"] == inner["scheduler"] == "cbq"
+            # The allotments of CBQ inside CBQ are parts of the wire as well, and the rates of HTB its own.
+            is_link_shared = queueing["scheduler"] == inner["scheduler"] in {"cbq", "htb"}
             known = [one for one in (rate if is_link_shared else least, most) if one is not None]
             yield from _written(inner, f"{path}/", min(known, default=None), first=is_first)
         else:

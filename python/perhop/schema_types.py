@@ -300,6 +300,7 @@ CopyConfig = TypedDict("CopyConfig", {
 QueueingConfig = TypedDict("QueueingConfig", {
     "scheduler": 'NotRequired[SchedulerConfig]',
     "link-sharing": 'NotRequired[LinkSharingConfig | None]',
+    "rate-to-quantum": 'NotRequired[int | None]',
     "limit": 'NotRequired[QueueSize | None]',
     "classes": 'list[ClassConfig]',
 })
@@ -339,6 +340,12 @@ ShareConfig = TypedDict("ShareConfig", {
     "upper-limit": 'NotRequired[ServiceCurveConfig | None]',
     "level": 'NotRequired[int | None]',
     "cap": 'NotRequired[CapConfig | None]',
+    "rate": 'NotRequired[Rate | None]',
+    "ceil": 'NotRequired[Rate | None]',
+    "burst": 'NotRequired[ByteSize | None]',
+    "ceil-burst": 'NotRequired[ByteSize | None]',
+    "link-layer": 'NotRequired[LinkLayerConfig | None]',
+    "direct": 'NotRequired[bool | None]',
 })
 
 
@@ -351,6 +358,12 @@ class ServiceCurveConfig(TypedDict):
 class CapConfig(TypedDict):
     rate: Rate
     burst: ByteSize
+
+
+class LinkLayerConfig(TypedDict):
+    overhead: NotRequired[int]
+    mpu: NotRequired[int]
+    cells: NotRequired[Cells]
 
 
 class ShapeConfig(TypedDict):
@@ -798,9 +811,10 @@ MeterScope = Literal["aggregate", "flow"]
 Action = Literal["transmit", "drop", "continue"] | ActionParameters
 CopyField = Literal["dscp", "precedence", "cos", "mpls-exp", "label", "color"]
 CopyDefault = str | int
-SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq", "hfsc"]
+SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq", "hfsc", "htb"]
 Guideline = Literal["formal", "ancestor-only", "top-level"]
 Turns = Literal["weighted", "packet"]
+Cells = Literal["none", "atm"]
 ShapeForm = Literal["average", "peak"]
 PoliceWhen = Literal["congested", "always"]
 Law = Literal["floyd-1993", "ns-2-1999", "ns-2.35", "ns-2.35-dsred", "ns-2.35-rio", "linux-red", "linux-red-in-class", "linux-gred", "cisco"]

@@ -136,7 +136,7 @@ fn may_hold_back(config: &QueueingConfig) -> bool {
 
 /// Whether its scheduler holds a class back that is alone.
 fn may_hold_alone(config: &QueueingConfig) -> bool {
-    matches!(config.scheduler, SchedulerConfig::Cbq | SchedulerConfig::Hfsc)
+    matches!(config.scheduler, SchedulerConfig::Cbq | SchedulerConfig::Hfsc | SchedulerConfig::Htb)
 }
 
 /// Whether packets may pass a policer beyond its rate, while nothing else waits.
@@ -153,6 +153,9 @@ fn cap_curve(cap: &CapConfig) -> Arrival {
     Arrival::token_bucket(cap.burst.as_bytes() as f64, cap.rate.as_bits_per_second() as f64 / 8.0)
 }
 
+/// Why a class of HTB has no guarantee.
+const NO_BOUND_FOR_HTB: &str =
+    "htb sends what classes borrow in turns that depend on all others: no bound of that is known here";
 /// Why a class of CBQ has no guarantee.
 const NO_BOUND_FOR_CBQ: &str =
     "cbq holds a class back by an average of what it used: no bound of that is known here";
@@ -236,6 +239,7 @@ impl<'a> Walk<'a, '_> {
             Scheduler::ThreeParameter => schedule::minimum(above, children, index),
             Scheduler::Cbq => Guarantee::none(above.counted, NO_BOUND_FOR_CBQ),
             Scheduler::Hfsc => Guarantee::none(above.counted, NO_BOUND_FOR_HFSC),
+            Scheduler::Htb => Guarantee::none(above.counted, NO_BOUND_FOR_HTB),
         }
     }
 

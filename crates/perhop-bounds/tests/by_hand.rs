@@ -220,6 +220,19 @@ fn flows_that_are_served_fairly_have_no_bound() {
 }
 
 #[test]
+fn token_buckets_in_a_hierarchy_have_no_bound_alone_or_nested() {
+    let share = json!({"rate": "1Mb/s"});
+    let inner = json!({"scheduler": "htb", "classes": [{"name": "0", "share": share}]});
+    for class in [json!({"share": share}), json!({"share": share, "queueing": inner})] {
+        let bounds = bounds(classes("htb", &[class]), vec![stream(200, Some((600.0, 0.1)))]);
+        assert!(
+            bounds[0].delay.as_ref().unwrap_err().contains("htb sends what classes borrow"),
+            "{bounds:?}"
+        );
+    }
+}
+
+#[test]
 fn link_sharing_has_no_bound_alone_or_nested() {
     let share = json!({"fraction": 0.5, "borrow": false});
     let inner = json!({"scheduler": "cbq", "classes": [{"name": "0", "share": share}]});

@@ -59,9 +59,10 @@ impl Walk<'_, '_> {
             if let Some(inner) = &class.queueing {
                 // Where nothing is left for all of them, that is said once.
                 let inner_rate = inner_rate.filter(|_| !starves);
-                // The allotments of CBQ inside CBQ are parts of the wire as well.
-                let is_cbq = queueing.scheduler == SchedulerConfig::Cbq;
-                let is_link_shared = is_cbq && class.link_shared(queueing.scheduler).is_some();
+                // The allotments of CBQ inside CBQ are parts of the wire as well, and the rates of HTB its
+                // own.
+                let is_of_wire = matches!(queueing.scheduler, SchedulerConfig::Cbq | SchedulerConfig::Htb);
+                let is_link_shared = is_of_wire && class.link_shared(queueing.scheduler).is_some();
                 let inner_rate = if is_link_shared { rate } else { inner_rate };
                 self.level(inner, inner_rate, path, &joined(name, class));
             } else {
@@ -98,6 +99,7 @@ impl Walk<'_, '_> {
             class.shape.map(|shape| shape.rate),
             class.share.cap.map(|cap| cap.rate),
             class.share.upper_limit.map(|limit| limit.m2),
+            class.share.ceil.or(class.share.rate),
             self.subject.limits.get(name).copied(),
             policer.and_then(crate::policers::held_to),
         ];
@@ -216,6 +218,19 @@ fn sure(queueing: &QueueingConfig, rate: Rate, limits: &[Option<Rate>]) -> Vec<f
                     + excess * class.share.weight.unwrap_or(1.0) / weights.max(f64::MIN_POSITIVE)
             };
             classes.iter().map(own).collect()
+        }
+        // What is guaranteed goes whatever others borrow; where that is more than there is, in turns.
+        SchedulerConfig::Htb => {
+            let own = |class: &ClassConfig| match class.share.rate {
+                Some(rate) => rate.as_bits_per_second() as f64,
+                None => rate,
+            };
+            let guaranteed = classes.iter().filter(|class| class.share.rate.is_some()).map(own);
+            let part = (rate / guaranteed.sum::<f64>().max(f64::MIN_POSITIVE)).min(1.0);
+            classes
+                .iter()
+                .map(|class| own(class) * if class.share.rate.is_some() { part } else { 1.0 })
+                .collect()
         }
         // Allotments are parts of the wire's rate; where they are more than that, each gets its part of them.
         SchedulerConfig::Cbq => {

@@ -48,7 +48,7 @@ struct Tables {
     others: Vec<String>,
 }
 
-const POLICIES: usize = 12;
+const POLICIES: usize = 13;
 
 /// `CoDel` that soon finds packets late.
 fn codel(law: &str) -> Value {
@@ -140,6 +140,11 @@ fn policies_of_a_port() -> [Value; POLICIES] {
         json!({"scheduler": "wrr", "classes": [
             {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": fq_codel("rfc")}, {"name": "rest", "buffer": fq_codel("linux")},
         ]}),
+        json!({"scheduler": "htb", "classes": [{"name": "link", "share": {"rate": "900kb/s", "burst": "3kB"},
+        "queueing": {"scheduler": "htb", "classes": [
+            {"name": "ef", "match": {"dscp": ["ef"]}, "share": {"rate": "200kb/s", "ceil": "800kb/s"}, "buffer": tail_drop},
+            {"name": "rest", "share": {"rate": "300kb/s", "ceil": "1Mb/s", "level": 1}, "buffer": codel("linux")},
+        ]}}]}),
     ]
 }
 

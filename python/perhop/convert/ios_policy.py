@@ -149,7 +149,7 @@ class Writer:
             self.remarks.append(Remark(common, where, "IOS limits each queue"))
         if scheduler == "priority":
             return self._under_priority(classes, where)
-        if scheduler in {"wrr", "drr", "wfq", "wf2q-plus", "cbq", "hfsc"}:
+        if scheduler in {"wrr", "drr", "wfq", "wf2q-plus", "cbq", "hfsc", "htb"}:
             self.remarks.append(Remark(
                 f"scheduler {scheduler}", where,
                 "IOS shares by its own scheduler, which perhop has as scfq or three-parameter"))  # fmt: skip
@@ -157,6 +157,8 @@ class Writer:
             classes = [self._without_links(one, where) for one in classes]
         if scheduler == "hfsc":
             classes = [self._without_curves(one, where) for one in classes]
+        elif scheduler == "htb":
+            classes = [self._without_buckets(one, where) for one in classes]
         return [Class(one["name"], one.get("match"), queue=one) for one in _with_ratios(classes)]
 
     def _without_links(self, one: dict[str, Any], where: str) -> dict[str, Any]:
@@ -178,6 +180,15 @@ class Writer:
                 said = f"{key} {one_line(str(share[key]))} of hfsc"
                 self.remarks.append(Remark(said, f"{where}, class {one['name']}", "no such curves in IOS"))
         return {**one, "share": {"weight": round(weight_of(cast("ClassConfig", one)) / 1000, 6)}}
+
+    def _without_buckets(self, one: dict[str, Any], where: str) -> dict[str, Any]:
+        """Return a class of HTB with its guaranteed rate alone."""
+        share = dict(one.get("share") or {})
+        rate = share.pop("rate", None)
+        for key, value in share.items():
+            said = f"{key} {value} of htb".lower()
+            self.remarks.append(Remark(said, f"{where}, class {one['name']}", "IOS has the guaranteed rate"))
+        return {**one, "share": {"bandwidth": rate} if rate else {}}
 
     def _under_priority(self, classes: list[Any], where: str) -> list[Class]:
         found: list[Class] = []

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from perhop.convert import tc_htb
 from perhop.convert.ios_class import size
 from perhop.convert.policies import Remark, one_line
 from perhop.convert.tc_queue import discipline
@@ -75,6 +76,8 @@ class Tree:
         classes, scheduler = list(queueing["classes"]), queueing.get("scheduler", "fifo")
         if scheduler == "priority":
             self._priorities(classes, inside)
+        elif scheduler == "htb":
+            self._token_buckets(queueing, inside, queueing.get("rate-to-quantum") or tc_htb.RATE_TO_QUANTUM)
         elif scheduler == "fifo" and len(classes) > 1:
             self._shared(queueing, inside)
         else:
@@ -112,6 +115,35 @@ class Tree:
             self._class(one, below, rate, _LEAST_QUANTUM)
             left = max(left - rate, 1)
             borrows = borrows or bound is None
+
+    def _token_buckets(self, queueing: Mapping[str, Any], inside: Inside, divisor: int) -> None:
+        """Add classes of HTB as they are written, and those inside them."""
+        for one in queueing["classes"]:
+            share, inner = one.get("share") or {}, one.get("queueing")
+            where = f"{inside.where}, class {one['name']}"
+            rate, ceil = tc_htb.rates(share, self._rate_bps)
+            # Nobody lends to an outermost class, and here the port's would.
+            ceil = min(rate, ceil) if inside.parent == 1 else ceil
+            if share.get("direct"):
+                self._say(where, "direct class", "up to the rate of the port: its class is around all others")
+            has_turns = not inner or inner.get("scheduler") != "htb"
+            said = tc_htb.words(share, rate, ceil)
+            if has_turns:
+                said += f" {tc_htb.turns(share, rate, divisor)}"
+            self._next += 1
+            minor = self._next
+            self.lines += [
+                f"# {one_line(one['name'])}",
+                f'tc class add dev "$DEV" parent 1:{inside.parent:x} classid 1:{minor:x} htb {said}',
+            ]
+            matches = inside.matches + ([one["match"]] if one.get("match") else [])
+            below = Inside(minor, rate, ceil, share.get("level") or 0, where, matches)
+            if not has_turns:
+                self._token_buckets(inner, below, divisor)
+            elif inner:
+                self._queueing(inner, below)
+            else:
+                self._leaf(one, minor, rate, where, matches)
 
     def _shared(self, queueing: Mapping[str, Any], inside: Inside) -> None:
         """Add one class for several that share a queue."""
@@ -231,10 +263,14 @@ class Tree:
                 ),
             )
             return minor
+        self._leaf(one, minor, rate, where, matches)
+        return minor
+
+    def _leaf(self, one: Mapping[str, Any], minor: int, rate: int, where: str, matches: list[Any]) -> None:
+        """Add the queue of a class."""
         own = discipline(one, rate, lambda construct, why: self._say(where, construct, why))
         self.lines.append(f'tc qdisc add dev "$DEV" parent 1:{minor:x} handle {minor + 0x100:x}: {own}')
         self.leaves.append(Leaf(one["name"], minor, matches))
-        return minor
 
     def _shaped(self, shape: Mapping[str, Any], where: str) -> int:
         rate = round(bits_per_second(shape["rate"]))

@@ -31,6 +31,7 @@ _SCHEDULERS = {
     "three-parameter": "minimum and excess",
     "cbq": "CBQ",
     "hfsc": "HFSC",
+    "htb": "HTB",
 }
 # The names of buffer managers that go by waits, and their limits where none is written.
 _CODEL = {"codel": ("CoDel", "1000 packets"), "fq-codel": ("FQ-CoDel", "10240 packets")}
@@ -47,6 +48,8 @@ def queueing(config: QueueingConfig) -> list[tuple[str, str]]:
     lines = [(scheduler(config["scheduler"]), "muted")]
     if sharing := config.get("link-sharing"):
         lines.append((values(sharing), "muted"))
+    if divisor := config.get("rate-to-quantum"):
+        lines.append((f"quantum: rate / {divisor}", "muted"))
     if limit := config.get("limit"):
         lines.append((f"at most {quantity(limit)} in all", "muted"))
     return lines

@@ -33,7 +33,10 @@ pub(crate) fn everything_else() -> Value {
                 {"name": "rest", "share": {"weight": 3},
                  "buffer": {"red": {"precedences": [ramp], "averaging": {"weight": 0.02}, "mean-packet-size": "1000B", "limit": "40 packets", "ecn": "mark"}}},
             ]}},
-            "shaped": {"overhead": 14, "queueing": {"classes": [{"name": "all", "shape": {"rate": "1.7Mb/s", "burst": "4kB"}}]}},
+            "shaped": {"overhead": 14, "queueing": {"scheduler": "htb", "classes": [
+                {"name": "assured", "match": {"dscp": ["af11", "af12", "af13"]}, "share": {"rate": "300kb/s", "ceil": "1Mb/s"}},
+                {"name": "all", "share": {"rate": "1.6Mb/s", "level": 1}, "shape": {"rate": "1.7Mb/s", "burst": "4kB"}},
+            ]}},
         },
         "traffic": [
             {"name": "v6", "from": "alice", "to": "bob", "count": 2, "start-within": "100ms",

@@ -23,6 +23,7 @@ pub(crate) fn run(bench: &Bench) {
         ("three-parameter", SchedulerConfig::ThreeParameter),
         ("cbq", SchedulerConfig::Cbq),
         ("hfsc", SchedulerConfig::Hfsc),
+        ("htb", SchedulerConfig::Htb),
     ] {
         bench.case(&format!("scheduler/{name}"), || turns(scheduler));
     }
@@ -46,6 +47,8 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
                 json!({"fraction": (1 + index) as f64 / 91.0})
             } else if matches!(config, SchedulerConfig::Hfsc) {
                 json!({"real-time": {"m2": format!("{}Mb/s", 1 + index)}, "link-share": {"m2": "1Mb/s"}})
+            } else if matches!(config, SchedulerConfig::Htb) {
+                json!({"rate": format!("{}Mb/s", 100 * (1 + index)), "ceil": "100Gb/s"})
             } else {
                 json!({})
             };

@@ -52,6 +52,10 @@ pub struct QueueingConfig {
     /// turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_sharing: Option<LinkSharingConfig>,
+    /// For an outermost `htb`: a class without a quantum has what its rate sends in a second, divided by
+    /// this; 10 without it. It is the `r2q` of Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_to_quantum: Option<u32>,
     /// What its queues hold at most together, those of inner classes included; a packet that finds them full
     /// is dropped. Without it, each queue has its own limit alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,9 +118,9 @@ pub struct ClassConfig {
 impl ClassConfig {
     /// The classes inside this one, where it stands under a scheduler `above` that looks at all of them
     /// itself: `cbq` inside `cbq` is one scheduler with a tree of allotments, `hfsc` inside `hfsc` one with a
-    /// tree of service curves.
+    /// tree of service curves, `htb` inside `htb` one with a tree of rates.
     pub fn link_shared(&self, above: SchedulerConfig) -> Option<&QueueingConfig> {
-        let shares = matches!(above, SchedulerConfig::Cbq | SchedulerConfig::Hfsc);
+        let shares = matches!(above, SchedulerConfig::Cbq | SchedulerConfig::Hfsc | SchedulerConfig::Htb);
         self.queueing.as_ref().filter(|inner| shares && inner.scheduler == above)
     }
     /// Whether `property` is one of it, or of a class inside it.

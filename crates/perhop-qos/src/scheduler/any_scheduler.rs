@@ -6,6 +6,7 @@ use super::contract::Scheduler;
 use super::drr::Drr;
 use super::fifo::Fifo;
 use super::hfsc::Hfsc;
+use super::htb::Htb;
 use super::priority::Priority;
 use super::scfq::Scfq;
 use super::three_parameter::ThreeParameter;
@@ -38,6 +39,8 @@ pub enum AnyScheduler {
     Cbq(Box<Cbq>),
     /// See [`Hfsc`].
     Hfsc(Box<Hfsc>),
+    /// See [`Htb`].
+    Htb(Box<Htb>),
 }
 
 impl SchedulerConfig {
@@ -61,6 +64,7 @@ impl SchedulerConfig {
                 AnyScheduler::Cbq(Box::new(Cbq::build(LinkSharingConfig::default(), classes, rate)?))
             }
             SchedulerConfig::Hfsc => AnyScheduler::Hfsc(Box::new(Hfsc::build(classes)?)),
+            SchedulerConfig::Htb => AnyScheduler::Htb(Box::new(Htb::build(classes, None)?)),
         })
     }
 }
@@ -71,6 +75,13 @@ impl QueueingConfig {
     /// # Errors
     /// As [`SchedulerConfig::build`]; and where it says how a scheduler shares the wire that does not.
     pub(super) fn build_scheduler(&self, rate: Rate) -> Result<AnyScheduler, ConfigError> {
+        if self.scheduler == SchedulerConfig::Htb && self.link_sharing.is_none() {
+            return Ok(AnyScheduler::Htb(Box::new(Htb::build(&self.classes, self.rate_to_quantum)?)));
+        }
+        if self.rate_to_quantum.is_some() {
+            return Err(ConfigError::new("rate-to-quantum", "only htb makes quanta of rates")
+                .help("write scheduler: htb, or leave rate-to-quantum out"));
+        }
         match (self.scheduler, self.link_sharing) {
             (_, None) => self.scheduler.build(&self.classes, rate),
             (SchedulerConfig::Cbq, Some(sharing)) => {
@@ -96,6 +107,7 @@ macro_rules! dispatch {
             AnyScheduler::ThreeParameter($scheduler) => $call,
             AnyScheduler::Cbq($scheduler) => $call,
             AnyScheduler::Hfsc($scheduler) => $call,
+            AnyScheduler::Htb($scheduler) => $call,
         }
     };
 }

@@ -34,6 +34,10 @@ pub enum SchedulerConfig {
     /// Hierarchical fair service curves (Stoica, Zhang and Ng 1997): real-time service by deadlines and link
     /// sharing by virtual times, as in Linux; takes `real-time`, `link-share` and `upper-limit`.
     Hfsc,
+    /// Hierarchical token bucket, as Linux has it: guaranteed rates, ceilings, and what is left over by
+    /// quanta in turns; takes `rate`, `ceil`, `burst`, `ceil-burst`, `level`, `quantum` and `link-layer`, or
+    /// `direct`.
+    Htb,
 }
 
 /// A service curve of two pieces, as in Linux' `tc`: a rate at first, another from then on.
@@ -124,7 +128,8 @@ pub struct ShareConfig {
     /// shared. For `three-parameter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Rate>,
-    /// IP bytes it may send per round; 1500 B where it says nothing. For `drr`.
+    /// IP bytes it may send per round; 1500 B where it says nothing. For `drr`, and for `htb`, where it is by
+    /// default what `rate` sends in a tenth of a second (see `rate-to-quantum`), from 1000 to 200000 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<ByteSize>,
     /// Its allotment as a part of the wire's rate, above 0 and up to 1. For `cbq`.
@@ -151,13 +156,61 @@ pub struct ShareConfig {
     /// Up to where it shares; what it is guaranteed is not limited. For `hfsc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper_limit: Option<ServiceCurveConfig>,
-    /// Its priority, 0 first; where no class says anything, their order. For `priority`, and for `cbq`, where
-    /// classes may share a level and have 0 without it.
+    /// Its priority, 0 first; where no class says anything, their order. For `priority`, and for `cbq` and
+    /// `htb`, where classes may share a level and have 0 without it; 7 is the last of `htb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u16>,
     /// Up to where its priority holds; without it, without limit. For `priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<CapConfig>,
+    /// Bits per second that are guaranteed to it. For `htb`, where every class but a direct one has a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Bits per second that it sends at most, with what classes around it lend; without it, `rate`. For
+    /// `htb`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceil: Option<Rate>,
+    /// Bytes that it may send at once at its rate; without it, 1600 B and what the rate sends in a
+    /// nanosecond. For `htb`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<ByteSize>,
+    /// Bytes that it may send at once at its ceiling; without it, 1600 B and what that sends in a nanosecond.
+    /// For `htb`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceil_burst: Option<ByteSize>,
+    /// What its rates count for a packet beyond the bytes of the policy. For `htb`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_layer: Option<LinkLayerConfig>,
+    /// Whether it is served before all others and without any rate, as packets are that no class of Linux'
+    /// HTB takes. For `htb`, for one class, which takes nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direct: Option<bool>,
+}
+
+/// What the rates of a class of `htb` count for a packet beyond the bytes that the policy counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LinkLayerConfig {
+    /// Bytes more, 0 to 65535.
+    #[serde(default)]
+    pub overhead: u16,
+    /// What a packet counts at least with the overhead, bytes: `mpu`, the minimum packet unit.
+    #[serde(default, rename = "mpu")]
+    pub minimum_packet_unit: u16,
+    /// What it travels in.
+    #[serde(default)]
+    pub cells: Cells,
+}
+
+/// What packets travel in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cells {
+    /// They count as they are.
+    #[default]
+    None,
+    /// Cells of 53 bytes with 48 bytes of payload each.
+    Atm,
 }
 
 /// How much a class may send by virtue of its priority. What goes beyond is not dropped or delayed:

@@ -11,6 +11,7 @@ mod contract;
 mod drr;
 mod fifo;
 mod hfsc;
+mod htb;
 mod priority;
 mod ranks;
 mod rounds;
@@ -28,12 +29,14 @@ mod wrr;
 pub use any_scheduler::AnyScheduler;
 pub use cbq::Cbq;
 pub use config::{
-    CapConfig, Guideline, LinkSharingConfig, SchedulerConfig, ServiceCurveConfig, ShareConfig, Turns,
+    CapConfig, Cells, Guideline, LinkLayerConfig, LinkSharingConfig, SchedulerConfig, ServiceCurveConfig,
+    ShareConfig, Turns,
 };
 pub use contract::{Scheduler, Selection};
 pub use drr::Drr;
 pub use fifo::Fifo;
 pub use hfsc::Hfsc;
+pub use htb::Htb;
 pub use priority::Priority;
 pub use scfq::Scfq;
 pub use shaper::{ShapeConfig, ShapeForm, Shaper};

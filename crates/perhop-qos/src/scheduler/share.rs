@@ -32,6 +32,12 @@ impl ShareConfig {
             ("upper-limit", self.upper_limit.is_some()),
             ("level", self.level.is_some()),
             ("cap", self.cap.is_some()),
+            ("rate", self.rate.is_some()),
+            ("ceil", self.ceil.is_some()),
+            ("burst", self.burst.is_some()),
+            ("ceil-burst", self.ceil_burst.is_some()),
+            ("link-layer", self.link_layer.is_some()),
+            ("direct", self.direct.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, written)| written.then_some(key))

@@ -91,6 +91,8 @@ impl Wfq {
         refuse(|class| class.shape.is_some(), message, "use wf2q-plus or scfq, which track packets only")?;
         let message = "wfq above a class of cbq that may not borrow: its fluid model holds nobody back";
         refuse(|class| class.share.borrow == Some(false), message, "use wf2q-plus or scfq")?;
+        let message = "wfq above htb: its fluid model holds nobody back";
+        refuse(|class| class.share.rate.is_some(), message, "use wf2q-plus or scfq")?;
         let message = "wfq above fair-queueing: its fluid model cannot drop a queued packet";
         refuse(
             |class| class.fair_queueing.is_some(),

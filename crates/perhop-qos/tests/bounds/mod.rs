@@ -53,7 +53,10 @@ pub(crate) fn check(
         }
         SchedulerConfig::Wfq => wfq_delay(weights, arrivals, departures),
         SchedulerConfig::Wf2qPlus => worst_case_fair(weights, arrivals, departures),
-        SchedulerConfig::ThreeParameter | SchedulerConfig::Cbq | SchedulerConfig::Hfsc => {}
+        SchedulerConfig::ThreeParameter
+        | SchedulerConfig::Cbq
+        | SchedulerConfig::Hfsc
+        | SchedulerConfig::Htb => {}
     }
 }
 

@@ -110,7 +110,8 @@ fn check(arrivals: &[Arrival], departures: &[Departure], queues: usize) {
     assert_eq!(sent, (0..arrivals.len()).collect::<Vec<_>>(), "every packet is sent once");
 }
 
-/// For every leaf class, depth first, whether it or a class around it is shaped, limited, or may not borrow.
+/// For every leaf class, depth first, whether it or a class around it is shaped, limited, has a ceiling, or
+/// may not borrow.
 fn shaped_leaves(config: &QueueingConfig) -> Vec<bool> {
     fn collect(config: &QueueingConfig, above: Option<()>, leaves: &mut Vec<bool>) {
         for class in &config.classes {
@@ -118,7 +119,7 @@ fn shaped_leaves(config: &QueueingConfig) -> Vec<bool> {
             let share = &class.share;
             let held_to_allotment = share.borrow == Some(false) || share.upper_limit.is_some();
             let claims_alone = share.real_time.is_some() && share.link_share.is_none();
-            let shaped = shaped.or((held_to_allotment || claims_alone).then_some(()));
+            let shaped = shaped.or((held_to_allotment || claims_alone || share.rate.is_some()).then_some(()));
             match &class.queueing {
                 Some(inner) => collect(inner, shaped, leaves),
                 None => leaves.push(shaped.is_some()),

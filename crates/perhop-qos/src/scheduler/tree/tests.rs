@@ -11,7 +11,7 @@ use crate::scheduler::Selection;
 use crate::{FlowKey, Packet, Rate, Time};
 
 /// The schedulers, and a share that each takes; the choices of the first six do not depend on time.
-const SCHEDULERS: [(&str, &str, [&str; 4]); 10] = [
+const SCHEDULERS: [(&str, &str, [&str; 4]); 11] = [
     ("fifo", "", [""; 4]),
     ("priority", "level", ["3", "0", "2", "1"]),
     ("wrr", "weight", ["0.4", "1", "2.5", "1"]),
@@ -22,9 +22,10 @@ const SCHEDULERS: [(&str, &str, [&str; 4]); 10] = [
     ("three-parameter", "minimum", ["\"1Mb/s\"", "\"5Mb/s\"", "\"300kb/s\"", "\"2Mb/s\""]),
     ("priority", "cap", [r#"{"rate": "1Mb/s", "burst": "2kB"}"#; 4]),
     ("cbq", "fraction", ["0.1", "0.3", "0.05", "0.5"]),
+    ("htb", "rate", ["\"1Mb/s\"", "\"5Mb/s\"", "\"300kb/s\"", "\"2Mb/s\""]),
 ];
 /// Those that may stand above shapers.
-const ABOVE_SHAPERS: [usize; 9] = [0, 1, 2, 3, 4, 6, 7, 8, 9];
+const ABOVE_SHAPERS: [usize; 10] = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10];
 
 /// `scheduler` over as many classes as `inner` has entries: a queue, or a scheduler inside. Bit `n` of
 /// `shaped` says whether class `n` is shaped.
@@ -35,8 +36,9 @@ fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
         if !share.is_empty() {
             class["share"] = serde_json::from_str(&format!("{{\"{share}\": {}}}", shares[index])).unwrap();
         }
-        // CBQ inside CBQ is one scheduler: there is nothing around a class to hold back.
-        let is_one = name == "cbq" && inner.as_ref().is_some_and(|inner| inner["scheduler"] == "cbq");
+        // CBQ inside CBQ, and HTB inside HTB, is one scheduler: there is nothing around a class to hold back.
+        let is_one =
+            inner.as_ref().is_some_and(|inner| inner["scheduler"] == name) && ["cbq", "htb"].contains(&name);
         if shaped >> index & 1 == 1 && !is_one {
             class["shape"] = json!({ "rate": format!("{}Mb/s", 1 + index), "burst": "2kB" });
         }

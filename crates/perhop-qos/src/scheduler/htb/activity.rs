@@ -1,0 +1,130 @@
+//! Who of the classes of HTB has something to send, at which priority, and with whose tokens: the feed trees
+//! of the kernel.
+
+use super::bucket::Mode;
+use super::{Htb, LEVELS, PRIORITIES};
+
+/// The priorities of a mask.
+fn priorities(mask: u8) -> impl Iterator<Item = usize> {
+    (0..PRIORITIES).filter(move |priority| mask & 1 << priority > 0)
+}
+
+impl Htb {
+    /// `child`, which has nothing to send, has something from now on.
+    pub(super) fn activate(&mut self, child: usize) {
+        self.classes[child].active = 1 << self.classes[child].priority;
+        self.join(child);
+    }
+    /// `child` has nothing to send any more.
+    pub(super) fn deactivate(&mut self, child: usize) {
+        self.leave(child);
+        self.classes[child].active = 0;
+    }
+    /// Class `index` is in `mode` from now on.
+    pub(super) fn set_mode(&mut self, index: usize, mode: Mode) {
+        if self.classes[index].active == 0 {
+            self.classes[index].mode = mode;
+            return;
+        }
+        self.leave(index);
+        self.classes[index].mode = mode;
+        self.join(index);
+    }
+
+    /// Class `index` joins those that may send at their own rate, or those that borrow from the class around
+    /// it, which joins others in turn where it had nobody at that priority (`htb_activate_prios`).
+    fn join(&mut self, mut index: usize) {
+        let mut mask = self.classes[index].active;
+        while self.classes[index].mode == Mode::MayBorrow && mask > 0 {
+            let Some(parent) = self.classes[index].parent.map(usize::from) else { return };
+            let (group, seat) = (self.classes[parent].inside, self.classes[index].feed_seat);
+            for priority in priorities(mask) {
+                let feed = &mut self.feeds[usize::from(group) * PRIORITIES + priority];
+                if !feed.is_empty() {
+                    mask &= !(1 << priority);
+                }
+                feed.join(seat);
+            }
+            self.classes[parent].active |= mask;
+            index = parent;
+        }
+        let class = &self.classes[index];
+        if class.mode == Mode::CanSend {
+            let level = usize::from(class.level);
+            self.levels[level].occupied |= mask;
+            for priority in priorities(mask) {
+                self.feeds[level * PRIORITIES + priority].join(class.row_seat);
+            }
+        }
+    }
+
+    /// The reverse of [`join`](Htb::join): the mode of `index` is still the old one (`htb_deactivate_prios`).
+    fn leave(&mut self, mut index: usize) {
+        let mut mask = self.classes[index].active;
+        while self.classes[index].mode == Mode::MayBorrow && mask > 0 {
+            let Some(parent) = self.classes[index].parent.map(usize::from) else { return };
+            let (group, seat) = (self.classes[parent].inside, self.classes[index].feed_seat);
+            let left = mask;
+            mask = 0;
+            for priority in priorities(left) {
+                let feed = &mut self.feeds[usize::from(group) * PRIORITIES + priority];
+                feed.leave(seat);
+                if feed.is_empty() {
+                    mask |= 1 << priority;
+                }
+            }
+            self.classes[parent].active &= !mask;
+            index = parent;
+        }
+        let class = &self.classes[index];
+        if class.mode == Mode::CanSend {
+            let level = usize::from(class.level);
+            for priority in priorities(mask) {
+                let feed = &mut self.feeds[level * PRIORITIES + priority];
+                feed.leave_row(class.row_seat);
+                if feed.is_empty() {
+                    self.levels[level].occupied &= !(1 << priority);
+                }
+            }
+        }
+    }
+
+    /// The class with a queue whose turn it is at `level` and `priority`: down the turns of the classes
+    /// inside. Where those inside a class have all had theirs, the turn of the class itself is over as well.
+    pub(super) fn whose_turn(&mut self, level: usize, priority: usize) -> usize {
+        let (mut groups, mut depth) = ([level; LEVELS], 0);
+        loop {
+            let group = groups[depth];
+            match self.feeds[group * PRIORITIES + priority].ask() {
+                Some(seat) => {
+                    let index = usize::from(self.groups[group].members[usize::from(seat)]);
+                    let class = &self.classes[index];
+                    if class.level == 0 {
+                        return index;
+                    }
+                    depth += 1;
+                    groups[depth] = class.inside.into();
+                }
+                None if depth > 0 => {
+                    depth -= 1;
+                    self.feeds[groups[depth] * PRIORITIES + priority].pass();
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// `child` has sent `length` bytes with tokens of a class at `level`: its turn is over where that was
+    /// more than it had left (`htb_dequeue_tree`).
+    pub(super) fn count_turn(&mut self, child: usize, level: usize, priority: usize, length: u32) {
+        let class = &mut self.classes[child];
+        let deficit = &mut class.deficits[level];
+        *deficit -= i64::from(length);
+        if *deficit < 0 {
+            *deficit += class.quantum;
+            let around = class.parent.filter(|_| level > 0).map(usize::from);
+            let group = around.map_or(0, |parent| usize::from(self.classes[parent].inside));
+            self.feeds[group * PRIORITIES + priority].pass();
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! [`Bucket`]: what a class of HTB has left of a rate, and what it may do with it.
+
+use crate::scheduler::config::{Cells, LinkLayerConfig};
+use crate::units::{ByteSize, Rate};
+
+/// Nanoseconds for which a bucket is filled at most at once, and that it may be in debt (`mbuffer`).
+pub(super) const LONGEST_MEMORY: i64 = 60_000_000_000;
+/// A tick of the kernel's packet scheduler, in nanoseconds (`PSCHED_SHIFT` is 6).
+const TICK: u64 = 64;
+const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
+/// Bytes and payload of a cell.
+const CELL: (u32, u32) = (53, 48);
+
+/// What a class may do (`enum htb_cmode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Its ceiling holds it back.
+    CannotSend,
+    /// It has used up its rate, and sends with tokens of a class around it.
+    MayBorrow,
+    CanSend,
+}
+
+/// A bucket of tokens: nanoseconds that the rate takes for what may be sent.
+#[derive(Clone, Debug)]
+pub(super) struct Bucket {
+    pace: Pace,
+    depth: i64,
+    tokens: i64,
+}
+
+impl Bucket {
+    /// A full bucket of `burst` bytes.
+    pub(super) fn full(rate: Rate, burst: ByteSize, link: LinkLayerConfig) -> Bucket {
+        let depth = depth(rate, burst);
+        Bucket { pace: Pace::new(rate, link), depth, tokens: depth }
+    }
+    /// Tokens come in for `since` ns, and those of a packet of `length` bytes are spent.
+    pub(super) fn spend(&mut self, since: i64, length: u32) {
+        let tokens = (self.tokens + since).min(self.depth) - self.pace.takes(length);
+        self.tokens = if tokens <= -LONGEST_MEMORY { 1 - LONGEST_MEMORY } else { tokens };
+    }
+    /// Tokens come in for `since` ns; what is beyond the bucket's depth goes when the next are spent.
+    pub(super) fn fill(&mut self, since: i64) {
+        self.tokens += since;
+    }
+}
+
+/// What a class may do whose buckets were filled `since` ns ago, and in how many nanoseconds that changes
+/// (`htb_class_mode`, without hysteresis).
+pub(super) fn mode(rate: &Bucket, ceil: &Bucket, since: i64) -> (Mode, i64) {
+    if ceil.tokens + since < 0 {
+        (Mode::CannotSend, -(ceil.tokens + since))
+    } else if rate.tokens + since >= 0 {
+        (Mode::CanSend, 0)
+    } else {
+        (Mode::MayBorrow, -(rate.tokens + since))
+    }
+}
+
+/// The nanoseconds of `burst` bytes as `tc` hands them to the kernel: whole microseconds, then whole ticks.
+fn depth(rate: Rate, burst: ByteSize) -> i64 {
+    let bytes = u128::from(burst.as_bytes());
+    let microseconds = bytes * 1_000_000 / u128::from(bytes_per_second(rate).max(1));
+    let ticks = microseconds * 1000 / u128::from(TICK);
+    i64::try_from(ticks * u128::from(TICK)).unwrap_or(i64::MAX).min(i64::from(u32::MAX) * TICK as i64)
+}
+
+/// The whole bytes per second of `rate`, in which the kernel keeps it.
+pub(super) fn bytes_per_second(rate: Rate) -> u64 {
+    rate.as_bits_per_second() / 8
+}
+
+/// How long packets take at a rate (`struct psched_ratecfg`).
+#[derive(Clone, Debug)]
+struct Pace {
+    /// Nanoseconds of a byte, times two to the power of `shift`.
+    byte: u64,
+    shift: u32,
+    link: LinkLayerConfig,
+}
+
+impl Pace {
+    /// A byte at `rate` takes 32 binary digits, or as many as there can be of a second in 64.
+    fn new(rate: Rate, link: LinkLayerConfig) -> Pace {
+        let rate = bytes_per_second(rate).max(1);
+        let most = NANOSECONDS_PER_SECOND.leading_zeros();
+        let has_digits = |shift: &u32| (NANOSECONDS_PER_SECOND << shift) / rate >= 1 << 31;
+        let shift = (0..most).find(has_digits).unwrap_or(most);
+        Pace { byte: (NANOSECONDS_PER_SECOND << shift) / rate, shift, link }
+    }
+    /// The whole nanoseconds of a packet of `length` bytes (`psched_l2t_ns`).
+    fn takes(&self, length: u32) -> i64 {
+        let length =
+            length.saturating_add(self.link.overhead.into()).max(self.link.minimum_packet_unit.into());
+        let bytes = match self.link.cells {
+            Cells::None => length,
+            Cells::Atm => length.div_ceil(CELL.1).saturating_mul(CELL.0),
+        };
+        (u128::from(bytes) * u128::from(self.byte) >> self.shift) as i64
+    }
+}

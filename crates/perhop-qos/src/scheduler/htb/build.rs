@@ -1,0 +1,267 @@
+//! The classes of HTB out of a policy.
+
+use super::bucket::{Bucket, Mode, bytes_per_second};
+use super::feed::{Feed, Group};
+use super::{Class, Htb, LEVELS, Level, PRIORITIES};
+use crate::error::ConfigError;
+use crate::policy::{ClassConfig, QueueingConfig};
+use crate::scheduler::config::{LinkLayerConfig, SchedulerConfig, ShareConfig};
+use crate::scheduler::share::{Takes, error_in};
+use crate::scheduler::tournament::Tournament;
+use crate::units::{ByteSize, Rate};
+
+const TAKES: Takes = Takes {
+    scheduler: "htb",
+    shares: &["rate", "ceil", "burst", "ceil-burst", "level", "quantum", "link-layer", "direct"],
+    help: "htb takes rate, ceil, burst, ceil-burst, level (0 to 7, 0 is served first), quantum and \
+           link-layer, or direct",
+};
+
+/// `tc`'s r2q: what a class sends in a turn is what its rate sends in a second, in bytes, divided by this.
+const RATE_TO_QUANTUM: u32 = 10;
+/// What the kernel makes of a quantum that is not written.
+const QUANTA: std::ops::RangeInclusive<u64> = 1000..=200_000;
+/// What `tc` takes for the longest packet: what a bucket holds beside a nanosecond of its rate.
+const LONGEST_PACKET: u64 = 1600;
+/// The level of an outermost class with classes inside.
+const OUTERMOST: u8 = LEVELS as u8 - 1;
+
+impl Htb {
+    /// The scheduler over `classes` and those that HTB has inside them.
+    pub(in crate::scheduler) fn build(
+        classes: &[ClassConfig],
+        rate_to_quantum: Option<u32>,
+    ) -> Result<Htb, ConfigError> {
+        let divisor = rate_to_quantum.unwrap_or(RATE_TO_QUANTUM);
+        if divisor == 0 {
+            return Err(ConfigError::new("rate-to-quantum", "a quantum of a rate divided by 0").help("10"));
+        }
+        let mut built =
+            Built { leaves: Vec::new(), inner: Vec::new(), order: Vec::new(), direct: None, divisor };
+        built.add(classes, None, OUTERMOST)?;
+        built.check_count()?;
+        Ok(built.finish())
+    }
+}
+
+/// Where a class stands among those with queues, or among those with classes inside.
+#[derive(Clone, Copy)]
+enum Number {
+    Leaf(u16),
+    Inner(u16),
+}
+
+struct Built {
+    leaves: Vec<Class>,
+    /// Their parents count from the first of them.
+    inner: Vec<Class>,
+    /// All classes in the order in which they are written.
+    order: Vec<Number>,
+    direct: Option<usize>,
+    divisor: u32,
+}
+
+impl Built {
+    /// The classes of one level of the policy, inside the inner class `parent`; those with classes inside are
+    /// at `level`.
+    fn add(&mut self, classes: &[ClassConfig], parent: Option<u16>, level: u8) -> Result<(), ConfigError> {
+        TAKES.check(classes)?;
+        for (index, config) in classes.iter().enumerate() {
+            if config.share.direct == Some(true) {
+                self.add_direct(index, config, parent)?;
+                continue;
+            }
+            let mut class = class(index, &config.share, parent)?;
+            let Some(inside) = config.link_shared(SchedulerConfig::Htb) else {
+                (class.priority, class.quantum) = self.turns(index, &config.share)?;
+                self.order.push(Number::Leaf(self.leaves.len() as u16));
+                self.leaves.push(class);
+                continue;
+            };
+            check_inner(index, config, inside, level)?;
+            class.level = level;
+            let number = self.inner.len() as u16;
+            self.order.push(Number::Inner(number));
+            self.inner.push(class);
+            self.add(&inside.classes, Some(number), level - 1)
+                .map_err(|error| error.within("queueing").within(index).within("classes"))?;
+        }
+        Ok(())
+    }
+
+    fn add_direct(
+        &mut self,
+        index: usize,
+        config: &ClassConfig,
+        parent: Option<u16>,
+    ) -> Result<(), ConfigError> {
+        let written = ShareConfig { direct: config.share.direct, ..ShareConfig::default() };
+        let message = if config.share != written {
+            "a direct class has no rate"
+        } else if parent.is_some() {
+            "a direct class inside another"
+        } else if self.direct.is_some() {
+            "a second direct class"
+        } else {
+            self.direct = Some(self.leaves.len());
+            // It holds the number of its queue, and never has anything to send.
+            let none =
+                Bucket::full(Rate::from_bits_per_second(8), ByteSize::default(), LinkLayerConfig::default());
+            self.leaves.push(Class::new(None, none.clone(), none));
+            return Ok(());
+        };
+        Err(error_in(index, "direct", message)
+            .help("one class beside the outermost ones, with `direct` alone: before all others, unshaped"))
+    }
+
+    /// Priority and quantum of a class with a queue.
+    fn turns(&self, index: usize, share: &ShareConfig) -> Result<(u8, i64), ConfigError> {
+        let level = share.level.unwrap_or(0);
+        if usize::from(level) >= PRIORITIES {
+            return Err(error_in(index, "level", format!("level {level}")).help("0, served first, to 7"));
+        }
+        let quantum = match share.quantum.map(ByteSize::as_bytes) {
+            Some(written) if (1..=u64::from(u32::MAX / 2)).contains(&written) => written,
+            Some(written) => {
+                return Err(error_in(index, "quantum", format!("turns of {written} bytes"))
+                    .help("at least one packet, for example 1514B"));
+            }
+            None => {
+                let rate = share.rate.map_or(0, bytes_per_second);
+                (rate / u64::from(self.divisor)).clamp(*QUANTA.start(), *QUANTA.end())
+            }
+        };
+        Ok((level as u8, quantum as i64))
+    }
+
+    fn check_count(&self) -> Result<(), ConfigError> {
+        let (count, most) = (self.leaves.len() + self.inner.len(), Tournament::MOST_PLAYERS);
+        if count <= most {
+            return Ok(());
+        }
+        Err(ConfigError::new("classes", format!("{count} classes under htb")).help(format!("up to {most}")))
+    }
+
+    fn finish(self) -> Htb {
+        let Built { leaves, inner, order, direct, .. } = self;
+        let (behind, mut classes) = (leaves.len() as u16, leaves);
+        classes.extend(inner);
+        let mut groups = vec![Group::default(); LEVELS];
+        for number in order {
+            let index = match number {
+                Number::Leaf(leaf) => leaf,
+                Number::Inner(inner) => inner + behind,
+            };
+            let class = &mut classes[usize::from(index)];
+            class.parent = class.parent.map(|parent| parent + behind);
+            class.inside = groups.len() as u16;
+            class.row_seat = groups[usize::from(class.level)].seat(index);
+            let (parent, is_inner) = (class.parent, class.level > 0);
+            if let Some(parent) = parent {
+                let group = usize::from(classes[usize::from(parent)].inside);
+                classes[usize::from(index)].feed_seat = groups[group].seat(index);
+            }
+            if is_inner {
+                groups.push(Group::default());
+            }
+        }
+        let feeds = groups.iter().flat_map(|group| vec![Feed::new(group.members.len()); PRIORITIES]);
+        let level =
+            |group: &Group| Level { occupied: 0, events: Tournament::new(group.members.len().max(1)) };
+        Htb {
+            feeds: feeds.collect(),
+            levels: groups[..LEVELS].iter().map(level).collect(),
+            classes,
+            groups,
+            direct,
+            decision: None,
+            held_until: None,
+        }
+    }
+}
+
+impl Group {
+    /// The next seat, which `index` takes.
+    fn seat(&mut self, index: u16) -> u16 {
+        self.members.push(index);
+        (self.members.len() - 1) as u16
+    }
+}
+
+/// A class with a queue, with full buckets.
+fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class, ConfigError> {
+    let Some(rate) = share.rate else {
+        return Err(error_in(index, "", "no rate").help("write what is guaranteed to it, for example 2Mb/s"));
+    };
+    let ceil = share.ceil.unwrap_or(rate);
+    for (key, rate) in [("rate", rate), ("ceil", ceil)] {
+        if bytes_per_second(rate) == 0 {
+            return Err(error_in(index, key, "less than a byte per second").help("for example 300kb/s"));
+        }
+    }
+    let link = share.link_layer.unwrap_or_default();
+    // tc: what comes in a tick of the kernel's clock, a nanosecond, and a packet.
+    let burst = |rate: Rate| ByteSize::from_bytes(bytes_per_second(rate) / 1_000_000_000 + LONGEST_PACKET);
+    Ok(Class::new(
+        parent,
+        Bucket::full(rate, share.burst.unwrap_or_else(|| burst(rate)), link),
+        Bucket::full(ceil, share.ceil_burst.unwrap_or_else(|| burst(ceil)), link),
+    ))
+}
+
+impl Class {
+    /// A class with a queue and nothing to send.
+    fn new(parent: Option<u16>, rate: Bucket, ceil: Bucket) -> Class {
+        Class {
+            parent,
+            level: 0,
+            row_seat: 0,
+            feed_seat: 0,
+            inside: 0,
+            rate,
+            ceil,
+            filled_at: 0,
+            mode: Mode::CanSend,
+            active: 0,
+            priority: 0,
+            quantum: 0,
+            deficits: [0; LEVELS],
+        }
+    }
+}
+
+/// A class has a rate and a ceiling where it has classes inside, and nothing else.
+fn check_inner(
+    index: usize,
+    config: &ClassConfig,
+    inside: &QueueingConfig,
+    level: u8,
+) -> Result<(), ConfigError> {
+    let at = |key: &str, message: &str| ConfigError::new(key, message).within(index).within("classes");
+    for (key, is_written) in
+        [("level", config.share.level.is_some()), ("quantum", config.share.quantum.is_some())]
+    {
+        if is_written {
+            return Err(error_in(
+                index,
+                key,
+                format!("{key} of a class with htb inside, which has no turns"),
+            )
+            .help("write it at the classes inside"));
+        }
+    }
+    if config.shape.is_some() {
+        return Err(at("shape", "a class with htb inside is not shaped as a whole")
+            .help("its ceil bounds what the classes inside send together"));
+    }
+    if inside.rate_to_quantum.is_some() {
+        return Err(at("rate-to-quantum", "only the outermost htb says what quanta are")
+            .help("write it beside the outermost `scheduler: htb`"));
+    }
+    if level == 0 {
+        return Err(
+            at("queueing", "too many classes inside classes").help("htb has 8 levels with the queues")
+        );
+    }
+    Ok(())
+}

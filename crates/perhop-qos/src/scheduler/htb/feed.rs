@@ -1,0 +1,73 @@
+//! [`Feed`]: classes of HTB that take turns at one priority, in the order in which they are written.
+
+/// Classes that take turns with each other: those of a level, or those inside a class.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    /// Classes by seat, in the order in which they are written; the kernel has them by number.
+    pub(super) members: Vec<u16>,
+}
+
+/// Who of a group takes part at one priority, and whose turn it is.
+#[derive(Clone, Debug)]
+pub(super) struct Feed {
+    /// A bit for each seat.
+    present: Box<[u64]>,
+    /// Whose turn it is; nobody's behind the last.
+    turn: Option<u16>,
+    /// Whose turn it was who left: it passes to the next that is there when it is asked for.
+    left: Option<u16>,
+}
+
+impl Feed {
+    pub(super) fn new(seats: usize) -> Feed {
+        Feed { present: vec![0; seats.div_ceil(64)].into_boxed_slice(), turn: None, left: None }
+    }
+    pub(super) fn is_empty(&self) -> bool {
+        self.present.iter().all(|word| *word == 0)
+    }
+    pub(super) fn join(&mut self, seat: u16) {
+        self.present[usize::from(seat) / 64] |= 1 << (seat % 64);
+    }
+    /// `seat` leaves those that borrow: where it was its turn, that is remembered (`htb_deactivate_prios`).
+    pub(super) fn leave(&mut self, seat: u16) {
+        self.present[usize::from(seat) / 64] &= !(1 << (seat % 64));
+        if self.turn == Some(seat) {
+            (self.turn, self.left) = (None, Some(seat));
+        }
+    }
+    /// `seat` leaves its level: where it was its turn, it is that of the next (`htb_remove_class_from_row`).
+    pub(super) fn leave_row(&mut self, seat: u16) {
+        if self.turn == Some(seat) {
+            self.pass();
+        }
+        self.present[usize::from(seat) / 64] &= !(1 << (seat % 64));
+    }
+    /// The turn passes on to the next, or behind the last.
+    pub(super) fn pass(&mut self) {
+        self.turn = self.turn.and_then(|turn| self.at_or_after(turn + 1));
+    }
+    /// Whose turn it is; nobody's behind the last, and then it is the first's (`htb_lookup_leaf`).
+    pub(super) fn ask(&mut self) -> Option<u16> {
+        if let (None, Some(left)) = (self.turn, self.left) {
+            self.turn = self.at_or_after(left);
+        }
+        self.left = None;
+        let turn = self.turn;
+        if turn.is_none() {
+            self.turn = self.at_or_after(0);
+        }
+        turn
+    }
+    fn at_or_after(&self, seat: u16) -> Option<u16> {
+        let (first, bit) = (usize::from(seat) / 64, seat % 64);
+        let mut mask = u64::MAX << bit;
+        for (index, word) in self.present.iter().enumerate().skip(first) {
+            let found = word & mask;
+            if found > 0 {
+                return Some((index * 64) as u16 + found.trailing_zeros() as u16);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+}
