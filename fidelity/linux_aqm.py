@@ -35,6 +35,7 @@ BUFFERS: Mapping[str, dict[str, Any]] = {
     "codel": {"codel": {"law": "linux"}},
     "fq_codel": {"fq-codel": {"law": "linux", "ecn": "ignore"}},
     "pie": {"pie": {"law": "linux"}},
+    "fq_pie": {"fq-pie": {"law": "linux"}},
 }
 #: What is compared: the column of the readings, its name and unit, how near it must be, and from which
 #: difference on that is a part of the reference.

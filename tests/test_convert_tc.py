@@ -214,6 +214,18 @@ def test_a_burst_gives_the_weight_of_the_average() -> None:
             " ce_threshold 1000us ce_threshold_selector 0x1/0x3",
             ["mtu: 9kB"],
         ),
+        (
+            {"fq-pie": {"law": "linux", "flows": 64, "ecn": "mark", "mark-up-to": 0.2}},
+            "fq_pie limit 10240 target 15000us tupdate 15000us alpha 2 beta 20 ecn"
+            " flows 64 quantum 1514 ecn_prob 20",
+            [],
+        ),
+        (
+            {"fq-pie": {"quantum": "300B"}},
+            "fq_pie limit 10240 target 15000us tupdate 15000us alpha 2 beta 20 noecn"
+            " flows 1024 quantum 300 ecn_prob 10",
+            ["law: rfc"],
+        ),
     ],
 )
 def test_waits_are_controlled_by_linux_as_well(

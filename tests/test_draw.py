@@ -109,6 +109,9 @@ def test_pie_says_its_target() -> None:
     words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", pie))))
     for expected in ("PIE (linux), at most 500 packets", "steers towards 20 ms", "marks ECN-capable packets"):
         assert expected in words, words
+    flows = {"fq-pie": {"law": "linux"}}
+    words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", flows))))
+    assert "FQ-PIE (linux), at most 10240 packets" in words, words
 
 
 def test_dualpi2_says_what_both_queues_do() -> None:

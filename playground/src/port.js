@@ -5,7 +5,7 @@ const SCHEDULERS = {
   fifo: "FIFO", priority: "strict priority", wrr: "WRR", drr: "DRR", scfq: "SCFQ", wfq: "WFQ", "wf2q-plus": "WF²Q+",
   "three-parameter": "minimum and excess", cbq: "CBQ", hfsc: "HFSC", htb: "HTB",
 };
-const FAMILY = { red: "RED", wred: "WRED", "rio-c": "RIO-C", "rio-dc": "RIO-DC", mred: "RED family", "tail-drop": "tail drop", "weighted-tail-drop": "weighted tail drop", codel: "CoDel", "fq-codel": "FQ-CoDel", pie: "PIE" };
+const FAMILY = { red: "RED", wred: "WRED", "rio-c": "RIO-C", "rio-dc": "RIO-DC", mred: "RED family", "tail-drop": "tail drop", "weighted-tail-drop": "weighted tail drop", codel: "CoDel", "fq-codel": "FQ-CoDel", pie: "PIE", "fq-pie": "FQ-PIE" };
 
 const kindOf = (config) => (typeof config === "string" ? config : Object.keys(config ?? {})[0]);
 const words = (config) => Object.entries(config ?? {}).filter(([, value]) => value !== null && value !== undefined && typeof value !== "object")

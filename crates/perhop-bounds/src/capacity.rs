@@ -35,6 +35,7 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         | BufferConfig::Mred(config) => config.queue_limit(),
         BufferConfig::Codel(config) => Some(config.limit),
         BufferConfig::FqCodel(config) => Some(config.limit),
+        BufferConfig::FqPie(config) => Some(config.limit),
     }
 }
 

@@ -48,6 +48,7 @@ impl Leaf<'_> {
                 BufferConfig::WeightedTailDrop(_)
                 | BufferConfig::Codel(_)
                 | BufferConfig::FqCodel(_)
+                | BufferConfig::FqPie(_)
                 | BufferConfig::Pie(_)
                 | BufferConfig::DualPi2(_),
             ) => None,

@@ -16,7 +16,7 @@ pub use dual::{CoupledQueues, CoupledScheduler, DualQueue};
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
 pub use growing_ring::GrowingRing;
 pub use sparse::SparseFlows;
-pub(crate) use sparse::{Emptied, SparseSettings};
+pub(crate) use sparse::{Emptied, FlowChoice, SparseSettings};
 pub use stay::Stay;
 use timed::TimedPackets;
 

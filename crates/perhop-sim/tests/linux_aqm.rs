@@ -63,7 +63,7 @@ impl Observer for Seen {
         self.arrived.push(now.as_seconds());
     }
     fn dropped(&mut self, now: Time, _: Option<Place>, _: &Packet, cause: DropCause) {
-        assert_eq!(cause, DropCause::EarlyForced);
+        assert!(matches!(cause, DropCause::EarlyForced | DropCause::EarlyRandom));
         self.dropped.push(now.as_seconds());
         self.is_gap = true;
     }
@@ -106,12 +106,15 @@ fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{what}: {found} and not {expected}");
 }
 
+fn readings() -> Readings {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/readings/linux-aqm.toml");
+    toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
 /// Holds what was `seen` to the kernel: to the instant as long as that can be known, and after 20 s, when a
 /// microsecond more or less has led to other packets being dropped, to totals and percentiles.
 fn assert_as_the_kernel(seen: &Seen) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/readings/linux-aqm.toml");
-    let readings: Readings = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let reading = &readings.case[0];
+    let reading = &readings().case[0];
     for (number, (found, expected)) in seen.gaps.iter().zip(&reading.gaps_s).enumerate() {
         // They were written in six digits.
         assert_close(
@@ -160,4 +163,29 @@ fn codel_drops_when_the_kernel_did() {
 #[test]
 fn fq_codel_drops_when_the_kernel_did() {
     assert_as_the_kernel(&overload(&json!({"fq-codel": {"law": "linux", "ecn": "ignore"}})));
+}
+
+/// The draws are others: totals after 20 s, and how the queue fills and empties before.
+#[test]
+fn fq_pie_drops_as_often_as_the_kernel() {
+    let seen = overload(&json!({"fq-pie": {"law": "linux"}}));
+    let reading = &readings().case[1];
+    let is_measured = |at: &f64| (reading.from_s..reading.until_s).contains(at);
+    let arrived = seen.arrived.iter().filter(|at| is_measured(at)).count();
+    let dropped = seen.dropped.iter().filter(|at| is_measured(at)).count();
+    assert_eq!(arrived, reading.frames_in);
+    assert!(dropped.abs_diff(reading.drops) <= 60, "{dropped} instead of {}", reading.drops);
+    let mut waits: Vec<f64> =
+        seen.left.iter().filter(|(at, _)| is_measured(at)).map(|(_, wait)| wait * 1e3).collect();
+    waits.sort_by(f64::total_cmp);
+    let mean = waits.iter().sum::<f64>() / waits.len() as f64;
+    assert_close("mean wait", mean, reading.wait_ms.mean, 0.1);
+    let Waits { p5, p25, p50, p75, p95, p99, .. } = reading.wait_ms;
+    for (part, expected) in [(0.05, p5), (0.25, p25), (0.5, p50), (0.75, p75), (0.95, p95), (0.99, p99)] {
+        let found = waits[(waits.len() as f64 * part) as usize];
+        assert_close(&format!("percentile {part}"), found, expected, 0.5);
+    }
+    // The first second has no drop until 816 ms: the allowance for bursts, which counts from the first
+    // departure.
+    assert_close("first gap", seen.gaps[0], reading.gaps_s[0], 0.02);
 }

@@ -48,7 +48,7 @@ struct Tables {
     others: Vec<String>,
 }
 
-const POLICIES: usize = 13;
+const POLICIES: usize = 14;
 
 /// `CoDel` that soon finds packets late.
 fn codel(law: &str) -> Value {
@@ -137,6 +137,7 @@ fn policies_of_a_port() -> [Value; POLICIES] {
             {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": codel("linux")}, {"name": "rest", "buffer": codel("rfc")},
         ]}),
         json!({"classes": [{"name": "all", "buffer": fq_codel("linux")}]}),
+        json!({"classes": [{"name": "all", "buffer": {"fq-pie": {"target": "2ms", "update-interval": "1ms", "burst": "3ms", "alpha": 2, "beta": 2, "quantum": "300B"}}}]}),
         json!({"scheduler": "wrr", "classes": [
             {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": fq_codel("rfc")}, {"name": "rest", "buffer": fq_codel("linux")},
         ]}),

@@ -44,6 +44,8 @@ def discipline(config: Mapping[str, Any], rate_bps: int, say: Say) -> str:
         return _codel(kind, parameters, say)
     if kind == "pie":
         return _pie(parameters, say)
+    if kind == "fq-pie":
+        return _fq_pie(parameters, say)
     if kind == "dualpi2":
         return _dualpi2(parameters, rate_bps, say)
     rows = _rows(config, parameters, say)
@@ -110,6 +112,14 @@ def _pie(pie: Mapping[str, Any], say: Say) -> str:
     return f"pie limit {limit} {times} {gains} {ecn}"
 
 
+def _fq_pie(pie: Mapping[str, Any], say: Say) -> str:
+    """Return fq_pie with its options, as tc-fq_pie(8) has them."""
+    words = _pie({"limit": "10240 packets", **pie}, say).removeprefix("pie ")
+    quantum, _ = size(pie.get("quantum") or "1514B")
+    percent = round(100 * pie.get("mark-up-to", 0.1))
+    return f"fq_pie {words} flows {pie.get('flows', 1024)} quantum {quantum} ecn_prob {percent}"
+
+
 def _dualpi2(dual: Mapping[str, Any], rate_bps: int, say: Say) -> str:
     limit, unit = size(dual.get("limit") or "10000 packets")
     if dual.get("law", "rfc") != "linux":
@@ -126,6 +136,11 @@ def _dualpi2(dual: Mapping[str, Any], rate_bps: int, say: Say) -> str:
     words = [f"limit {limit} target {target} tupdate {interval}"]
     words += [f"{name} {dual[name]:g}" for name in ("alpha", "beta") if dual.get(name) is not None]
     words.append(f"coupling_factor {dual.get('coupling') or 2}")
+    low = dual.get("low-latency") or {}
+    if low.get("ecn") == "any-ect":
+        words.append("any_ect")
+    if low.get("dscp"):
+        say("low-latency by codepoint", "a filter of the qdisc would name its class 2")
     native = dual.get("native") or {}
     if "step" in native:
         words.append(f"step_thresh {_time(native, 'step')}")

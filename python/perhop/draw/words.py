@@ -97,7 +97,9 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
             (f"target {quantity(target)}, interval {quantity(interval)}", "muted"),
         ]
     if kind == "pie":
-        return _pie(config, limit or "1000 packets")
+        return _pie("PIE", config, limit or "1000 packets")
+    if kind == "fq-pie":
+        return _pie("FQ-PIE", config, limit or "10240 packets")
     if kind == "dualpi2":
         return _dualpi2(config, limit)
     if kind not in RED_FAMILY:
@@ -115,10 +117,10 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
     return lines
 
 
-def _pie(config: Mapping[str, Any], limit: str) -> list[tuple[str, str]]:
-    """Return lines about PIE."""
+def _pie(name: str, config: Mapping[str, Any], limit: str) -> list[tuple[str, str]]:
+    """Return lines about PIE, of one queue or of those of flows."""
     target = quantity(str(config.get("target") or "15ms"))
-    lines = [f"PIE ({config.get('law') or 'rfc'}), at most {limit}", f"steers towards {target}"]
+    lines = [f"{name} ({config.get('law') or 'rfc'}), at most {limit}", f"steers towards {target}"]
     if config.get("ecn", "ignore") != "ignore":
         lines.append("marks ECN-capable packets")
     return [(line, "muted") for line in lines]
@@ -137,9 +139,16 @@ def _dualpi2(config: Mapping[str, Any], limit: str | None) -> list[tuple[str, st
     lines = [
         f"DualPI2 ({config.get('law') or 'rfc'}), at most {most}",
         f"classic queue: steers towards {target}",
-        f"low latency (ECT(1), CE): {values(native)}",
+        f"low latency ({_low_latency(config.get('low-latency') or {})}): {values(native)}",
     ]
     return [(line, "muted") for line in lines]
+
+
+def _low_latency(config: Mapping[str, Any]) -> str:
+    named = config.get("dscp") or []
+    others = [str(one) for one in (named if isinstance(named, list) else [named])]
+    fields = ["ECT(0)"] if config.get("ecn") == "any-ect" else []
+    return ", ".join([*fields, "ECT(1)", "CE", *others])
 
 
 def policer(queue: Queue) -> list[tuple[str, str]]:

@@ -45,6 +45,7 @@ pub(crate) fn run(bench: &Bench) {
         ("codel", json!({"law": "linux", "limit": "64 packets"})),
         ("fq-codel", json!({"law": "linux", "limit": "65 packets"})),
         ("pie", json!({"limit": "64 packets"})),
+        ("fq-pie", json!({"law": "linux", "limit": "64 packets"})),
         ("dualpi2", json!({"law": "linux", "limit": "64 packets"})),
     ] {
         let policy = counted(0, json!({"classes": [{"name": "all", "buffer": {name: buffer}}]}));

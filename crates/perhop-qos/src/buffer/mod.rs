@@ -15,6 +15,7 @@ mod dualpi2_linux;
 mod dualpi2_rfc;
 mod fixed_point;
 mod fq_codel;
+mod fq_pie;
 mod half_power;
 mod idle_table;
 mod law;
@@ -29,6 +30,7 @@ mod mred_options;
 mod mred_profile;
 mod pie;
 mod pie_config;
+mod pie_control;
 mod pie_linux;
 mod pie_rfc;
 mod rules;
@@ -45,6 +47,7 @@ pub use contract::BufferManager;
 pub use dualpi2::DualPi2;
 pub use dualpi2_config::{DualPi2Config, DualPi2Law, NativeMarking, RampConfig};
 pub use fq_codel::{FqCodel, FqCodelConfig};
+pub use fq_pie::{FqPie, FqPieConfig};
 pub use law::Law;
 pub use mred::Mred;
 pub use mred_config::MredConfig;
@@ -91,6 +94,8 @@ pub enum BufferConfig {
     FqCodel(FqCodelConfig),
     /// PIE: a drop probability that holds the queueing delay at a target.
     Pie(PieConfig),
+    /// A queue for each flow, sparse ones first, and PIE in each, as Linux' `fq_pie` has it.
+    FqPie(FqPieConfig),
     /// `DualPI2`: a queue with low latency beside a classic one, with coupled probabilities (RFC 9332).
     #[serde(rename = "dualpi2")]
     DualPi2(DualPi2Config),
@@ -111,6 +116,8 @@ pub enum AnyBuffer {
     FqCodel(FqCodel),
     /// See [`Pie`]. In a box, or every buffer manager would be as large.
     Pie(Box<Pie>),
+    /// See [`FqPie`].
+    FqPie(Box<FqPie>),
     /// See [`DualPi2`].
     DualPi2(Box<DualPi2>),
 }
@@ -132,6 +139,7 @@ impl BufferConfig {
             | BufferConfig::Codel(_)
             | BufferConfig::FqCodel(_)
             | BufferConfig::Pie(_)
+            | BufferConfig::FqPie(_)
             | BufferConfig::DualPi2(_) => None,
             BufferConfig::Red(config)
             | BufferConfig::Wred(config)
@@ -151,7 +159,8 @@ impl BufferConfig {
             | BufferConfig::RioC(_)
             | BufferConfig::RioDc(_)
             | BufferConfig::Mred(_)
-            | BufferConfig::Pie(_) => false,
+            | BufferConfig::Pie(_)
+            | BufferConfig::FqPie(_) => false,
         }
     }
     /// The two queues that it decides about, on a link of this `framing`; `None` where there is one.
@@ -202,6 +211,10 @@ impl BufferConfig {
                 let built = config.build_on(framing, streams).map_err(|e| e.within("pie"))?;
                 return Ok(AnyBuffer::Pie(Box::new(built)));
             }
+            BufferConfig::FqPie(config) => {
+                let built = config.build(framing, streams).map_err(|e| e.within("fq-pie"))?;
+                return Ok(AnyBuffer::FqPie(Box::new(built)));
+            }
             BufferConfig::Red(config) => ("red", &[Averages::Single], config),
             BufferConfig::Wred(config) => ("wred", &[Averages::Single], config),
             BufferConfig::RioC(config) => ("rio-c", &[Averages::Coupled, Averages::CoupledSampled], config),
@@ -227,6 +240,7 @@ impl AnyBuffer {
             | AnyBuffer::Codel(_)
             | AnyBuffer::FqCodel(_)
             | AnyBuffer::Pie(_)
+            | AnyBuffer::FqPie(_)
             | AnyBuffer::DualPi2(_) => Vec::new(),
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
@@ -240,6 +254,7 @@ impl AnyBuffer {
             | AnyBuffer::Codel(_)
             | AnyBuffer::FqCodel(_)
             | AnyBuffer::Pie(_)
+            | AnyBuffer::FqPie(_)
             | AnyBuffer::DualPi2(_) => None,
             AnyBuffer::Mred(buffer) => Some(buffer.deciding_average(precedence, queue)),
         }
@@ -256,6 +271,7 @@ macro_rules! dispatch {
             AnyBuffer::Codel($buffer) => $call,
             AnyBuffer::FqCodel($buffer) => $call,
             AnyBuffer::Pie($buffer) => $call,
+            AnyBuffer::FqPie($buffer) => $call,
             AnyBuffer::DualPi2($buffer) => $call,
         }
     };

@@ -6,9 +6,8 @@
 //! the next packet, and they are passed over at once.
 
 use super::contract::BufferManager;
-use super::pie_config::{PieConfig, PieLaw};
-use super::pie_linux::{LinuxPie, updates};
-use super::pie_rfc::RfcPie;
+use super::pie_config::PieConfig;
+use super::pie_control::{Control, Updates};
 use super::tail_drop::TailDrop;
 use crate::framing::Framing;
 use crate::packet::Ecn;
@@ -20,9 +19,7 @@ use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 #[derive(Clone, Debug)]
 pub struct Pie {
     control: Control,
-    /// When the drop probability changes next.
-    next_update: Time,
-    update_interval: Time,
+    updates: Updates,
     /// What the law counts of a packet beyond its IP bytes.
     header: u32,
     marks_up_to: Option<f64>,
@@ -30,12 +27,6 @@ pub struct Pie {
     random: Stream,
     /// Of every packet that waits, in order of arrival.
     waiting: GrowingRing<Waiting>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Control {
-    Rfc(RfcPie),
-    Linux(LinuxPie),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,17 +47,10 @@ impl PieConfig {
     /// As [`build`](PieConfig::build), on a link of this `framing`: Linux counts its header.
     pub(super) fn build_on(&self, framing: Framing, streams: &Streams) -> Result<Pie, ConfigError> {
         self.check()?;
-        let (control, header, (next_update, update_interval)) = match self.law {
-            PieLaw::Rfc => (Control::Rfc(RfcPie::new(self)), 0, (self.update_interval, self.update_interval)),
-            PieLaw::Linux => {
-                let header = framing.queued_header();
-                (Control::Linux(LinuxPie::new(self, header)), header, updates(self))
-            }
-        };
+        let (control, updates, header) = Control::of(self, framing);
         Ok(Pie {
             control,
-            next_update,
-            update_interval,
+            updates,
             header,
             marks_up_to: self.marks_up_to(),
             limit: self.limit,
@@ -76,48 +60,15 @@ impl PieConfig {
     }
 }
 
-impl Control {
-    fn update(&mut self, backlog: u64) {
-        match self {
-            Control::Rfc(control) => control.update(backlog),
-            Control::Linux(control) => control.update(backlog),
-        }
-    }
-}
-
 impl Pie {
     /// The drop probability, as the last update left it.
     pub fn probability(&self) -> f64 {
-        match &self.control {
-            Control::Rfc(control) => control.probability(),
-            Control::Linux(control) => control.probability(),
-        }
+        self.control.probability()
     }
 
     /// Bytes as the law counts them.
     fn counted(&self, packets: u64, bytes: u64) -> u64 {
         bytes + packets * u64::from(self.header)
-    }
-
-    /// Makes up for the updates that were due by `now`, since when the queue has held `backlog` bytes.
-    #[inline]
-    fn catch_up(&mut self, now: Time, backlog: u64) {
-        if self.next_update <= now {
-            self.update_until(now, backlog);
-        }
-    }
-    #[inline(never)]
-    fn update_until(&mut self, now: Time, backlog: u64) {
-        while self.next_update <= now {
-            let before = self.control;
-            self.control.update(backlog);
-            let passed_over = if self.control == before {
-                now.saturating_sub(self.next_update).as_picoseconds() / self.update_interval.as_picoseconds()
-            } else {
-                0
-            };
-            self.next_update = self.next_update.saturating_add(self.update_interval * (passed_over + 1));
-        }
     }
 
     /// What becomes of a packet that was selected.
@@ -137,10 +88,7 @@ impl Pie {
     }
 
     fn overflowed(&mut self) -> Verdict {
-        match &mut self.control {
-            Control::Rfc(control) => control.overflowed(),
-            Control::Linux(control) => control.dropped(),
-        }
+        self.control.overflowed();
         Verdict::Drop(DropCause::QueueFull)
     }
 }
@@ -148,15 +96,15 @@ impl Pie {
 impl BufferManager for Pie {
     fn admit(&mut self, now: Time, packet: &Packet, _: Color, queue: &Occupancy) -> Verdict {
         let backlog = self.counted(queue.packets, queue.bytes);
-        self.catch_up(now, backlog);
+        self.updates.catch_up(&mut self.control, now, backlog);
         if !TailDrop::fits(self.limit, packet, queue) {
             return self.overflowed();
         }
-        let selects = match &mut self.control {
-            Control::Rfc(control) => control.selects(backlog, &mut self.random),
-            Control::Linux(control) => control.selects(backlog, &mut self.random),
+        let verdict = if self.control.selects(backlog, &mut self.random) {
+            self.selected(packet)
+        } else {
+            Verdict::Pass
         };
-        let verdict = if selects { self.selected(packet) } else { Verdict::Pass };
         if !matches!(verdict, Verdict::Drop(_)) {
             self.waiting.push_back(Waiting { arrived: now, length: packet.length });
         }
@@ -167,11 +115,9 @@ impl BufferManager for Pie {
         let Some(&Waiting { arrived, length }) = self.waiting.front() else { return };
         self.waiting.drop_front();
         let backlog = self.counted(queue.packets, queue.bytes);
-        self.catch_up(now, backlog + self.counted(1, length.into()));
-        match &mut self.control {
-            Control::Rfc(control) => control.departed(now, arrived, length, backlog),
-            Control::Linux(control) => control.departed(now, arrived, backlog),
-        }
+        let before = backlog + self.counted(1, length.into());
+        self.updates.catch_up(&mut self.control, now, before);
+        self.control.departed(now, arrived, length, backlog);
     }
 
     fn decides_on_arrival(&self) -> bool {

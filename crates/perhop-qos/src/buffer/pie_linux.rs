@@ -155,6 +155,11 @@ impl LinuxPie {
         self.probability <= ONE / 10
     }
 
+    /// `fq_pie_qdisc_enqueue`: whether packets are marked up to a probability of so many percent.
+    pub(super) fn marks_up_to(&self, percent: u64) -> bool {
+        self.probability <= (ONE / 100) * percent
+    }
+
     /// `pie_process_dequeue`: a packet has left that arrived at `arrived`, and `backlog` bytes are left.
     pub(super) fn departed(&mut self, now: Time, arrived: Time, backlog: u64) {
         let now = ticks(now);

@@ -62,6 +62,10 @@ impl Leaves {
                 let within = |error: ConfigError| error.within("fq-codel").within("buffer");
                 Some(config.queues(wire.framing, &streams.child("buffer")).map_err(within)?)
             }
+            BufferConfig::FqPie(config) => {
+                let within = |error: ConfigError| error.within("fq-pie").within("buffer");
+                Some(config.queues(wire.framing, &streams.child("buffer")).map_err(within)?)
+            }
             _ => None,
         };
         let dual = buffer.dual_queue(wire.framing).map_err(|error| error.within("buffer"))?;

@@ -41,6 +41,29 @@ pub(crate) struct SparseSettings {
     pub(crate) key: u64,
 }
 
+impl SparseSettings {
+    /// Which flow a packet belongs to.
+    pub(crate) fn choice(&self) -> FlowChoice {
+        FlowChoice { flows: self.flows, key: self.key }
+    }
+}
+
+/// Which of the queues of flows a packet joins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowChoice {
+    flows: u16,
+    key: u64,
+}
+
+impl FlowChoice {
+    /// The queue of `packet`'s flow.
+    #[inline]
+    pub(crate) fn of(&self, packet: &Packet) -> u16 {
+        let hash = flow_hash(&packet.flow_key(), self.key);
+        (((hash >> 32) * u64::from(self.flows)) >> 32) as u16
+    }
+}
+
 /// What becomes of a new flow that is found empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emptied {
@@ -129,8 +152,7 @@ impl SparseFlows {
     /// The queue of `packet`'s flow.
     #[inline]
     pub(super) fn flow_of(&self, packet: &Packet) -> u16 {
-        let hash = flow_hash(&packet.flow_key(), self.settings.key);
-        (((hash >> 32) * u64::from(self.settings.flows)) >> 32) as u16
+        self.settings.choice().of(packet)
     }
 
     /// `packet` joins the queue of its flow.

@@ -1,0 +1,273 @@
+//! FQ-PIE: a queue for each flow, sparse ones first, and [`PIE`](super::Pie) in each.
+//!
+//! The queues are those of FQ-CoDel; PIE decides on arrival by what the packet's own flow holds. A flow makes
+//! up for its updates when a packet of it arrives or leaves: in between it holds the same bytes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::contract::BufferManager;
+use super::mred_options::EcnConfig;
+use super::pie_config::{PieConfig, PieDelay, PieLaw, PieSpacing};
+use super::pie_control::{Control, Updates};
+use crate::framing::Framing;
+use crate::packet::Ecn;
+use crate::queue::{Emptied, FlowChoice, Occupancy, SparseSettings, Stay};
+use crate::random::{Stream, Streams};
+use crate::{ByteSize, Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
+
+/// Linux, `fq_pie_timer`: of so many flows the probabilities change at once, of the next as many a jiffy
+/// later.
+const FLOWS_AT_ONCE: usize = 2048;
+/// A jiffy, at `HZ` 1000.
+const JIFFY: Time = Time::from_milliseconds(1);
+
+/// FQ-PIE as written in a policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FqPieConfig {
+    /// Whose PIE it is: `rfc` is that of RFC 8033 in the queues of RFC 8290, `linux` is `sch_fq_pie.c`. An
+    /// option beside it that it settles otherwise is an error.
+    pub law: PieLaw,
+    /// The queueing delay of a flow that it steers towards (tc's `target`).
+    pub target: Time,
+    /// How often the drop probabilities change (tc's `tupdate`). Linux takes whole milliseconds and one more.
+    pub update_interval: Time,
+    /// Gain of the distance from the target, per second, 0 to 2. Under `linux` in sixteenths, of which tc
+    /// takes the number.
+    pub alpha: f64,
+    /// Gain of the change since the last update, per second, 0 to 2. Under `linux` as `alpha`.
+    pub beta: f64,
+    /// For how long a flow that was not congested may send whatever comes.
+    pub burst: Time,
+    /// Where the queueing delay is read. By default `departure-rate` for `rfc`, `sojourn` for `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<PieDelay>,
+    /// How drops are spread over arrivals. By default `random` for `rfc`, `derandomized` for `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_spacing: Option<PieSpacing>,
+    /// IP bytes: nobody is dropped early who finds no more than this in its flow's queue. By default two
+    /// packets of 1500 B.
+    pub floor: ByteSize,
+    /// How many queues there are, 1 to 65534; a flow's is found by a hash, so that flows may share one.
+    pub flows: u16,
+    /// What a flow may send in a turn, 256B to 1MB; with `law: linux` the Ethernet header counts.
+    pub quantum: ByteSize,
+    /// Packets in all queues at most; who finds as many is dropped.
+    pub limit: QueueSize,
+    /// Whether ECN-capable packets are marked: `mark` up to the probability `mark-up-to`, `mark-all` always.
+    pub ecn: EcnConfig,
+    /// Beyond this drop probability `ecn: mark` marks nobody, 0 to 1; under `linux` whole percents (tc's
+    /// `ecn_prob`).
+    pub mark_up_to: f64,
+}
+
+impl Default for FqPieConfig {
+    /// RFC 8033, and Linux.
+    fn default() -> FqPieConfig {
+        let pie = PieConfig::default();
+        FqPieConfig {
+            law: pie.law,
+            target: pie.target,
+            update_interval: pie.update_interval,
+            alpha: pie.alpha,
+            beta: pie.beta,
+            burst: pie.burst,
+            delay: pie.delay,
+            drop_spacing: pie.drop_spacing,
+            floor: pie.floor,
+            flows: 1024,
+            quantum: ByteSize::from_bytes(1514),
+            limit: QueueSize::Packets(10_240),
+            ecn: pie.ecn,
+            mark_up_to: pie.mark_up_to,
+        }
+    }
+}
+
+impl FqPieConfig {
+    /// PIE of one flow.
+    fn pie(&self) -> Result<PieConfig, ConfigError> {
+        let percent = self.mark_up_to * 100.0;
+        let is_linux = self.law == PieLaw::Linux;
+        if is_linux && !((0.0..=100.0).contains(&percent) && (percent - libm::round(percent)).abs() < 1e-9) {
+            let message = format!("in Linux {} is no number of percents", self.mark_up_to);
+            return Err(ConfigError::new("mark-up-to", message).help("for example 0.1"));
+        }
+        let pie = PieConfig {
+            law: self.law,
+            target: self.target,
+            update_interval: self.update_interval,
+            alpha: self.alpha,
+            beta: self.beta,
+            burst: self.burst,
+            delay: self.delay,
+            drop_spacing: self.drop_spacing,
+            floor: self.floor,
+            ecn: self.ecn,
+            mark_up_to: if is_linux { PieConfig::default().mark_up_to } else { self.mark_up_to },
+            limit: self.limit,
+        };
+        pie.check()?;
+        Ok(pie)
+    }
+
+    /// The buffer manager of queues before a link of this `framing`.
+    ///
+    /// # Errors
+    /// The first field that is out of range or contradicts the law.
+    pub fn build(&self, framing: Framing, streams: &Streams) -> Result<FqPie, ConfigError> {
+        let (control, updates, header) = Control::of(&self.pie()?, framing);
+        let rounds = usize::from(self.flows).div_ceil(FLOWS_AT_ONCE) as u64;
+        let is_linux = self.law == PieLaw::Linux;
+        let flow = |index: usize| {
+            let late = if is_linux { JIFFY * (index / FLOWS_AT_ONCE) as u64 } else { Time::ZERO };
+            let longer = if is_linux { JIFFY * rounds.saturating_sub(1) } else { Time::ZERO };
+            let updates = Updates { next: updates.next + late, interval: updates.interval + longer };
+            Flow { control, updates, backlog: 0 }
+        };
+        let settings = self.queues(framing, streams)?;
+        Ok(FqPie {
+            flows: (0..usize::from(self.flows)).map(flow).collect(),
+            choice: settings.choice(),
+            header,
+            limit: settings.limit,
+            ecn: self.ecn,
+            mark_up_to: self.mark_up_to,
+            percent: libm::round(self.mark_up_to * 100.0) as u64,
+            random: streams.stream(),
+        })
+    }
+
+    /// How its queues are served.
+    ///
+    /// # Errors
+    /// Where there is no queue, a quantum out of range, or a limit in bytes or out of range.
+    pub(crate) fn queues(&self, framing: Framing, streams: &Streams) -> Result<SparseSettings, ConfigError> {
+        if !(1..u16::MAX).contains(&self.flows) {
+            return Err(ConfigError::new("flows", format!("{} queues", self.flows)).help("1 to 65534"));
+        }
+        if !(256..=1_000_000).contains(&self.quantum.as_bytes()) {
+            return Err(ConfigError::new("quantum", format!("a quantum of {}", self.quantum))
+                .help("256B to 1MB; 1514B sends a packet of any length in every turn"));
+        }
+        let QueueSize::Packets(limit @ 1..=1_000_000) = self.limit else {
+            return Err(ConfigError::new("limit", format!("a limit of {}", self.limit))
+                .help("1 to 1000000 packets, for example 10240 packets"));
+        };
+        let is_linux = self.law == PieLaw::Linux;
+        Ok(SparseSettings {
+            flows: self.flows,
+            quantum: self.quantum.as_bytes() as u32,
+            header: if is_linux { framing.queued_header() } else { 0 },
+            limit: limit as u32,
+            // Nothing is ever given up: who comes too late is dropped on arrival.
+            drop_batch: 1,
+            emptied: if is_linux { Emptied::GoesBehindOthers } else { Emptied::GoesBehind },
+            key: streams.child("flows").stream().bits(),
+        })
+    }
+}
+
+/// PIE of every flow's queue. What it remembers of one survives that the queue is empty.
+#[derive(Clone, Debug)]
+pub struct FqPie {
+    flows: Box<[Flow]>,
+    /// As the queues have it.
+    choice: FlowChoice,
+    /// What the law counts of a packet beyond its IP bytes.
+    header: u32,
+    limit: u32,
+    ecn: EcnConfig,
+    mark_up_to: f64,
+    /// The same in whole percents.
+    percent: u64,
+    random: Stream,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    control: Control,
+    updates: Updates,
+    /// Bytes as the law counts them.
+    backlog: u64,
+}
+
+impl FqPie {
+    /// Whether `control` lets ECN-capable packets be marked.
+    fn marks(&self, control: &Control) -> bool {
+        match (self.ecn, control) {
+            (EcnConfig::Ignore, _) => false,
+            (EcnConfig::MarkAll, _) => true,
+            (EcnConfig::Mark, Control::Rfc(control)) => control.probability() < self.mark_up_to,
+            (EcnConfig::Mark, Control::Linux(control)) => control.marks_up_to(self.percent),
+        }
+    }
+}
+
+impl BufferManager for FqPie {
+    #[inline(never)] // or the ways of all other buffer managers grow
+    fn admit(&mut self, now: Time, packet: &Packet, _: Color, queue: &Occupancy) -> Verdict {
+        let index = usize::from(self.choice.of(packet));
+        let Flow { mut control, mut updates, backlog } = self.flows[index];
+        updates.catch_up(&mut control, now, backlog);
+        let verdict = if queue.packets >= u64::from(self.limit) {
+            control.overflowed();
+            Verdict::Drop(DropCause::QueueFull)
+        } else if !control.selects(backlog, &mut self.random) {
+            Verdict::Pass
+        } else if self.marks(&control) && packet.marks.ecn() != Ecn::NotCapable {
+            Verdict::MarkCe
+        } else {
+            if let Control::Linux(control) = &mut control {
+                control.dropped();
+            }
+            Verdict::Drop(DropCause::EarlyRandom)
+        };
+        let joins = !matches!(verdict, Verdict::Drop(_));
+        let backlog = backlog + if joins { u64::from(packet.length + self.header) } else { 0 };
+        self.flows[index] = Flow { control, updates, backlog };
+        verdict
+    }
+    #[inline(never)]
+    fn release(&mut self, now: Time, packet: &Packet, _: Color, stay: Stay, _: &Occupancy) -> Verdict {
+        let Flow { control, updates, backlog } = &mut self.flows[usize::from(stay.flow)];
+        updates.catch_up(control, now, *backlog);
+        *backlog -= u64::from(packet.length + self.header);
+        control.departed(now, stay.since, packet.length, *backlog);
+        Verdict::Pass
+    }
+    fn asks_for_stays(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_an_error_with_its_field() {
+        for (written, field) in [
+            (json!({"flows": 0}), "flows"),
+            (json!({"quantum": "10B"}), "quantum"),
+            (json!({"limit": "0 packets"}), "limit"),
+            (json!({"limit": "15kB"}), "limit"),
+            (json!({"target": "0ms"}), "target"),
+            (json!({"law": "linux", "mark-up-to": 0.125}), "mark-up-to"),
+            (json!({"mark-up-to": 1.5}), "mark-up-to"),
+            (json!({"law": "linux", "burst": "100ms"}), "burst"),
+            (json!({"law": "linux", "delay": "departure-rate"}), "delay"),
+        ] {
+            let config: FqPieConfig = serde_json::from_value(written.clone()).unwrap();
+            let error = config.build(Framing::Raw, &Streams::new(1, 0)).unwrap_err();
+            assert!(error.path == [field] && error.help.is_some(), "{written}: {error}");
+        }
+        for written in [json!({}), json!({"law": "linux", "mark-up-to": 0.07, "ecn": "mark"})] {
+            let config: FqPieConfig = serde_json::from_value(written).unwrap();
+            config.build(Framing::Raw, &Streams::new(1, 0)).unwrap();
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! [`Control`]: the drop probability of a queue under PIE, by either law, and [`Updates`], when it changes.
+
+use super::pie_config::{PieConfig, PieLaw};
+use super::pie_linux::{LinuxPie, updates};
+use super::pie_rfc::RfcPie;
+use crate::Time;
+use crate::framing::Framing;
+use crate::random::Stream;
+
+/// The control law of one queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Control {
+    Rfc(RfcPie),
+    Linux(LinuxPie),
+}
+
+/// When the drop probability changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Updates {
+    pub(super) next: Time,
+    pub(super) interval: Time,
+}
+
+impl Control {
+    /// The law of `config`, which is checked, on a link of this `framing`; when it is updated; and what it
+    /// counts of a packet beyond its IP bytes.
+    pub(super) fn of(config: &PieConfig, framing: Framing) -> (Control, Updates, u32) {
+        match config.law {
+            PieLaw::Rfc => {
+                let interval = config.update_interval;
+                (Control::Rfc(RfcPie::new(config)), Updates { next: interval, interval }, 0)
+            }
+            PieLaw::Linux => {
+                let (header, (next, interval)) = (framing.queued_header(), updates(config));
+                (Control::Linux(LinuxPie::new(config, header)), Updates { next, interval }, header)
+            }
+        }
+    }
+    pub(super) fn probability(&self) -> f64 {
+        match self {
+            Control::Rfc(control) => control.probability(),
+            Control::Linux(control) => control.probability(),
+        }
+    }
+    /// Whether a packet is selected that finds `backlog` bytes.
+    #[inline]
+    pub(super) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
+        match self {
+            Control::Rfc(control) => control.selects(backlog, random),
+            Control::Linux(control) => control.selects(backlog, random),
+        }
+    }
+    /// A packet of `length` IP bytes has left that arrived at `arrived`, and `backlog` bytes are left.
+    #[inline]
+    pub(super) fn departed(&mut self, now: Time, arrived: Time, length: u32, backlog: u64) {
+        match self {
+            Control::Rfc(control) => control.departed(now, arrived, length, backlog),
+            Control::Linux(control) => control.departed(now, arrived, backlog),
+        }
+    }
+    /// A packet found the queue full.
+    pub(super) fn overflowed(&mut self) {
+        match self {
+            Control::Rfc(control) => control.overflowed(),
+            Control::Linux(control) => control.dropped(),
+        }
+    }
+    fn update(&mut self, backlog: u64) {
+        match self {
+            Control::Rfc(control) => control.update(backlog),
+            Control::Linux(control) => control.update(backlog),
+        }
+    }
+}
+
+impl Updates {
+    /// Makes up for the updates of `control` that were due by `now`, since when its queue has held `backlog`
+    /// bytes.
+    #[inline]
+    pub(super) fn catch_up(&mut self, control: &mut Control, now: Time, backlog: u64) {
+        if self.next <= now {
+            self.update_until(control, now, backlog);
+        }
+    }
+    #[inline(never)]
+    fn update_until(&mut self, control: &mut Control, now: Time, backlog: u64) {
+        while self.next <= now {
+            let before = *control;
+            control.update(backlog);
+            let passed_over = if *control == before {
+                now.saturating_sub(self.next).as_picoseconds() / self.interval.as_picoseconds()
+            } else {
+                0
+            };
+            self.next = self.next.saturating_add(self.interval * (passed_over + 1));
+        }
+    }
+}
