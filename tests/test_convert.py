@@ -453,3 +453,17 @@ policies:
         "random-detect dscp 12 15 40 10",
         "random-detect dscp 14 15 40 10",
     ]
+
+
+def test_codepoints_without_a_word_of_ios_get_their_numbers(tmp_path: Path) -> None:
+    policy = tmp_path / "wan.yaml"
+    policy.write_text(
+        "policies:\n  wan:\n    conditioners:\n"
+        "      - { name: games, match: { dscp: [nqb, ef] }, actions: [{ mark: nqb }] }\n"
+        "    queueing:\n      scheduler: scfq\n      classes:\n"
+        "        - { name: games, match: { dscp: [nqb, ef] }, share: { weight: 2 } }\n"
+        "        - { name: le, match: { dscp: le }, share: { weight: 1 } }\n"
+        "        - { name: rest }\n"
+    )
+    text = convert.convert(policy, to="ios", rate="10Mb/s").text
+    assert "match dscp 45 ef" in text and "match dscp 1" in text and "set dscp 45" in text, text

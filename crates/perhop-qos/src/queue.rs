@@ -12,7 +12,8 @@ mod timed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use dual::{CoupledQueues, CoupledScheduler, DualQueue};
+pub use dual::{CoupledQueues, CoupledScheduler, DualQueue, LowLatencyConfig, LowLatencyEcn};
+pub(crate) use dual::{Kind, LowLatency};
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
 pub use growing_ring::GrowingRing;
 pub use sparse::SparseFlows;

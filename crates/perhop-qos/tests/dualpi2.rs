@@ -11,7 +11,7 @@ use perhop_qos::policy::{QueueingConfig, WireConfig};
 use perhop_qos::port::Departure;
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
-use perhop_qos::{DropCause, FlowKey, Packet, Port, Rate, Time};
+use perhop_qos::{DropCause, Dscp, FlowKey, Packet, Port, Rate, Time};
 use plain::dualpi2::{Fate, Kernel, Marker, Plain, Rfc, Turn};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -21,6 +21,8 @@ const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 /// What a byte takes at that rate.
 const BYTE: Time = Time::from_microseconds(1);
 const HEADER: u32 = 14;
+
+const NQB: Dscp = Dscp::new(45).unwrap();
 
 /// What becomes of packets, by their numbers.
 #[derive(Default)]
@@ -67,6 +69,8 @@ fn packets(arrivals: &Arrivals) -> impl Iterator<Item = (Time, Packet)> + '_ {
         let packet = Packet {
             payload: number as u64,
             marks: (*ecn).into(),
+            // Every third is a codepoint of its own.
+            dscp: if number % 3 == 0 { NQB } else { Dscp::DEFAULT },
             ..Packet::new(FlowKey::default(), *length)
         };
         (now, packet)
@@ -166,6 +170,19 @@ proptest! {
     #[test]
     fn the_law_of_linux_is_the_kernels(arrivals in arrivals()) {
         with_linux(&arrivals);
+    }
+
+    /// RFC 9332 §2.5.1.1, and filters of Linux: others take the low-latency queue and are left alone there.
+    #[test]
+    fn an_operator_adds_codepoints_and_ect0(arrivals in arrivals(), any_ect: bool) {
+        let low_latency = json!({"dscp": "nqb", "ecn": if any_ect { "any-ect" } else { "l4s" }});
+        let mut plain = linux();
+        (plain.others, plain.any_ect) = (vec![45], any_ect);
+        let config = json!({"law": "linux", "limit": "120 packets", "low-latency": low_latency});
+        assert_alike(&config, plain, &arrivals);
+        let mut plain = rfc(Turn::Weights(625, 9375));
+        (plain.others, plain.any_ect, plain.wire_header) = (vec![45], any_ect, HEADER.into());
+        assert_alike(&json!({"limit": "120 packets", "low-latency": low_latency}), plain, &arrivals);
     }
 }
 

@@ -9,6 +9,7 @@ from functools import partial
 from math import gcd
 from typing import Any, cast
 
+from perhop.codepoints import in_words_of_ios
 from perhop.convert.conditions import same
 from perhop.convert.ios_class import queue_lines, rate_words, shape_line, share_lines, size
 from perhop.convert.ios_conditioner import TableMaps, is_rate_limit, stage_lines
@@ -75,6 +76,7 @@ class Writer:
 
     def policy(self, name: str, config: Mapping[str, Any], rate_bps: int | None, where: str) -> str | None:
         """Write a policy; return the name of its policy-map, `None` where it needs none."""
+        config = in_words_of_ios(config)
         stages = [
             stage
             for stage in config.get("conditioners") or []

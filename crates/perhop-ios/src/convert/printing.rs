@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use perhop_qos::Dscp;
+
 use crate::ast::{Action, Field, Marking, Then};
 
 /// As `show policy-map interface` prints it below `QoS Set`.
@@ -9,7 +11,7 @@ impl fmt::Display for Marking {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Marking::Precedence(precedence) => write!(formatter, "precedence {}", precedence.value()),
-            Marking::Dscp(dscp) => write!(formatter, "dscp {dscp}"),
+            Marking::Dscp(dscp) => write!(formatter, "dscp {}", word(*dscp)),
             Marking::QosGroup(group) => write!(formatter, "qos-group {group}"),
             Marking::Number(field, value) => write!(formatter, "{field} {value}"),
             Marking::Copy { to, from, table } => {
@@ -19,6 +21,11 @@ impl fmt::Display for Marking {
             Marking::NotModelled(word) => formatter.write_str(word),
         }
     }
+}
+
+/// What routers call a codepoint: they have no word for RFC 9956's.
+fn word(dscp: Dscp) -> String {
+    if dscp.value() == 45 { "45".to_owned() } else { dscp.to_string() }
 }
 
 /// As the router writes it.
@@ -48,7 +55,7 @@ impl fmt::Display for Action {
             (None, Then::Drop) => formatter.write_str("drop"),
             (None, Then::Continue) => formatter.write_str("continue"),
             (Some(Marking::Precedence(value)), _) => write!(formatter, "set-prec-transmit {}", value.value()),
-            (Some(Marking::Dscp(value)), _) => write!(formatter, "set-dscp-transmit {value}"),
+            (Some(Marking::Dscp(value)), _) => write!(formatter, "set-dscp-transmit {}", word(*value)),
             (Some(Marking::QosGroup(value)), _) => write!(formatter, "set-qos-transmit {value}"),
             (Some(Marking::Number(field, value)), _) => {
                 write!(formatter, "{}-transmit {value}", setting(*field))

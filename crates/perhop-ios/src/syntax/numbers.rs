@@ -29,7 +29,9 @@ pub(super) fn precedence(reader: &mut Reader) -> Result<IpPrecedence, Finding> {
 
 /// A DSCP by number or name.
 pub(super) fn dscp(reader: &mut Reader) -> Result<Dscp, Finding> {
-    let value = reader.peek().and_then(|word| word.parse().ok());
+    // No router has a word for RFC 9956's codepoint.
+    let known = reader.peek().filter(|word| !word.eq_ignore_ascii_case("nqb"));
+    let value = known.and_then(|word| word.parse().ok());
     let value = value.ok_or_else(|| reader.unexpected("a DSCP (0 to 63 or a name)"))?;
     reader.next();
     Ok(value)

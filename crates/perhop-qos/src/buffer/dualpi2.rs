@@ -11,7 +11,7 @@ use super::dualpi2_rfc::RfcDualPi2;
 use super::tail_drop::TailDrop;
 use crate::framing::Framing;
 use crate::packet::Ecn;
-use crate::queue::{CoupledQueues, DualQueue, GrowingRing, Occupancy, Stay};
+use crate::queue::{CoupledQueues, DualQueue, GrowingRing, Kind, LowLatency, Occupancy, Stay};
 use crate::random::{Stream, Streams};
 use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Rate, Time, Verdict};
 
@@ -30,6 +30,7 @@ pub struct DualPi2 {
     header: u64,
     random: Stream,
     queues: CoupledQueues,
+    takes: LowLatency,
     /// When those joined that wait in each queue; where there is one, all in the classic one.
     classic: GrowingRing<Time>,
     low_latency: GrowingRing<Waiting>,
@@ -70,6 +71,7 @@ impl DualPi2Config {
             header: self.header(framing).into(),
             random: streams.stream(),
             queues: self.queues,
+            takes: self.low_latency.compile(),
             classic: GrowingRing::default(),
             low_latency: GrowingRing::default(),
             least_for_step: self.min_qlen_step.unwrap_or(0).into(),
@@ -84,7 +86,7 @@ impl DualPi2Config {
     /// Where the scheduler has no valid share.
     pub(super) fn build_queue(&self, framing: Framing) -> Result<DualQueue, ConfigError> {
         let queue = self.scheduler().build(self.header(framing));
-        Ok(queue.map_err(|error| error.within("scheduler"))?.of(self.queues))
+        Ok(queue.map_err(|error| error.within("scheduler"))?.of(self.queues, self.low_latency.compile()))
     }
     /// What a packet counts beyond its IP bytes.
     fn header(&self, framing: Framing) -> u32 {
@@ -171,7 +173,7 @@ impl BufferManager for DualPi2 {
         if !TailDrop::fits(self.limit, packet, queue) {
             return Verdict::Drop(DropCause::QueueFull);
         }
-        if self.queues == CoupledQueues::Two && DualQueue::takes(packet) {
+        if self.queues == CoupledQueues::Two && self.takes.kind(packet) != Kind::Classic {
             let is_exempt = (self.low_latency.len() as u64) < self.least_for_step;
             self.low_latency.push_back(Waiting { since: now, is_exempt });
         } else {
@@ -182,11 +184,12 @@ impl BufferManager for DualPi2 {
     fn release(&mut self, now: Time, packet: &Packet, _: Color, _: Stay, queue: &Occupancy) -> Verdict {
         self.catch_up(now);
         let is_capable = packet.marks.ecn() != Ecn::NotCapable;
-        let (is_low_latency, is_one) = (DualQueue::takes(packet), self.queues == CoupledQueues::One);
-        if !is_low_latency || is_one {
+        let (kind, is_one) = (self.takes.kind(packet), self.queues == CoupledQueues::One);
+        if kind == Kind::Classic || is_one {
             self.classic.drop_front();
-            // Where there is one queue, nothing is marked by a wait that is steered.
-            return if is_low_latency {
+            // Where there is one queue, nothing is marked by a wait that is steered, and nobody is left
+            // alone.
+            return if kind == Kind::Scalable {
                 self.decide_low_latency(Time::ZERO, true, queue)
             } else {
                 self.decide_classic(is_capable, queue)
@@ -194,6 +197,9 @@ impl BufferManager for DualPi2 {
         }
         let Waiting { since, is_exempt } = self.low_latency.front().copied().unwrap_or_default();
         self.low_latency.drop_front();
+        if kind == Kind::NonQueueBuilding {
+            return Verdict::Pass;
+        }
         self.decide_low_latency(now.saturating_sub(since), is_exempt, queue)
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::queue::{CoupledQueues, CoupledScheduler};
+use crate::queue::{CoupledQueues, CoupledScheduler, LowLatencyConfig};
 use crate::{ConfigError, QueueSize, Rate, Time};
 
 /// `DualPI2` as written in a policy: two queues, of which packets with ECT(1) or CE take the one with low
@@ -15,6 +15,9 @@ pub struct DualPi2Config {
     pub law: DualPi2Law,
     /// Whether packets with low latency have a queue of their own.
     pub queues: CoupledQueues,
+    /// Which packets take the low-latency queue; ECT(1) and CE without it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub low_latency: LowLatencyConfig,
     /// The queueing delay that it steers the classic queue towards. By default 15ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Time>,
@@ -54,6 +57,11 @@ pub struct DualPi2Config {
     /// packets under `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
+}
+
+/// Whether nothing is written of it.
+fn is_default(config: &LowLatencyConfig) -> bool {
+    *config == LowLatencyConfig::default()
 }
 
 /// Whose `DualPI2` it is.

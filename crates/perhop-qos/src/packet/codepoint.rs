@@ -14,7 +14,7 @@ use super::name_or_number::name_or_number;
 pub struct Dscp(u8);
 
 /// The codepoints with names: class selectors (RFC 2474), AF (RFC 2597), EF (RFC 3246),
-/// voice-admit (RFC 5865), lower effort (RFC 8622).
+/// voice-admit (RFC 5865), lower effort (RFC 8622), non-queue-building (RFC 9956).
 const DSCP_NAMES: &[(&str, u8)] = &[
     ("default", 0),
     ("cs1", 8),
@@ -39,6 +39,7 @@ const DSCP_NAMES: &[(&str, u8)] = &[
     ("ef", 46),
     ("va", 44),
     ("le", 1),
+    ("nqb", 45),
     ("cs0", 0),
 ];
 
@@ -188,6 +189,9 @@ mod tests {
             let precedence = IpPrecedence::new(value).unwrap();
             assert_eq!(precedence.to_string().parse(), Ok(precedence));
             assert_eq!(precedence.class_selector().precedence(), precedence);
+        }
+        for (name, value) in [("le", 1), ("va", 44), ("nqb", 45), ("ef", 46)] {
+            assert_eq!(name.parse::<Dscp>().map(Dscp::value), Ok(value));
         }
         assert!("af14".parse::<Dscp>().is_err());
         assert!("64".parse::<Dscp>().is_err());

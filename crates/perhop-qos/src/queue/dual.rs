@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::growing_ring::GrowingRing;
 use super::stay::Stay;
+use crate::classifier::OneOrMany;
 use crate::packet::Ecn;
-use crate::{ConfigError, Packet, Time};
+use crate::{ConfigError, Dscp, Packet, Time};
 
 /// Whether packets with low latency have a queue of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +33,71 @@ pub enum CoupledScheduler {
     TimeShift(Time),
 }
 
+/// Which packets take the low-latency queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LowLatencyConfig {
+    /// By their ECN field: they are marked there.
+    pub ecn: LowLatencyEcn,
+    /// By their codepoint, whatever their ECN field says, as non-queue-building ones (`nqb`). They are
+    /// neither marked nor dropped there: nothing but the limit holds them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<OneOrMany<Dscp>>,
+}
+
+/// By which ECN fields packets take the low-latency queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LowLatencyEcn {
+    /// ECT(1) and CE (RFC 9331).
+    #[default]
+    L4s,
+    /// ECT(0) as well (Linux' `any_ect`): where all senders are known to be scalable.
+    AnyEct,
+}
+
+/// What a packet is to the two queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Classic,
+    /// By its ECN field: it is marked.
+    Scalable,
+    /// By its codepoint: it is left alone.
+    NonQueueBuilding,
+}
+
+/// [`LowLatencyConfig`], as packets are asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LowLatency {
+    any_ect: bool,
+    /// A bit for each codepoint.
+    dscps: u64,
+}
+
+impl LowLatencyConfig {
+    pub(crate) fn compile(&self) -> LowLatency {
+        let dscps = self.dscp.iter().flat_map(|OneOrMany(dscps)| dscps);
+        LowLatency {
+            any_ect: self.ecn == LowLatencyEcn::AnyEct,
+            dscps: dscps.fold(0, |bits, dscp| bits | 1 << dscp.value()),
+        }
+    }
+}
+
+impl LowLatency {
+    // RFC 9331 §5.1: ECT(1) and CE are treated as L4S. RFC 9332 §2.5.1.1: an operator may add others, by
+    // other fields. Linux, `dualpi2_skb_classify`: what filters call class 2 is left alone.
+    #[inline]
+    pub(crate) fn kind(self, packet: &Packet) -> Kind {
+        match packet.marks.ecn() {
+            Ecn::Capable1 | Ecn::CongestionExperienced => Kind::Scalable,
+            Ecn::Capable0 if self.any_ect => Kind::Scalable,
+            _ if self.dscps >> packet.dscp.value() & 1 == 1 => Kind::NonQueueBuilding,
+            _ => Kind::Classic,
+        }
+    }
+}
+
 /// A scheduler as it counts.
 #[derive(Clone, Copy, Debug)]
 enum Coupled {
@@ -54,6 +120,7 @@ pub struct DualQueue {
     scheduler: Coupled,
     /// Whether all packets take the classic queue.
     is_one: bool,
+    takes: LowLatency,
     /// What a packet counts beyond its IP bytes.
     header: i64,
     /// In bytes times weights: above 0 it is the classic queue's turn.
@@ -92,6 +159,7 @@ impl CoupledScheduler {
             low_latency: GrowingRing::default(),
             scheduler,
             is_one: false,
+            takes: LowLatency::default(),
             header: header.into(),
             credit: 0,
             change: 0,
@@ -103,14 +171,8 @@ impl CoupledScheduler {
 
 impl DualQueue {
     /// This queue, which is empty: all packets in one FIFO, or those with low latency in their own.
-    pub(crate) fn of(self, queues: CoupledQueues) -> DualQueue {
-        DualQueue { is_one: queues == CoupledQueues::One, ..self }
-    }
-    /// Whether `packet` belongs to the low-latency queue.
-    // RFC 9331 §5.1: ECT(1) and CE are treated as L4S.
-    #[inline]
-    pub fn takes(packet: &Packet) -> bool {
-        matches!(packet.marks.ecn(), Ecn::Capable1 | Ecn::CongestionExperienced)
+    pub(crate) fn of(self, queues: CoupledQueues, takes: LowLatency) -> DualQueue {
+        DualQueue { is_one: queues == CoupledQueues::One, takes, ..self }
     }
 
     /// Linux, `dualpi2_reset_c_protection`: who asks and finds nothing begins again.
@@ -142,7 +204,7 @@ impl DualQueue {
     #[inline]
     pub(super) fn push(&mut self, now: Time, packet: &Packet) {
         let timed = Timed { packet: *packet, since: now };
-        if !self.is_one && DualQueue::takes(packet) {
+        if !self.is_one && self.takes.kind(packet) != Kind::Classic {
             self.low_latency.push_back(timed);
         } else {
             self.classic.push_back(timed);

@@ -63,6 +63,10 @@ pub(crate) struct Plain<M> {
     pub(crate) header: u64,
     pub(crate) wire_header: u64,
     pub(crate) limit: usize,
+    /// Codepoints of packets that take the low-latency queue and are left alone there.
+    pub(crate) others: Vec<u8>,
+    /// Whether ECT(0) takes it as well.
+    pub(crate) any_ect: bool,
     pub(crate) next_update: Time,
     /// When the wire is free, and what a byte takes.
     pub(crate) free_at: Time,
@@ -87,6 +91,8 @@ impl<M: Marker> Plain<M> {
             header,
             wire_header: header,
             limit,
+            others: Vec::new(),
+            any_ect: false,
             next_update,
             free_at,
             byte,
@@ -122,8 +128,11 @@ impl<M: Marker> Plain<M> {
             return;
         }
         let waits = Waits { since: now, packet };
+        let is_other = self.others.contains(&packet.dscp.value());
         match packet.marks.ecn() {
             Ecn::Capable1 | Ecn::CongestionExperienced => self.queues.low.push_back(waits),
+            Ecn::Capable0 if self.any_ect => self.queues.low.push_back(waits),
+            Ecn::NotCapable | Ecn::Capable0 if is_other => self.queues.low.push_back(waits),
             Ecn::NotCapable | Ecn::Capable0 => self.queues.classic.push_back(waits),
         }
         if self.free_at <= now {
@@ -148,7 +157,14 @@ impl<M: Marker> Plain<M> {
             let head = queue.pop_front().unwrap();
             let other = if is_low { &self.queues.classic } else { &self.queues.low };
             let shares = !other.is_empty();
-            let Some(marked) = self.marker.decide(is_low, &head, now, &self.queues) else {
+            let ecn = head.packet.marks.ecn();
+            let is_scalable = matches!(ecn, Ecn::Capable1 | Ecn::CongestionExperienced)
+                || self.any_ect && ecn == Ecn::Capable0;
+            let decision = match is_low && !is_scalable {
+                true => Some(false),
+                false => self.marker.decide(is_low, &head, now, &self.queues),
+            };
+            let Some(marked) = decision else {
                 self.fates.push(Fate::Dropped(now, head.packet.payload));
                 continue;
             };
