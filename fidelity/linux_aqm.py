@@ -1,8 +1,8 @@
 """`linux-6` through queues of Linux, beside Linux: tests/readings/linux-tcp-aqm.csv.
 
 Four bulk flows, alone or beside a call, through a queue at 10 Mb/s. Replications differ in when the flows
-start, in the phases of the hosts' clocks, in the hash of FQ-CoDel and in the draws of PIE, and so do the runs
-of the kernel.
+start, in the phases of the hosts' clocks, in the hashes of FQ-CoDel and CAKE, and in the draws of PIE and
+CAKE, and so do the runs of the kernel.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ BUFFERS: Mapping[str, dict[str, Any]] = {
     "fq_codel": {"fq-codel": {"law": "linux", "ecn": "ignore"}},
     "pie": {"pie": {"law": "linux"}},
     "fq_pie": {"fq-pie": {"law": "linux"}},
+    "cake-besteffort": {"cake": {"bandwidth": RATE, "tins": "besteffort"}},
+    "cake-diffserv4": {"cake": {"bandwidth": RATE, "tins": "diffserv4"}},
 }
 #: What is compared: the column of the readings, its name and unit, how near it must be, and from which
 #: difference on that is a part of the reference.
@@ -104,8 +106,11 @@ def scenario(case: Case) -> dict[str, Any]:
     if case.flows == "voip":
         source = {"cbr": {"rate": "80kb/s", "packet": {"ip": "200B"}}}
         start = {"start": "100ms", "start-within": "20ms"}
-        traffic.append({**ends, **start, "name": "call", "destination-port": 4000, "source": source})
-    shaped = {"name": "all", "shape": {"rate": RATE, "burst": BURST}, "buffer": BUFFERS[case.discipline]}
+        call = {"name": "call", "destination-port": 4000, "dscp": "ef", "source": source}
+        traffic.append({**ends, **start, **call})
+    queue: dict[str, Any] = {"name": "all", "buffer": BUFFERS[case.discipline]}
+    if not case.discipline.startswith("cake"):
+        queue["shape"] = {"rate": RATE, "burst": BURST}
     bottleneck = {
         "between": ["router", "client"],
         "rate": "100Gb/s",
@@ -120,7 +125,7 @@ def scenario(case: Case) -> dict[str, Any]:
         "hosts": {"server": {}, "client": {}},
         "routers": {"router": {}},
         "links": [{"between": ["server", "router"], "rate": "100Gb/s"}, bottleneck],
-        "policies": {"queue": {"queueing": {"classes": [shaped]}}},
+        "policies": {"queue": {"queueing": {"classes": [queue]}}},
         "traffic": traffic,
         "measure": {"warmup": f"{FROM_S}s", "delays": "per-flow"},
     }
@@ -138,7 +143,7 @@ def measured(case: Case, results: Results) -> dict[str, list[float]]:
         return [float(value) for value in sums[column]]
 
     assert results.tcp is not None
-    port = results.ports.filter((pl.col("port") == "router->client") & (pl.col("queue") == "all"))
+    port = results.ports.filter((pl.col("port") == "router->client") & pl.col("queue").str.starts_with("all"))
     way_there = results.classes.filter(pl.col("class") == "all")
     arrived, dropped = by_replication(port, "arrived_packets"), by_replication(port, "dropped_packets")
     found = {

@@ -301,6 +301,29 @@ def test_dualpi2_is_that_of_linux(tmp_path: Path) -> None:
         assert len(converted.remarks) == differences, converted.remarks
 
 
+def test_cake_is_the_root_of_its_interface(tmp_path: Path) -> None:
+    for cake, command, differences in (
+        ({}, "cake unlimited diffserv3 triple-isolate rtt 100000us noatm nowash egress", 0),
+        (
+            {
+                "bandwidth": "19Mb/s", "tins": "diffserv4", "isolation": "dual-srchost", "rtt": "30ms",
+                "overhead": -4, "mpu": 64, "cells": "ptm", "memory-limit": "4MiB",
+                "wash": True, "ingress": True,
+            },
+            "cake bandwidth 19000000bit diffserv4 dual-srchost rtt 30000us overhead -4 mpu 64 ptm "
+            "memlimit 4194304 wash ingress",
+            1,
+        ),
+    ):  # fmt: skip
+        queueing = {"classes": [{"name": "all", "buffer": {"cake": cake}}]}
+        file = tmp_path / "policy.yaml"
+        file.write_text(json.dumps({"policies": {"one": {"queueing": queueing}}}))
+        converted = convert.convert(file, to="tc", rate="20Mb/s")
+        assert f"root handle 1: {command}\n" in converted.text, converted.text
+        assert "htb" not in converted.text
+        assert len(converted.remarks) == differences, converted.remarks
+
+
 def test_what_linux_does_not_have_is_listed(perhop: Command) -> None:
     file = ROOT / "vectors" / "ios" / "enterprise-wan-edge.cfg"
     ended = perhop("convert", file, "--to", "tc", "--interface", "Serial0/0", "--json")

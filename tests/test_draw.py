@@ -125,6 +125,15 @@ def test_dualpi2_says_what_both_queues_do() -> None:
     assert "PI2 (rfc), at most 500 packets" in words, words
 
 
+def test_cake_says_what_it_shapes_and_shares() -> None:
+    loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
+    cake = {"name": "all", "buffer": {"cake": {"bandwidth": "9Mb/s", "tins": "diffserv4"}}}
+    changed = loaded.set("policies.campus.queueing", {"classes": [cake]})
+    words = said(ElementTree.fromstring(draw(changed)))
+    for expected in ("CAKE, shaped to 9 Mb/s", "diffserv4, triple-isolate", "round trips of 100 ms"):
+        assert expected in words, words
+
+
 def test_names_are_text_not_markup(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", '"<b>&\\"steady"'))
     picture = ElementTree.fromstring(draw(perhop.Scenario.load(scenario)))

@@ -5,7 +5,10 @@ const SCHEDULERS = {
   fifo: "FIFO", priority: "strict priority", wrr: "WRR", drr: "DRR", scfq: "SCFQ", wfq: "WFQ", "wf2q-plus": "WF²Q+",
   "three-parameter": "minimum and excess", cbq: "CBQ", hfsc: "HFSC", htb: "HTB",
 };
-const FAMILY = { red: "RED", wred: "WRED", "rio-c": "RIO-C", "rio-dc": "RIO-DC", mred: "RED family", "tail-drop": "tail drop", "weighted-tail-drop": "weighted tail drop", codel: "CoDel", "fq-codel": "FQ-CoDel", pie: "PIE", "fq-pie": "FQ-PIE" };
+const FAMILY = { red: "RED", wred: "WRED", "rio-c": "RIO-C", "rio-dc": "RIO-DC", mred: "RED family", "tail-drop": "tail drop", "weighted-tail-drop": "weighted tail drop", codel: "CoDel", "fq-codel": "FQ-CoDel", pie: "PIE", "fq-pie": "FQ-PIE", dualpi2: "DualPI2", cake: "CAKE" };
+// The tins of CAKE, as results name them.
+const EIGHT = [0, 1, 2, 3, 4, 5, 6, 7].map((number) => `tin-${number}`);
+const TINS = { besteffort: [""], precedence: EIGHT, diffserv3: ["best-effort", "bulk", "voice"], diffserv4: ["best-effort", "bulk", "video", "voice"], diffserv8: EIGHT };
 
 const kindOf = (config) => (typeof config === "string" ? config : Object.keys(config ?? {})[0]);
 const words = (config) => Object.entries(config ?? {}).filter(([, value]) => value !== null && value !== undefined && typeof value !== "object")
@@ -23,6 +26,11 @@ function leaves(queueing, prefix = "", group = "") {
     const limit = config.buffer?.[kind]?.limit ?? config["fair-queueing"]?.limit ?? "64 packets";
     const manager = config["fair-queueing"] ? "fair queueing" : FAMILY[kind] ?? kind;
     const share = [words(config.share), shaped(config).slice(2), config.police ? `policed ${words(config.police)}` : ""].filter(Boolean);
+    if (kind === "cake") {
+      const { tins = "diffserv3", bandwidth } = config.buffer.cake;
+      const manager = `CAKE, ${bandwidth ? `shaped to ${bandwidth}` : "not shaped"}`;
+      return TINS[tins].map((tin) => ({ name: tin ? `${name}/${tin}` : name, group, limit: NaN, manager, share: "" }));
+    }
     return [{ name, group, limit: Number(/^(\d+) packets?$/.exec(limit)?.[1] ?? NaN), manager: `${manager}, ${limit}`, share: share.join(", ") }];
   });
 }

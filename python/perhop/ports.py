@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,15 @@ from perhop.schema_types import (
     ScenarioConfig,
 )
 
+_EIGHT = tuple(f"tin-{number}" for number in range(8))
+#: The tins of CAKE by its `tins`, as results name them.
+TINS: Mapping[str, Sequence[str]] = {
+    "besteffort": ("",),
+    "precedence": _EIGHT,
+    "diffserv3": ("best-effort", "bulk", "voice"),
+    "diffserv4": ("best-effort", "bulk", "video", "voice"),
+    "diffserv8": _EIGHT,
+}
 #: The kinds of buffer managers with thresholds.
 RED_FAMILY = ("red", "wred", "rio-c", "rio-dc", "mred")
 
@@ -89,7 +98,14 @@ def _leaves(port: str, queueing: QueueingConfig, prefix: str) -> Iterator[Queue]
         if inner := config.get("queueing"):
             yield from _leaves(port, inner, f"{name}/")
         else:
-            yield Queue(port, name, config)
+            tins = _tins(config)
+            yield from (Queue(port, f"{name}/{tin}" if tin else name, config) for tin in tins)
+
+
+def _tins(config: ClassConfig) -> Sequence[str]:
+    """Return the names of the queues in a class: one without a name, or the tins of CAKE."""
+    cake: Mapping[str, Any] | None = (config.get("buffer") or {}).get("cake")
+    return ("",) if cake is None else TINS[cake.get("tins") or "diffserv3"]
 
 
 def ports(scenario: ScenarioConfig | Mapping[str, Any]) -> list[Port]:

@@ -36,6 +36,8 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         BufferConfig::Codel(config) => Some(config.limit),
         BufferConfig::FqCodel(config) => Some(config.limit),
         BufferConfig::FqPie(config) => Some(config.limit),
+        // It counts memory, not packets.
+        BufferConfig::Cake(_) => None,
     }
 }
 
@@ -45,7 +47,7 @@ pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSiz
     for class in &config.classes {
         match &class.queueing {
             Some(inner) => all.extend(limits_of_all(inner)),
-            None => all.push((class, limits_of(class))),
+            None => all.extend(std::iter::repeat_n((class, limits_of(class)), class.queues())),
         }
     }
     for (_, limits) in &mut all {

@@ -131,7 +131,10 @@ fn any(config: &QueueingConfig, holds: &impl Fn(&ClassConfig) -> bool) -> bool {
 /// Whether the wire may rest beside a packet.
 fn may_hold_back(config: &QueueingConfig) -> bool {
     may_hold_alone(config)
-        || any(config, &|class| class.shape.is_some() || class.queueing.as_ref().is_some_and(may_hold_alone))
+        || any(config, &|class| {
+            let is_cake = matches!(class.buffer, Some(BufferConfig::Cake(_)));
+            is_cake || class.shape.is_some() || class.queueing.as_ref().is_some_and(may_hold_alone)
+        })
 }
 
 /// Whether its scheduler holds a class back that is alone.
@@ -142,10 +145,6 @@ fn may_hold_alone(config: &QueueingConfig) -> bool {
 /// Whether packets may pass a policer beyond its rate, while nothing else waits.
 fn has_policer_at_congestion(config: &QueueingConfig) -> bool {
     any(config, &|class| class.police.is_some_and(|police| police.when == PoliceWhen::Congested))
-}
-
-fn queues_of(class: &ClassConfig) -> usize {
-    class.queueing.as_ref().map_or(1, |inner| inner.classes.iter().map(queues_of).sum())
 }
 
 /// What a class may send by its priority.
@@ -162,6 +161,9 @@ const NO_BOUND_FOR_CBQ: &str =
 /// Why a class of HFSC has no guarantee.
 const NO_BOUND_FOR_HFSC: &str =
     "hfsc guarantees by curves of all its classes together: no bound of that is computed";
+
+/// Why the tins of CAKE have none.
+const NO_BOUND_FOR_CAKE: &str = "cake shares its tins among flows and hosts: no bound of that is known here";
 
 /// The walk through the schedulers of a port, from the wire inwards.
 struct Walk<'a, 'b> {
@@ -203,7 +205,7 @@ impl<'a> Walk<'a, '_> {
     fn active(&self, config: &'a QueueingConfig, first: usize) -> Vec<Active<'a>> {
         let mut next = first;
         let active = config.classes.iter().filter_map(|class| {
-            let (first, count) = (next, queues_of(class));
+            let (first, count) = (next, class.queues());
             next += count;
             let lengths = stream::lengths(self.port.streams[first..first + count].iter().flatten())?;
             Some(Active { child: Child { class, lengths }, first, count })
@@ -251,6 +253,9 @@ impl<'a> Walk<'a, '_> {
             Some(shape) if is_alone => shaping::sole(above, shape, lengths),
             Some(shape) => shaping::among(above, scheduled, shape, lengths),
         };
+        if matches!(class.buffer, Some(BufferConfig::Cake(_))) {
+            return self.give_up(*first..first + count, NO_BOUND_FOR_CAKE);
+        }
         let Some(inner) = &class.queueing else {
             return self.leaf(*first, guarantee);
         };
@@ -413,5 +418,6 @@ impl<'a> Walk<'a, '_> {
 
 /// Whether the packets of the leaf `class` leave in the order in which they came.
 fn is_fifo(class: &ClassConfig) -> bool {
-    class.fair_queueing.is_none() && !matches!(class.buffer, Some(BufferConfig::DualPi2(_)))
+    class.fair_queueing.is_none()
+        && !matches!(class.buffer, Some(BufferConfig::DualPi2(_) | BufferConfig::Cake(_)))
 }

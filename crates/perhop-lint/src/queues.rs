@@ -50,7 +50,8 @@ impl Leaf<'_> {
                 | BufferConfig::FqCodel(_)
                 | BufferConfig::FqPie(_)
                 | BufferConfig::Pie(_)
-                | BufferConfig::DualPi2(_),
+                | BufferConfig::DualPi2(_)
+                | BufferConfig::Cake(_),
             ) => None,
             Some(
                 BufferConfig::Red(config)

@@ -164,7 +164,7 @@ fn queues(scenario: &Scenario, from: &str, to: &str) -> f64 {
 }
 
 fn leaves(queueing: &QueueingConfig) -> f64 {
-    queueing.classes.iter().map(|class| class.queueing.as_ref().map_or(1.0, leaves)).sum()
+    queueing.classes.iter().map(|class| class.queues() as f64).sum()
 }
 
 /// Packets that `traffic` sends, about: what its rate makes of the duration; of TCP, full segments at the

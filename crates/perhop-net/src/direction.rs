@@ -105,7 +105,7 @@ impl Direction {
     }
     /// All packets that are queued here or in flight.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let queued = self.port.queues().iter().flat_map(perhop_qos::queue::Queue::iter);
+        let queued = self.port.waiting();
         self.in_flight.iter().map(|flight| &flight.packet).chain(queued).chain(self.port.in_fragments())
     }
 }

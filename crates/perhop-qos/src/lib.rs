@@ -16,6 +16,7 @@
 pub mod accounting;
 pub mod action;
 pub mod buffer;
+pub mod cake;
 pub mod classifier;
 pub mod conditioner;
 pub mod error;

@@ -1,6 +1,7 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
 mod admission;
+mod cake;
 mod classifier;
 mod fragmenter;
 mod fragments;
@@ -17,6 +18,7 @@ mod precomputed;
 
 use crate::accounting::Accounting;
 use crate::buffer::{AnyBuffer, BufferManager};
+use crate::cake::Cake;
 
 use crate::observer::Place;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
@@ -73,6 +75,8 @@ pub struct Port {
     classifier: PortClassifier,
     /// Where the headers cut packets.
     fragmenter: Option<Box<Fragmenter>>,
+    /// What keeps the packets of all queues, and decides who is next, where that is CAKE.
+    cake: Option<Box<Cake>>,
     /// How full the queues were at most, where somebody asks for it.
     peaks: Option<Box<Peaks>>,
 }
@@ -100,6 +104,10 @@ impl Port {
         let ring = wire.ring.build().map_err(|error| error.within("ring"))?;
         let mut leaves = Leaves::default();
         let (classifier, scheduler) = if let Some(config) = queueing {
+            config
+                .cake()
+                .and_then(|cake| leaves.add_cake(cake, wire, streams))
+                .map_err(|e| e.within("queueing"))?;
             PortClassifier::build(config, interfaces)
                 .and_then(|classifier| Ok((classifier, SchedulerTree::build(config, wire.rate)?)))
                 .and_then(|built| leaves.collect(config, wire, streams).map(|()| built))
@@ -108,7 +116,7 @@ impl Port {
             leaves.add(&ClassConfig::default(), wire, streams)?;
             (PortClassifier::single(), SchedulerTree::single())
         };
-        let Leaves { queues, buffers, gates } = leaves;
+        let Leaves { queues, buffers, gates, cake } = leaves;
         let fragmenter = Fragmenter::build(wire, queueing).map(Box::new);
         let allows_cut_through = gates.is_empty()
             && fragmenter.is_none()
@@ -123,7 +131,7 @@ impl Port {
             allows_cut_through,
             is_single: scheduler.is_single() && fragmenter.is_none(),
             passes_queue: scheduler.is_single() && fragmenter.is_none() && !queues[0].keeps_turns(),
-            heads: Heads::of(&buffers, fragmenter.as_deref()),
+            heads: Heads::of(&buffers, fragmenter.as_deref(), cake.as_deref()),
             shaped_until: None,
             pending: PendingDepartures::default(),
             queues,
@@ -132,6 +140,7 @@ impl Port {
             gates,
             classifier,
             fragmenter,
+            cake,
             peaks: None,
         })
     }
@@ -242,6 +251,7 @@ impl Port {
             Heads::Free => self.serve(now, packet, observer),
             Heads::Judged => self.serve_judged(now, packet, observer),
             Heads::InFragments => self.serve_fragments(now, packet, observer),
+            Heads::Cake => self.serve_cake(now, packet, observer),
         }
     }
 
@@ -345,6 +355,10 @@ impl Port {
     /// The queues, in the order of the policy's leaf classes.
     pub fn queues(&self) -> &[Queue] {
         &self.queues
+    }
+    /// All packets that wait, but for [one in fragments](Port::in_fragments).
+    pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        self.queues.iter().flat_map(Queue::iter).chain(self.cake.iter().flat_map(|cake| cake.iter()))
     }
     /// Queue `id` may change at `now`.
     #[cold]

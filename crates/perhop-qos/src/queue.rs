@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use dual::{CoupledQueues, CoupledScheduler, DualQueue, LowLatencyConfig, LowLatencyEcn};
 pub(crate) use dual::{Kind, LowLatency};
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
+pub(crate) use flow_hash::flow_hash;
 pub use growing_ring::GrowingRing;
 pub use sparse::SparseFlows;
 pub(crate) use sparse::{Emptied, FlowChoice, SparseSettings};
@@ -196,6 +197,10 @@ impl Queue {
     pub fn sparse(precedence: &PrecedenceSource, flows: SparseFlows) -> Queue {
         Queue { order: Some(Box::new(Order::Sparse(flows))), ..Queue::new(precedence) }
     }
+    /// A queue that counts by `precedence` the packets of a tin, which are kept elsewhere.
+    pub(crate) fn of_tin(precedence: &PrecedenceSource) -> Queue {
+        Queue { order: Some(Box::new(Order::Tin)), ..Queue::new(precedence) }
+    }
     /// An empty queue that serves the `dual` one and counts by `precedence`.
     pub fn dual(precedence: &PrecedenceSource, dual: DualQueue) -> Queue {
         Queue { order: Some(Box::new(Order::Dual(dual))), ..Queue::new(precedence) }
@@ -301,7 +306,7 @@ impl Queue {
     }
     /// Whether a packet that finds it empty and leaves at once must have joined it all the same.
     pub(crate) fn keeps_turns(&self) -> bool {
-        matches!(self.order.as_deref(), Some(Order::Sparse(_)))
+        matches!(self.order.as_deref(), Some(Order::Sparse(_) | Order::Tin))
     }
     /// The queue of its own in which `packet`'s flow waits, where flows take turns.
     pub fn flow_of(&self, packet: &Packet) -> Option<u16> {
@@ -310,7 +315,8 @@ impl Queue {
             _ => None,
         }
     }
-    /// The packets from head to tail; where flows are served fairly, flow by flow.
+    /// The packets from head to tail; where flows are served fairly, flow by flow. None of a tin, which only
+    /// counts them.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter().map(|slot| &slot.0).chain(self.order.iter().flat_map(|order| order.iter()))
     }

@@ -24,6 +24,7 @@ struct Readings {
 
 #[derive(Deserialize)]
 struct Reading {
+    id: String,
     from_s: f64,
     until_s: f64,
     frames_in: usize,
@@ -87,10 +88,10 @@ impl PortObservers for First {
 }
 
 /// 12 Mb/s in frames of 1000 bytes, with the Ethernet header, through 10 Mb/s.
-fn overload(buffer: &Value) -> Seen {
+fn overload(rate: &str, buffer: &Value) -> Seen {
     let scenario = json!({
         "perhop": 1, "name": "cbr12", "duration": "300s", "hosts": {"h": {}, "c": {}},
-        "links": [{"between": ["h", "c"], "rate": "10Mb/s", "delay": "0s", "framing": "ethernet-header",
+        "links": [{"between": ["h", "c"], "rate": rate, "delay": "0s", "framing": "ethernet-header",
                    "interfaces": {"h": {"output": "queue"}}}],
         "policies": {"queue": {"queueing": {"classes": [{"name": "all", "buffer": buffer}]}}},
         "traffic": [{"name": "cbr", "from": "h", "to": "c", "start": "100.0024ms", "start-within": "0s",
@@ -113,8 +114,9 @@ fn readings() -> Readings {
 
 /// Holds what was `seen` to the kernel: to the instant as long as that can be known, and after 20 s, when a
 /// microsecond more or less has led to other packets being dropped, to totals and percentiles.
-fn assert_as_the_kernel(seen: &Seen) {
-    let reading = &readings().case[0];
+fn assert_as_the_kernel(seen: &Seen, case: &str) {
+    let all = readings();
+    let reading = all.case.iter().find(|reading| reading.id == case).unwrap();
     for (number, (found, expected)) in seen.gaps.iter().zip(&reading.gaps_s).enumerate() {
         // They were written in six digits.
         assert_close(
@@ -156,20 +158,31 @@ fn assert_as_the_kernel(seen: &Seen) {
 
 #[test]
 fn codel_drops_when_the_kernel_did() {
-    assert_as_the_kernel(&overload(&json!({"codel": {"law": "linux"}})));
+    assert_as_the_kernel(&overload("10Mb/s", &json!({"codel": {"law": "linux"}})), "cbr12");
 }
 
 /// One flow: there is nobody to take turns with.
 #[test]
 fn fq_codel_drops_when_the_kernel_did() {
-    assert_as_the_kernel(&overload(&json!({"fq-codel": {"law": "linux", "ecn": "ignore"}})));
+    assert_as_the_kernel(
+        &overload("10Mb/s", &json!({"fq-codel": {"law": "linux", "ecn": "ignore"}})),
+        "cbr12",
+    );
+}
+
+/// Its own shaper, before a wire that takes no time.
+#[test]
+fn cake_drops_when_the_kernel_did() {
+    let cake = json!({"cake": {"bandwidth": "10Mb/s", "tins": "besteffort"}});
+    assert_as_the_kernel(&overload("1000Gb/s", &cake), "cbr12-cake");
 }
 
 /// The draws are others: totals after 20 s, and how the queue fills and empties before.
 #[test]
 fn fq_pie_drops_as_often_as_the_kernel() {
-    let seen = overload(&json!({"fq-pie": {"law": "linux"}}));
-    let reading = &readings().case[1];
+    let seen = overload("10Mb/s", &json!({"fq-pie": {"law": "linux"}}));
+    let all = readings();
+    let reading = all.case.iter().find(|reading| reading.id == "cbr12-fq-pie").unwrap();
     let is_measured = |at: &f64| (reading.from_s..reading.until_s).contains(at);
     let arrived = seen.arrived.iter().filter(|at| is_measured(at)).count();
     let dropped = seen.dropped.iter().filter(|at| is_measured(at)).count();

@@ -146,6 +146,8 @@ fn policies_of_a_port() -> [Value; POLICIES] {
             {"name": "ef", "match": {"dscp": ["ef"]}, "share": {"rate": "200kb/s", "ceil": "800kb/s"}, "buffer": tail_drop},
             {"name": "rest", "share": {"rate": "300kb/s", "ceil": "1Mb/s", "level": 1}, "buffer": codel("linux")},
         ]}}]}),
+        json!({"classes": [{"name": "all", "buffer": {"cake": {"rtt": "20ms", "memory-limit": "20000B"}}}]}),
+        json!({"classes": [{"name": "all", "buffer": {"cake": {"bandwidth": "700kb/s", "tins": "diffserv4", "wash": true}}}]}),
     ]
 }
 

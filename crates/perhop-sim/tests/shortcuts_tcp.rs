@@ -100,6 +100,9 @@ fn queueing(kind: usize) -> Value {
             "target": "4ms", "update-interval": "2ms", "alpha": 4, "beta": 16}}}]}),
         7 => json!({"classes": [{"name": "all", "buffer": {"pie": {
             "law": "linux", "target": "3ms", "limit": "40 packets", "ecn": "mark"}}}]}),
+        8 => {
+            json!({"classes": [{"name": "all", "buffer": {"cake": {"bandwidth": "1500kb/s", "rtt": "40ms"}}}]})
+        }
         _ => json!({"classes": [{"name": "all", "buffer": {"red": {"ecn": "mark", "precedences": [
             {"min": "2 packets", "max": "9 packets", "max-probability": 0.3}], "averaging": {"weight": 0.1}}}}]}),
     }
@@ -184,7 +187,7 @@ proptest! {
     #[test]
     fn the_fast_engine_is_the_plain_one(
         flows in flows(),
-        queueing in 0usize..9,
+        queueing in 0usize..10,
         loss in prop::sample::select(vec![0.0, 0.0, 0.02]),
         delays in prop::sample::select(vec![[20_000, 1_000], [0, 0], [0, 3_000], [500, 40_000]]),
         udp in any::<bool>(),

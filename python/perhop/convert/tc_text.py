@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from perhop.convert.ios_match import InexpressibleError
 from perhop.convert.policies import Attached, Remark, Source, one_line
+from perhop.convert.tc_cake import discipline_of_port, whole_port
 from perhop.convert.tc_class import Leaf, Tree
 from perhop.convert.tc_conditioner import Conditioners
 from perhop.convert.tc_match import filters
@@ -93,6 +94,9 @@ def _tree(one: Attached, policy: Mapping[str, Any]) -> tuple[list[str], list[Rem
             f"{one.where}: the rate of the interface is not known",
             "give it: --rate 50Mb/s",
         )
+    cake = whole_port(policy["queueing"])
+    if cake is not None:
+        return _cake(cake, one, policy)
     tree = Tree(rate, one.where)
     tree.add(policy["queueing"], rate)
     remarks = tree.remarks
@@ -110,6 +114,19 @@ def _tree(one: Attached, policy: Mapping[str, Any]) -> tuple[list[str], list[Rem
             "packets without a class", one.where, "perhop drops them; HTB sends them unshaped, before others"
         ))  # fmt: skip
     return lines, remarks
+
+
+def _cake(
+    cake: Mapping[str, Any], one: Attached, policy: Mapping[str, Any]
+) -> tuple[list[str], list[Remark]]:
+    """Return CAKE as the discipline of the whole interface."""
+    remarks: list[Remark] = []
+    if policy.get("overhead"):
+        remarks.append(
+            Remark(f"overhead: {policy['overhead']}", one.where, "CAKE counts by its own `overhead`")
+        )
+    words = discipline_of_port(cake, lambda construct, why: remarks.append(Remark(construct, one.where, why)))
+    return [f'tc qdisc add dev "$DEV" root handle 1: {words}'], remarks
 
 
 def _classified(leaf: Leaf, number: int, where: str, remarks: list[Remark]) -> list[str]:

@@ -102,6 +102,8 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
         return _pie("FQ-PIE", config, limit or "10240 packets")
     if kind == "dualpi2":
         return _dualpi2(config, limit)
+    if kind == "cake":
+        return _cake(config)
     if kind not in RED_FAMILY:
         return [(f"tail drop, {f'at most {limit}' if limit else 'no limit'}", "muted")]
     name = kind.upper() if kind != "mred" else f"RED family, {config.get('averages') or 'single'} averages"
@@ -149,6 +151,18 @@ def _low_latency(config: Mapping[str, Any]) -> str:
     others = [str(one) for one in (named if isinstance(named, list) else [named])]
     fields = ["ECT(0)"] if config.get("ecn") == "any-ect" else []
     return ", ".join([*fields, "ECT(1)", "CE", *others])
+
+
+def _cake(config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return lines about CAKE."""
+    bandwidth = config.get("bandwidth")
+    shaped = f"shaped to {quantity(str(bandwidth))}" if bandwidth else "not shaped"
+    lines = [
+        f"CAKE, {shaped}",
+        f"{config.get('tins') or 'diffserv3'}, {config.get('isolation') or 'triple-isolate'}",
+        f"round trips of {quantity(str(config.get('rtt') or '100ms'))}",
+    ]
+    return [(line, "muted") for line in lines]
 
 
 def policer(queue: Queue) -> list[tuple[str, str]]:

@@ -44,6 +44,7 @@ pub(crate) fn run(bench: &Bench) {
         ("tail-drop", json!({"limit": "64 packets"})),
         ("codel", json!({"law": "linux", "limit": "64 packets"})),
         ("fq-codel", json!({"law": "linux", "limit": "65 packets"})),
+        ("cake", json!({"memory-limit": "130kB"})),
         ("pie", json!({"limit": "64 packets"})),
         ("fq-pie", json!({"law": "linux", "limit": "64 packets"})),
         ("dualpi2", json!({"law": "linux", "limit": "64 packets"})),

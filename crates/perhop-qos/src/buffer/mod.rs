@@ -64,10 +64,11 @@ pub use thresholds::{
 };
 pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};
 
+use crate::cake::CakeConfig;
 use crate::framing::Framing;
 use crate::queue::{DualQueue, Occupancy, Stay};
 use crate::random::Streams;
-use crate::{Color, ConfigError, Packet, Rate, Time, Verdict};
+use crate::{Color, ConfigError, Packet, QueueSize, Rate, Time, Verdict};
 
 /// A buffer manager as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,6 +100,9 @@ pub enum BufferConfig {
     /// `DualPI2`: a queue with low latency beside a classic one, with coupled probabilities (RFC 9332).
     #[serde(rename = "dualpi2")]
     DualPi2(DualPi2Config),
+    /// CAKE: a shaper, tins by codepoint, a queue for each flow, and `CoDel` with BLUE in each. Its class is
+    /// the only one of its port.
+    Cake(CakeConfig),
 }
 
 /// A buffer manager of any kind: stored by value, dispatched by one `match`.
@@ -140,7 +144,8 @@ impl BufferConfig {
             | BufferConfig::FqCodel(_)
             | BufferConfig::Pie(_)
             | BufferConfig::FqPie(_)
-            | BufferConfig::DualPi2(_) => None,
+            | BufferConfig::DualPi2(_)
+            | BufferConfig::Cake(_) => None,
             BufferConfig::Red(config)
             | BufferConfig::Wred(config)
             | BufferConfig::RioC(config)
@@ -151,7 +156,10 @@ impl BufferConfig {
     /// Whether it drops packets that have joined the queue, when they come to its head.
     pub fn drops_at_the_head(&self) -> bool {
         match self {
-            BufferConfig::Codel(_) | BufferConfig::FqCodel(_) | BufferConfig::DualPi2(_) => true,
+            BufferConfig::Codel(_)
+            | BufferConfig::FqCodel(_)
+            | BufferConfig::DualPi2(_)
+            | BufferConfig::Cake(_) => true,
             BufferConfig::TailDrop(_)
             | BufferConfig::WeightedTailDrop(_)
             | BufferConfig::Red(_)
@@ -214,6 +222,13 @@ impl BufferConfig {
             BufferConfig::FqPie(config) => {
                 let built = config.build(framing, streams).map_err(|e| e.within("fq-pie"))?;
                 return Ok(AnyBuffer::FqPie(Box::new(built)));
+            }
+            // It decides in the port; whoever asks here is told of its first mistake, and lets all pass.
+            BufferConfig::Cake(config) => {
+                config.build(framing, streams).map_err(|e| e.within("cake"))?;
+                return Ok(AnyBuffer::TailDrop(
+                    TailDropConfig { limit: QueueSize::Packets(u64::MAX) }.build()?,
+                ));
             }
             BufferConfig::Red(config) => ("red", &[Averages::Single], config),
             BufferConfig::Wred(config) => ("wred", &[Averages::Single], config),

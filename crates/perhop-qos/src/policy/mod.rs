@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accounting::Accounting;
 use crate::buffer::BufferConfig;
+use crate::cake::CakeConfig;
 use crate::classifier::MatchConfig;
 use crate::conditioner::{ConditionerConfig, TrafficConditioner};
 use crate::framing::{Framing, HeaderStack};
@@ -65,13 +66,60 @@ pub struct QueueingConfig {
 }
 
 impl QueueingConfig {
-    /// The names of its queues in results: their classes' names from the outermost in, joined by `/`.
+    /// The one class, where CAKE is its buffer: all of the port is that then.
+    ///
+    /// # Errors
+    /// Where CAKE stands among other classes or inside one, or something beside it would decide, too.
+    pub fn cake(&self) -> Result<Option<(&ClassConfig, &CakeConfig)>, ConfigError> {
+        let is_cake = |class: &ClassConfig| matches!(class.buffer, Some(BufferConfig::Cake(_)));
+        match self.classes.as_slice() {
+            [class @ ClassConfig { buffer: Some(BufferConfig::Cake(config)), .. }] => {
+                self.check_alone(class)?;
+                Ok(Some((class, config)))
+            }
+            classes => match classes.iter().position(|class| class.holds(is_cake)) {
+                Some(index) => {
+                    Err(ConfigError::new("buffer", "CAKE is queues, scheduler and shaper of a port")
+                        .help("make its class the only one, and let `tins` tell packets apart")
+                        .within(index)
+                        .within("classes"))
+                }
+                None => Ok(None),
+            },
+        }
+    }
+    /// Whether nothing stands beside the CAKE of `class` that would decide, too.
+    fn check_alone(&self, class: &ClassConfig) -> Result<(), ConfigError> {
+        let fields = [
+            ("match", class.matches.is_some()),
+            ("shape", class.shape.is_some()),
+            ("police", class.police.is_some()),
+            ("fair-queueing", class.fair_queueing.is_some()),
+            ("queueing", class.queueing.is_some()),
+        ];
+        let beside = |field: &str| {
+            ConfigError::new(field, "CAKE decides about all packets of a port, and nothing beside it")
+                .help("leave it out: `bandwidth` shapes, `tins` tells packets apart")
+        };
+        if let Some((field, _)) = fields.into_iter().find(|(_, is_set)| *is_set) {
+            return Err(beside(field).within(0).within("classes"));
+        }
+        match self.limit {
+            Some(_) => Err(beside("limit").help("leave it out: CAKE has a `memory-limit`")),
+            None => Ok(()),
+        }
+    }
+    /// The names of its queues in results: their classes' names from the outermost in, joined by `/`, and
+    /// that of the tin where CAKE has several.
     pub fn queue_names(&self) -> Vec<String> {
         let name_of = |class: &ClassConfig| match &class.queueing {
             Some(inner) => {
                 inner.queue_names().into_iter().map(|name| format!("{}/{name}", class.name)).collect()
             }
-            None => vec![class.name.clone()],
+            None => match &class.buffer {
+                Some(BufferConfig::Cake(config)) => config.queue_names(&class.name),
+                _ => vec![class.name.clone()],
+            },
         };
         self.classes.iter().flat_map(name_of).collect()
     }
@@ -122,6 +170,14 @@ impl ClassConfig {
     pub fn link_shared(&self, above: SchedulerConfig) -> Option<&QueueingConfig> {
         let shares = matches!(above, SchedulerConfig::Cbq | SchedulerConfig::Hfsc | SchedulerConfig::Htb);
         self.queueing.as_ref().filter(|inner| shares && inner.scheduler == above)
+    }
+    /// How many queues a port has for it.
+    pub fn queues(&self) -> usize {
+        match (&self.queueing, &self.buffer) {
+            (Some(inner), _) => inner.classes.iter().map(ClassConfig::queues).sum(),
+            (None, Some(BufferConfig::Cake(config))) => config.queue_names("").len(),
+            (None, _) => 1,
+        }
     }
     /// Whether `property` is one of it, or of a class inside it.
     pub(crate) fn holds(&self, property: fn(&ClassConfig) -> bool) -> bool {

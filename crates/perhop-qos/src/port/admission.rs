@@ -13,6 +13,8 @@ pub(super) enum Joins {
     AsOneMore,
     /// Into a queue that may have to give up others afterwards.
     AmongFlows,
+    /// Into a tin of CAKE, which keeps it.
+    IntoTin,
     InPlaceOfAnother,
 }
 
@@ -65,6 +67,7 @@ impl Port {
     ) -> Result<Joins, DropCause> {
         let queue = &mut self.queues[place.queue.index()];
         match queue.make_room(packet) {
+            Room::Free if self.cake.is_some() => Ok(Joins::IntoTin),
             Room::Free => Ok(Joins::AmongFlows),
             Room::Refused => {
                 observer.dropped(now, Some(place), packet, DropCause::QueueFull);
@@ -95,8 +98,10 @@ impl Port {
         }
         self.backlog += 1;
         self.scheduler.enqueued(now, place.queue, packet.length, queue);
-        if matches!(joins, Joins::AmongFlows) {
-            self.shed(now, place.queue, observer);
+        match joins {
+            Joins::AsOneMore | Joins::InPlaceOfAnother => {}
+            Joins::AmongFlows => self.shed(now, place.queue, observer),
+            Joins::IntoTin => self.join_tin(now, place.queue, packet, observer),
         }
     }
     /// Lets queue `id` give up packets while it holds too many.

@@ -47,6 +47,11 @@ impl PortClassifier {
     /// both a buffer and classes of its own, a class that no packet reaches, no class at all.
     pub fn build(config: &QueueingConfig, interfaces: &[String]) -> Result<PortClassifier, ConfigError> {
         let classes = Builder { interfaces, queues: 0 }.classes(config)?;
+        if let Ok(Some((_, cake))) = config.cake() {
+            return Ok(PortClassifier(Compiled::ByDscp(std::array::from_fn(|value| {
+                QueueId(Dscp::new(value as u8).map_or(0, |dscp| cake.tins.of(dscp)) as u16)
+            }))));
+        }
         if !classes.iter().all(Class::is_by_dscp) {
             return Ok(PortClassifier(Compiled::InOrder(classes)));
         }

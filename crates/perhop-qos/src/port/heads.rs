@@ -2,6 +2,7 @@
 
 use super::fragmenter::Fragmenter;
 use crate::buffer::{AnyBuffer, BufferManager};
+use crate::cake::Cake;
 
 /// What befalls packets at the heads of a port's queues.
 #[derive(Clone, Copy, Debug)]
@@ -12,12 +13,16 @@ pub(super) enum Heads {
     Judged,
     /// The headers of the wire cut them into fragments.
     InFragments,
+    /// CAKE keeps them, and says who is next.
+    Cake,
 }
 
 impl Heads {
-    /// Of queues with these buffer managers, before such a fragmenter.
-    pub(super) fn of(buffers: &[AnyBuffer], fragmenter: Option<&Fragmenter>) -> Heads {
-        if fragmenter.is_some() {
+    /// Of queues with these buffer managers, before such a fragmenter, or in this CAKE.
+    pub(super) fn of(buffers: &[AnyBuffer], fragmenter: Option<&Fragmenter>, cake: Option<&Cake>) -> Heads {
+        if cake.is_some() {
+            Heads::Cake
+        } else if fragmenter.is_some() {
             Heads::InFragments
         } else if buffers.iter().all(BufferManager::decides_on_arrival) {
             Heads::Free

@@ -103,7 +103,9 @@ impl Port {
                 self.buffers[index].departed(now, place.precedence, self.queues[index].occupancy());
                 true
             }
-            Heads::Judged | Heads::InFragments => self.is_let_pass(now, place, packet, observer),
+            Heads::Judged | Heads::InFragments | Heads::Cake => {
+                self.is_let_pass(now, place, packet, observer)
+            }
         }
     }
 

@@ -2,11 +2,16 @@
 
 use super::gate::{Gate, SharedLimit};
 use crate::buffer::{AnyBuffer, BufferConfig, BufferManager, TailDropConfig};
+use crate::cake::{Cake, CakeConfig};
 use crate::policer::PoliceConfig;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
 use crate::queue::{FairQueueingConfig, Queue, SparseFlows};
 use crate::random::Streams;
+use crate::ring::RingConfig;
 use crate::{ConfigError, QueueSize};
+
+/// Of whoever decides elsewhere.
+const UNLIMITED: TailDropConfig = TailDropConfig { limit: QueueSize::Packets(u64::MAX) };
 
 /// The leaf classes of a policy, depth first: the order in which queues are numbered.
 #[derive(Default)]
@@ -15,16 +20,48 @@ pub(super) struct Leaves {
     pub(super) buffers: Vec<AnyBuffer>,
     /// By queue, as far as the last that has one.
     pub(super) gates: Vec<Gate>,
+    /// What keeps the packets of all queues, where that is CAKE.
+    pub(super) cake: Option<Box<Cake>>,
 }
 
 impl Leaves {
-    /// The leaves of `config`, on `wire`.
+    /// The tins of CAKE, where there is one: its configuration, and the class that has it.
+    pub(super) fn add_cake(
+        &mut self,
+        cake: Option<(&ClassConfig, &CakeConfig)>,
+        wire: &WireConfig,
+        streams: &Streams,
+    ) -> Result<(), ConfigError> {
+        let Some((class, config)) = cake else { return Ok(()) };
+        let within = |error: ConfigError| error.within("cake").within("buffer").within(0).within("classes");
+        if wire.headers.fragmentation().is_some() || !matches!(wire.ring, RingConfig::Packets(_)) {
+            let message = "CAKE hands over whole packets, one by one";
+            return Err(within(
+                ConfigError::new("", message)
+                    .help("leave out the ring's `particles` and the fragments of the link"),
+            ));
+        }
+        class.precedence.check().map_err(|error| error.within("precedence").within(0).within("classes"))?;
+        let built =
+            config.build(wire.framing, &streams.child(&class.name).child("buffer")).map_err(within)?;
+        for _ in config.tins.names() {
+            self.queues.push(Queue::of_tin(&class.precedence));
+            self.buffers.push(AnyBuffer::TailDrop(UNLIMITED.build()?));
+        }
+        self.cake = Some(Box::new(built));
+        Ok(())
+    }
+
+    /// The leaves of `config`, on `wire`; of CAKE, they are [its tins](Leaves::add_cake).
     pub(super) fn collect(
         &mut self,
         config: &QueueingConfig,
         wire: &WireConfig,
         streams: &Streams,
     ) -> Result<(), ConfigError> {
+        if self.cake.is_some() {
+            return Ok(());
+        }
         let first = self.queues.len();
         for (index, class) in config.classes.iter().enumerate() {
             let streams = streams.child(&class.name);
@@ -55,7 +92,7 @@ impl Leaves {
             (None, None) => BufferConfig::default(),
             // Fair queueing has limits of its own, and gives up another packet where tail drop would refuse
             // this one.
-            (None, Some(_)) => BufferConfig::TailDrop(TailDropConfig { limit: QueueSize::Packets(u64::MAX) }),
+            (None, Some(_)) => BufferConfig::TailDrop(UNLIMITED),
         };
         let sparse = match &buffer {
             BufferConfig::FqCodel(config) => {

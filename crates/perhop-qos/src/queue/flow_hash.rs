@@ -5,7 +5,7 @@ use crate::packet::Address;
 use crate::random::mix;
 
 /// A number that is the same for all packets of a flow under the same `key`, and looks random otherwise.
-pub(super) fn flow_hash(flow: &FlowKey, key: u64) -> u64 {
+pub(crate) fn flow_hash(flow: &FlowKey, key: u64) -> u64 {
     let ports = u64::from(flow.source_port) << 16 | u64::from(flow.destination_port);
     let rest = (ports << 16 | u64::from(flow.protocol.0) << 8) ^ key;
     let words = [flow.source, flow.destination].map(Address::to_bits);

@@ -21,13 +21,15 @@ pub(super) enum Order {
     Sparse(SparseFlows),
     /// Those with low latency beside the others.
     Dual(DualQueue),
+    /// [`Cake`](crate::cake::Cake) keeps them.
+    Tin,
 }
 
 impl Order {
     /// Counts as `accounting` says from now on, where it shares out bytes.
     pub(super) fn count(&mut self, accounting: Accounting) {
         match self {
-            Order::Timed(_) | Order::Sparse(_) | Order::Dual(_) => {}
+            Order::Timed(_) | Order::Sparse(_) | Order::Dual(_) | Order::Tin => {}
             Order::Fair(flows) => flows.count(accounting),
         }
     }
@@ -36,7 +38,7 @@ impl Order {
     pub(super) fn is_fifo(&self) -> bool {
         match self {
             Order::Timed(_) => true,
-            Order::Fair(_) | Order::Sparse(_) | Order::Dual(_) => false,
+            Order::Fair(_) | Order::Sparse(_) | Order::Dual(_) | Order::Tin => false,
         }
     }
     #[inline(never)]
@@ -46,12 +48,13 @@ impl Order {
             Order::Fair(flows) => flows.head(),
             Order::Sparse(flows) => flows.head(),
             Order::Dual(queues) => queues.head(),
+            Order::Tin => None,
         }
     }
     #[inline(never)]
     pub(super) fn make_room(&mut self, packet: &Packet) -> Room {
         match self {
-            Order::Timed(_) | Order::Sparse(_) | Order::Dual(_) => Room::Free,
+            Order::Timed(_) | Order::Sparse(_) | Order::Dual(_) | Order::Tin => Room::Free,
             Order::Fair(flows) => flows.make_room(packet),
         }
     }
@@ -62,6 +65,7 @@ impl Order {
             Order::Fair(flows) => flows.push(*packet),
             Order::Sparse(flows) => flows.push(now, packet),
             Order::Dual(queues) => queues.push(now, packet),
+            Order::Tin => {}
         }
     }
     /// Forgets the head, which there must be.
@@ -75,12 +79,13 @@ impl Order {
             }
             Order::Sparse(flows) => flows.drop_head(),
             Order::Dual(queues) => queues.drop_head(),
+            Order::Tin => Stay::default(),
         }
     }
     /// The head of `flow`, a packet of `length` IP bytes that had left it, was dropped, not sent.
     pub(super) fn refund(&mut self, flow: u16, length: u32) {
         match self {
-            Order::Timed(_) | Order::Fair(_) => {}
+            Order::Timed(_) | Order::Fair(_) | Order::Tin => {}
             Order::Sparse(flows) => flows.refund(flow, length),
             Order::Dual(queues) => queues.head_dropped(),
         }
@@ -88,7 +93,7 @@ impl Order {
     /// Another packet that it gives up because it holds too many, and the flow of that.
     pub(super) fn shed(&mut self) -> Option<(Packet, u16)> {
         match self {
-            Order::Timed(_) | Order::Fair(_) | Order::Dual(_) => None,
+            Order::Timed(_) | Order::Fair(_) | Order::Dual(_) | Order::Tin => None,
             Order::Sparse(flows) => flows.shed(),
         }
     }
@@ -100,6 +105,7 @@ impl Order {
             Order::Fair(flows) => fair = Some(flows.iter()),
             Order::Sparse(flows) => sparse = Some(flows.iter()),
             Order::Dual(queues) => dual = Some(queues.iter()),
+            Order::Tin => {}
         }
         let plain = timed.into_iter().flatten().chain(fair.into_iter().flatten());
         plain.chain(sparse.into_iter().flatten()).chain(dual.into_iter().flatten())

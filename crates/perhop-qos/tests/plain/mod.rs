@@ -3,6 +3,7 @@
 
 #![allow(dead_code)] // not every test has all of them
 
+pub(crate) mod cake;
 pub(crate) mod dualpi2;
 pub(crate) mod hfsc;
 pub(crate) mod laws;

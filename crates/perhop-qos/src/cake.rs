@@ -1,0 +1,311 @@
+//! [`Cake`]: CAKE, a shaper, a scheduler and the queues of all flows in one (Høiland-Jørgensen, Täht and Morton,
+//! "Piece of CAKE", LANMAN 2018; facts and names of constants from `sch_cake.c` of Linux 6.1).
+//!
+//! Packets are sorted into tins by their codepoints, and in each tin into the queues of their flows. A
+//! virtual clock says when the next packet may be sent, the clocks of the tins which tin it is taken from; in
+//! the tin flows take turns, and [`Cobalt`](cobalt::Cobalt) drops or marks what has waited for long at the
+//! head of a queue.
+
+mod backlogs;
+mod cobalt;
+mod config;
+mod hosts;
+mod isolation;
+mod length;
+mod pace;
+mod tin;
+mod tins;
+
+pub use config::CakeConfig;
+pub use isolation::CakeIsolation;
+pub use length::CakeCells;
+pub use tins::CakeTins;
+
+use crate::packet::Ecn;
+use crate::random::Stream;
+use crate::{DropCause, Dscp, Packet, Time};
+use backlogs::Backlogs;
+use cobalt::{Decision, Leaving};
+use length::{Lengths, memory};
+use pace::Pace;
+use tin::{Flow, LooksAtDecaying, NO_SLOT, Tin};
+
+/// Queues of a tin. Linux, `CAKE_QUEUES`.
+const FLOWS: usize = 1024;
+/// Among how many queues a flow looks for one of its own. Linux, `CAKE_SET_WAYS`.
+const SETS_OF: usize = 8;
+
+/// The packets of a port, and who is sent next.
+#[derive(Clone, Debug)]
+pub struct Cake {
+    tins: Box<[Tin]>,
+    /// The packets of all flows. There is memory for as many as there can be.
+    slots: Vec<Slot>,
+    /// The first slot without a packet; the others follow by [`Slot::next`].
+    free: u32,
+    held: u64,
+    pace: Pace,
+    lengths: Lengths,
+    /// What a packet is queued with beyond its IP bytes.
+    header: u32,
+    backlogs: Backlogs,
+    memory_used: u64,
+    memory_limit: u64,
+    /// Where there is no bandwidth: the tin whose turn it is.
+    turn: usize,
+    /// Whether dropped packets count as sent, as the link before this port has carried them.
+    is_ingress: bool,
+    washes: bool,
+    random: Stream,
+    /// Until when the last question found that all packets wait.
+    held_until: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    packet: Packet,
+    since: Time,
+    next: u32,
+    /// What it counts for the shaper.
+    counted: u32,
+}
+
+/// A packet that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pulled {
+    /// The number of its tin.
+    pub tin: usize,
+    /// It is to be marked.
+    pub is_marked: bool,
+}
+
+/// What becomes of the turn of a flow whose head was looked at.
+enum Head {
+    Sent(Pulled),
+    /// Dropped, or there was none: somebody else may have the turn.
+    Gone,
+    NoPacket,
+}
+
+impl Cake {
+    /// `packet`, which is sent, leaves without its codepoint where that is to be cleared.
+    pub fn wash(&self, packet: &mut Packet) {
+        if self.washes {
+            packet.mark(Dscp::DEFAULT);
+        }
+    }
+    /// Packets that wait.
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+    /// Until when the shaper holds back all that waits, as the last [`pull`](Cake::pull) found.
+    pub fn held_until(&self) -> Option<Time> {
+        self.held_until
+    }
+    /// The packets, tin by tin and flow by flow.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        let flows = self.tins.iter().flat_map(|tin| &tin.flows);
+        flows.flat_map(|flow: &Flow| {
+            let slot = |index: u32| self.slots.get(index as usize);
+            std::iter::successors(slot(flow.first), move |before| slot(before.next)).map(|slot| &slot.packet)
+        })
+    }
+
+    /// `packet` joins the queue of its flow in tin number `tin`.
+    pub fn push(&mut self, now: Time, tin: usize, packet: &Packet) {
+        let counted = self.lengths.counted(packet.length);
+        let length = packet.length + self.header;
+        let place = self.occupy(Slot { packet: *packet, since: now, next: NO_SLOT, counted });
+        if self.held == 0 {
+            self.pace.begin(now);
+        }
+        self.held += 1;
+        self.memory_used += memory(length);
+        let at = &mut self.tins[tin];
+        if at.backlog == 0 {
+            at.clock.begin(now);
+        }
+        at.backlog += u64::from(length);
+        let index = at.flow_of(packet);
+        let flow = &mut at.flows[usize::from(index)];
+        match std::mem::replace(&mut flow.last, place) {
+            NO_SLOT => flow.first = place,
+            before => self.slots[before as usize].next = place,
+        }
+        at.joined(index, &mut self.random);
+        self.backlogs.add(tin * FLOWS + usize::from(index), length);
+    }
+
+    /// While packets take more memory than they may, the first of the queue with most bytes, and its tin.
+    ///
+    /// Linux, `cake_drop`.
+    pub fn overflow(&mut self, now: Time) -> Option<(usize, Packet)> {
+        if self.memory_used <= self.memory_limit {
+            return None;
+        }
+        let longest = self.backlogs.longest();
+        let (tin, flow) = (longest / FLOWS, longest % FLOWS);
+        let Slot { packet, counted, .. } = self.take(tin, flow as u16)?;
+        let at = &mut self.tins[tin];
+        at.flows[flow].cobalt.overflowed(&at.settings.cobalt, now);
+        if self.is_ingress {
+            self.charge_drop(now, tin, counted);
+        }
+        Some((tin, packet))
+    }
+
+    /// The packet that is sent now, if there is one: `packet` is it then. Those that are dropped before it
+    /// `dropped` is told of, with the tin that each has left.
+    ///
+    /// Linux, `cake_dequeue`.
+    pub fn pull(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        mut dropped: impl FnMut(usize, &Packet, DropCause),
+    ) -> Option<Pulled> {
+        let mut looks = LooksAtDecaying::First;
+        self.held_until = None;
+        while self.held > 0 {
+            self.held_until = self.pace.holds_until(now);
+            if self.held_until.is_some() {
+                return None;
+            }
+            let tin = self.choose(now)?;
+            while let Some((index, place)) = self.tins[tin].first(looks) {
+                looks = LooksAtDecaying::Last;
+                if self.tins[tin].flows[usize::from(index)].deficit <= 0 {
+                    self.tins[tin].turn_over(index, place, &mut self.random);
+                    continue;
+                }
+                match self.serve(now, tin, index, packet, &mut dropped) {
+                    Head::Sent(pulled) => return Some(pulled),
+                    Head::Gone => {}
+                    Head::NoPacket => {
+                        self.tins[tin].found_empty(index, place, now);
+                        break;
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The tin that is served at `now`.
+    fn choose(&mut self, now: Time) -> Option<usize> {
+        if self.pace.byte_time == pace::ByteTime::default() {
+            self.choose_in_turns()
+        } else {
+            self.choose_by_clock(now)
+        }
+    }
+    /// The last of the tins whose clocks have come due, or else that whose clock does next.
+    #[inline]
+    fn choose_by_clock(&self, now: Time) -> Option<usize> {
+        let mut best = None;
+        for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.has_turns()) {
+            // All that are due are equal; ahead of them comes nobody that is not.
+            let due = tin.clock.next.max(now);
+            if best.is_none_or(|(_, earliest)| due <= earliest) {
+                best = Some((number, due));
+            }
+        }
+        best.map(|(number, _)| number)
+    }
+    /// Tins with packets send in turns, as much as their weights say.
+    fn choose_in_turns(&mut self) -> Option<usize> {
+        if !self.tins.iter().any(Tin::has_turns) {
+            return None;
+        }
+        loop {
+            let tin = &mut self.tins[self.turn];
+            if tin.deficit >= 0 && tin.has_turns() {
+                return Some(self.turn);
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.settings.weight;
+            }
+            self.turn = (self.turn + 1) % self.tins.len();
+        }
+    }
+
+    /// The flow `index` of `tin` has its turn: its head is sent, unless it is dropped or there is none.
+    #[inline]
+    fn serve(
+        &mut self,
+        now: Time,
+        tin: usize,
+        index: u16,
+        packet: &mut Packet,
+        dropped: &mut impl FnMut(usize, &Packet, DropCause),
+    ) -> Head {
+        while let Some(slot) = self.take(tin, index) {
+            let at = &mut self.tins[tin];
+            let leaving = Leaving {
+                waited: now.saturating_sub(slot.since),
+                is_capable: slot.packet.marks.ecn() != Ecn::NotCapable,
+                bulk_flows: if self.is_ingress { at.bulk } else { 0 },
+            };
+            let flow = &mut at.flows[usize::from(index)];
+            let Decision { marks, drops } =
+                flow.cobalt.decide(&at.settings.cobalt, now, leaving, &mut self.random);
+            // The last packet of a queue is never dropped.
+            if let Some(cause) = drops.filter(|_| flow.first != NO_SLOT) {
+                dropped(tin, &slot.packet, cause);
+                if self.is_ingress {
+                    self.tins[tin].flows[usize::from(index)].deficit -= slot.counted.cast_signed();
+                    self.charge_drop(now, tin, slot.counted);
+                    self.tins[tin].deficit -= i64::from(slot.counted);
+                    return Head::Gone;
+                }
+                continue;
+            }
+            *packet = slot.packet;
+            flow.deficit -= slot.counted.cast_signed();
+            at.deficit -= i64::from(slot.counted);
+            at.clock.sent(now, slot.counted);
+            self.pace.sent(slot.counted);
+            self.backlogs.sent();
+            return Head::Sent(Pulled { tin, is_marked: marks });
+        }
+        Head::NoPacket
+    }
+
+    /// Where dropped packets count: one that counts so many bytes has been dropped from `tin`.
+    fn charge_drop(&mut self, now: Time, tin: usize, counted: u32) {
+        self.tins[tin].clock.sent(now, counted);
+        self.pace.dropped(counted);
+    }
+
+    /// Takes the first packet of flow `index` of `tin`.
+    #[inline]
+    fn take(&mut self, tin: usize, index: u16) -> Option<Slot> {
+        let at = &mut self.tins[tin];
+        let flow = &mut at.flows[usize::from(index)];
+        let place = flow.first;
+        let slot = self.slots.get_mut(place as usize)?;
+        flow.first = std::mem::replace(&mut slot.next, self.free);
+        self.free = place;
+        if flow.first == NO_SLOT {
+            flow.last = NO_SLOT;
+        }
+        let length = slot.packet.length + self.header;
+        at.backlog -= u64::from(length);
+        self.held -= 1;
+        self.memory_used -= memory(length);
+        self.backlogs.remove(tin * FLOWS + usize::from(index), length);
+        Some(*slot)
+    }
+
+    /// A place for `slot`.
+    #[inline]
+    fn occupy(&mut self, slot: Slot) -> u32 {
+        let place = self.free;
+        if let Some(free) = self.slots.get_mut(place as usize) {
+            self.free = std::mem::replace(free, slot).next;
+            return place;
+        }
+        self.slots.push(slot);
+        (self.slots.len() - 1) as u32
+    }
+}

@@ -1,0 +1,116 @@
+//! [`Backlogs`]: the bytes of every queue, and which queue has most.
+
+/// The bytes of every queue. Which has most is kept track of from the first question on, in a heap, until
+/// nobody has asked for as many packets as it has counted down. Linux, `cake_drop` and `overflow_heap`.
+#[derive(Clone, Debug)]
+pub(super) struct Backlogs {
+    bytes: Box<[u32]>,
+    /// Queues, each with as many bytes as those at twice its place and one and two more.
+    heap: Box<[u16]>,
+    /// By queue: its place in the heap.
+    places: Box<[u16]>,
+    /// For how many more packets the heap is kept in order; 0 where it is not.
+    kept_for: u32,
+}
+
+/// After that many packets without an overflow, order is no longer kept.
+const KEPT_FOR: u32 = 65_535;
+
+impl Backlogs {
+    pub(super) fn new(queues: usize) -> Backlogs {
+        let numbers: Box<[u16]> = (0..queues).map(|queue| queue as u16).collect();
+        Backlogs { bytes: vec![0; queues].into(), heap: numbers.clone(), places: numbers, kept_for: 0 }
+    }
+    #[inline]
+    pub(super) fn add(&mut self, queue: usize, bytes: u32) {
+        self.bytes[queue] += bytes;
+        if self.kept_for > 0 {
+            self.rise(self.places[queue].into());
+        }
+    }
+    #[inline]
+    pub(super) fn remove(&mut self, queue: usize, bytes: u32) {
+        self.bytes[queue] -= bytes;
+        if self.kept_for > 0 {
+            self.sink(self.places[queue].into());
+        }
+    }
+    /// A packet has been sent.
+    #[inline]
+    pub(super) fn sent(&mut self) {
+        self.kept_for = self.kept_for.saturating_sub(1);
+    }
+    /// The queue with most bytes.
+    pub(super) fn longest(&mut self) -> usize {
+        if self.kept_for == 0 {
+            for place in (0..self.heap.len() / 2).rev() {
+                self.sink(place);
+            }
+        }
+        self.kept_for = KEPT_FOR;
+        self.heap[0].into()
+    }
+
+    fn at(&self, place: usize) -> u32 {
+        self.heap.get(place).map_or(0, |queue| self.bytes[usize::from(*queue)])
+    }
+    fn swap(&mut self, one: usize, other: usize) {
+        self.heap.swap(one, other);
+        for place in [one, other] {
+            self.places[usize::from(self.heap[place])] = place as u16;
+        }
+    }
+    fn sink(&mut self, mut place: usize) {
+        loop {
+            let (left, right) = (2 * place + 1, 2 * place + 2);
+            let greater = if self.at(right) > self.at(left) { right } else { left };
+            if self.at(greater) <= self.at(place) {
+                return;
+            }
+            self.swap(place, greater);
+            place = greater;
+        }
+    }
+    fn rise(&mut self, mut place: usize) {
+        while place > 0 {
+            let above = (place - 1) / 2;
+            if self.at(place) <= self.at(above) {
+                return;
+            }
+            self.swap(place, above);
+            place = above;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_longest_has_most(changes in prop::collection::vec((0..20usize, 1..2000u32, 0..4u8), 1..200)) {
+            let mut backlogs = Backlogs::new(20);
+            let mut plain = [0u32; 20];
+            for (queue, bytes, what) in changes {
+                match what {
+                    0 => {
+                        let longest = backlogs.longest();
+                        prop_assert_eq!(plain[longest], *plain.iter().max().unwrap());
+                    }
+                    1 => {
+                        let bytes = bytes.min(plain[queue]);
+                        plain[queue] -= bytes;
+                        backlogs.remove(queue, bytes);
+                    }
+                    _ => {
+                        plain[queue] += bytes;
+                        backlogs.add(queue, bytes);
+                    }
+                }
+            }
+        }
+    }
+}

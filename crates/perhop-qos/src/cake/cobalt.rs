@@ -1,0 +1,210 @@
+//! [`Cobalt`]: when a queue of CAKE signals congestion, `CoDel` and BLUE side by side.
+
+use crate::units::Time;
+use crate::{DropCause, random::Stream};
+
+/// What COBALT goes by in the queues of one tin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CobaltSettings {
+    /// The wait that is acceptable.
+    pub(super) target: Time,
+    /// Time from the first to the second signal, which the root of their number divides for later ones.
+    pub(super) interval: Time,
+    /// What the tin takes to send the longest packet at its rate.
+    pub(super) mtu_time: Time,
+}
+
+/// What BLUE adds to its probability when the queue overflows, and takes from it when it is found empty:
+/// 1/256 and 1/4096, in 2⁻³².
+const INCREMENT: u32 = 1 << 24;
+const DECREMENT: u32 = 1 << 20;
+
+/// 1 / √count of small counts in 2⁻³², as `cobalt_cache_init` makes them: four steps of Newton's from one to
+/// the next. A single step would be far off there.
+const ROOTS: [u32; 16] = {
+    let mut roots = [u32::MAX; 16];
+    let (mut root, mut count) = (u32::MAX, 1);
+    while count < 16 {
+        let mut step = 0;
+        while step < 4 {
+            root = newton(root, count as u32);
+            step += 1;
+        }
+        roots[count] = root;
+        count += 1;
+    }
+    roots
+};
+
+/// A step towards 1 / √count from `root`, in 2⁻³²: root · (3 − count · root²) / 2.
+const fn newton(root: u32, count: u32) -> u32 {
+    let square = ((root as u64 * root as u64) >> 32) as u32;
+    let rest = (3u64 << 32).wrapping_sub(count as u64 * square as u64) >> 2;
+    (rest.wrapping_mul(root as u64) >> 31) as u32
+}
+
+/// The state of one queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cobalt {
+    /// How often it signals: signals so far, one less for each that would be due while waits are short.
+    count: u32,
+    /// 1 / √count in 2⁻³²; 0 before the first signal, which does not wait for an interval.
+    root: u32,
+    /// When the next signal is due; without any, until when the queue is remembered.
+    drop_next: Time,
+    /// When BLUE changed its probability last.
+    blue_changed: Time,
+    /// BLUE's probability in 2⁻³².
+    probability: u32,
+    /// The last wait was too long.
+    is_dropping: bool,
+}
+
+/// What becomes of a packet at the head, unless it is the last: that goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Decision {
+    pub(super) marks: bool,
+    pub(super) drops: Option<DropCause>,
+}
+
+/// A packet that has left its queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving {
+    pub(super) waited: Time,
+    /// It would be marked, not dropped.
+    pub(super) is_capable: bool,
+    /// Flows whose packets wait beside it, where their bursts are to be tolerated; else 0.
+    pub(super) bulk_flows: u32,
+}
+
+impl Cobalt {
+    /// Linux, `cobalt_invsqrt`.
+    fn count_changed(&mut self) {
+        self.root = match ROOTS.get(self.count as usize) {
+            Some(root) => *root,
+            None => newton(self.root, self.count),
+        };
+    }
+    /// `from`, and an interval divided by the root of the count; in nanoseconds, as Linux counts.
+    fn control(&self, from: Time, settings: &CobaltSettings) -> Time {
+        let nanoseconds = u128::from(settings.interval.as_picoseconds() / 1000);
+        from + Time::from_nanoseconds((nanoseconds * u128::from(self.root) >> 32) as u64)
+    }
+
+    /// A packet leaves the queue at `now`. Linux, `cobalt_should_drop`.
+    #[inline]
+    pub(super) fn decide(
+        &mut self,
+        settings: &CobaltSettings,
+        now: Time,
+        leaving: Leaving,
+        random: &mut Stream,
+    ) -> Decision {
+        let Leaving { waited, is_capable, bulk_flows } = leaving;
+        let is_over = waited > settings.target
+            && waited > settings.mtu_time * u64::from(2 * bulk_flows)
+            && waited > settings.mtu_time * 4;
+        let mut decision = Decision { marks: false, drops: None };
+        // What `now` is compared with at the end is what it was compared with here, unless a signal moves it.
+        let mut scheduled = self.drop_next;
+        let is_due = self.count > 0 && now >= scheduled;
+        if is_over {
+            if !self.is_dropping {
+                self.is_dropping = true;
+                self.drop_next = self.control(now, settings);
+            }
+            self.count = self.count.max(1);
+        } else {
+            self.is_dropping = false;
+        }
+        if is_due {
+            scheduled = self.signal_or_decay(settings, now, is_capable, &mut decision);
+        }
+        // BLUE goes by overflows, not by marks that nobody heeds: it always drops.
+        if self.probability > 0 && (random.bits() >> 32) < u64::from(self.probability) {
+            decision.drops = decision.drops.or(Some(DropCause::EarlyRandom));
+        }
+        if self.count == 0 {
+            self.drop_next = now + settings.interval;
+        } else if now > scheduled && decision.drops.is_none() {
+            self.drop_next = now;
+        }
+        decision
+    }
+
+    /// The next signal is due: there is one, or, where the wait is short, one less for each that is due. The
+    /// answer is when the next is.
+    #[inline(never)]
+    fn signal_or_decay(
+        &mut self,
+        settings: &CobaltSettings,
+        now: Time,
+        is_capable: bool,
+        decision: &mut Decision,
+    ) -> Time {
+        if self.is_dropping {
+            decision.marks = is_capable;
+            decision.drops = (!is_capable).then_some(DropCause::EarlyForced);
+            self.count = self.count.saturating_add(1);
+            self.count_changed();
+            self.drop_next = self.control(self.drop_next, settings);
+            return self.drop_next;
+        }
+        while self.count > 0 && now >= self.drop_next {
+            self.count -= 1;
+            self.count_changed();
+            self.drop_next = self.control(self.drop_next, settings);
+        }
+        self.drop_next
+    }
+
+    /// A packet of the queue was given up because there was no more room. Linux, `cobalt_queue_full`.
+    pub(super) fn overflowed(&mut self, settings: &CobaltSettings, now: Time) {
+        if now.saturating_sub(self.blue_changed) > settings.target {
+            self.probability = self.probability.saturating_add(INCREMENT);
+            self.blue_changed = now;
+        }
+        self.is_dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The queue was served and had nothing. Linux, `cobalt_queue_empty`.
+    pub(super) fn found_empty(&mut self, settings: &CobaltSettings, now: Time) {
+        if self.probability > 0 && now.saturating_sub(self.blue_changed) > settings.target {
+            self.probability = self.probability.saturating_sub(DECREMENT);
+            self.blue_changed = now;
+        }
+        self.is_dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.count -= 1;
+            self.count_changed();
+            self.drop_next = self.control(self.drop_next, settings);
+        }
+    }
+
+    /// Whether a queue without packets still has something to forget.
+    pub(super) fn remembers(&self, now: Time) -> bool {
+        self.probability > 0 || self.count > 0 || now < self.drop_next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roots_are_those_of_the_counts() {
+        for (count, root) in ROOTS.iter().enumerate().skip(1) {
+            let exact = 2f64.powi(32) / (count as f64).sqrt();
+            // Four steps from the root of the count before leave 0.1 % of 2 at most.
+            assert!((f64::from(*root) - exact).abs() < 1.1e-3 * exact, "{count}: {root} and not {exact}");
+        }
+        let mut root = ROOTS[15];
+        for count in 16..2000 {
+            root = newton(root, count);
+            let exact = 2f64.powi(32) / f64::from(count).sqrt();
+            assert!((f64::from(root) - exact).abs() < 2e-3 * exact, "{count}: {root} and not {exact}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! [`CakeConfig`]: CAKE as written in a policy.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::backlogs::Backlogs;
+use super::cobalt::CobaltSettings;
+use super::length::{CakeCells, Lengths, memory};
+use super::pace::{ByteTime, Pace, TinClock};
+use super::tin::{NO_SLOT, Tin, TinSettings};
+use super::{Cake, CakeIsolation, CakeTins, FLOWS};
+use crate::framing::Framing;
+use crate::random::Streams;
+use crate::{ByteSize, ConfigError, Rate, Time};
+
+/// CAKE as written in a policy: queues, scheduler and shaper of a whole port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CakeConfig {
+    /// What it sends at most, in counted bytes; without it, what the link takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Rate>,
+    /// Into which tins packets are sorted by their codepoints.
+    pub tins: CakeTins,
+    /// Who shares a tin fairly.
+    pub isolation: CakeIsolation,
+    /// About the longest round trip of the connections, 1us to 1000s: the interval of COBALT, whose target is
+    /// a twentieth of it. Both are longer where packets take long to send.
+    pub rtt: Time,
+    /// Bytes that a packet counts beyond its IP bytes, -64 to 256; by default 14 where the link is Ethernet,
+    /// else 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<i32>,
+    /// What a packet counts at least with them, 0 to 256 bytes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub mpu: u32,
+    /// What the link carries packets in, which counts, too.
+    pub cells: CakeCells,
+    /// Memory for packets, with what an operating system needs to keep them: 2304 bytes for 1500. By default
+    /// four times what the bandwidth sends in `rtt`, 4 MiB at least and 15.5 MB at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<ByteSize>,
+    /// Clears the codepoints of what it sends; the tin is chosen before.
+    #[serde(skip_serializing_if = "is_false")]
+    pub wash: bool,
+    /// Counts dropped packets as if they were sent, for a port behind the bottleneck that they have crossed.
+    #[serde(skip_serializing_if = "is_false")]
+    pub ingress: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+#[allow(clippy::trivially_copy_pass_by_ref)] // as above
+fn is_false(option: &bool) -> bool {
+    !*option
+}
+
+impl Default for CakeConfig {
+    /// Those of `tc` and Linux.
+    fn default() -> CakeConfig {
+        CakeConfig {
+            bandwidth: None,
+            tins: CakeTins::default(),
+            isolation: CakeIsolation::default(),
+            rtt: Time::from_milliseconds(100),
+            overhead: None,
+            mpu: 0,
+            cells: CakeCells::default(),
+            memory_limit: None,
+            wash: false,
+            ingress: false,
+        }
+    }
+}
+
+/// Bytes of the longest packet.
+const MTU: u32 = 1500;
+/// The longest packets, so many at most. Linux, `cake_init`.
+const PACKETS: u64 = 10_240;
+
+impl CakeConfig {
+    /// The names of its queues in results, in a class called `class`: the tins, or that where there is one.
+    pub fn queue_names(&self, class: &str) -> Vec<String> {
+        match self.tins.names().as_slice() {
+            [_] => vec![class.to_owned()],
+            names => names.iter().map(|name| format!("{class}/{name}")).collect(),
+        }
+    }
+    /// CAKE before a link of this `framing`.
+    ///
+    /// # Errors
+    /// The first field that is out of range.
+    pub fn build(&self, framing: Framing, streams: &Streams) -> Result<Cake, ConfigError> {
+        self.check()?;
+        let header = framing.queued_header();
+        let overhead = self.overhead.unwrap_or(header.cast_signed());
+        let rate = self.bandwidth.map_or(0, |rate| rate.as_bits_per_second() / 8);
+        let key = streams.child("hash").stream().bits();
+        let tins: Box<[Tin]> = self
+            .tins
+            .shares(rate)
+            .into_iter()
+            .map(|(rate, weight)| self.tin(rate, weight, MTU + header, key))
+            .collect();
+        let memory_limit = self.memory(rate, header);
+        // One more than stay: it joins before another is given up.
+        let packets = memory_limit / memory(header) + 1;
+        Ok(Cake {
+            backlogs: Backlogs::new(tins.len() * FLOWS),
+            tins,
+            slots: Vec::with_capacity(packets as usize),
+            free: NO_SLOT,
+            held: 0,
+            pace: Pace::new(ByteTime::at(rate)),
+            lengths: Lengths { overhead, mpu: self.mpu, cells: self.cells },
+            header,
+            memory_used: 0,
+            memory_limit,
+            turn: 0,
+            is_ingress: self.ingress,
+            washes: self.wash,
+            random: streams.stream(),
+            held_until: None,
+        })
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        if !(Time::from_microseconds(1)..=Time::from_seconds(1000)).contains(&self.rtt) {
+            return Err(ConfigError::new("rtt", format!("a round trip of {}", self.rtt))
+                .help("1us to 1000s; 100ms where round trips are not known"));
+        }
+        if let Some(rate) = self.bandwidth
+            && rate.as_bits_per_second() < 512
+        {
+            return Err(ConfigError::new("bandwidth", format!("a bandwidth of {rate}"))
+                .help("512b/s at least; without `bandwidth` it sends what the link takes"));
+        }
+        if let Some(overhead) = self.overhead.filter(|overhead| !(-64..=256).contains(overhead)) {
+            return Err(ConfigError::new("overhead", format!("an overhead of {overhead} bytes"))
+                .help("-64 to 256; 38 for Ethernet with all that is between two frames"));
+        }
+        if self.mpu > 256 {
+            return Err(ConfigError::new("mpu", format!("an mpu of {} bytes", self.mpu))
+                .help("0 to 256; 84 for Ethernet with all that is between two frames"));
+        }
+        if self.memory_limit.is_some_and(|limit| !(4096..=1 << 32).contains(&limit.as_bytes())) {
+            return Err(ConfigError::new("memory-limit", "memory for too few or too many packets")
+                .help("4096B to 4GiB; by default 4MiB up to 335Mb/s"));
+        }
+        Ok(())
+    }
+
+    /// A tin that may send so many bytes per second, or so much in turn where that is 0. Linux,
+    /// `cake_set_rate`.
+    fn tin(&self, rate: u64, weight: i64, mtu: u32, key: u64) -> Tin {
+        let byte_time = ByteTime::at(rate);
+        let mtu_time = byte_time.of(mtu);
+        let aim = Time::from_picoseconds(self.rtt.as_picoseconds() / 20).max(Time::from_microseconds(1));
+        let target = aim.max(Time::from_picoseconds(mtu_time.as_picoseconds() * 3 / 2));
+        let interval = (self.rtt + target).saturating_sub(aim).max(target * 2);
+        let settings = TinSettings {
+            cobalt: CobaltSettings { target, interval, mtu_time },
+            quantum: if rate == 0 { 1514 } else { (rate >> 12).clamp(300, 1514) as u32 },
+            weight: weight.max(1),
+            isolation: self.isolation,
+            key,
+        };
+        Tin::new(settings, TinClock { byte_time, next: Time::ZERO })
+    }
+
+    /// Memory for packets. Linux, `cake_reconfigure`.
+    fn memory(&self, rate: u64, header: u32) -> u64 {
+        let most = PACKETS * u64::from(MTU + header);
+        match self.memory_limit {
+            Some(limit) => limit.as_bytes(),
+            None if rate == 0 => most,
+            None => {
+                let sent = u128::from(rate) * u128::from(self.rtt.as_picoseconds()) * 4 / 1_000_000_000_000;
+                u64::try_from(sent).unwrap_or(u64::MAX).clamp(4 << 20, most)
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! [`Hosts`]: how many flows of each host have packets waiting, so that hosts share a tin fairly.
+
+use super::SETS_OF;
+
+/// The hosts at one end of the flows of a tin, found by their hash among eight places.
+#[derive(Clone, Debug)]
+pub(super) struct Hosts(Box<[Host]>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Host {
+    tag: u32,
+    /// Its flows that have packets waiting and are not sparse.
+    bulk_flows: u16,
+}
+
+impl Hosts {
+    pub(super) fn new(places: usize) -> Hosts {
+        Hosts(vec![Host::default(); places].into())
+    }
+
+    /// The place of the host with this `tag`: its own, or else one of the eight of its set that nobody uses,
+    /// or else its first, which it shares. Linux, `cake_hash`.
+    pub(super) fn place_of(&mut self, tag: u32) -> u16 {
+        let first = tag as usize % self.0.len();
+        let (inner, outer) = (first % SETS_OF, first - first % SETS_OF);
+        let places = || (0..SETS_OF).map(|step| outer + (inner + step) % SETS_OF);
+        let found = places().find(|place| self.0[*place].tag == tag);
+        let place = found.or_else(|| places().find(|place| self.0[*place].bulk_flows == 0));
+        let place = place.unwrap_or(first);
+        self.0[place].tag = tag;
+        place as u16
+    }
+    /// How many flows of the host at `place` are bulk.
+    #[inline]
+    pub(super) fn load(&self, place: u16) -> u16 {
+        self.0[usize::from(place)].bulk_flows
+    }
+    pub(super) fn count(&mut self, place: u16) {
+        self.0[usize::from(place)].bulk_flows += 1;
+    }
+    pub(super) fn discount(&mut self, place: u16) {
+        let flows = &mut self.0[usize::from(place)].bulk_flows;
+        *flows = flows.saturating_sub(1);
+    }
+}

@@ -1,0 +1,73 @@
+//! [`CakeIsolation`]: who shares a tin fairly, flows or hosts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::packet::Address;
+use crate::queue::flow_hash;
+use crate::random::mix;
+use crate::{FlowKey, Packet};
+
+/// Who shares a tin fairly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CakeIsolation {
+    /// Nobody: all wait in one queue.
+    Flowblind,
+    /// Hosts that send.
+    Srchost,
+    /// Hosts that receive.
+    Dsthost,
+    /// Pairs of hosts.
+    Hosts,
+    /// Flows, each of the same five-tuple.
+    Flows,
+    /// Flows, of which those of one sending host count less the more it has.
+    DualSrchost,
+    /// Flows, of which those of one receiving host count less the more it has.
+    DualDsthost,
+    /// Flows, of which those count less whose sending or whose receiving host has many.
+    #[default]
+    TripleIsolate,
+}
+
+impl CakeIsolation {
+    /// Whether flows of one sending host share.
+    pub(super) fn counts_sources(self) -> bool {
+        matches!(self, CakeIsolation::DualSrchost | CakeIsolation::TripleIsolate)
+    }
+    /// Whether flows of one receiving host share.
+    pub(super) fn counts_destinations(self) -> bool {
+        matches!(self, CakeIsolation::DualDsthost | CakeIsolation::TripleIsolate)
+    }
+
+    /// What the queue of `packet` is found by; the same for all that share one.
+    #[inline]
+    pub(super) fn tag(self, packet: &Packet, key: u64) -> u32 {
+        match self {
+            CakeIsolation::Flowblind => 0,
+            CakeIsolation::Srchost => source_tag(packet, key),
+            CakeIsolation::Dsthost => destination_tag(packet, key),
+            CakeIsolation::Hosts => source_tag(packet, key) ^ destination_tag(packet, key),
+            CakeIsolation::Flows
+            | CakeIsolation::DualSrchost
+            | CakeIsolation::DualDsthost
+            | CakeIsolation::TripleIsolate => flow_tag(&packet.flow_key(), key),
+        }
+    }
+}
+
+fn flow_tag(flow: &FlowKey, key: u64) -> u32 {
+    (flow_hash(flow, key) >> 32) as u32
+}
+pub(super) fn source_tag(packet: &Packet, key: u64) -> u32 {
+    host_tag(packet.source, !key)
+}
+/// Not the tag that the same host has as a source.
+pub(super) fn destination_tag(packet: &Packet, key: u64) -> u32 {
+    host_tag(packet.destination, key.rotate_left(32))
+}
+fn host_tag(host: Address, key: u64) -> u32 {
+    let bits = host.to_bits();
+    (mix(mix(key ^ (bits >> 64) as u64) ^ bits as u64) >> 32) as u32
+}

@@ -1,0 +1,330 @@
+//! [`Tin`]: flows that share a part of the bandwidth, in turns, those that send little first.
+
+use super::cobalt::{Cobalt, CobaltSettings};
+use super::hosts::Hosts;
+use super::isolation::{CakeIsolation, destination_tag, source_tag};
+use super::pace::TinClock;
+use super::{FLOWS, SETS_OF};
+use crate::random::Stream;
+use crate::{Packet, Time};
+
+/// No flow, and no slot.
+pub(super) const NO_FLOW: u16 = u16::MAX;
+pub(super) const NO_SLOT: u32 = u32::MAX;
+
+/// A tin.
+#[derive(Clone, Debug)]
+pub(super) struct Tin {
+    pub(super) flows: Box<[Flow]>,
+    /// By flow: whose queue it is, or was last.
+    tags: Box<[u32]>,
+    sources: Hosts,
+    destinations: Hosts,
+    fresh: List,
+    old: List,
+    decaying: List,
+    /// Flows that are served first, with those that count as such until they come to their turn.
+    pub(super) sparse: u32,
+    pub(super) bulk: u32,
+    pub(super) settings: TinSettings,
+    pub(super) clock: TinClock,
+    /// Bytes of its packets, as they are queued.
+    pub(super) backlog: u64,
+    /// Where there is no bandwidth: what it may still send in this turn, in counted bytes.
+    pub(super) deficit: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TinSettings {
+    pub(super) cobalt: CobaltSettings,
+    /// What a flow may send in a turn, in counted bytes.
+    pub(super) quantum: u32,
+    /// Where there is no bandwidth: what the tin may.
+    pub(super) weight: i64,
+    pub(super) isolation: CakeIsolation,
+    /// What hashes begin with.
+    pub(super) key: u64,
+}
+
+/// The queue of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    pub(super) first: u32,
+    pub(super) last: u32,
+    pub(super) deficit: i32,
+    /// Its neighbors in the list it is in.
+    next: u16,
+    before: u16,
+    pub(super) set: Set,
+    /// The places of its hosts.
+    source: u16,
+    destination: u16,
+    pub(super) cobalt: Cobalt,
+}
+
+/// Where a flow stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Set {
+    /// Nowhere: it has no packets, and nothing to forget.
+    None,
+    Sparse,
+    /// Found empty with a deficit: it counts as sparse, and stands among the bulk flows.
+    SparseWaiting,
+    Bulk,
+    /// Without packets, until its COBALT has come to rest.
+    Decaying,
+}
+
+/// Flows in order, linked by [`Flow::next`] and [`Flow::before`].
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u16,
+    last: u16,
+}
+
+const EMPTY: List = List { first: NO_FLOW, last: NO_FLOW };
+
+impl Tin {
+    pub(super) fn new(settings: TinSettings, clock: TinClock) -> Tin {
+        let flow = Flow {
+            first: NO_SLOT,
+            last: NO_SLOT,
+            deficit: 0,
+            next: NO_FLOW,
+            before: NO_FLOW,
+            set: Set::None,
+            source: 0,
+            destination: 0,
+            cobalt: Cobalt::default(),
+        };
+        Tin {
+            flows: vec![flow; FLOWS].into(),
+            tags: vec![0; FLOWS].into(),
+            sources: Hosts::new(FLOWS),
+            destinations: Hosts::new(FLOWS),
+            fresh: EMPTY,
+            old: EMPTY,
+            decaying: EMPTY,
+            sparse: 0,
+            bulk: 0,
+            settings,
+            clock,
+            backlog: 0,
+            deficit: 0,
+        }
+    }
+
+    /// Whether a flow has its turn here.
+    #[inline]
+    pub(super) fn has_turns(&self) -> bool {
+        self.sparse + self.bulk > 0
+    }
+
+    /// The queue of `packet`'s flow, which is its own from now on: found by its hash among the eight of a
+    /// set, one that nobody uses where it has none. Linux, `cake_hash`.
+    #[inline]
+    pub(super) fn flow_of(&mut self, packet: &Packet) -> u16 {
+        let isolation = self.settings.isolation;
+        if isolation == CakeIsolation::Flowblind {
+            return 0;
+        }
+        let tag = isolation.tag(packet, self.settings.key);
+        let direct = tag as usize % FLOWS;
+        if self.tags[direct] == tag && self.flows[direct].set != Set::None {
+            return direct as u16;
+        }
+        self.search(packet, tag, direct)
+    }
+    #[inline(never)]
+    fn search(&mut self, packet: &Packet, tag: u32, direct: usize) -> u16 {
+        let (inner, outer) = (direct % SETS_OF, direct - direct % SETS_OF);
+        let places = || (0..SETS_OF).map(|step| outer + (inner + step) % SETS_OF);
+        let found = places().find(|place| self.tags[*place] == tag);
+        if let Some(place) = found
+            && self.flows[place].set != Set::None
+        {
+            return place as u16;
+        }
+        let found = found.or_else(|| places().find(|place| self.flows[*place].set == Set::None));
+        let place = found.unwrap_or(direct);
+        if found.is_none() && self.flows[place].set == Set::Bulk {
+            // Two flows share a queue: its bulk is that of the hosts of the latter.
+            self.leaves_bulk(place as u16);
+        }
+        self.tags[place] = tag;
+        let (isolation, key) = (self.settings.isolation, self.settings.key);
+        if isolation.counts_sources() {
+            self.flows[place].source = self.sources.place_of(source_tag(packet, key));
+        }
+        if isolation.counts_destinations() {
+            self.flows[place].destination = self.destinations.place_of(destination_tag(packet, key));
+        }
+        if found.is_none() && self.flows[place].set == Set::Bulk {
+            self.joins_bulk(place as u16);
+        }
+        place as u16
+    }
+
+    /// A packet has joined the queue of `index`: the flow has its turn.
+    #[inline]
+    pub(super) fn joined(&mut self, index: u16, random: &mut Stream) {
+        match self.flows[usize::from(index)].set {
+            Set::Sparse | Set::Bulk => {}
+            Set::None | Set::Decaying => {
+                if self.flows[usize::from(index)].set == Set::Decaying {
+                    self.unlink(index, Place::Decaying);
+                }
+                self.append(index, Place::Fresh);
+                self.sparse += 1;
+                let quantum = self.quantum(index, random);
+                let flow = &mut self.flows[usize::from(index)];
+                flow.set = Set::Sparse;
+                flow.deficit = quantum;
+            }
+            Set::SparseWaiting => {
+                self.sparse -= 1;
+                self.becomes_bulk(index);
+            }
+        }
+    }
+
+    /// What the flow `index` gets for a turn: the less, the more bulk flows its hosts have.
+    ///
+    /// Linux, `cake_get_flow_quantum`: a random number under the division point evens out its remainders.
+    #[inline]
+    fn quantum(&self, index: u16, random: &mut Stream) -> i32 {
+        let flow = &self.flows[usize::from(index)];
+        // Places are 0 where hosts are not counted, and nobody counts there.
+        let load = self.sources.load(flow.source).max(self.destinations.load(flow.destination)).max(1);
+        let part = u32::from(u16::MAX / load);
+        let dither = (random.bits() >> 48) as u32;
+        (self.settings.quantum * part + dither >> 16).cast_signed()
+    }
+
+    /// The flow whose turn it is, the decaying ones first where `looks_at_decaying`, and the list it is in.
+    #[inline]
+    pub(super) fn first(&self, looks_at_decaying: LooksAtDecaying) -> Option<(u16, Place)> {
+        let of = |place: Place| {
+            let first = self.list(place).first;
+            (first != NO_FLOW).then_some((first, place))
+        };
+        let early = match looks_at_decaying {
+            LooksAtDecaying::First => of(Place::Decaying),
+            LooksAtDecaying::Last => None,
+        };
+        early.or_else(|| of(Place::Fresh)).or_else(|| of(Place::Old)).or_else(|| of(Place::Decaying))
+    }
+
+    /// The flow `index`, first of `place`, has used up what it had: it gets another turn, behind all others.
+    pub(super) fn turn_over(&mut self, index: u16, place: Place, random: &mut Stream) {
+        let flow = &mut self.flows[usize::from(index)];
+        if flow.set == Set::Sparse {
+            if flow.first == NO_SLOT {
+                flow.set = Set::SparseWaiting;
+            } else {
+                self.sparse -= 1;
+                self.becomes_bulk(index);
+            }
+        }
+        let quantum = self.quantum(index, random);
+        self.flows[usize::from(index)].deficit += quantum;
+        self.unlink(index, place);
+        self.append(index, Place::Old);
+    }
+
+    /// The flow `index`, first of `place`, has no packets: it decays, or is forgotten.
+    pub(super) fn found_empty(&mut self, index: u16, place: Place, now: Time) {
+        let flow = &mut self.flows[usize::from(index)];
+        flow.cobalt.found_empty(&self.settings.cobalt, now);
+        let (set, remembers) = (flow.set, flow.cobalt.remembers(now));
+        flow.set = if remembers { Set::Decaying } else { Set::None };
+        self.unlink(index, place);
+        if remembers {
+            self.append(index, Place::Decaying);
+        }
+        match set {
+            Set::Sparse | Set::SparseWaiting => self.sparse -= 1,
+            Set::Bulk => {
+                self.bulk -= 1;
+                self.leaves_bulk(index);
+            }
+            Set::Decaying | Set::None => {}
+        }
+    }
+
+    fn becomes_bulk(&mut self, index: u16) {
+        self.flows[usize::from(index)].set = Set::Bulk;
+        self.bulk += 1;
+        self.joins_bulk(index);
+    }
+    fn joins_bulk(&mut self, index: u16) {
+        let (flow, isolation) = (&self.flows[usize::from(index)], self.settings.isolation);
+        if isolation.counts_sources() {
+            self.sources.count(flow.source);
+        }
+        if isolation.counts_destinations() {
+            self.destinations.count(flow.destination);
+        }
+    }
+    fn leaves_bulk(&mut self, index: u16) {
+        let (flow, isolation) = (&self.flows[usize::from(index)], self.settings.isolation);
+        if isolation.counts_sources() {
+            self.sources.discount(flow.source);
+        }
+        if isolation.counts_destinations() {
+            self.destinations.discount(flow.destination);
+        }
+    }
+
+    fn list(&self, place: Place) -> &List {
+        match place {
+            Place::Fresh => &self.fresh,
+            Place::Old => &self.old,
+            Place::Decaying => &self.decaying,
+        }
+    }
+    fn list_mut(&mut self, place: Place) -> &mut List {
+        match place {
+            Place::Fresh => &mut self.fresh,
+            Place::Old => &mut self.old,
+            Place::Decaying => &mut self.decaying,
+        }
+    }
+    /// Flow `index` comes last in the list of `place`.
+    fn append(&mut self, index: u16, place: Place) {
+        let before = std::mem::replace(&mut self.list_mut(place).last, index);
+        let flow = &mut self.flows[usize::from(index)];
+        (flow.next, flow.before) = (NO_FLOW, before);
+        match before {
+            NO_FLOW => self.list_mut(place).first = index,
+            before => self.flows[usize::from(before)].next = index,
+        }
+    }
+    /// Flow `index` leaves the list of `place`.
+    fn unlink(&mut self, index: u16, place: Place) {
+        let Flow { next, before, .. } = self.flows[usize::from(index)];
+        match before {
+            NO_FLOW => self.list_mut(place).first = next,
+            before => self.flows[usize::from(before)].next = next,
+        }
+        match next {
+            NO_FLOW => self.list_mut(place).last = before,
+            next => self.flows[usize::from(next)].before = before,
+        }
+    }
+}
+
+/// The lists of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Fresh,
+    Old,
+    Decaying,
+}
+
+/// Whether a decaying flow is looked at before the others: one is, whenever a packet is to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LooksAtDecaying {
+    First,
+    Last,
+}

@@ -1,0 +1,120 @@
+//! The tins of CAKE: which codepoints they take, and their shares of the bandwidth.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Dscp;
+
+/// Into which tins packets are sorted by their codepoints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CakeTins {
+    /// One tin for all.
+    #[serde(rename = "besteffort")]
+    BestEffort,
+    /// Eight tins by the IP precedence, each with seven eighths of the bandwidth of the one below.
+    Precedence,
+    /// `bulk` (LE, CS1) up to a sixteenth, `voice` (CS6, CS7, EF, VA, TOS 4) up to a quarter, and
+    /// `best-effort` (all others).
+    #[default]
+    Diffserv3,
+    /// `bulk` (LE, CS1) up to a sixteenth, `video` (AF2x, AF3x, AF4x, CS2, CS3, TOS 4) up to a half, `voice`
+    /// (CS4 to CS7, EF, VA) up to a quarter, and `best-effort` (all others).
+    Diffserv4,
+    /// Eight tins by kinds of applications, each with seven eighths of the bandwidth of the one below.
+    Diffserv8,
+}
+
+/// One tin: its name in results, and its part of the bandwidth and of turns, `numerator / 2^shift`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TinShare {
+    pub(super) name: &'static str,
+    pub(super) shift: u32,
+}
+
+const BULK: TinShare = TinShare { name: "bulk", shift: 4 };
+const BEST_EFFORT: TinShare = TinShare { name: "best-effort", shift: 0 };
+const VIDEO: TinShare = TinShare { name: "video", shift: 1 };
+const VOICE: TinShare = TinShare { name: "voice", shift: 2 };
+
+const EIGHT: [&str; 8] = ["tin-0", "tin-1", "tin-2", "tin-3", "tin-4", "tin-5", "tin-6", "tin-7"];
+
+impl CakeTins {
+    /// Their names in results, the least urgent first but for `bulk`, which is urgent up to its share.
+    pub fn names(self) -> Vec<&'static str> {
+        match self.halves() {
+            Some(shares) => shares.iter().map(|share| share.name).collect(),
+            None => EIGHT.to_vec(),
+        }
+    }
+
+    /// The tins with halves, quarters and so on; `None` where each has seven eighths of the one below.
+    fn halves(self) -> Option<&'static [TinShare]> {
+        match self {
+            CakeTins::BestEffort => Some(&[BEST_EFFORT]),
+            CakeTins::Diffserv3 => Some(&[BEST_EFFORT, BULK, VOICE]),
+            CakeTins::Diffserv4 => Some(&[BEST_EFFORT, BULK, VIDEO, VOICE]),
+            CakeTins::Precedence | CakeTins::Diffserv8 => None,
+        }
+    }
+
+    /// Bytes per second and weight of each tin where all may send so many bytes per second; 0 is no limit.
+    ///
+    /// Linux, `cake_config_besteffort` to `cake_config_diffserv8`.
+    pub(super) fn shares(self, bytes_per_second: u64) -> Vec<(u64, i64)> {
+        if let Some(shares) = self.halves() {
+            let whole = if self == CakeTins::BestEffort { 65_535 } else { 1024 };
+            return shares
+                .iter()
+                .map(|share| (bytes_per_second >> share.shift, whole >> share.shift))
+                .collect();
+        }
+        let next = |&(rate, weight): &(u64, i64)| Some((rate * 7 >> 3, weight * 7 >> 3));
+        std::iter::successors(Some((bytes_per_second, 256)), next).take(8).collect()
+    }
+
+    /// The number of the tin of packets with codepoint `dscp`.
+    pub fn of(self, dscp: Dscp) -> usize {
+        let value = dscp.value();
+        match self {
+            CakeTins::BestEffort => 0,
+            CakeTins::Precedence => usize::from(value >> 3),
+            CakeTins::Diffserv3 => diffserv3(value),
+            CakeTins::Diffserv4 => diffserv4(value),
+            CakeTins::Diffserv8 => diffserv8(value),
+        }
+    }
+}
+
+/// Linux, `diffserv3`.
+fn diffserv3(dscp: u8) -> usize {
+    match dscp {
+        1 | 8 => 1,
+        4 | 44 | 46 | 48 | 56 => 2,
+        _ => 0,
+    }
+}
+
+/// Linux, `diffserv4`.
+fn diffserv4(dscp: u8) -> usize {
+    match dscp {
+        1 | 8 => 1,
+        4 | 16 | 18 | 20 | 22 | 24 | 26 | 28 | 30 | 34 | 36 | 38 => 2,
+        32 | 40 | 44 | 46 | 48 | 56 => 3,
+        _ => 0,
+    }
+}
+
+/// Linux, `diffserv8`.
+fn diffserv8(dscp: u8) -> usize {
+    match dscp {
+        1 => 0,
+        2 | 8 | 10 | 12 | 14 => 1,
+        24 | 26 | 28 | 30 | 34 | 36 | 38 => 3,
+        4 | 18 | 20 | 22 => 4,
+        16 => 5,
+        32 | 40 | 44 | 46 => 6,
+        48 | 56 => 7,
+        _ => 2,
+    }
+}

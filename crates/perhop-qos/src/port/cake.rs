@@ -1,0 +1,76 @@
+//! The way of packets through a port that is CAKE as a whole: its queues are the tins, and only count.
+
+use super::judge::judge;
+use super::peaks::Peaks;
+use super::{Departure, Port};
+use crate::observer::Place;
+use crate::queue::{Queue, QueueId};
+use crate::{DropCause, Observer, Packet, Time, Verdict};
+
+impl Port {
+    /// `packet`, which tin `id` counts, joins its flow; others may have to go for it.
+    #[inline(never)]
+    pub(super) fn join_tin<O: Observer>(
+        &mut self,
+        now: Time,
+        id: QueueId,
+        packet: &Packet,
+        observer: &mut O,
+    ) {
+        let Port { cake, queues, peaks, backlog, .. } = self;
+        let Some(cake) = cake else { return };
+        cake.push(now, id.index(), packet);
+        while let Some((tin, packet)) = cake.overflow(now) {
+            let place = leaves_tin(now, tin, &packet, queues, peaks.as_deref_mut());
+            *backlog -= 1;
+            observer.dropped(now, Some(place), &packet, DropCause::QueueFull);
+        }
+    }
+
+    /// The packet that CAKE chooses enters the ring, which has room.
+    #[inline(never)]
+    pub(super) fn serve_cake<O: Observer>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        mut observer: O,
+    ) -> Option<Departure> {
+        let Port { cake, queues, peaks, backlog, .. } = self;
+        let cake = cake.as_mut()?;
+        let pulled = cake.pull(now, packet, |tin, packet, cause| {
+            let place = leaves_tin(now, tin, packet, queues, peaks.as_deref_mut());
+            *backlog -= 1;
+            observer.dropped(now, Some(place), packet, cause);
+        });
+        let Some(pulled) = pulled else {
+            self.shaped_until = cake.held_until();
+            return None;
+        };
+        let place = leaves_tin(now, pulled.tin, packet, queues, peaks.as_deref_mut());
+        *backlog -= 1;
+        cake.wash(packet);
+        if pulled.is_marked {
+            // A mark ends no packet.
+            let _ = judge(now, place, packet, Verdict::MarkCe, &mut observer);
+        }
+        Some(self.hand_over(now, place, packet, &mut observer))
+    }
+}
+
+/// Tin number `tin` no longer counts `packet`.
+fn leaves_tin(
+    now: Time,
+    tin: usize,
+    packet: &Packet,
+    queues: &mut [Queue],
+    peaks: Option<&mut Peaks>,
+) -> Place {
+    let id = QueueId(tin as u16);
+    if let Some(peaks) = peaks {
+        peaks.changes(now, id, queues);
+    }
+    let queue = &mut queues[tin];
+    let place = Place { queue: id, precedence: queue.precedence_of(packet) };
+    queue.drop_head(place.precedence, packet.length);
+    place
+}
