@@ -353,6 +353,10 @@ fn mistakes_are_named() {
         let error = built(with(key, value), &WIRE);
         assert!(error.path.iter().any(|part| part == key) && error.help.is_some(), "{error}");
     }
+    let config: QueueingConfig =
+        serde_json::from_value(json!({"scheduler": "drr", "classes": one(json!({}))})).unwrap();
+    let error = Port::build(Some(&config), &WIRE, &[], &streams()).map(|_| ()).unwrap_err();
+    assert!(error.path.iter().any(|part| part == "scheduler") && error.help.is_some(), "{error}");
     let beside = json!([{"name": "ef", "match": {"dscp": ["ef"]}}, {"name": "rest", "buffer": {"cake": {}}}]);
     let error = built(beside, &WIRE);
     assert!(error.message.contains("CAKE") && error.help.is_some(), "{error}");

@@ -25,7 +25,7 @@ pub enum CakeTins {
     Diffserv8,
 }
 
-/// One tin: its name in results, and its part of the bandwidth and of turns, `numerator / 2^shift`.
+/// One tin: its name in results, and its part of the bandwidth and of turns, 2^-`shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TinShare {
     pub(super) name: &'static str,

@@ -104,10 +104,13 @@ impl QueueingConfig {
         if let Some((field, _)) = fields.into_iter().find(|(_, is_set)| *is_set) {
             return Err(beside(field).within(0).within("classes"));
         }
-        match self.limit {
-            Some(_) => Err(beside("limit").help("leave it out: CAKE has a `memory-limit`")),
-            None => Ok(()),
+        if self.limit.is_some() {
+            return Err(beside("limit").help("leave it out: CAKE has a `memory-limit`"));
         }
+        if self.scheduler != SchedulerConfig::default() {
+            return Err(beside("scheduler").help("leave it out: tins and flows are CAKE's to schedule"));
+        }
+        Ok(())
     }
     /// The names of its queues in results: their classes' names from the outermost in, joined by `/`, and
     /// that of the tin where CAKE has several.
