@@ -117,6 +117,9 @@ async function run(text, asked) {
   const seconds = next.started.duration;
   status(`${seconds} s simulated in ${time(ended.took / 1000)}: ${count(next.summary.packet_hops)} packets over links`);
   $("tables").replaceChildren(...next.tables.map((name) => new Option(name, name, false, name === "classes")));
+  // Whoever takes another run meanwhile has its verdict without.
+  const { value: calls } = await client.ask({ ask: "calls", ...judging.telephony }).catch(() => ({}));
+  next.calls = calls;
   await meets(next);
   if (mine !== turn) return;
   document.documentElement.dataset.ran = String(mine);
@@ -207,9 +210,9 @@ function refresh() {
 
 function judge() {
   const roles = rolesOf(current.started.classes);
-  const earlier = before && $("overlay").checked ? verdicts(before.summary, judging) : [];
+  const earlier = before && $("overlay").checked ? verdicts(before.summary, judging, before.calls) : [];
   // What servers answer is worth a word where some of it is lost.
-  const shown = verdicts(current.summary, judging).filter(({ name, isLossless }) => !(name.endsWith(" (back)") && isLossless));
+  const shown = verdicts(current.summary, judging, current.calls).filter(({ name, isLossless }) => !(name.endsWith(" (back)") && isLossless));
   $("verdicts").replaceChildren(...shown.map(({ name, tone, text }) => {
     const item = document.createElement("li");
     item.className = tone;

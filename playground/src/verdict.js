@@ -1,4 +1,4 @@
-// The verdict on each class in words. The bounds of uses and the tables of the E-model are Python's, which judges results.
+// The verdict on each class in words. The bounds of uses are Python's, which judges results; calls are rated by the engine.
 import { count, digits, percent, rate, time } from "./format.js";
 
 const CAUSES = {
@@ -8,12 +8,22 @@ const CAUSES = {
 
 const mean = (group, column) => group[column]?.mean ?? null;
 
-export function verdicts(summary, judging) {
+// `calls` are the ratings of telephony by class, once the engine has told them.
+export function verdicts(summary, judging, calls = []) {
   const seconds = summary.duration_s - summary.warmup_s;
-  return summary.classes.map((group) => ({ name: group.class, ...verdict(group, seconds, judging) }));
+  const call = (name) => calls.find((one) => one.class === name);
+  return summary.classes.map((group) => ({ name: group.class, ...verdict(group, seconds, judging, call(group.class)) }));
 }
 
-function verdict(group, seconds, judging) {
+// A call through the class: its words, and whether R is high enough; nothing where it cannot be told.
+function telephony(call, leastR) {
+  if (!call) return [];
+  if (call.r === null) return call.remark ? [{ words: `telephony (${call.remark})`, isFit: null }] : [];
+  const rated = `telephony (R ${call.r.toFixed(1)}, MOS ${call.mos.toFixed(2)}: ${call.category}; ${time(call.mouth_to_ear_s)} from mouth to ear)`;
+  return [{ words: rated, isFit: call.r >= leastR }];
+}
+
+function verdict(group, seconds, judging, call) {
   const offered = mean(group, "offered_packets") ?? 0;
   const [delivered, dropped] = [mean(group, "delivered_packets") ?? 0, mean(group, "dropped_packets") ?? 0];
   if (!offered) return { tone: "none", text: "idle: no packet was sent in the measured time" };
@@ -25,10 +35,13 @@ function verdict(group, seconds, judging) {
   else parts.push("no losses");
   if (delivered) parts.push(`half arrive within ${time(mean(group, "delay_p50_s"))}, 99 % within ${time(mean(group, "delay_p99_s"))}`);
   const fit = judging.uses.map((use) => ({ use, unmet: unmet(use, group, loss) }));
-  const good = fit.filter((one) => one.unmet?.length === 0).map((one) => one.use.words);
-  const bad = fit.filter((one) => one.unmet?.length).map((one) => `${one.use.words} (${one.unmet.join(", ")})`);
+  const calls = delivered ? telephony(call, judging.least_r) : [];
+  const rated = (isFit) => calls.filter((one) => one.isFit === isFit).map((one) => one.words);
+  const good = [...rated(true), ...fit.filter((one) => one.unmet?.length === 0).map((one) => one.use.words)];
+  const bad = [...rated(false), ...fit.filter((one) => one.unmet?.length).map((one) => `${one.use.words} (${one.unmet.join(", ")})`)];
   if (good.length) parts.push(`fit for ${listed(good)}`);
   if (bad.length) parts.push(`unfit for ${listed(bad)}`);
+  parts.push(...rated(null).map((words) => `cannot be told: ${words}`));
   return { isLossless: !dropped, tone: !bad.length ? "good" : good.length ? "fair" : "bad", text: `${parts.join("; ")}.` };
 }
 

@@ -20,6 +20,7 @@ __all__ = [
     "bounds",
     "check",
     "check_router",
+    "codecs",
     "confidence_95",
     "distinct_packets",
     "drop_curves",
@@ -37,11 +38,13 @@ __all__ = [
     "matched_lines",
     "moved_packets",
     "quantity",
+    "rate_calls",
     "reach_queues",
     "resolve",
     "router_text",
     "rules",
     "schema",
+    "speech_category",
     "start",
     "trace_packet",
     "waits",
@@ -340,6 +343,30 @@ def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None
     """Mean and 95 % confidence interval of the mean of independent samples, by Student's t.
 
     `(mean, low, high)`, or `None` for fewer than two samples.
+    """
+
+def codecs() -> list[tuple[str, str, float, float]]:
+    """Return what is known of every codec.
+
+    Its name, what it is in words, seconds of speech in a packet, seconds of coding and packetization.
+    """
+
+def speech_category(r: float) -> str:
+    """Return the category of the quality of speech of R by ITU-T G.109."""
+
+def rate_calls(
+    classes: Sequence[tuple[int, str, int, int, float | None]],
+    bins: Sequence[tuple[int, str, float, int]],
+    codec: str,
+    jitter_buffer_s: float,
+    burst_ratio: float,
+    advantage: float,
+) -> list[tuple[str, list[tuple[float | None, float | None, float | None, float | None]], str]]:
+    """Return the call through each class, in the order in which `classes` has them.
+
+    `classes` has replication, class, delivered and dropped packets, and least delay in seconds; `bins` their
+    distributions of delay: replication, class, upper edge of a bin in seconds, packets. Each class has its
+    name, a row for each replication (R, MOS, mouth to ear in seconds, late packets in percent) and a remark.
     """
 
 def judge(exercise_json: str, start_json: str, scenario_json: str, summary_json: str) -> str:

@@ -177,7 +177,7 @@ class Results:
         """Return what a practitioner would say of each class; docs/verdicts.md describes the columns.
 
         Args:
-            codec: the codec of calls, by default `g711`; `perhop.verdicts.emodel.CODECS` lists them.
+            codec: the codec of calls, by default `g711`; `perhop.verdicts.telephony.CODECS` lists them.
             jitter_buffer: the de-jitter buffer of the telephones, by default `60ms`.
             burst_ratio: BurstR of ITU-T G.107, 1 for losses at random.
             advantage: the advantage factor A of ITU-T G.107.

@@ -3,16 +3,19 @@
 //! Reading order: [`Measurements`] (all that one run counted; an engine or a live run fills it), [`counters`]
 //! (what it is made of), [`tcp`] (what is counted of sessions), then [`results`] (the tables) and
 //! [`statistics`] (confidence intervals). [`exercise`] judges a run by what an
-//! exercise asks for. Nothing here moves a packet or reads a clock.
+//! exercise asks for, [`telephony`] by what calls would be rated ([`emodel`]). Nothing here moves a packet or
+//! reads a clock.
 
 pub mod budget;
 pub mod counters;
 pub mod downsample;
+pub mod emodel;
 pub mod exercise;
 mod measurements;
 pub mod results;
 pub mod statistics;
 pub mod tcp;
+pub mod telephony;
 
 pub use measurements::{Conditioned, Flow, FlowId, Measurements, PortMeasurements, QueueSeries, flows};
 pub use results::{Replication, Results};

@@ -6,6 +6,7 @@
 
 mod batch;
 mod bounds;
+mod calls;
 mod captures;
 mod columns;
 mod diagnostics;
@@ -50,6 +51,7 @@ mod _core {
     use super::{
         batch::Batch,
         bounds::{bounds, waits},
+        calls::{codecs, rate_calls, speech_category},
         confidence_95,
         drawing::{drop_curves, envelope, quantity},
         judge,

@@ -10,6 +10,7 @@
 //! parameters).
 
 mod application;
+mod codec;
 mod configuration;
 mod decode;
 mod default;
@@ -41,6 +42,7 @@ pub use application::{
     BulkConfig, Closing, ConnectRequestResponseConfig, FileConnection, FileTransferConfig,
     RequestResponseConfig, WebConfig,
 };
+pub use codec::{Codec, Planning};
 pub use configuration::{
     ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, PlatformConfig, RouterConfiguration,
     configuration_text,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use perhop_measure::exercise::Exercise;
+use perhop_scenario::Codec;
 use serde::Deserialize;
 
 /// A question of the page.
@@ -50,6 +51,13 @@ pub enum Ask {
     },
     /// What the scenario that is run guarantees to queues and classes.
     Bounds,
+    /// How calls through the classes of the run that has ended would be rated (ITU-T G.107).
+    Calls {
+        /// The coder of speech.
+        codec: Codec,
+        /// Playout is this much later than the packet with the least delay would allow, seconds.
+        jitter_buffer: f64,
+    },
     /// What became of the packets at a port of the run in a span of time.
     Packets {
         /// Number of the port.

@@ -6,11 +6,13 @@ use perhop_bounds::network;
 use perhop_bounds::report::Report;
 use perhop_measure::Results;
 use perhop_measure::counters::{DelayStatistics, Intervals, Samples};
+use perhop_measure::emodel::category;
 use perhop_measure::exercise::Exercise;
+use perhop_measure::telephony::{self, Telephony};
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
-use perhop_scenario::{MeasureConfig, QueueProbeConfig, Scenario};
+use perhop_scenario::{Codec, MeasureConfig, QueueProbeConfig, Scenario};
 use perhop_sim::playback::Playback;
 use perhop_sim::stepwise::Stepwise;
 use serde_json::{Value, json};
@@ -109,6 +111,28 @@ impl Runner {
     pub(crate) fn bounds(&self) -> Result<Answer, Answer> {
         let found = network::bounds(&self.scenario, Path::new(".")).map_err(Answer::unbuildable)?;
         Ok(Answer::of(Report::of(&self.scenario, &found)))
+    }
+
+    /// How calls through the classes of a run that has ended would be rated, whose packets are played
+    /// `jitter_buffer_s` seconds after the one with the least delay would allow.
+    pub(crate) fn calls(&self, codec: Codec, jitter_buffer_s: f64) -> Result<Answer, Answer> {
+        let table = |name: &str| self.results.as_ref().and_then(|results| results.table(name));
+        let missing = || Answer::failed("the run has not ended", "ask for `finish`");
+        let classes = table("classes").ok_or_else(missing)?;
+        let histogram = table("histogram").ok_or_else(missing)?;
+        let telephony =
+            Telephony { codec: codec.planning(), jitter_buffer_s, burst_ratio: 1.0, advantage: 0.0 };
+        let rows = telephony::delivered(classes, histogram);
+        let calls = telephony::rate_calls(&rows, &telephony).into_iter().map(|call| {
+            // The page has one replication.
+            let one = call.rated.first().copied().unwrap_or_default();
+            json!({
+                "class": call.class, "r": one.r, "mos": one.mos, "mouth_to_ear_s": one.mouth_to_ear_s,
+                "late_percent": one.late_percent, "remark": call.remark,
+                "category": one.r.map(|r| category(r).0),
+            })
+        });
+        Ok(Answer::of(calls.collect::<Vec<Value>>()))
     }
 
     /// The table `name` of a run that has ended, as CSV.

@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 from perhop.errors import MissingCapabilityError
 from perhop.lessons import Lesson, course
 from perhop.page import in_script, render
-from perhop.verdicts.uses import USES
+from perhop.verdicts import Telephony
+from perhop.verdicts.uses import LEAST_R, USES
 
 _ASSETS = Path(__file__).parent / "assets"
 #: What `make playground` builds: the engine, the scripts, and the notices of what is in them.
@@ -58,7 +59,12 @@ def _text(name: str) -> str:
 
 def judging() -> dict[str, Any]:
     """Return by what a page judges classes."""
-    return {"uses": _uses()}
+    assumed = Telephony.of()
+    return {
+        "uses": _uses(),
+        "least_r": LEAST_R,
+        "telephony": {"codec": assumed.codec.name, "jitter_buffer": assumed.jitter_buffer_s},
+    }
 
 
 def _lesson(lesson: Lesson, reader: Reader) -> dict[str, Any]:

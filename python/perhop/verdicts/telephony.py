@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import groupby
 from typing import Any
 
+from perhop import _core
 from perhop.errors import InvalidInputError
 from perhop.quantity import quantity
-from perhop.verdicts.emodel import CODECS, GREATEST_LOSS_PERCENT, LONGEST_DELAY_S, Codec, opinion, rating
 from perhop.verdicts.figures import Figure
 
 #: Columns of a table as lists, text as text.
@@ -23,6 +22,24 @@ DEFAULT_CODEC = "g711"
 DEFAULT_BUFFER = "60ms"
 # Beyond this a de-jitter buffer is none for conversation.
 _LONGEST_BUFFER_S = 10.0
+
+
+@dataclass(frozen=True)
+class Codec:
+    """A codec of which ITU-T G.113, Appendix I, has planning values."""
+
+    #: By what scenarios and `--codec` call it.
+    name: str
+    #: What it is called in words.
+    words: str
+    #: Duration of the speech in a packet, in seconds.
+    packet_s: float
+    #: Delay of coding and packetization, in seconds (G.114, A.2).
+    delay_s: float
+
+
+#: By the name that `--codec` takes.
+CODECS = {name: Codec(name, *rest) for name, *rest in _core.codecs()}
 
 
 @dataclass(frozen=True)
@@ -85,67 +102,28 @@ def calls(classes: Lists, histogram: Lists, telephony: Telephony) -> dict[str, C
     """Return the rating of a call through each class, by its name.
 
     Every packet is played at the least delay of its class and replication plus the de-jitter buffer; later
-    ones are lost. Delays are known to the width of their bin, a thousandth.
+    ones are lost. Delays are known to the width of their bin, a thousandth. The model is ITU-T G.107.
     """
-    bins = _bins(histogram)
-    samples: dict[str, list[_Sample]] = {}
-    for replication, name, delivered, dropped, least in zip(
-        *(classes[column] for column in CLASS_COLUMNS), strict=True
-    ):
-        found = bins.get((replication, name), [])
-        samples.setdefault(name, []).append(_sample(delivered, dropped, least, found, telephony))
-    return {name: _call(found, telephony) for name, found in samples.items()}
-
-
-@dataclass(frozen=True)
-class _Sample:
-    """A replication: delay in seconds, late and lost packets in percent; `None` where nothing arrived."""
-
-    delay_s: float | None = None
-    late: float | None = None
-    lost: float = 0.0
-
-
-def _bins(histogram: Lists) -> dict[tuple[int, str], list[tuple[float, int]]]:
-    """Return the distribution of delays of each replication and class: upper edge in seconds, packets."""
-    rows = [
+    bins = [
         (replication, name, edge, packets)
         for replication, name, quantity, edge, packets in zip(
             *(histogram[column] for column in HISTOGRAM_COLUMNS), strict=True
         )
         if quantity == "delay"
     ]
-    rows.sort()
-    return {key: [row[2:] for row in group] for key, group in groupby(rows, lambda row: row[:2])}
+    rated = _core.rate_calls(
+        list(zip(*(classes[column] for column in CLASS_COLUMNS), strict=True)),
+        bins,
+        telephony.codec.name,
+        telephony.jitter_buffer_s,
+        telephony.burst_ratio,
+        telephony.advantage,
+    )
+    return {name: _call(samples, remark) for name, samples, remark in rated}
 
 
-def _sample(
-    delivered: int, dropped: int, least_s: float, bins: Sequence[tuple[float, int]], telephony: Telephony
-) -> _Sample:
-    counted = sum(packets for _, packets in bins)
-    if not delivered or not counted:
-        return _Sample()
-    playout = least_s + telephony.jitter_buffer_s
-    late = sum(packets for edge, packets in bins if edge > playout) / counted
-    lost = (dropped + late * delivered) / (delivered + dropped)
-    return _Sample(playout + telephony.codec.delay_s, 100.0 * late, 100.0 * lost)
-
-
-def _call(samples: Sequence[_Sample], telephony: Telephony) -> Call:
-    delay = Figure.over([one.delay_s for one in samples], "s")
-    late = Figure.over([one.late for one in samples], "%")
-    if delay is None or late is None:
-        some = any(one.delay_s is not None for one in samples)
-        return Call(None, None, None, None, f"no packet arrived{' in a replication' if some else ''}")
-    rated = [
-        rating(one.delay_s or 0.0, one.lost, telephony.codec, telephony.burst_ratio, telephony.advantage)
-        for one in samples
-    ]
-    r = Figure.over(rated, "")
-    if r is None:
-        return Call(None, None, delay, late, f"G.113 has no Bpl of {telephony.codec.words} for losses")
-    mos = Figure.over([None if one is None else opinion(one) for one in rated], "")
-    greatest = max(one.lost for one in samples)
-    beyond = delay.mean > LONGEST_DELAY_S or greatest > GREATEST_LOSS_PERCENT
-    remark = "beyond the 500 ms and 20 % of loss up to which G.107 holds" if beyond else ""
-    return Call(r, mos, delay, late, remark)
+def _call(samples: Sequence[tuple[float | None, ...]], remark: str) -> Call:
+    r, mos, delay, late = (list(column) for column in zip(*samples, strict=True))
+    return Call(
+        Figure.over(r, ""), Figure.over(mos, ""), Figure.over(delay, "s"), Figure.over(late, "%"), remark
+    )

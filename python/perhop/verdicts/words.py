@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from perhop import _core
 from perhop.quantity import number
-from perhop.verdicts.emodel import category
 from perhop.verdicts.figures import Figure, listed, rate_of
 from perhop.verdicts.places import CAUSES
 from perhop.verdicts.uses import USES
@@ -160,7 +160,7 @@ def _why(verdict: Verdict, use: str) -> str:
     r, mos = verdict.call.r, verdict.call.mos
     if r is None or mos is None:
         return f" ({verdict.call.remark})" if verdict.call.remark else ""
-    return f" (R {_rounded(r, 1)}, MOS {_rounded(mos, 2)}: {category(r.mean)})"
+    return f" (R {_rounded(r, 1)}, MOS {_rounded(mos, 2)}: {_core.speech_category(r.mean)})"
 
 
 def _rounded(figure: Figure, digits: int) -> str:

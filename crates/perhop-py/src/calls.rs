@@ -1,0 +1,69 @@
+//! The E-model for Python: codecs, categories, and calls through the classes of a run.
+
+use std::collections::BTreeMap;
+
+use perhop_measure::emodel;
+use perhop_measure::telephony::{self, Delivered, Telephony};
+use perhop_scenario::Codec;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A row of the classes of a run: replication, class, delivered and dropped packets, least delay in seconds.
+type ClassRow = (u64, String, u64, u64, Option<f64>);
+/// A row of their distributions of delay: replication, class, upper edge of a bin in seconds, packets.
+type BinRow = (u64, String, f64, u64);
+/// R, MOS, mouth to ear in seconds, late packets in percent, of one replication.
+type Rated = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
+
+/// What is known of every codec: its name, what it is in words, seconds of speech in a packet, seconds of
+/// coding and packetization.
+#[pyfunction]
+pub(crate) fn codecs() -> Vec<(&'static str, &'static str, f64, f64)> {
+    let planning = Codec::ALL.map(Codec::planning);
+    planning
+        .iter()
+        .map(|one| (one.name, one.words, one.packet().as_seconds(), one.delay().as_seconds()))
+        .collect()
+}
+
+/// The category of the quality of speech of R by ITU-T G.109.
+#[pyfunction]
+pub(crate) fn speech_category(r: f64) -> &'static str {
+    emodel::category(r).0
+}
+
+/// The call through each class, in the order in which `classes` has them: its name, what it is in each
+/// replication, and a remark.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // Python hands over new lists
+pub(crate) fn rate_calls(
+    classes: Vec<ClassRow>,
+    bins: Vec<BinRow>,
+    codec: &str,
+    jitter_buffer_s: f64,
+    burst_ratio: f64,
+    advantage: f64,
+) -> PyResult<Vec<(String, Vec<Rated>, String)>> {
+    let codec = Codec::named(codec).ok_or_else(|| PyValueError::new_err(format!("no codec {codec}")))?;
+    let telephony = Telephony { codec: codec.planning(), jitter_buffer_s, burst_ratio, advantage };
+    let mut by_class: BTreeMap<(u64, &str), Vec<(f64, u64)>> = BTreeMap::new();
+    for (replication, class, edge, packets) in &bins {
+        by_class.entry((*replication, class)).or_default().push((*edge, *packets));
+    }
+    let rows: Vec<Delivered> = classes
+        .iter()
+        .map(|(replication, class, delivered, dropped, least)| Delivered {
+            replication: *replication,
+            class,
+            delivered: *delivered,
+            dropped: *dropped,
+            least_s: least.unwrap_or(f64::NAN),
+            bins: by_class.remove(&(*replication, class.as_str())).unwrap_or_default(),
+        })
+        .collect();
+    let calls = telephony::rate_calls(&rows, &telephony).into_iter().map(|call| {
+        let rated = call.rated.iter().map(|one| (one.r, one.mos, one.mouth_to_ear_s, one.late_percent));
+        (call.class.to_owned(), rated.collect(), call.remark)
+    });
+    Ok(calls.collect())
+}
