@@ -63,8 +63,29 @@ TABLES: Mapping[str, Mapping[str, Kind]] = {
         "flow end", "connection in_flight_bytes", "time_s cwnd_segments ssthresh_segments srtt_s rto_s"
     ),
     "colors": _table("class color", "delivered_packets delivered_bytes", "throughput_bps delay_mean_s"),
+    "calls": _table(
+        "flow class codec",
+        "delivered_packets dropped_packets late_packets",
+        "late_percent missing_percent burst_ratio playout_delay_s mouth_to_ear_s r mos",
+    ),
+    "games": _table(
+        "flow class",
+        "commands ticks",
+        "lost_commands_percent late_ticks_percent up_p50_s up_p99_s down_p50_s down_p99_s up_jitter_s "
+        "down_jitter_s response_p50_s response_p95_s response_p99_s",
+    ),
+    "videos": _table(
+        "flow class",
+        "segments switches stalls",
+        "startup_delay_s stalled_s stalled_percent played_s bitrate_mean_bps",
+    ),
+    "pages": _table("flow class", "pages objects", "load_mean_s load_p50_s load_p75_s load_p95_s"),
+    "speed_tests": _table("flow class", "connections probes", "rate_bps rate_mean_bps loaded_latency_s rpm"),
     "runs": _table("", "packet_hops", "fairness"),
 }
+
+#: Tables that runs have which were saved by this version, and may be missing in older ones.
+ADDED_TABLES = frozenset({"calls", "games", "videos", "pages", "speed_tests"})
 
 #: Columns that runs have which were saved by this version, and may be missing in older ones.
 ADDED: Mapping[str, Mapping[str, Kind]] = {"queues": {"most_packets": "count", "most_bytes": "count"}}
@@ -104,6 +125,11 @@ SUMMARY: Mapping[str, Any] = {
     "conditioners": _groups("conditioners", "node", "neighbor", "side", "stage", "color"),
     "colors": _groups("colors", "class", "color"),
     "tcp": _groups("transactions", "class"),
+    "calls": Optional(_groups("calls", "class", "codec")),
+    "games": Optional(_groups("games", "class")),
+    "videos": Optional(_groups("videos", "class")),
+    "pages": Optional(_groups("pages", "class")),
+    "speed_tests": Optional(_groups("speed_tests", "class")),
     "fairness": METRIC,
     "packet_hops": int,
     "rates": Optional([_RATE]),

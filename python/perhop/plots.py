@@ -53,6 +53,10 @@ class Plots:
         """Plot the distribution of the one-way delay of each class."""
         return self._made("delay_histogram")
 
+    def page_load_cdf(self) -> Any:  # noqa: ANN401 - a Chart
+        """Plot the cumulative distribution of the times that web pages took to load, % of the pages."""
+        return self._made("page_load_cdf")
+
     def congestion_window(self, *, replication: int = 0) -> Any:  # noqa: ANN401 - a Chart
         """Plot the congestion windows of the probed connections over time, segments."""
         return self._made("congestion_window", replication=replication)

@@ -13,7 +13,7 @@ from perhop import _core, disk, manifest
 from perhop.core_types import DropCurves
 from perhop.document import typed
 from perhop.errors import Diagnostic, InvalidInputError, ScenarioError, UnknownNameError
-from perhop.layout import SUMMARY, TABLES
+from perhop.layout import ADDED_TABLES, SUMMARY, TABLES
 from perhop.loading import damaged
 from perhop.manifest import json_text
 from perhop.plots import Plots
@@ -21,7 +21,7 @@ from perhop.ports import resolved
 from perhop.saved import Saved
 from perhop.saving import whole_folder
 from perhop.schema_types import ScenarioConfig
-from perhop.shape import require
+from perhop.shape import Optional, require
 from perhop.tables import class_table, notebook
 
 if TYPE_CHECKING:
@@ -41,7 +41,10 @@ _EMPTY_TABLES: dict[tuple[object, ...], bytes] = {}
 _MANIFEST = {
     "seed": int,
     "replications": int,
-    "tables": {table: dict.fromkeys(columns, str) for table, columns in TABLES.items()},
+    "tables": {
+        table: Optional(dict.fromkeys(columns, str)) if table in ADDED_TABLES else dict.fromkeys(columns, str)
+        for table, columns in TABLES.items()
+    },
 }
 
 
@@ -287,6 +290,31 @@ class Results:
     def transactions(self) -> pl.DataFrame:
         """Rate and completion times of TCP transactions, per class and replication."""
         return self.table("transactions")
+
+    @property
+    def calls(self) -> pl.DataFrame:
+        """R, MOS, delay from mouth to ear, late and lost packets of each call (`voice`)."""
+        return self.table("calls")
+
+    @property
+    def games(self) -> pl.DataFrame:
+        """Delays of commands and snapshots, response times and late ticks of each player (`game`)."""
+        return self.table("games")
+
+    @property
+    def videos(self) -> pl.DataFrame:
+        """Start-up delay, stalls, bitrate and switches of each player of adaptive video (`video`)."""
+        return self.table("videos")
+
+    @property
+    def pages(self) -> pl.DataFrame:
+        """Pages, and the times that they took to load, of each browser (`page-load`)."""
+        return self.table("pages")
+
+    @property
+    def speed_tests(self) -> pl.DataFrame:
+        """Rate, latency under load and responsiveness of each speed test (`speed-test`)."""
+        return self.table("speed_tests")
 
     @property
     def connections(self) -> pl.DataFrame:

@@ -87,6 +87,99 @@ def conditioner_table(summary: Mapping[str, Any]) -> Table:
     )
 
 
+@dataclass(frozen=True)
+class Application:
+    """An application by which people judge a network: its table, and the figures that its users quote."""
+
+    #: The key of the summary, which is the name of the table.
+    key: str
+    title: str
+    keys: Sequence[str]
+    #: Headings, of up to two lines, and columns.
+    figures: Sequence[tuple[str, str]]
+
+
+#: In the order in which they are shown.
+APPLICATIONS = (
+    Application(
+        "calls",
+        "Calls",
+        ("class", "codec"),
+        (
+            ("R", "r"),
+            ("MOS", "mos"),
+            ("mouth\nto ear", "mouth_to_ear_s"),
+            ("lost or\nlate %", "missing_percent"),
+            ("late %", "late_percent"),
+            ("burst\nratio", "burst_ratio"),
+        ),
+    ),
+    Application(
+        "games",
+        "Games",
+        ("class",),
+        (
+            ("response\np50", "response_p50_s"),
+            ("response\np99", "response_p99_s"),
+            ("late\nticks %", "late_ticks_percent"),
+            ("lost com-\nmands %", "lost_commands_percent"),
+            ("jitter\nup", "up_jitter_s"),
+            ("jitter\ndown", "down_jitter_s"),
+        ),
+    ),
+    Application(
+        "videos",
+        "Adaptive video",
+        ("class",),
+        (
+            ("start-up\ndelay", "startup_delay_s"),
+            ("stalls", "stalls"),
+            ("stalled\ntime", "stalled_s"),
+            ("stalled %", "stalled_percent"),
+            ("bitrate\nmean", "bitrate_mean_bps"),
+            ("switches", "switches"),
+        ),
+    ),
+    Application(
+        "pages",
+        "Page loads",
+        ("class",),
+        (
+            ("pages", "pages"),
+            ("load time\nmean", "load_mean_s"),
+            ("load time\np50", "load_p50_s"),
+            ("load time\np75", "load_p75_s"),
+            ("load time\np95", "load_p95_s"),
+        ),
+    ),
+    Application(
+        "speed_tests",
+        "Speed tests",
+        ("class",),
+        (
+            ("rate", "rate_bps"),
+            ("rate,\nwhole test", "rate_mean_bps"),
+            ("latency\nunder load", "loaded_latency_s"),
+            ("round trips\nper minute", "rpm"),
+        ),
+    ),
+)
+
+
+def application_tables(summary: Mapping[str, Any]) -> list[Table]:
+    """Return the figures of each kind of application that a run has."""
+    return [
+        summary_table(
+            summary[one.key],
+            list(one.keys),
+            [(name.replace("com-\nmands", "commands").replace("\n", " "), key) for name, key in one.figures],
+            one.title,
+        )
+        for one in APPLICATIONS
+        if summary.get(one.key)
+    ]
+
+
 def summary_table(
     rows: list[dict[str, Any]], keys: list[str], columns: list[tuple[str, str]], caption: str
 ) -> Table:

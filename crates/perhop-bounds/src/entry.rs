@@ -59,7 +59,7 @@ fn of_traffic(
     // Flows of one entry differ in their ports alone: where nobody asks for these, all are one stream. A
     // recording is replayed once.
     let replays = matches!(traffic.source, SourceConfig::Pcap(_));
-    let alike = if replays { 1 } else { traffic.count };
+    let alike = if replays { 1 } else { traffic.flows() };
     let (numbers, flows) = if replays || !reads_ports(scenario) { (1, alike) } else { (alike, 1) };
     let class = traffic.class.as_ref().unwrap_or(&traffic.name);
     let entry = |answers: bool, path: &Vec<LinkId>| Entry {

@@ -56,8 +56,16 @@ pub fn sent(
         return Ok([segments(packet), segments(back)]);
     }
     let one = |lengths, own| vec![Sent { packet, lengths, own }];
-    let forth = match &traffic.source {
-        SourceConfig::Cbr(config) => one(Lengths::of(config.packet.ip_length()), Some(cbr(config))),
+    let regular = |source: &SourceConfig, packet| match source {
+        SourceConfig::Cbr(config) => {
+            vec![Sent { packet, lengths: Lengths::of(config.packet.ip_length()), own: Some(cbr(config)) }]
+        }
+        _ => Vec::new(),
+    };
+    let back = template(traffic.reply_dscp.unwrap_or(traffic.dscp), key.reversed());
+    let back = traffic.source.back().map_or_else(Vec::new, |source| regular(&source, back));
+    let forth = match traffic.source.forth().as_ref() {
+        source @ SourceConfig::Cbr(_) => regular(source, packet),
         SourceConfig::OnOff(config) => one(Lengths::of(config.packet.ip_length()), Some(on_off(config))),
         SourceConfig::Poisson(config) => one(of_poisson(config), None),
         SourceConfig::Trace(config) => {
@@ -81,7 +89,7 @@ pub fn sent(
         }
         _ => Vec::new(),
     };
-    Ok([forth, Vec::new()])
+    Ok([forth, back])
 }
 
 fn of_segments(tcp: &TcpConfig, longest: Option<u32>) -> Result<Lengths, ConfigError> {

@@ -133,6 +133,15 @@ fn refuse_traffic(scenario: &Scenario) -> Result<(), ConfigError> {
         let refused = if matches!(traffic.source, SourceConfig::Pcap(_)) {
             ConfigError::new("source.pcap", "a live run cannot replay a capture")
                 .help("use `perhop run`, or a `trace` of times and sizes")
+        } else if matches!(
+            traffic.source,
+            SourceConfig::Video(_) | SourceConfig::PageLoad(_) | SourceConfig::SpeedTest(_)
+        ) {
+            ConfigError::new("source", "hosts of a live run have no players, browsers and speed tests")
+                .help("use `perhop run`, or `request-response`, `web` or `bulk`")
+        } else if matches!(traffic.source, SourceConfig::Game(_)) {
+            ConfigError::new("source.game", "a live run has no servers that send by themselves")
+                .help("use `perhop run`, or `cbr` in each direction")
         } else if !matches!(traffic.protocol(), Protocol::TCP | Protocol::UDP) {
             ConfigError::new("protocol", "hosts of a live run send UDP and TCP only")
                 .help("use `perhop run`, or remove `protocol`")
@@ -148,7 +157,7 @@ fn refuse_traffic(scenario: &Scenario) -> Result<(), ConfigError> {
 fn mtu(scenario: &Scenario, base: &Path) -> Result<u32, ConfigError> {
     let mut mtu = ETHERNET_MTU;
     for (index, traffic) in scenario.traffic.iter().enumerate() {
-        let longest = match &traffic.source {
+        let longest = match traffic.source.forth().as_ref() {
             SourceConfig::Cbr(cbr) => cbr.packet.ip_length(),
             SourceConfig::OnOff(on_off) => on_off.packet.ip_length(),
             SourceConfig::Poisson(poisson) if poisson.sizes == SizeLaw::Fixed => poisson.packet.ip_length(),

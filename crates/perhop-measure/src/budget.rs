@@ -12,6 +12,8 @@ const THROUGHPUT_ROW: f64 = 110.0;
 const DELAY_ROW: f64 = 250.0;
 const PACKET_ROW: f64 = 140.0;
 const CONNECTION_ROW: f64 = 200.0;
+/// Bytes of a packet of a call or a game, which is kept until its replication ends.
+const HEARD: f64 = 48.0;
 /// Bytes of a replication besides: its tables, and the rows for a class (with its distributions), for a flow
 /// and for a queue.
 const REPLICATION: f64 = 30e3;
@@ -77,9 +79,17 @@ impl Budget {
                 remedy: "a shorter duration, or no list of packets",
             });
         }
+        let judged = scenario.traffic.iter().filter(|one| one.source.is_judged_by_packets());
+        let heard: f64 = judged.map(|one| packets(scenario, one) + sent_back(scenario, one)).sum();
+        parts.push(Part::of(
+            "traffic",
+            "packets of calls and games",
+            count * heard * HEARD,
+            "a shorter duration",
+        ));
         let connections = scenario.measure.connections.iter().map(|probe| {
             let traffic = scenario.traffic.iter().find(|traffic| traffic.name == probe.traffic);
-            let flows = if probe.flow.is_some() { 1 } else { traffic.map_or(0, |traffic| traffic.count) };
+            let flows = if probe.flow.is_some() { 1 } else { traffic.map_or(0, TrafficConfig::flows) };
             samples(probe.every) * f64::from(flows)
         });
         let rows: f64 = connections.sum();
@@ -128,7 +138,7 @@ impl Part {
 
 /// What every replication takes, whatever is measured.
 fn replicated(scenario: &Scenario, count: f64) -> Part {
-    let flows: f64 = scenario.traffic.iter().map(|traffic| f64::from(traffic.count)).sum();
+    let flows: f64 = scenario.traffic.iter().map(|traffic| f64::from(traffic.flows())).sum();
     let queues: f64 = scenario
         .links
         .iter()
@@ -174,7 +184,7 @@ pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     let at = |rate: f64, packet: PacketSize| {
         f64::from(traffic.count) * rate * seconds / (8.0 * packet.counted() as f64)
     };
-    match &traffic.source {
+    match traffic.source.forth().as_ref() {
         SourceConfig::Cbr(cbr) => at(cbr.rate.as_bits_per_second() as f64, cbr.packet),
         SourceConfig::OnOff(on_off) => {
             let (on, off) = (on_off.on_time.as_seconds(), on_off.off_time.as_seconds());
@@ -184,6 +194,12 @@ pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
         SourceConfig::Trace(_) | SourceConfig::Pcap(_) => 0.0,
         _ => slowest(scenario, traffic) * seconds / (8.0 * SEGMENT),
     }
+}
+
+/// Packets that the receiver of `traffic` sends back by itself, about.
+fn sent_back(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
+    let back = traffic.source.back();
+    back.map_or(0.0, |source| packets(scenario, &TrafficConfig { source, ..traffic.clone() }))
 }
 
 /// Bits per second of the slowest link from the sender to the receiver.

@@ -26,7 +26,7 @@ pub struct Flow {
     pub number: u32,
     /// Index of its class in results.
     pub class: usize,
-    /// Whether it leads back, from the server of TCP traffic to its client.
+    /// Whether it leads back, from the server of TCP traffic or of a game to its client.
     pub answers: bool,
 }
 
@@ -114,10 +114,10 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     let mut flows = Vec::new();
     for (traffic, config) in scenario.traffic.iter().enumerate() {
         let ends = [address(&config.from), address(&config.to)];
-        for number in 0..config.count {
+        for number in 0..config.flows() {
             let key = config.flow_key(ends, number);
             flows.push(FlowId { traffic, number, answers: false, key });
-            if key.protocol == Protocol::TCP {
+            if key.protocol == Protocol::TCP || config.source.back().is_some() {
                 flows.push(FlowId { traffic, number, answers: true, key: key.reversed() });
             }
         }
@@ -180,14 +180,16 @@ impl Measurements {
         let mut measurements = Measurements::new(scenario);
         for (traffic, config) in scenario.traffic.iter().enumerate() {
             let class = measurements.class_of(config);
-            if Plan::of(&config.source).is_some() {
-                let classes = [class, measurements.class_of_answers(class)];
-                for number in 0..config.count {
+            let back = config.source.back().map(|_| measurements.class_of_answers(class));
+            let classes = Plan::of(&config.source).map(|_| [class, measurements.class_of_answers(class)]);
+            for number in 0..config.flows() {
+                if let Some(classes) = classes {
                     measurements.add_session(traffic, number, classes);
+                    continue;
                 }
-            } else {
-                for number in 0..config.count {
-                    measurements.add_flow(Flow { traffic, number, class, answers: false });
+                measurements.add_flow(Flow { traffic, number, class, answers: false });
+                if let Some(class) = back {
+                    measurements.add_flow(Flow { traffic, number, class, answers: true });
                 }
             }
         }
@@ -278,6 +280,11 @@ impl Measurements {
             let named = |flow: &Flow| measure.packets.contains(&scenario.traffic[flow.traffic].name);
             let kept = self.flows.iter().map(named).collect();
             self.samples().packets = Some(PacketLog { kept, packets: Vec::new() });
+        }
+        let is_heard = |flow: &Flow| scenario.traffic[flow.traffic].source.is_judged_by_packets();
+        if self.flows.iter().any(is_heard) {
+            let kept = self.flows.iter().map(is_heard).collect();
+            self.samples().heard = Some(PacketLog { kept, packets: Vec::new() });
         }
         if let Some(every) = measure.delay_every.filter(|every| *every > Time::ZERO) {
             let intervals = Intervals::new(begins, ends, every, DelayStatistics::default());

@@ -3,6 +3,7 @@
 //! Every table has one row per observation and its keys (replication, class, port, …) as columns;
 //! `docs/results.md` describes them. Results depend neither on wall time nor on the number of threads.
 
+mod applications;
 mod colors;
 mod series;
 mod summary;

@@ -2,6 +2,7 @@
 
 use perhop_qos::units::Time;
 
+use crate::applications::{PageTally, SpeedTally, VideoTally};
 use crate::counters::Delays;
 
 /// Index of the client's end in arrays with an element for each end of a session.
@@ -132,6 +133,12 @@ pub struct TcpMeasurements {
     pub completions: Vec<(usize, Delays)>,
     /// In the order of the scenario's `measure.connections`.
     pub series: Vec<ConnectionSeries>,
+    /// Of each player of adaptive video, in the order of the scenario's traffic.
+    pub videos: Vec<VideoTally>,
+    /// Of each browser, in that order.
+    pub pages: Vec<PageTally>,
+    /// Of each speed test, in that order.
+    pub speed_tests: Vec<SpeedTally>,
 }
 
 impl TcpMeasurements {

@@ -17,9 +17,11 @@ mod default;
 mod diagnostic;
 mod document;
 pub mod drop_curves;
+mod judged;
 mod lint;
 mod load;
 mod measure;
+mod media;
 mod message;
 mod nearest;
 mod nodes;
@@ -49,10 +51,14 @@ pub use configuration::{
 };
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
 pub use document::Document;
+pub use judged::{
+    Adaptation, BbaRule, BolaRule, ObjectsConfig, PageConfig, SpeedTestConfig, ThroughputRule, VideoConfig,
+};
 pub use load::{Checked, Loaded, Loader, PolicySet, load, load_json};
 pub use measure::{
     CaptureConfig, ConnectionEnd, ConnectionProbeConfig, DelayScope, MeasureConfig, QueueProbeConfig,
 };
+pub use media::{AdaptiveBuffer, GameConfig, JitterBuffer, TalkSpurts, VoiceConfig};
 pub use nodes::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
 pub use path::ValuePath;
 pub use recording::{Recorded, Recording, TcpNumbers, read_recording};

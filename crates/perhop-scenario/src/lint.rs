@@ -125,7 +125,7 @@ fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
             };
             sent.push(ports);
         }
-        if protocol == Protocol::TCP {
+        if protocol == Protocol::TCP || traffic.source.back().is_some() {
             let reply = traffic.reply_dscp.unwrap_or(traffic.dscp);
             sent.push(MatchConfig { source_port: one(ports), ..of(to, from, reply) });
         }

@@ -57,8 +57,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of `source` and its TCP; `None` if it sends datagrams.
+    /// The plan of `source` and its TCP; `None` if it sends datagrams. Where connections have different
+    /// plans, it is that of the first.
     pub fn of(source: &SourceConfig) -> Option<(Plan, &TcpConfig)> {
+        Plan::of_flow(source, 0)
+    }
+    /// The plan of flow `number` of `source`, and its TCP. Of an application that decides by itself what to
+    /// request, the plan says only how it uses connections.
+    pub fn of_flow(source: &SourceConfig, number: u32) -> Option<(Plan, &TcpConfig)> {
         let (connections, beginning) = (Connections::One, Beginning::InTurn);
         let closing = Closing::Client;
         let in_turn = |request, response| Plan { request, response, connections, closing, beginning };
@@ -88,7 +94,22 @@ impl Plan {
                 let connections = Connections::PerTransaction;
                 (Plan { request, response: 0, connections, closing, beginning }, &config.tcp)
             }
+            SourceConfig::Video(config) => {
+                (in_turn(Request::Fixed(config.request.as_bytes()), 1), &config.tcp)
+            }
+            SourceConfig::PageLoad(config) => {
+                let plan = in_turn(Request::Fixed(config.request.as_bytes()), 1);
+                (Plan { connections: Connections::PerTransaction, ..plan }, &config.tcp)
+            }
+            SourceConfig::SpeedTest(config) => {
+                // The last connection is the probe.
+                let is_probe = number % source.connections() == config.connections;
+                let byte = ByteSize::from_bytes(1);
+                (if is_probe { fixed(byte, byte) } else { in_turn(Request::Endless, 0) }, &config.tcp)
+            }
             SourceConfig::Cbr(_)
+            | SourceConfig::Voice(_)
+            | SourceConfig::Game(_)
             | SourceConfig::OnOff(_)
             | SourceConfig::Poisson(_)
             | SourceConfig::Trace(_)

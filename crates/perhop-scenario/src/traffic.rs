@@ -14,6 +14,8 @@ use super::application::{
     BulkConfig, ConnectRequestResponseConfig, FileTransferConfig, RequestResponseConfig, WebConfig,
 };
 use super::default::number;
+use super::judged::{PageConfig, SpeedTestConfig, VideoConfig};
+use super::media::{GameConfig, VoiceConfig};
 
 /// One or several similar flows from one host to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +78,12 @@ impl TrafficConfig {
         }
     }
 
+    /// How many flows it has in each direction: as many as connections, where an application uses several at
+    /// once.
+    pub fn flows(&self) -> u32 {
+        self.count.saturating_mul(self.source.connections())
+    }
+
     /// The random streams of flow `number`, and when it starts: at `start`, and a random part of
     /// `start_within` later. Its source draws from the child stream `source`, its application from `session`.
     pub fn flow_start(&self, number: u32, streams: &Streams) -> (Streams, Time) {
@@ -100,6 +108,10 @@ pub enum SourceConfig {
     Trace(TraceConfig),
     /// Replay of the packets of a pcap or pcapng capture at their times.
     Pcap(PcapConfig),
+    /// The voice of one party of a call, behind a de-jitter buffer.
+    Voice(VoiceConfig),
+    /// A game: commands of a player, snapshots of a server each tick.
+    Game(GameConfig),
     /// TCP: one connection with unlimited data.
     Bulk(BulkConfig),
     /// TCP: alternating requests and responses on one connection.
@@ -110,6 +122,24 @@ pub enum SourceConfig {
     FileTransfer(FileTransferConfig),
     /// TCP: many short transfers that start at random times.
     Web(WebConfig),
+    /// TCP: adaptive video, segment after segment in the bitrate that the player chooses.
+    Video(VideoConfig),
+    /// TCP: a browser that loads web pages over several connections.
+    PageLoad(PageConfig),
+    /// TCP: several connections with bulk data, and a probe of the latency under that load.
+    SpeedTest(SpeedTestConfig),
+}
+
+impl SourceConfig {
+    /// How many connections one application of it uses at once.
+    pub fn connections(&self) -> u32 {
+        match self {
+            SourceConfig::PageLoad(page) => page.connections.max(1),
+            // One is the probe.
+            SourceConfig::SpeedTest(test) => test.connections.saturating_add(1),
+            _ => 1,
+        }
+    }
 }
 
 /// Size of a packet, and the bytes that the rate of the source counts.

@@ -18,6 +18,8 @@ pub enum HostEvent {
     ConnectionTimer(u32),
     /// A probe of TCP connections takes a sample.
     ConnectionSample(u32),
+    /// A slice of a speed test is over.
+    SpeedSample(u32),
     /// The warm-up is over.
     WarmupEnds,
 }

@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::event::HostEvent;
 use crate::flow::{flow_of, payload, sequence_of};
 use crate::hosts::{FlowSource, QueueProbe};
-use crate::session::{Carried, Sessions};
+use crate::session::{Carried, Sessions, sample_speed};
 
 /// What happens at hosts, whatever carries their packets.
 pub(crate) trait HostEvents: Sessions {
@@ -29,6 +29,7 @@ pub(crate) trait HostEvents: Sessions {
                 let (slot, next) = hosts.transport.sample(now, probe as usize);
                 agenda.schedule(slot, next);
             }
+            HostEvent::SpeedSample(test) => sample_speed(self, test as usize),
             HostEvent::WarmupEnds => self.hosts_mut().transport.end_warmup(),
         }
     }

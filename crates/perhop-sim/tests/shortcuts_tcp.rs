@@ -28,7 +28,7 @@ struct Flow {
 }
 
 fn flows() -> impl Strategy<Value = Vec<Flow>> {
-    let flow = (0u8..8, 0..PROFILES.len(), 0..PAIRS, 0..PAIRS, any::<bool>(), 0u8..4, any::<bool>());
+    let flow = (0u8..12, 0..PROFILES.len(), 0..PAIRS, 0..PAIRS, any::<bool>(), 0u8..4, any::<bool>());
     let flow = flow.prop_map(|(application, profile, from, to, spread, stops, ecn)| Flow {
         application,
         profile,
@@ -59,6 +59,12 @@ fn source(flow: &Flow) -> Value {
         5 => json!({"connect-request-response": {"tcp": tcp, "request": "100B", "response": "9kB",
                     "closes-first": closes_first}}),
         6 => json!({"file-transfer": {"tcp": tcp, "size": "20kB", "connection": "per-file"}}),
+        7 => json!({"video": {"tcp": tcp, "segment": "200ms", "starts-with": "200ms", "buffer": "1s"}}),
+        8 => {
+            json!({"page-load": {"tcp": tcp, "connections": 3, "html": "3kB", "think": "100ms", "parse": "5ms",
+                    "scripts": {"count": 5, "size": "4kB"}, "images": {"count": 2, "size": "9kB"}}})
+        }
+        9 => json!({"speed-test": {"tcp": tcp, "connections": 2}}),
         _ => json!({"web": {"tcp": tcp, "mean-gap": "60ms", "mean-size": "6kB"}}),
     }
 }
@@ -129,6 +135,9 @@ fn traffic(flows: &[Flow], network: &Network) -> Vec<Value> {
     if network.udp {
         let source = json!({"poisson": {"rate": "400kb/s", "packet": {"ip": "500B"}}});
         traffic.push(json!({"name": "udp", "from": "c0", "to": "s1", "source": source}));
+        traffic.push(json!({"name": "game", "from": "c1", "to": "s0", "source": {"game": {}}}));
+        let voice = json!({"talk-spurts": {"talk": "200ms", "silence": "100ms"}});
+        traffic.push(json!({"name": "voice", "from": "s1", "to": "c0", "source": {"voice": voice}}));
     }
     traffic
 }

@@ -10,7 +10,7 @@ from perhop.command.columns import Column, fit, most_important, show
 from perhop.configuration import platform_words
 from perhop.quantity import NOTHING, column, interval, number, scale
 from perhop.results import Results
-from perhop.tables import described
+from perhop.tables import APPLICATIONS, Application, described
 
 _CAUSE = "dropped_"
 _NOT_CAUSES = {"dropped_packets", "dropped_percent"}
@@ -71,6 +71,8 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
         _show_queues(summary.get("rates", []))
     if summary["tcp"] and not queues:
         _show_tcp(summary["tcp"])
+    for one in APPLICATIONS:
+        _show_application(one, summary.get(one.key) or [])
 
 
 def _is_quiet_reply(group: Mapping[str, Any]) -> bool:
@@ -193,6 +195,12 @@ def _show_tcp(groups: list[dict[str, Any]]) -> None:
     timed = any(_mean(group["transactions"]) for group in groups)
     metrics = [*_TCP, *(_TRANSACTIONS if timed else [])]
     show("TCP", [_names(groups)], [_column(name, key, groups) for name, key in metrics])
+
+
+def _show_application(application: Application, groups: list[dict[str, Any]]) -> None:
+    if groups:
+        keys = [Column(key, [str(group[key]) for group in groups], numeric=False) for key in application.keys]
+        show(application.title, keys, [_column(name, key, groups) for name, key in application.figures])
 
 
 def _names(groups: Sequence[Mapping[str, Any]]) -> Column:

@@ -40,9 +40,9 @@ def plot(
     ----------
     kind
         For a run: throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram,
-        cwnd. For several runs: share. For a sweep: any metric as delay_p99 or share, heat-map:METRIC,
-        parallel:METRIC, pareto:CLASS.METRIC,CLASS.METRIC. For a study: published (and measured figures),
-        curve.
+        cwnd, page-load-cdf. For several runs: share. For a sweep: any metric as delay_p99 or share,
+        heat-map:METRIC, parallel:METRIC, pareto:CLASS.METRIC,CLASS.METRIC. For a study: published (and
+        measured figures), curve.
     folders
         A folder of results; several runs are laid upon each other (throughput, delay, ipdv, delay-cdf,
         delay-histogram); for share a folder of a sweep, or several runs that differ in a parameter.

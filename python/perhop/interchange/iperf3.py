@@ -14,7 +14,16 @@ from perhop.results import Results
 from perhop.saving import json_text, replace_file
 
 # Sources whose flows are TCP streams.
-_TCP = ("bulk", "request-response", "connect-request-response", "file-transfer", "web")
+_TCP = (
+    "bulk",
+    "request-response",
+    "connect-request-response",
+    "file-transfer",
+    "web",
+    "video",
+    "page-load",
+    "speed-test",
+)
 # Suffix of the reverse direction of TCP, which iperf3 does not report.
 _BACK = " (back)"
 

@@ -34,22 +34,50 @@ def delay_cdf(results: Results, *, log_x: bool = False) -> Chart:
         InvalidInputError: no packet arrived.
 
     """
-    marks: list[Mark] = []
     divisor, unit, distributions = _delays(results)
+    return Chart(
+        kind="delay-cdf",
+        title="One-way delay (CDF)",
+        x=Axis("One-way delay", unit, log=log_x),
+        y=Axis("Packets", "%", least=0.0, greatest=100.0),
+        marks=_cumulative(distributions, divisor),
+        caption=caption(results),
+    )
+
+
+def page_load_cdf(results: Results) -> Chart:
+    """Plot the cumulative distribution of the times that web pages took to load, of each class.
+
+    Raises:
+        InvalidInputError: no page was loaded.
+
+    """
+    classes = {group["class"] for group in results.summary.get("pages") or []}
+    if not any(group["pages"]["mean"] for group in results.summary.get("pages") or []):
+        raise InvalidInputError(
+            "no page was loaded: there is no time to plot", "add traffic with `page-load`"
+        )
+    divisor, unit, distributions = _delays(results, "completion", classes)
+    return Chart(
+        kind="page-load-cdf",
+        title="Page load time (CDF)",
+        x=Axis("Page load time", unit, least=0.0),
+        y=Axis("Pages", "%", least=0.0, greatest=100.0),
+        marks=_cumulative(distributions, divisor),
+        caption=caption(results),
+    )
+
+
+def _cumulative(distributions: list[_Distribution], divisor: float) -> tuple[Mark, ...]:
+    """Return the cumulative distribution of each class as a line."""
+    marks: list[Mark] = []
     for name, role, up_to, packets in distributions:
         share = 100.0 * packets.cumsum() / packets.sum()
         # Start at 0 %: with equal delays there would be no line otherwise.
         times, share = np.insert(up_to, 0, up_to[0]) / divisor, np.insert(share, 0, 0.0)
         line = Line(name, role, times, share, stroke=STROKES.get(role, "solid"), steps=True)
         marks.append(thinned(line))
-    return Chart(
-        kind="delay-cdf",
-        title="One-way delay (CDF)",
-        x=Axis("One-way delay", unit, log=log_x),
-        y=Axis("Packets", "%", least=0.0, greatest=100.0),
-        marks=tuple(marks),
-        caption=caption(results),
-    )
+    return tuple(marks)
 
 
 def delay_histogram(results: Results) -> Chart:
@@ -170,9 +198,16 @@ def _visited(samples: pl.DataFrame) -> tuple[float, float] | None:
     return float(averages.min()), float(averages.max())  # type: ignore[arg-type]
 
 
-def _delays(results: Results) -> tuple[float, str, list[_Distribution]]:
-    """Return divisor, unit, and for each class name, role, bounds of delay and packets per bound."""
-    table = results.histogram.filter(pl.col("quantity") == "delay")
+def _delays(
+    results: Results, quantity: str = "delay", classes: set[str] | None = None
+) -> tuple[float, str, list[_Distribution]]:
+    """Return divisor, unit, and for each class name, role, bounds of delay and packets per bound.
+
+    `classes` are those to show, by default all.
+    """
+    table = results.histogram.filter(pl.col("quantity") == quantity)
+    if classes is not None:
+        table = table.filter(pl.col("class").cast(pl.String).is_in(classes))
     if not table.height:
         raise InvalidInputError("no packet arrived: there is no delay to plot")
     found = []

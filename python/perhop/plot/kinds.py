@@ -9,7 +9,7 @@ from typing import Any
 from perhop.errors import InvalidInputError, ScenarioError, UnreadableFileError
 from perhop.plot.asking import asking, asks
 from perhop.plot.chart import Chart
-from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
+from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve, page_load_cdf
 from perhop.plot.over_time import (
     congestion_window,
     delay,
@@ -42,6 +42,7 @@ KINDS: dict[str, Callable[[Results], list[Chart]]] = {
     "delay-cdf": lambda results: [delay_cdf(results)],
     "delay-histogram": lambda results: [delay_histogram(results)],
     "cwnd": lambda results: [congestion_window(results)],
+    "page-load-cdf": lambda results: [page_load_cdf(results)],
 }
 
 # The table of samples that a kind needs.

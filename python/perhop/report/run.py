@@ -14,7 +14,7 @@ from perhop.draw import Picture
 from perhop.errors import InvalidInputError
 from perhop.plot.chart import Chart
 from perhop.results import Results
-from perhop.tables import Table, class_table, conditioner_table, port_table
+from perhop.tables import Table, application_tables, class_table, conditioner_table, port_table
 from perhop.verdicts import Telephony
 from perhop.verdicts import table as verdict_table
 
@@ -53,9 +53,10 @@ class Run:
 
     @cached_property
     def tables(self) -> list[Table]:
-        """The tables of classes, ports with drops, and conditioners."""
+        """The tables of classes, applications, ports with drops, and conditioners."""
         found = [make(self.results.summary) for make in (class_table, port_table, conditioner_table)]
-        return [table for table in found if table.rows]
+        shown = [table for table in found if table.rows]
+        return [*shown[:1], *application_tables(self.results.summary), *shown[1:]]
 
     @cached_property
     def bounds(self) -> Table | None:

@@ -111,6 +111,8 @@ pub struct Samples {
     pub throughput: Option<Intervals<Vec<Count>>>,
     /// Packets one by one.
     pub packets: Option<PacketLog>,
+    /// Packets of calls and games, which are judged by them.
+    pub heard: Option<PacketLog>,
     /// Delays by class, interval by interval; empty where nothing is sampled.
     pub delays: Vec<Intervals<DelayStatistics>>,
 }
@@ -134,9 +136,11 @@ impl Samples {
     ) {
         let delay = now - packet.sent_at;
         self.receive(now, class, packet.length);
-        if let Some(log) = self.packets.as_mut().filter(|log| log.kept.get(flow) == Some(&true)) {
-            let (flow, sent, bytes) = (flow as u32, packet.sent_at, packet.length);
-            log.packets.push(LoggedPacket { flow, number, sent, bytes, delay });
+        for log in [&mut self.packets, &mut self.heard].into_iter().flatten() {
+            if log.kept.get(flow) == Some(&true) {
+                let (flow, sent, bytes) = (flow as u32, packet.sent_at, packet.length);
+                log.packets.push(LoggedPacket { flow, number, sent, bytes, delay });
+            }
         }
         if let Some(statistics) = self.delays.get_mut(class).and_then(|delays| delays.at(now)) {
             statistics.add(delay, variation);
@@ -174,6 +178,7 @@ mod tests {
         let mut samples = Samples {
             throughput: Some(of(vec![Count::default(); 2])),
             packets: Some(PacketLog { kept: vec![false, true], packets: Vec::new() }),
+            heard: None,
             delays: vec![delays.clone(), delays],
         };
         let packet = Packet { length: 500, sent_at: ms(110), ..Packet::default() };

@@ -30,6 +30,16 @@ pub struct Summary {
     conditioners: Option<Vec<Group>>,
     colors: Option<Vec<Group>>,
     tcp: Option<Vec<Group>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<Vec<Group>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    games: Option<Vec<Group>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    videos: Option<Vec<Group>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<Vec<Group>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed_tests: Option<Vec<Group>>,
     fairness: Option<Metric>,
     packet_hops: u64,
     /// `live` for results of live runs.
@@ -73,6 +83,8 @@ impl Summary {
     pub(super) fn new(scenario: &Scenario, seed: u64, replications: u32, tables: &[Table]) -> Summary {
         let table = |name: &str| tables.iter().find(|table| table.name == name);
         let of = |name: &str, keys: &[&'static str]| table(name).map(|table| groups(table, keys));
+        // Few scenarios have applications.
+        let present = |name: &str, keys: &[&'static str]| of(name, keys).filter(|groups| !groups.is_empty());
         let of_runs = |column: &str| table("runs").and_then(|table| table.column(column));
         Summary {
             schema_version: SCHEMA_VERSION,
@@ -87,6 +99,11 @@ impl Summary {
             conditioners: of("conditioners", &["node", "neighbor", "side", "stage", "color"]),
             colors: of("colors", &["class", "color"]),
             tcp: of("transactions", &["class"]),
+            calls: present("calls", &["class", "codec"]),
+            games: present("games", &["class"]),
+            videos: present("videos", &["class"]),
+            pages: present("pages", &["class"]),
+            speed_tests: present("speed_tests", &["class"]),
             fairness: match of_runs("fairness") {
                 Some(Values::Float(values)) => Some(metric(values, "")),
                 _ => None,
@@ -132,13 +149,34 @@ fn groups(table: &Table, keys: &[&'static str]) -> Vec<Group> {
 
 fn metrics(table: &Table, keys: &[&str], rows: &[usize]) -> Vec<(&'static str, Metric)> {
     let measured = |name: &str| !keys.contains(&name) && name != "replication";
-    let columns = table.columns.iter().filter(|column| measured(column.name));
+    let is_number = |values: &Values| !matches!(values, Values::Text { .. });
+    let columns = table.columns.iter().filter(|column| measured(column.name) && is_number(&column.values));
+    let replications: Vec<f64> = rows
+        .iter()
+        .map(|row| table.column("replication").and_then(|values| values.number(*row)).unwrap_or_default())
+        .collect();
     columns
         .map(|column| {
             let samples: Vec<f64> = rows.iter().filter_map(|row| column.values.number(*row)).collect();
-            (column.name, metric(&samples, column.unit))
+            (column.name, metric(&by_replication(&samples, &replications), column.unit))
         })
         .collect()
+}
+
+/// One sample of each replication: several rows of one, such as calls of a class, are no independent samples
+/// and count by their mean.
+fn by_replication(samples: &[f64], replications: &[f64]) -> Vec<f64> {
+    let mut means = Vec::new();
+    let rows: Vec<(f64, f64)> = replications.iter().copied().zip(samples.iter().copied()).collect();
+    for run in rows.chunk_by(|a, b| a.0 == b.0) {
+        let known: Vec<f64> = run.iter().map(|row| row.1).filter(|sample| !sample.is_nan()).collect();
+        means.push(match known[..] {
+            [] => f64::NAN,
+            [one] => one,
+            _ => known.iter().sum::<f64>() / known.len() as f64,
+        });
+    }
+    means
 }
 
 fn metric(samples: &[f64], unit: &'static str) -> Metric {

@@ -3,6 +3,7 @@
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::Scenario;
 
+use super::applications::{call_table, game_table, page_table, speed_test_table, video_table};
 use super::colors::{color_table, conditioner_table};
 use super::series::{delay_table, histogram_table, packet_table, queue_table, throughput_table};
 use super::table::{Rows, Table};
@@ -51,6 +52,11 @@ impl Replication {
             transaction_table(replication, transactions, measured),
             connection_table(scenario, measurements, replication),
             color_table(measurements, replication),
+            call_table(scenario, measurements, replication),
+            game_table(scenario, measurements, replication),
+            video_table(scenario, measurements, replication),
+            page_table(scenario, measurements, replication),
+            speed_test_table(scenario, measurements, replication),
             run,
         ];
         Replication { tables }

@@ -45,7 +45,7 @@ impl FlowRow<'_> {
 
 /// Name of a flow: that of its traffic, with a number if there are several.
 pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
-    if traffic.count == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
+    if traffic.flows() == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
 }
 
 pub(super) fn flow_rows<'a>(scenario: &'a Scenario, measurements: &'a Measurements) -> Vec<FlowRow<'a>> {

@@ -43,13 +43,19 @@ impl Source {
             SourceConfig::OnOff(config) => Source::OnOff(OnOff::new(config, start, stream)),
             SourceConfig::Poisson(config) => Source::Poisson(Poisson::new(config, start, stream)),
             SourceConfig::Trace(_) => Source::Trace(Trace::new(trace, start)),
+            SourceConfig::Voice(_) | SourceConfig::Game(_) => {
+                return Source::new(&config.forth(), start, stream, trace);
+            }
             // A recording has packets of many flows: see `Replay`.
             SourceConfig::Pcap(_)
             | SourceConfig::Bulk(_)
             | SourceConfig::RequestResponse(_)
             | SourceConfig::ConnectRequestResponse(_)
             | SourceConfig::FileTransfer(_)
-            | SourceConfig::Web(_) => return None,
+            | SourceConfig::Web(_)
+            | SourceConfig::Video(_)
+            | SourceConfig::PageLoad(_)
+            | SourceConfig::SpeedTest(_) => return None,
         })
     }
     /// The next packet, no earlier than the one before; [`Emission::NEVER`] when the source has ended.

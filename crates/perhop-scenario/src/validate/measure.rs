@@ -68,9 +68,9 @@ fn check_connections(
                 Some("name traffic whose `source` is an application on TCP".into());
         }
         Some(known) => {
-            if let Some(flow) = flow.filter(|flow| *flow >= known.count) {
+            if let Some(flow) = flow.filter(|flow| *flow >= known.flows()) {
                 let message = format!("traffic `{traffic}` has no flow {flow}");
-                findings.error(&path.join("flow"), message).help = Some(match known.count {
+                findings.error(&path.join("flow"), message).help = Some(match known.flows() {
                     0 => "it has no flows at all: its `count` must be at least 1".into(),
                     1 => "it has only one flow: remove `flow`".into(),
                     count => format!("flows: 0 to {}", count - 1),

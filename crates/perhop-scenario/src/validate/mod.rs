@@ -4,6 +4,7 @@
 //! All checks run, so that an author sees all errors at once.
 
 mod findings;
+mod judged;
 mod measure;
 mod policies;
 mod topology;

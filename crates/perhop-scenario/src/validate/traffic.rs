@@ -9,6 +9,7 @@ use perhop_qos::policy::PolicyConfig;
 use perhop_qos::units::{ByteSize, Rate, Time};
 
 use super::findings::Findings;
+use super::judged;
 use super::topology::{Network, links_of};
 use crate::nearest::suggest;
 use crate::path::ValuePath;
@@ -22,9 +23,9 @@ use crate::{
 };
 
 /// IPv4 header without options and UDP header, bytes (RFC 791 §3.1, RFC 768).
-const IP_AND_UDP_HEADERS: u64 = 28;
+pub(super) const IP_AND_UDP_HEADERS: u64 = 28;
 /// The largest IPv4 packet, bytes (RFC 791 §3.1: Total Length has 16 bits).
-const LARGEST_PACKET: u64 = 65_535;
+pub(super) const LARGEST_PACKET: u64 = 65_535;
 
 /// The most hops of a path (RFC 791 §3.1: Time to Live has 8 bits).
 const MOST_HOPS: usize = 255;
@@ -52,7 +53,8 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
         ports(&path, traffic, findings);
         protocol(&path, traffic, findings);
         source(&path.join("source"), &traffic.source, findings);
-        if traffic.reply_dscp.is_some() && Plan::of(&traffic.source).is_none() {
+        let has_replies = Plan::of(&traffic.source).is_some() || traffic.source.back().is_some();
+        if traffic.reply_dscp.is_some() && !has_replies {
             findings
                 .warning(&path.join("reply-dscp"), "`reply-dscp` has no effect: datagrams have no replies")
                 .help = Some("remove it, or use an application on TCP".into());
@@ -104,7 +106,7 @@ fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
     let mut taken: BTreeMap<_, Vec<(u32, u32, usize)>> = BTreeMap::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
         let first = u32::from(traffic.source_port);
-        let last = first.saturating_add(traffic.count.saturating_sub(1));
+        let last = first.saturating_add(traffic.flows().saturating_sub(1));
         let ranges = taken
             .entry((&traffic.from, &traffic.to, traffic.protocol(), traffic.destination_port))
             .or_default();
@@ -184,11 +186,11 @@ fn times(duration: Time, path: &ValuePath, traffic: &TrafficConfig, findings: &m
 fn ports(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
     findings.require(traffic.count > 0, path, "count", "at least 1", "to disable the traffic, remove it");
     let (first, free) = (traffic.source_port, u32::from(u16::MAX - traffic.source_port) + 1);
-    if traffic.count > free {
+    if traffic.flows() > free {
         let message = format!(
             "{} flows need source ports {first} to {}, above 65535",
-            traffic.count,
-            u32::from(first) + traffic.count - 1
+            traffic.flows(),
+            u32::from(first).saturating_add(traffic.flows() - 1)
         );
         findings.error(&path.join("count"), message).help =
             Some(format!("at most {free} flows, or a lower `source-port`"));
@@ -253,6 +255,8 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             rate_and_packet(&path.join("poisson"), poisson.rate, poisson.packet, findings);
         }
         SourceConfig::Trace(_) | SourceConfig::Pcap(_) => {}
+        SourceConfig::Voice(config) => judged::voice(&path.join("voice"), config, findings),
+        SourceConfig::Game(config) => judged::game(&path.join("game"), config, findings),
         SourceConfig::Bulk(_) => application(&path.join("bulk"), source, &[], findings),
         SourceConfig::RequestResponse(config) => {
             application(&path.join("request-response"), source, &[("request", config.request)], findings);
@@ -271,6 +275,21 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             let help = "at most 1, a Pareto distribution has no mean; 1.2 is usual for web traffic";
             pareto_shape(&path, config.shape, help, findings);
             application(&path, source, &[("mean-size", config.mean_size)], findings);
+        }
+        SourceConfig::Video(config) => {
+            let path = path.join("video");
+            judged::video(&path, config, findings);
+            application(&path, source, &[("request", config.request)], findings);
+        }
+        SourceConfig::PageLoad(config) => {
+            let path = path.join("page-load");
+            judged::page(&path, config, findings);
+            application(&path, source, &[("request", config.request), ("html", config.html)], findings);
+        }
+        SourceConfig::SpeedTest(config) => {
+            let path = path.join("speed-test");
+            judged::speed_test(&path, config, findings);
+            application(&path, source, &[], findings);
         }
     }
 }

@@ -7,15 +7,16 @@ use perhop_qos::units::Time;
 use super::Builder;
 use crate::event::HostEvent;
 use crate::hosts::Hosts;
-use crate::session::{Answers, Session};
+use crate::session::{Answers, Application, Browser, Player, Session, SpeedTest};
 use crate::setup::Entering;
 use perhop_measure::Measurements;
+use perhop_measure::applications::SpeedTally;
 use perhop_measure::tcp::{CLIENT, SERVER, SenderStatistics};
 use perhop_net::Event;
-use perhop_scenario::TrafficConfig;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::routing::LinkId;
 use perhop_scenario::tcp::Parameters;
+use perhop_scenario::{SourceConfig, TrafficConfig};
 
 impl<'a> Builder<'a> {
     /// The flows and sessions of TCP traffic; `ways` lead to the server and back, `class` is the client's.
@@ -25,13 +26,12 @@ impl<'a> Builder<'a> {
         config: &'a TrafficConfig,
         ways: [&Vec<LinkId>; 2],
         class: usize,
-        plan: Plan,
         parameters: Parameters,
     ) -> Result<(), ConfigError> {
         let classes = [class, self.hosts.measurements.class_of_answers(class)];
         let dscps = [config.dscp, config.reply_dscp.unwrap_or(config.dscp)];
         let paths = ways.map(|way| self.add_reactive_path(way));
-        for number in 0..config.count {
+        for number in 0..config.flows() {
             let keys = self.flow_key(config, number).map(|key| [key, key.reversed()])?;
             let flows = self.hosts.measurements.add_session(index, number, classes);
             for end in [CLIENT, SERVER] {
@@ -41,16 +41,24 @@ impl<'a> Builder<'a> {
             let slot = self
                 .agenda
                 .register(Event::Edge(HostEvent::SessionDue(self.hosts.transport.sessions.len() as u32)));
-            self.agenda.schedule(slot, start);
+            let application = self.add_application(config, number);
+            // The other connections of a browser are opened by the first.
+            let due = if application.1 { start } else { Time::MAX };
+            if due < Time::MAX {
+                self.agenda.schedule(slot, start);
+            }
+            let Some((plan, _)) = Plan::of_flow(&config.source, number) else { continue };
             self.hosts.transport.sessions.push(Session {
                 traffic: index,
                 flows,
                 parameters,
                 plan,
+                application: application.0,
+                is_watched: config.source.connections() > 1 || application.0 != Application::Plan,
                 stops: config.stop.unwrap_or(Time::MAX),
                 stream: streams.child("session").stream(),
                 slot,
-                due: start,
+                due,
                 answers: [Answers::default(); 2],
                 open: 0,
                 started: false,
@@ -60,6 +68,39 @@ impl<'a> Builder<'a> {
             });
         }
         Ok(())
+    }
+
+    /// Who decides what flow `number` of `config` sends, and whether it begins by itself.
+    fn add_application(&mut self, config: &TrafficConfig, number: u32) -> (Application, bool) {
+        let Hosts { transport, measurements: Measurements { warmup, duration, .. }, .. } = &mut self.hosts;
+        let (stops, first) = (config.stop.unwrap_or(Time::MAX), transport.sessions.len());
+        match &config.source {
+            SourceConfig::Video(video) => {
+                transport.players.push(Player::new(video, *warmup, stops));
+                (Application::Player(transport.players.len() - 1), true)
+            }
+            SourceConfig::PageLoad(page) => {
+                let begins = number.is_multiple_of(page.connections);
+                if begins {
+                    transport.browsers.push(Browser::new(page, first, *warmup, stops));
+                }
+                (Application::Browser(transport.browsers.len() - 1), begins)
+            }
+            SourceConfig::SpeedTest(test) => {
+                if number.is_multiple_of(config.source.connections()) {
+                    let event = HostEvent::SpeedSample(transport.speed_tests.len() as u32);
+                    let slot = self.agenda.register(Event::Edge(event));
+                    let begins = config.start.saturating_add(config.start_within).max(*warmup);
+                    let tally = SpeedTally::new(test.connections, begins, stops.min(*duration));
+                    if let Some(time) = tally.next() {
+                        self.agenda.schedule(slot, time);
+                    }
+                    transport.speed_tests.push(SpeedTest { slot, first, tally });
+                }
+                (Application::Plan, true)
+            }
+            _ => (Application::Plan, true),
+        }
     }
 
     /// The place of `way` among the paths. What enters its first link is on the agenda, as TCP is, which

@@ -11,7 +11,7 @@ use perhop_net::Direction;
 use perhop_net::source::Source;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::routing::LinkId;
-use perhop_scenario::{SourceConfig, TraceEntry, TrafficConfig, read_recording, read_trace};
+use perhop_scenario::{SourceConfig, TrafficConfig, read_recording, read_trace};
 
 impl<'a> Builder<'a> {
     /// The flows of `config`, the entry of the scenario's traffic with index `index`, and who sends on them.
@@ -31,12 +31,12 @@ impl<'a> Builder<'a> {
             _ => Vec::new(),
         };
         let class = self.hosts.measurements.class_of(config);
-        if let Some((plan, tcp)) = Plan::of(&config.source) {
+        if let Some((_, tcp)) = Plan::of(&config.source) {
             let back = self.topology.path(to, from)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
             let longest = self.longest_segment_packet(&path, &back, self.topology.address(from)?);
             let tcp = longest.map_or_else(|| tcp.clone(), |longest| tcp.within(longest));
             let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
-            return self.add_sessions(index, config, [&path, &back], class, plan, parameters);
+            return self.add_sessions(index, config, [&path, &back], class, parameters);
         }
         if let SourceConfig::Pcap(pcap) = &config.source {
             let recording =
@@ -44,6 +44,14 @@ impl<'a> Builder<'a> {
             return self.add_replay(index, config, &path, class, recording);
         }
         let first = self.add_path(&path);
+        let back = match config.source.back() {
+            Some(source) => {
+                let way =
+                    self.topology.path(to, from)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
+                Some((source, self.add_path(&way), way, self.hosts.measurements.class_of_answers(class)))
+            }
+            None => None,
+        };
         for number in 0..config.count {
             let key = self.flow_key(config, number)?;
             let template = sessions::template(config.dscp, key);
@@ -53,7 +61,22 @@ impl<'a> Builder<'a> {
             if config.dont_fragment {
                 self.hosts.fragments.refuse(flow);
             }
-            self.add_sender(flow, number, config, trace.clone());
+            let (streams, start) = config.flow_start(number, &self.streams);
+            let stops = config.stop.unwrap_or(Time::MAX);
+            let stream = streams.child("source").stream();
+            self.add_sender(flow, Source::new(&config.source, start, stream, trace.clone()), stops);
+            if let Some((source, first, way, class)) = &back {
+                let class = *class;
+                let flow =
+                    self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: true });
+                let dscp = config.reply_dscp.unwrap_or(config.dscp);
+                self.add_way(*first, sessions::template(dscp, key.reversed()), way);
+                // Player and server do not tick together.
+                let phase = streams.child("phase").stream().uniform();
+                let start = start + Time::from_seconds_f64(phase * interval(source));
+                let stream = streams.child("back").stream();
+                self.add_sender(flow, Source::new(source, start, stream, Vec::new()), stops);
+            }
         }
         Ok(())
     }
@@ -84,15 +107,20 @@ impl<'a> Builder<'a> {
         place
     }
 
-    fn add_sender(&mut self, flow: usize, number: u32, config: &TrafficConfig, trace: Vec<TraceEntry>) {
-        let (streams, start) = config.flow_start(number, &self.streams);
-        let stops = config.stop.unwrap_or(Time::MAX);
-        let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
+    fn add_sender(&mut self, flow: usize, source: Option<Source>, stops: Time) {
         let Some(mut source) = source else { return };
         let due = source.next_packet();
         let template = self.hosts.templates[flow];
         if due.at < stops {
             self.hosts.sources.push(FlowSource { template, due, stops, flow, slot: None, source });
         }
+    }
+}
+
+/// Seconds between two packets of a regular source.
+fn interval(source: &SourceConfig) -> f64 {
+    match source {
+        SourceConfig::Cbr(cbr) => 8.0 * cbr.packet.counted() as f64 / cbr.rate.as_bits_per_second() as f64,
+        _ => 0.0,
     }
 }

@@ -17,7 +17,7 @@ use super::lookahead::{Feeders, Lookahead, Prescheduled};
 use super::world::World;
 use crate::event::HostEvent;
 use crate::hosts::{FarNode, FlowSource, Hosts};
-use crate::session::Answers;
+use crate::session::{Answers, Session};
 use crate::setup::{Entering, Setup};
 
 /// Over which link packets come to the node where they leave by another.
@@ -165,9 +165,9 @@ fn far_ends(hosts: &mut Hosts, inline: &[bool]) -> Vec<FarEnd> {
     let nobody_looks = hosts.transport.probes.is_empty();
     for session in 0..hosts.transport.sessions.len() {
         for end in [CLIENT, SERVER] {
-            let flows = hosts.transport.sessions[session].flows;
+            let Session { flows, is_watched, .. } = hosts.transport.sessions[session];
             let leaves = hosts.link_of(flows[end], 0);
-            if nobody_looks && leaving[leaves.index()] == 1 && !is_probed(hosts, leaves) {
+            if nobody_looks && !is_watched && leaving[leaves.index()] == 1 && !is_probed(hosts, leaves) {
                 hosts.transport.sessions[session].answers[end] = Answers::Ahead;
             }
             if let Some(arrives) = hosts.path(flows[1 - end]).last()

@@ -12,6 +12,7 @@ use perhop_scenario::Closing;
 use perhop_scenario::plan::{Beginning, Connections};
 use perhop_scenario::routing::LinkId;
 
+use super::applications::{self, Application};
 use super::end::{End, Served};
 use super::transport::{ConnectionPair, Ledger, Session, Transport, end_of};
 use crate::engine::Engine;
@@ -140,6 +141,9 @@ pub(crate) trait Sessions: Engine {
 
     /// `session` starts, begins a transaction by itself, or stops.
     fn session_due(&mut self, now: Time, session: usize) {
+        if self.hosts().transport.sessions[session].application != Application::Plan {
+            return applications::due(self, now, session);
+        }
         let (hosts, agenda) = self.split();
         let Hosts { transport, measurements, .. } = hosts;
         let Session { plan, stops, slot, due, started, stream, .. } = &mut transport.sessions[session];
@@ -189,7 +193,8 @@ pub(crate) trait Sessions: Engine {
             Connection::new(parameters, role, phase)
         };
         let connections = [end(Role::Active), end(Role::Passive)];
-        let place = transport.add(ConnectionPair { session, number: Some(number), began: now });
+        let pair = ConnectionPair { session, number: Some(number), began: now, response: 0 };
+        let place = transport.add(pair);
         for (end, connection) in (0..).zip(connections) {
             self.add_end(session, end_of(place, end), connection);
         }
@@ -290,7 +295,10 @@ pub(crate) trait Sessions: Engine {
     fn begin(&mut self, now: Time, place: usize) {
         let Transport { sessions, pairs, ends, .. } = &mut self.hosts_mut().transport;
         let pair = &mut pairs[place];
-        let Session { plan, stream, stops, .. } = &mut sessions[pair.session];
+        let Session { plan, stream, stops, application, .. } = &mut sessions[pair.session];
+        if *application != Application::Plan {
+            return applications::connected(self, now, place);
+        }
         if now >= *stops {
             return ends[end_of(place, CLIENT)].connection.close();
         }
@@ -309,13 +317,17 @@ pub(crate) trait Sessions: Engine {
 
     /// Requests have arrived at the server's `end`: each is answered.
     fn answer_requests(&mut self, now: Time, end: usize) {
-        let Hosts { transport: Transport { ends, sessions, .. }, measurements, .. } = self.hosts_mut();
+        let Hosts { transport: Transport { ends, sessions, pairs, .. }, measurements, .. } = self.hosts_mut();
         let End { connection, session, arrived, awaited, .. } = &mut ends[end];
-        let plan = &sessions[*session].plan;
+        let Session { plan, application, .. } = &sessions[*session];
+        let response = match application {
+            Application::Plan => plan.response,
+            _ => pairs[end / 2].response,
+        };
         let tally = &mut measurements.tcp.sessions[*session].tally;
         while *arrived >= *awaited {
             *arrived -= *awaited;
-            connection.send(plan.response);
+            connection.send(response);
             if plan.closes(Closing::Server) {
                 connection.close();
             }
@@ -331,6 +343,9 @@ pub(crate) trait Sessions: Engine {
         let Transport { ends, sessions, pairs, .. } = &mut self.hosts_mut().transport;
         let End { connection, session, arrived, awaited, .. } = &mut ends[end];
         let (place, session) = (end / 2, *session);
+        if sessions[session].application != Application::Plan {
+            return applications::received(self, now, place);
+        }
         *arrived -= *awaited;
         let plan = &sessions[session].plan;
         match plan.connections {
@@ -348,7 +363,10 @@ pub(crate) trait Sessions: Engine {
     fn client_hears_the_end(&mut self, now: Time, place: usize) {
         let Transport { sessions, pairs, ends, .. } = &mut self.hosts_mut().transport;
         let ConnectionPair { session, began, .. } = pairs[place];
-        let Session { plan, stops, .. } = sessions[session];
+        let Session { plan, stops, application, .. } = sessions[session];
+        if application != Application::Plan {
+            return;
+        }
         if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction {
             // It has closed already, unless the server was the first.
             ends[end_of(place, CLIENT)].connection.close();

@@ -6,14 +6,21 @@
 //! two flows.
 //!
 //! Reading order: `transport` (what there is), `end` (one end of a connection), `exchange` (what happens),
-//! `lookahead` (which ends may answer ahead of the agenda), `segments` (what is under way).
+//! `lookahead` (which ends may answer ahead of the agenda), `segments` (what is under way); `player` and
+//! `browser` (applications that no plan describes), `applications` (how they use connections).
 
+mod applications;
+mod browser;
 mod end;
 mod exchange;
 mod lookahead;
+mod player;
 mod segments;
 mod transport;
 
+pub(crate) use applications::{Application, SpeedTest, sample_speed};
+pub(crate) use browser::Browser;
 pub(crate) use exchange::Sessions;
+pub(crate) use player::Player;
 pub(crate) use segments::Carried;
 pub(crate) use transport::{Answers, ConnectionProbe, Ledger, Session, Transport};

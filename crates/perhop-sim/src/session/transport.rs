@@ -10,7 +10,10 @@ use perhop_qos::units::Time;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::tcp::Parameters;
 
+use super::applications::{Application, SpeedTest};
+use super::browser::Browser;
 use super::end::End;
+use super::player::Player;
 use super::segments::{Carried, Segments};
 
 /// All that is TCP at the hosts.
@@ -29,6 +32,9 @@ pub(crate) struct Transport {
     pub(super) not_beyond: Time,
     pub(super) duration: Time,
     pub(crate) probes: Vec<ConnectionProbe>,
+    pub(crate) players: Vec<Player>,
+    pub(crate) browsers: Vec<Browser>,
+    pub(crate) speed_tests: Vec<SpeedTest>,
     /// Where something is captured: every connection there was.
     pub(crate) ledger: Option<Ledger>,
 }
@@ -54,6 +60,9 @@ pub(crate) struct Session {
     pub(crate) flows: [usize; 2],
     pub(crate) parameters: Parameters,
     pub(crate) plan: Plan,
+    pub(crate) application: Application,
+    /// Somebody looks at its ends at times of the agenda: none of them may be ahead.
+    pub(crate) is_watched: bool,
     pub(crate) stops: Time,
     pub(crate) stream: Stream,
     pub(crate) slot: Slot,
@@ -91,6 +100,8 @@ pub(super) struct ConnectionPair {
     pub(super) number: Option<u32>,
     /// When the transaction under way began.
     pub(super) began: Time,
+    /// What the server answers to the request under way, bytes, where no plan says it.
+    pub(super) response: u64,
 }
 
 /// The place of one end, [`CLIENT`] or [`SERVER`], of the pair at `place`.
@@ -121,6 +132,9 @@ impl Transport {
             not_beyond: if warmup > Time::ZERO { warmup.min(duration) } else { duration },
             duration,
             probes: Vec::new(),
+            players: Vec::new(),
+            browsers: Vec::new(),
+            speed_tests: Vec::new(),
             ledger: None,
         }
     }
@@ -180,6 +194,10 @@ impl Transport {
             tcp.sessions[end.session].tally.received[place % 2] += end.received;
         }
         let series = |probe: ConnectionProbe| ConnectionSeries { end: probe.end, samples: probe.samples };
+        let duration = self.duration;
+        tcp.videos = self.players.iter_mut().map(|player| player.finish(duration)).collect();
+        tcp.pages = self.browsers.iter_mut().map(Browser::tally).collect();
+        tcp.speed_tests = self.speed_tests.drain(..).map(|test| test.tally).collect();
         tcp.series = self.probes.drain(..).map(series).collect();
     }
 }

@@ -1,0 +1,89 @@
+//! [`answer`]: how soon a player sees what a command did.
+
+use perhop_qos::units::Time;
+
+use super::nearest_rank;
+use crate::counters::LoggedPacket;
+
+/// What a game made of its packets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ticks {
+    /// Delays of commands, of snapshots, and from a command to the arrival of the first snapshot that was
+    /// sent after the command had arrived; each sorted.
+    pub up: Vec<Time>,
+    /// See `up`.
+    pub down: Vec<Time>,
+    /// See `up`.
+    pub response: Vec<Time>,
+    /// Snapshots that arrived more than a tick later than with the least delay.
+    pub late: u64,
+}
+
+impl Ticks {
+    /// The value at `quantile` of delays, seconds; NaN without any.
+    pub fn quantile(delays: &[Time], quantile: f64) -> f64 {
+        nearest_rank(delays, quantile)
+    }
+}
+
+/// What the `commands` and the `snapshots` of a game, each in order of arrival, made of it.
+pub fn answer(commands: &[&LoggedPacket], snapshots: &[&LoggedPacket], tick: Time) -> Ticks {
+    let sorted = |packets: &[&LoggedPacket]| {
+        let mut delays: Vec<Time> = packets.iter().map(|packet| packet.delay).collect();
+        delays.sort_unstable();
+        delays
+    };
+    let (up, down) = (sorted(commands), sorted(snapshots));
+    let least = down.first().copied().unwrap_or_default();
+    let late = down.iter().filter(|delay| **delay > least + tick).count() as u64;
+    // Each snapshot has all that came before it: the first that arrives of those sent after a command.
+    let mut sent: Vec<(Time, Time)> =
+        snapshots.iter().map(|packet| (packet.sent, packet.sent + packet.delay)).collect();
+    sent.sort_unstable();
+    for place in (1..sent.len()).rev() {
+        sent[place - 1].1 = sent[place - 1].1.min(sent[place].1);
+    }
+    let seen = |command: &&&LoggedPacket| {
+        let arrives = command.sent + command.delay;
+        let place = sent.partition_point(|(sent, _)| *sent < arrives);
+        sent.get(place).map(|(_, seen)| *seen - command.sent)
+    };
+    let mut response: Vec<Time> = commands.iter().filter_map(|command| seen(&command)).collect();
+    response.sort_unstable();
+    Ticks { up, down, response, late }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(sent: u64, delay: u64) -> LoggedPacket {
+        let ms = Time::from_milliseconds;
+        LoggedPacket { flow: 0, number: 0, sent: ms(sent), bytes: 100, delay: ms(delay) }
+    }
+
+    /// Ticks at 0, 10, 20 … ms. A command sent at 1 arrives at 6 ms: in the snapshot of 10, which arrives at
+    /// 15. One that arrives just at a tick is in it. The snapshot of 30 ms is lost: that of 40 has it.
+    #[test]
+    fn a_command_is_seen_in_the_first_snapshot_after_it() {
+        let commands = [packet(1, 5), packet(15, 5), packet(22, 5)];
+        let snapshots = [packet(0, 5), packet(10, 5), packet(20, 5), packet(40, 5)];
+        let commands: Vec<&LoggedPacket> = commands.iter().collect();
+        let snapshots: Vec<&LoggedPacket> = snapshots.iter().collect();
+        let found = answer(&commands, &snapshots, Time::from_milliseconds(10));
+        assert_eq!(found.response, [10, 14, 23].map(Time::from_milliseconds));
+        assert_eq!(found.late, 0);
+        assert_eq!(Ticks::quantile(&found.response, 0.5), 0.014);
+        assert!(Ticks::quantile(&[], 0.5).is_nan());
+    }
+
+    /// A snapshot that overtakes brings what the one before has, too.
+    #[test]
+    fn what_overtakes_is_seen_first() {
+        let (commands, snapshots) = ([packet(1, 5)], [packet(10, 30), packet(20, 5)]);
+        let commands: Vec<&LoggedPacket> = commands.iter().collect();
+        let found = answer(&commands, &snapshots.iter().collect::<Vec<_>>(), Time::from_milliseconds(10));
+        assert_eq!(found.response, [Time::from_milliseconds(24)]);
+        assert_eq!(found.late, 1, "25 ms above the least delay are more than a tick");
+    }
+}

@@ -1,0 +1,146 @@
+//! What players of video, browsers and speed tests count.
+
+use perhop_qos::units::Time;
+
+/// What a player of adaptive video counted after the warm-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VideoTally {
+    /// Segments that arrived.
+    pub segments: u64,
+    /// Sum of their bitrates, bits per second.
+    pub bitrates: u128,
+    /// Requests of another bitrate than that before.
+    pub switches: u64,
+    /// From pressing play to the first picture; `None` if that was before the end of the warm-up, or never.
+    pub startup: Option<Time>,
+    /// Stalls that began.
+    pub stalls: u64,
+    /// Time in stalls.
+    pub stalled: Time,
+    /// Time in which it played.
+    pub played: Time,
+}
+
+impl VideoTally {
+    /// Mean bitrate of the segments, bits per second; NaN without any.
+    pub fn bitrate(&self) -> f64 {
+        self.bitrates as f64 / self.segments as f64
+    }
+    /// Time in stalls, percent of the time since playback started; NaN if it did not.
+    pub fn stalled_percent(&self) -> f64 {
+        let (stalled, played) = (self.stalled.as_seconds(), self.played.as_seconds());
+        100.0 * stalled / (stalled + played)
+    }
+}
+
+/// What a browser counted after the warm-up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageTally {
+    /// Times that pages took, in order.
+    pub loads: Vec<Time>,
+    /// Objects that arrived.
+    pub objects: u64,
+}
+
+/// What a speed test counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpeedTally {
+    /// Connections with bulk data.
+    pub connections: u32,
+    begins: Time,
+    ends: Time,
+    /// Payload bytes that all connections had received at the beginning, and at the end of each slice.
+    pub readings: Vec<u64>,
+}
+
+/// Slices of a test, and how many of the slowest and of the fastest do not count: 30 % and 10 % (Ookla's
+/// description of its test, as quoted by Bauer, Clark and Lehr, "Understanding Broadband Speed
+/// Measurements", 2010).
+const SLICES: u64 = 20;
+const SLOWEST: usize = 6;
+const FASTEST: usize = 2;
+
+impl SpeedTally {
+    /// Of a test with `connections` from `begins` to `ends`.
+    pub fn new(connections: u32, begins: Time, ends: Time) -> SpeedTally {
+        SpeedTally { connections, begins, ends, readings: Vec::new() }
+    }
+    /// When the next reading is due, if there is another.
+    pub fn next(&self) -> Option<Time> {
+        let taken = self.readings.len() as u128;
+        let length = u128::from(self.ends.saturating_sub(self.begins).as_picoseconds());
+        if length == 0 || taken > u128::from(SLICES) {
+            return None;
+        }
+        Some(self.begins + Time::from_picoseconds((length * taken / u128::from(SLICES)) as u64))
+    }
+    /// Seconds of a slice.
+    fn slice_s(&self) -> f64 {
+        self.ends.saturating_sub(self.begins).as_seconds() / SLICES as f64
+    }
+    /// Bits per second over the whole test, as iperf3 says it; NaN where the test was not over.
+    pub fn mean_bps(&self) -> f64 {
+        if self.readings.len() as u64 <= SLICES {
+            return f64::NAN;
+        }
+        let bytes = self.readings[SLICES as usize] - self.readings[0];
+        8.0 * bytes as f64 / (self.slice_s() * SLICES as f64)
+    }
+    /// Bits per second over the slices that are neither among the slowest nor among the fastest.
+    pub fn trimmed_bps(&self) -> f64 {
+        if self.readings.len() as u64 <= SLICES {
+            return f64::NAN;
+        }
+        let mut slices: Vec<u64> = self.readings.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        slices.sort_unstable();
+        let kept = &slices[SLOWEST..slices.len() - FASTEST];
+        8.0 * kept.iter().sum::<u64>() as f64 / (self.slice_s() * kept.len() as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 20 slices of 0.5 s: 6 with nothing, 12 with 1 MB, 2 with 5 MB.
+    #[test]
+    fn the_slowest_and_the_fastest_slices_do_not_count() {
+        let mut tally = SpeedTally::new(4, Time::from_seconds(2), Time::from_seconds(12));
+        let mut received = 7;
+        let mut times = Vec::new();
+        while let Some(time) = tally.next() {
+            times.push(time);
+            let slice = times.len();
+            received += match slice {
+                2..=7 | 1 => 0,
+                8..=19 => 1_000_000,
+                _ => 5_000_000,
+            };
+            tally.readings.push(received);
+        }
+        assert_eq!((times.len(), times[0], times[20]), (21, Time::from_seconds(2), Time::from_seconds(12)));
+        assert_eq!(tally.trimmed_bps(), 16e6);
+        assert_eq!(tally.mean_bps(), 8.0 * 22e6 / 10.0);
+    }
+
+    #[test]
+    fn a_test_that_is_not_over_has_no_rate() {
+        let mut tally = SpeedTally::new(1, Time::ZERO, Time::from_seconds(1));
+        tally.readings.push(0);
+        assert!(tally.mean_bps().is_nan() && tally.trimmed_bps().is_nan());
+        assert_eq!(SpeedTally::new(1, Time::from_seconds(2), Time::from_seconds(1)).next(), None);
+    }
+
+    #[test]
+    fn shares_and_means_of_a_video() {
+        let tally = VideoTally {
+            segments: 4,
+            bitrates: 10_000_000,
+            stalled: Time::from_seconds(1),
+            played: Time::from_seconds(3),
+            ..VideoTally::default()
+        };
+        assert_eq!((tally.bitrate(), tally.stalled_percent()), (2.5e6, 25.0));
+        assert!(VideoTally::default().stalled_percent().is_nan());
+    }
+}

@@ -1,0 +1,235 @@
+//! The tables of applications by which people judge a network: one row for each of them.
+
+use perhop_qos::units::Time;
+use perhop_scenario::{Scenario, SourceConfig, VoiceConfig};
+
+use super::table::{Rows, Table};
+use super::traffic::{flow_name, percent};
+use crate::Measurements;
+use crate::applications::{PageTally, Played, SpeedTally, Ticks, answer, nearest_rank, play};
+use crate::counters::{FlowTally, LoggedPacket};
+use crate::tcp::SessionMeasurements;
+use crate::telephony::{Telephony, rate_call};
+
+/// The packets that were heard of each flow, in order of arrival.
+fn heard(measurements: &Measurements) -> Vec<Vec<&LoggedPacket>> {
+    let mut flows = vec![Vec::new(); measurements.flows.len()];
+    let log = measurements.samples.iter().filter_map(|samples| samples.heard.as_ref());
+    for packet in log.flat_map(|log| &log.packets) {
+        flows[packet.flow as usize].push(packet);
+    }
+    flows
+}
+
+/// A call in one direction.
+struct CallRow<'a> {
+    flow: String,
+    class: &'a str,
+    voice: &'a VoiceConfig,
+    played: Played,
+    tally: FlowTally,
+    /// One-way delay from mouth to ear, seconds.
+    mouth_to_ear_s: f64,
+    rated: (Option<f64>, Option<f64>),
+}
+
+impl CallRow<'_> {
+    /// Packets lost or late of those delivered or dropped, percent.
+    fn missing_percent(&self) -> f64 {
+        let (delivered, dropped) = (self.tally.delivered.packets, self.tally.dropped_in_all().packets);
+        percent(dropped + self.played.late, delivered + dropped)
+    }
+}
+
+pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
+    let heard = heard(measurements);
+    let rows = measurements.flows.iter().enumerate().filter_map(|(index, flow)| {
+        let traffic = &scenario.traffic[flow.traffic];
+        let SourceConfig::Voice(voice) = &traffic.source else { return None };
+        let played = play(heard[index].iter().copied(), voice);
+        let mut row = CallRow {
+            flow: flow_name(traffic, flow.number),
+            class: &measurements.class_names[flow.class],
+            voice,
+            played,
+            tally: measurements.counters[index].tally(),
+            mouth_to_ear_s: played.mean_playout_s() + voice.codec.planning().delay().as_seconds(),
+            rated: (None, None),
+        };
+        if played.arrived > 0 {
+            let telephony = Telephony {
+                codec: voice.codec.planning(),
+                jitter_buffer_s: 0.0,
+                burst_ratio: played.burst_ratio(),
+                advantage: 0.0,
+            };
+            row.rated = rate_call(row.mouth_to_ear_s, row.missing_percent(), &telephony);
+        }
+        Some(row)
+    });
+    Rows::new(replication, rows)
+        .text("flow", |row| &row.flow)
+        .text("class", |row| row.class)
+        .text("codec", |row| row.voice.codec.planning().name)
+        .count("delivered_packets", "packets", |row| row.tally.delivered.packets)
+        .count("dropped_packets", "packets", |row| row.tally.dropped_in_all().packets)
+        .count("late_packets", "packets", |row| row.played.late)
+        .float("late_percent", "%", |row| row.played.late_percent())
+        .float("missing_percent", "%", CallRow::missing_percent)
+        .float("burst_ratio", "", |row| row.played.burst_ratio())
+        .float("playout_delay_s", "s", |row| row.played.mean_playout_s())
+        .float("mouth_to_ear_s", "s", |row| row.mouth_to_ear_s)
+        .float("r", "", |row| row.rated.0.unwrap_or(f64::NAN))
+        .float("mos", "", |row| row.rated.1.unwrap_or(f64::NAN))
+        .table("calls")
+}
+
+/// A player of a game.
+struct GameRow<'a> {
+    flow: String,
+    class: &'a str,
+    ticks: Ticks,
+    up: FlowTally,
+    down: FlowTally,
+    jitter_s: [f64; 2],
+}
+
+pub(super) fn game_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
+    let heard = heard(measurements);
+    // The server's flow stands behind the player's.
+    let rows = measurements.flows.iter().enumerate().filter_map(|(index, flow)| {
+        let traffic = &scenario.traffic[flow.traffic];
+        let SourceConfig::Game(game) = &traffic.source else { return None };
+        if flow.answers {
+            return None;
+        }
+        let [up, down] = [index, index + 1].map(|flow| &measurements.counters[flow]);
+        Some(GameRow {
+            flow: flow_name(traffic, flow.number),
+            class: &measurements.class_names[flow.class],
+            ticks: answer(&heard[index], &heard[index + 1], game.tick()),
+            up: up.tally(),
+            down: down.tally(),
+            jitter_s: [up, down].map(|counters| counters.tally().delay.mean_absolute_variation()),
+        })
+    });
+    let up = |quantile: f64| move |row: &GameRow| Ticks::quantile(&row.ticks.up, quantile);
+    let down = |quantile: f64| move |row: &GameRow| Ticks::quantile(&row.ticks.down, quantile);
+    let response = |quantile: f64| move |row: &GameRow| Ticks::quantile(&row.ticks.response, quantile);
+    Rows::new(replication, rows)
+        .text("flow", |row| &row.flow)
+        .text("class", |row| row.class)
+        .count("commands", "packets", |row| row.up.delivered.packets)
+        .count("ticks", "packets", |row| row.down.delivered.packets)
+        .float("lost_commands_percent", "%", |row| {
+            let dropped = row.up.dropped_in_all().packets;
+            percent(dropped, dropped + row.up.delivered.packets)
+        })
+        .float("late_ticks_percent", "%", |row| {
+            let dropped = row.down.dropped_in_all().packets;
+            percent(dropped + row.ticks.late, dropped + row.down.delivered.packets)
+        })
+        .float("up_p50_s", "s", up(0.5))
+        .float("up_p99_s", "s", up(0.99))
+        .float("down_p50_s", "s", down(0.5))
+        .float("down_p99_s", "s", down(0.99))
+        .float("up_jitter_s", "s", |row| row.jitter_s[0])
+        .float("down_jitter_s", "s", |row| row.jitter_s[1])
+        .float("response_p50_s", "s", response(0.5))
+        .float("response_p95_s", "s", response(0.95))
+        .float("response_p99_s", "s", response(0.99))
+        .table("games")
+}
+
+/// One application of TCP traffic, whose first flow is at a place among the sessions.
+struct SessionRow<'a, T> {
+    flow: String,
+    class: &'a str,
+    tally: &'a T,
+    /// Place of its first session.
+    first: usize,
+}
+
+/// The applications of TCP traffic that `is_one` says, with their `tallies`, which are in the same order.
+fn sessions<'a, T>(
+    scenario: &'a Scenario,
+    measurements: &'a Measurements,
+    tallies: &'a [T],
+    is_one: impl Fn(&SourceConfig) -> bool,
+) -> Vec<SessionRow<'a, T>> {
+    let sessions = measurements.tcp.sessions.iter().enumerate();
+    let firsts = sessions.filter(|(_, session)| {
+        let source = &scenario.traffic[session.traffic].source;
+        is_one(source) && session.number.is_multiple_of(source.connections())
+    });
+    let row = |((first, session), tally): ((usize, &'a SessionMeasurements), &'a T)| {
+        let traffic = &scenario.traffic[session.traffic];
+        let number = session.number / traffic.source.connections();
+        let flow =
+            if traffic.count == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) };
+        SessionRow { flow, class: &measurements.class_names[session.class], tally, first }
+    };
+    firsts.zip(tallies).map(row).collect()
+}
+
+pub(super) fn video_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
+    let is_one = |source: &SourceConfig| matches!(source, SourceConfig::Video(_));
+    let rows = sessions(scenario, measurements, &measurements.tcp.videos, is_one);
+    Rows::new(replication, rows)
+        .text("flow", |row| &row.flow)
+        .text("class", |row| row.class)
+        .count("segments", "", |row| row.tally.segments)
+        .count("switches", "", |row| row.tally.switches)
+        .count("stalls", "", |row| row.tally.stalls)
+        .float("startup_delay_s", "s", |row| row.tally.startup.map_or(f64::NAN, Time::as_seconds))
+        .float("stalled_s", "s", |row| row.tally.stalled.as_seconds())
+        .float("stalled_percent", "%", |row| row.tally.stalled_percent())
+        .float("played_s", "s", |row| row.tally.played.as_seconds())
+        .float("bitrate_mean_bps", "b/s", |row| row.tally.bitrate())
+        .table("videos")
+}
+
+pub(super) fn page_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
+    let is_one = |source: &SourceConfig| matches!(source, SourceConfig::PageLoad(_));
+    let rows = sessions(scenario, measurements, &measurements.tcp.pages, is_one);
+    let quantile = |quantile: f64| {
+        move |row: &SessionRow<PageTally>| {
+            let mut sorted = row.tally.loads.clone();
+            sorted.sort_unstable();
+            nearest_rank(&sorted, quantile)
+        }
+    };
+    Rows::new(replication, rows)
+        .text("flow", |row| &row.flow)
+        .text("class", |row| row.class)
+        .count("pages", "", |row| row.tally.loads.len() as u64)
+        .count("objects", "", |row| row.tally.objects)
+        .float("load_mean_s", "s", |row| {
+            let sum: f64 = row.tally.loads.iter().map(|time| time.as_seconds()).sum();
+            sum / row.tally.loads.len() as f64
+        })
+        .float("load_p50_s", "s", quantile(0.5))
+        .float("load_p75_s", "s", quantile(0.75))
+        .float("load_p95_s", "s", quantile(0.95))
+        .table("pages")
+}
+
+pub(super) fn speed_test_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
+    let is_one = |source: &SourceConfig| matches!(source, SourceConfig::SpeedTest(_));
+    let rows = sessions(scenario, measurements, &measurements.tcp.speed_tests, is_one);
+    let sessions = &measurements.tcp.sessions;
+    // The probe is the last of the connections.
+    let probe = |row: &SessionRow<SpeedTally>| &sessions[row.first + row.tally.connections as usize].tally;
+    let latency =
+        |row: &SessionRow<SpeedTally>| probe(row).completion as f64 / probe(row).completed as f64 / 1e12;
+    Rows::new(replication, rows)
+        .text("flow", |row| &row.flow)
+        .text("class", |row| row.class)
+        .count("connections", "", |row| u64::from(row.tally.connections))
+        .count("probes", "", |row| probe(row).completed)
+        .float("rate_bps", "b/s", |row| row.tally.trimmed_bps())
+        .float("rate_mean_bps", "b/s", |row| row.tally.mean_bps())
+        .float("loaded_latency_s", "s", latency)
+        .float("rpm", "1/min", |row| 60.0 / latency(row))
+        .table("speed_tests")
+}

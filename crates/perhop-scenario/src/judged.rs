@@ -1,0 +1,183 @@
+//! Applications on TCP by which people judge a network: adaptive video, page loads, speed tests.
+
+use perhop_qos::units::{ByteSize, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::default::{bytes, number};
+use crate::tcp::TcpConfig;
+
+/// Adaptive video over HTTP (DASH, ISO/IEC 23009-1): the player at `from` requests segment after segment on
+/// one connection from the server at `to`, each in the bitrate that its rate adaptation chooses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct VideoConfig {
+    /// TCP of both endpoints.
+    pub tcp: TcpConfig,
+    /// The bitrates of the representations, in ascending order.
+    #[serde(default = "ladder")]
+    pub ladder: Vec<Rate>,
+    /// Playing time of a segment.
+    #[serde(default = "segment")]
+    pub segment: Time,
+    /// The most playing time that the player buffers: a segment is requested when it fits.
+    #[serde(default = "buffer")]
+    pub buffer: Time,
+    /// Playing time in the buffer with which playback starts, and goes on after a stall.
+    #[serde(default = "starts_with")]
+    pub starts_with: Time,
+    /// How the player chooses the next bitrate.
+    #[serde(default)]
+    pub adaptation: Adaptation,
+    /// Payload of a request, bytes.
+    #[serde(default = "bytes::<400>")]
+    pub request: ByteSize,
+}
+
+/// The ladder that Netflix used until 2015 (Aaron et al., "Per-Title Encode Optimization", 2015).
+fn ladder() -> Vec<Rate> {
+    [235, 375, 560, 750, 1050, 1750, 2350, 3000, 4300, 5800]
+        .map(|kilobits| Rate::from_bits_per_second(1000 * kilobits))
+        .to_vec()
+}
+fn segment() -> Time {
+    Time::from_seconds(4)
+}
+fn buffer() -> Time {
+    Time::from_seconds(30)
+}
+fn starts_with() -> Time {
+    Time::from_seconds(4)
+}
+
+/// How a player chooses the bitrate of the next segment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adaptation {
+    /// The highest bitrate below a part of the throughput of the last segments.
+    Throughput(ThroughputRule),
+    /// By the level of the buffer: BBA-0 (Huang et al. 2014).
+    Bba(BbaRule),
+    /// By the level of the buffer and the utility of each bitrate: BOLA-BASIC (Spiteri et al. 2016).
+    Bola(BolaRule),
+}
+
+impl Default for Adaptation {
+    fn default() -> Adaptation {
+        Adaptation::Throughput(ThroughputRule { safety: safety(), segments: number::<u32, 5>() })
+    }
+}
+
+/// Rate adaptation by throughput.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ThroughputRule {
+    /// The part of the throughput that the bitrate may be; above 0, at most 1.
+    #[serde(default = "safety")]
+    pub safety: f64,
+    /// Segments over whose throughput the harmonic mean is taken.
+    #[serde(default = "number::<u32, 5>")]
+    pub segments: u32,
+}
+
+/// That of dash.js (`bandwidthSafetyFactor`).
+fn safety() -> f64 {
+    0.9
+}
+
+/// Rate adaptation BBA-0. The defaults are those of the paper, 90 s and 126 s of a buffer of 240 s, for any
+/// buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BbaRule {
+    /// Up to this level the bitrate is the lowest; by default 0.375 of the buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservoir: Option<Time>,
+    /// From reservoir and cushion on the bitrate is the highest; by default 0.525 of the buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cushion: Option<Time>,
+}
+
+/// Rate adaptation BOLA-BASIC.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BolaRule {
+    /// γp: how much more playing on is worth than a higher bitrate; the paper has 5.
+    #[serde(default = "gamma_p")]
+    pub gamma_p: f64,
+}
+
+fn gamma_p() -> f64 {
+    5.0
+}
+
+/// Loads of a web page by a browser at `from` from a server at `to`: HTML first, then style sheets and
+/// scripts, then images and fonts, over several connections. Pages follow each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PageConfig {
+    /// TCP of both endpoints.
+    pub tcp: TcpConfig,
+    /// Connections in parallel, each with one request at a time; browsers have six for a host (HTTP/1.1).
+    #[serde(default = "number::<u32, 6>")]
+    pub connections: u32,
+    /// Size of the HTML; by default the median of HTTP Archive (Web Almanac 2024, desktop).
+    #[serde(default = "bytes::<18_000>")]
+    pub html: ByteSize,
+    /// Style sheets and scripts, which the HTML names; by default the median of HTTP Archive: 78 and 613 kB.
+    #[serde(default = "scripts")]
+    pub scripts: ObjectsConfig,
+    /// Images and fonts, which are known when all scripts have run; by default the median of HTTP Archive:
+    /// 1,054 and 131 kB.
+    #[serde(default = "images")]
+    pub images: ObjectsConfig,
+    /// Payload of a request, bytes.
+    #[serde(default = "bytes::<400>")]
+    pub request: ByteSize,
+    /// Time that the browser takes for the HTML, and then for the scripts.
+    #[serde(default = "parse")]
+    pub parse: Time,
+    /// Round trips of TLS before the first request of a connection: 1 for TLS 1.3 (RFC 8446), 2 for TLS 1.2.
+    #[serde(default = "number::<u32, 1>")]
+    pub tls_round_trips: u32,
+    /// Mean time between the end of a load and the start of the next, exponentially distributed.
+    #[serde(default = "think")]
+    pub think: Time,
+}
+
+/// Equal objects of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ObjectsConfig {
+    /// How many.
+    pub count: u32,
+    /// Size of each, bytes.
+    pub size: ByteSize,
+}
+
+/// 78 kB of style sheets and 613 kB in 24 scripts: 30 objects of 23 kB.
+fn scripts() -> ObjectsConfig {
+    ObjectsConfig { count: 30, size: ByteSize::from_bytes(23_000) }
+}
+/// 1,054 kB in 18 images and 131 kB of fonts: 22 objects of 54 kB.
+fn images() -> ObjectsConfig {
+    ObjectsConfig { count: 22, size: ByteSize::from_bytes(54_000) }
+}
+fn parse() -> Time {
+    Time::from_milliseconds(50)
+}
+fn think() -> Time {
+    Time::from_seconds(5)
+}
+
+/// A speed test: bulk data from `from` to `to` over several connections from `start` to `stop`, and a probe
+/// of the latency under that load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SpeedTestConfig {
+    /// TCP of all endpoints.
+    pub tcp: TcpConfig,
+    /// Connections with bulk data in parallel.
+    #[serde(default = "number::<u32, 4>")]
+    pub connections: u32,
+}
