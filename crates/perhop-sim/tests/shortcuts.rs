@@ -48,7 +48,7 @@ struct Tables {
     others: Vec<String>,
 }
 
-const POLICIES: usize = 14;
+const POLICIES: usize = 16;
 
 /// `CoDel` that soon finds packets late.
 fn codel(law: &str) -> Value {
