@@ -10,15 +10,13 @@
 //!
 //! This is the only crate that speaks the router's language; what it hands on speaks RFC 2475 and 3290.
 //!
-//! Reading order: [`line`](mod@line) and [`diagnostic`]; the syntax tree in [`ast`]; the tables of commands
+//! Reading order: [`LineState`] and [`Diagnostic`]; the syntax tree in [`ast`]; the tables of commands
 //! in `syntax`, one file per block, and the `parser` that walks them; `check`, which looks at what names
 
 mod assumption;
 pub mod ast;
 mod check;
 pub mod convert;
-pub mod diagnostic;
-pub mod line;
 mod mode;
 mod object_group;
 mod parser;
@@ -30,9 +28,8 @@ pub use assumption::{Assumptions, parse_assuming};
 pub use ast::Configuration;
 pub use check::Dependencies;
 pub use convert::{MatchedLines, Port, Router, convert, matched_lines};
-pub use diagnostic::{Diagnostic, Fix};
-pub use line::{Line, LineState};
 pub use parser::{is_configuration, parse};
-pub use perhop_lint::Severity;
+pub use perhop_lint::{Diagnostic, Fix, Line, LineState, Severity};
+pub(crate) use perhop_lint::{diagnostic, line};
 pub use platform::{Dialect, Platform, Profile, Recognition};
 pub use syntax::{CommandReference, commands, interface_name};

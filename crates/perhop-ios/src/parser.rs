@@ -68,7 +68,7 @@ pub(crate) fn read(text: &str) -> Configuration {
 pub fn is_configuration(text: &str) -> bool {
     let configuration = parse(text);
     let (mut known, mut unknown) = (0usize, 0usize);
-    for line in configuration.lines.iter().filter(|line| !line.is_blank()) {
+    for line in configuration.lines.iter().filter(|line| !line.is_blank('!')) {
         *if line.state == LineState::NotRecognized { &mut unknown } else { &mut known } += 1;
     }
     known > unknown

@@ -76,14 +76,14 @@ fn build(policy: &PolicyConfig, port: &Port, interfaces: &[String]) -> Result<()
 fn table(configuration: &Configuration, router: &Router) -> String {
     let mut text = String::new();
     for line in &configuration.lines {
-        let state = if line.is_blank() { String::new() } else { line.state.to_string() };
+        let state = if line.is_blank('!') { String::new() } else { line.state.to_string() };
         writeln!(text, "{:>4} {state:14} {}", line.number, line.text).unwrap();
         if let Some(note) = &line.note {
             writeln!(text, "{:19} ^ {note}", "").unwrap();
         }
     }
     let count =
-        |state| configuration.lines.iter().filter(|line| !line.is_blank() && line.state == state).count();
+        |state| configuration.lines.iter().filter(|line| !line.is_blank('!') && line.state == state).count();
     let counts = LineState::ALL.map(|state| format!("{} {state}", count(state)));
     writeln!(text, "\nlines: {}", counts.join(", ")).unwrap();
     writeln!(text, "platform: {}", Recognition::of(configuration).profile.name()).unwrap();

@@ -3,10 +3,15 @@
 //! [`rules`] is the catalogue: each [`Rule`] has a stable name, a [`Severity`] and a page that says what it
 //! finds, why that matters, where it comes from and what to do. Whoever finds something says by which rule.
 //!
+//! What a reader of configurations says of a file is the same in every language: a [`LineState`] for each
+//! [`Line`], and [`Diagnostic`]s.
+//!
 //! [`check`] asks of the policy of one interface what holds for every policy, however it was written.
 
 mod classes;
+pub mod diagnostic;
 mod finding;
+pub mod line;
 mod policers;
 mod queues;
 mod rule;
@@ -15,7 +20,9 @@ mod sharing;
 mod traffic;
 mod wred;
 
+pub use diagnostic::{Diagnostic, Fix};
 pub use finding::{Finding, Place, Subject};
+pub use line::{Line, LineState};
 pub use rule::{Rule, Severity};
 pub use traffic::check_traffic;
 

@@ -36,7 +36,7 @@ pub fn report<T>(
     let platform = chosen.unwrap_or_else(|| Platform::of(recognition.profile));
     let router = perhop_ios::convert(&mut configuration, &platform);
     let dependencies = configuration.dependencies();
-    let lines = || configuration.lines.iter().filter(|line| !line.is_blank());
+    let lines = || configuration.lines.iter().filter(|line| !line.is_blank('!'));
     let count = |state| lines().filter(|line| line.state == state).count();
     let diagnosed: BTreeSet<usize> = configuration.diagnostics.iter().map(|one| one.line).collect();
     let is_shown = |line: &&Line| match detail {

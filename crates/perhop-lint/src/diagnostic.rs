@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use perhop_lint::{Rule, Severity};
 use serde::Serialize;
+
+use crate::rule::{Rule, Severity};
 
 /// One thing that is wrong or doubtful.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -66,9 +66,9 @@ pub struct Line {
 }
 
 impl Line {
-    /// Whether it holds nothing but space, or a comment.
-    pub fn is_blank(&self) -> bool {
+    /// Whether it holds nothing but space, or a comment, which begins with `comment`.
+    pub fn is_blank(&self, comment: char) -> bool {
         let text = self.text.trim();
-        text.is_empty() || text.starts_with('!')
+        text.is_empty() || text.starts_with(comment)
     }
 }

@@ -1,0 +1,164 @@
+//! The filter `flower`: fields by their names (`tc/f_flower.c`).
+
+use perhop_lint::rules;
+use perhop_qos::Dscp;
+use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
+use perhop_qos::packet::{LinkMark, Protocol};
+
+use super::u32::prefix;
+use super::{Body, Family, common};
+use crate::commands::refuse;
+use crate::nearest::suggestion;
+use crate::session::Session;
+use crate::units;
+use crate::words::Words;
+
+/// Fields that packets of perhop do not have, and how many words stand behind each.
+const UNSEEN: [&str; 24] = [
+    "src_mac", "dst_mac", "ip_ttl", "tcp_flags", "ip_flags", "ct_state", "ct_zone", "ct_mark", "ct_label",
+    "enc_dst_ip", "enc_src_ip", "enc_key_id", "enc_dst_port", "enc_tos", "enc_ttl", "arp_op", "arp_sip",
+    "arp_tip", "type", "code", "num_of_vlans", "mpls_label", "mpls_ttl", "l2tpv3_sid",
+];
+const KNOWN: [&str; 14] = [
+    "ip_proto", "src_ip", "dst_ip", "src_port", "dst_port", "ip_tos", "vlan_id", "vlan_prio", "vlan_ethtype",
+    "mpls_tc", "indev", "classid", "flowid", "action",
+];
+
+/// Reads the options of a filter; false where tc refuses one.
+pub(super) fn read(session: &mut Session, number: usize, words: &mut Words, body: &mut Body) -> bool {
+    while let Some(word) = words.next() {
+        if common(session, number, word, words, body) {
+            continue;
+        }
+        if word == "handle" || word == "hw_tc" || word == "eth_type" {
+            words.next();
+            continue;
+        }
+        if UNSEEN.contains(&word) {
+            words.next();
+            session.log.not_modelled(number, format!("it asks for {word}, which packets of perhop do not have"));
+            body.condition.is_unseen = true;
+            continue;
+        }
+        let Some(value) = words.next() else {
+            refuse(session, number, format!("nothing stands behind `{word}` of flower"));
+            return false;
+        };
+        match field(session, number, word, value, body) {
+            Ok(()) => {}
+            Err(Some(help)) => {
+                refuse(session, number, format!("`{word} {value}` of flower: {help}"));
+                return false;
+            }
+            Err(None) => {
+                let help = suggestion(word, KNOWN);
+                refuse(session, number, format!("`{word}` is no option of flower: {help}"));
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Whether it is the name of a field.
+pub(super) fn is_field(word: &str) -> bool {
+    KNOWN.contains(&word) || UNSEEN.contains(&word) || word == "eth_type"
+}
+
+/// One field; an error is what would be right, or nothing where there is no such field.
+fn field(
+    session: &mut Session,
+    number: usize,
+    name: &str,
+    value: &str,
+    body: &mut Body,
+) -> Result<(), Option<&'static str>> {
+    let family = body.condition.family;
+    let matches = &mut body.condition.matches;
+    match name {
+        "ip_proto" => {
+            let number = match value {
+                "icmpv6" => Some(Protocol(58)),
+                "sctp" => Some(Protocol(132)),
+                "l2tp" => Some(Protocol(115)),
+                other => other.parse().ok(),
+            };
+            matches.protocol = Some(number.ok_or(Some("write tcp, udp, icmp or a number"))?.into());
+        }
+        "src_ip" => matches.source = Some(address(value, family)?.into()),
+        "dst_ip" => matches.destination = Some(address(value, family)?.into()),
+        "src_port" => matches.source_port = Some(port(value)?),
+        "dst_port" => matches.destination_port = Some(port(value)?),
+        "ip_tos" => service(session, number, value, matches)?,
+        "vlan_prio" => {
+            let mark = value.parse().ok().and_then(LinkMark::new).ok_or(Some("write a number up to 7"))?;
+            matches.cos = Some(mark.into());
+        }
+        "mpls_tc" => {
+            let mark = value.parse().ok().and_then(LinkMark::new).ok_or(Some("write a number up to 7"))?;
+            matches.mpls_exp = Some(mark.into());
+        }
+        "indev" => matches.input = Some(OneOrMany(vec![value.to_owned()])),
+        "vlan_id" | "vlan_ethtype" | "cvlan_id" | "cvlan_prio" | "cvlan_ethtype" => {
+            session.log.not_modelled(number, format!("it asks for {name}, which no condition of perhop has"));
+            body.condition.is_unseen = true;
+        }
+        _ => return Err(None),
+    }
+    Ok(())
+}
+
+/// The type of service with its mask: `0xb8/0xfc`; tc takes hexadecimal alone.
+fn service(
+    session: &mut Session,
+    number: usize,
+    text: &str,
+    matches: &mut MatchConfig,
+) -> Result<(), Option<&'static str>> {
+    let (value, mask) = text.split_once('/').unwrap_or((text, "ff"));
+    let byte = |text: &str| units::integer(text, 16).filter(|byte| *byte <= 0xff);
+    let (Some(value), Some(mask)) = (byte(value), byte(mask)) else {
+        return Err(Some("write a value and a mask in hexadecimal, as 0xb8/0xfc"));
+    };
+    if mask & 3 != 0 {
+        let message = "it asks for the bits of ECN beside the codepoint: packets of ECN-capable connections are \
+                       taken for others";
+        let linux = "perhop looks at the codepoint alone; write the mask 0xfc";
+        session.log.found(&rules::TC_ECN_BITS_MATCHED, number, message, linux);
+    }
+    let (value, mask) = ((value >> 2) as u8, (mask >> 2) as u8);
+    if mask != 0 {
+        let codepoints = (0..64).filter(|one| one & mask == value & mask).filter_map(Dscp::new);
+        matches.dscp = Some(OneOrMany(codepoints.collect()));
+    }
+    Ok(())
+}
+
+fn address(text: &str, family: Family) -> Result<Prefix, Option<&'static str>> {
+    let bytes = if family == Family::Six { 16 } else { 4 };
+    let help = Some("write an address or a prefix of the filter's protocol, as 10.0.0.0/8");
+    let (value, length) = prefix(text, bytes).ok_or(help)?;
+    let width = 8 * bytes as u32;
+    let whole = u128::MAX >> (128 - width);
+    let value = value & whole & !whole.checked_shr(length).unwrap_or(0);
+    let address = if bytes == 4 {
+        std::net::Ipv4Addr::from_bits(value as u32).into()
+    } else {
+        std::net::Ipv6Addr::from_bits(value).into()
+    };
+    Prefix::new(address, length as u8).map_err(|_| help)
+}
+
+/// A port, a range, or a port with a mask.
+fn port(text: &str) -> Result<OneOrMany<PortRange>, Option<&'static str>> {
+    let help = Some("write a port, or a range, as 5000-5100");
+    if let Some((value, mask)) = text.split_once('/') {
+        let value = value.parse::<u16>().map_err(|_| help)?;
+        let mask = units::integer(mask, 0).filter(|mask| *mask <= 0xffff).ok_or(help)? as u16;
+        let ranges = super::header::ranges(value & mask, mask).ok_or(help)?;
+        return Ok(OneOrMany(ranges.into_iter().filter_map(|(a, b)| PortRange::new(a, b).ok()).collect()));
+    }
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.parse().map_err(|_| help)?, last.parse().map_err(|_| help)?);
+    PortRange::new(first, last).map(OneOrMany::from).map_err(|_| help)
+}

@@ -1,0 +1,92 @@
+//! [`Log`]: what becomes of each line while a file is read.
+
+use perhop_lint::{Diagnostic, LineState, Rule, Severity};
+
+/// What has been said of the lines so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    /// By the line's number less one.
+    said: Vec<Said>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Said {
+    state: Option<LineState>,
+    notes: Vec<String>,
+}
+
+/// Which of two states of a line is the one to show: what may differ from Linux hides what does not.
+fn rank(state: LineState) -> u8 {
+    match state {
+        LineState::Irrelevant => 0,
+        LineState::Modelled => 1,
+        LineState::NotModelled => 2,
+        LineState::NotRecognized => 3,
+        LineState::Suspicious => 4,
+    }
+}
+
+/// Notes of one line; a line that repeats itself says no more.
+const MOST_NOTES: usize = 24;
+
+impl Log {
+    fn at(&mut self, line: usize) -> &mut Said {
+        if self.said.len() < line {
+            self.said.resize_with(line, Said::default);
+        }
+        &mut self.said[line.max(1) - 1]
+    }
+    /// Raises the state of a line.
+    pub(crate) fn state(&mut self, line: usize, state: LineState) {
+        let said = self.at(line);
+        if said.state.is_none_or(|known| rank(known) < rank(state)) {
+            said.state = Some(state);
+        }
+    }
+    /// Adds a note to a line.
+    pub(crate) fn note(&mut self, line: usize, note: impl Into<String>) {
+        let (said, note) = (self.at(line), note.into());
+        if said.notes.len() < MOST_NOTES && !said.notes.contains(&note) {
+            said.notes.push(note);
+        }
+    }
+    /// A part of a line that perhop does not model.
+    pub(crate) fn not_modelled(&mut self, line: usize, note: impl Into<String>) {
+        self.state(line, LineState::NotModelled);
+        self.note(line, note);
+    }
+    /// Something wrong or doubtful in a line, and what Linux does.
+    pub(crate) fn found(
+        &mut self,
+        rule: &'static Rule,
+        line: usize,
+        message: impl Into<String>,
+        linux: impl Into<String>,
+    ) {
+        let diagnostic = Diagnostic::new(rule, line, message, linux);
+        self.add(diagnostic);
+    }
+    /// Adds a diagnostic that is not there yet.
+    pub(crate) fn add(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.severity != Severity::Note {
+            self.state(diagnostic.line, LineState::Suspicious);
+        }
+        if !self.diagnostics.contains(&diagnostic) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+    /// A line that a later one takes back.
+    pub(crate) fn taken_back(&mut self, line: usize, by: usize) {
+        let said = self.at(line);
+        said.state = Some(LineState::Irrelevant);
+        said.notes = vec![format!("taken back in line {by}")];
+        self.diagnostics.retain(|one| one.line != line);
+    }
+    /// The state of a line, and its note.
+    pub(crate) fn of(&self, line: usize) -> (LineState, Option<String>) {
+        let Some(said) = self.said.get(line - 1) else { return (LineState::Irrelevant, None) };
+        let note = (!said.notes.is_empty()).then(|| said.notes.join("; "));
+        (said.state.unwrap_or(LineState::Irrelevant), note)
+    }
+}

@@ -1,0 +1,154 @@
+//! What the commands leave in the kernel: devices with disciplines, classes and filters.
+
+use crate::filter::{Action, Bits, Condition};
+use crate::options::Options;
+use crate::syntax::Kind;
+
+/// A network device.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Device {
+    pub(crate) name: String,
+    /// The line that names it first.
+    pub(crate) line: usize,
+    pub(crate) qdiscs: Vec<Qdisc>,
+    /// Packets in a queue where nothing else is said (`ip link set … txqueuelen`).
+    pub(crate) tx_queue_len: Option<u64>,
+    pub(crate) mtu: Option<u64>,
+}
+
+/// Linux: `DEFAULT_TX_QUEUE_LEN` of include/net/pkt_sched.h.
+const TX_QUEUE_LEN: u64 = 1000;
+/// Linux: `ETH_DATA_LEN`.
+const MTU: u64 = 1500;
+/// Linux: `ETH_HLEN`, which `qdisc_pkt_len` counts of a packet that leaves.
+pub(crate) const ETHERNET: u64 = 14;
+
+impl Device {
+    pub(crate) fn tx_queue_len(&self) -> u64 {
+        self.tx_queue_len.unwrap_or(TX_QUEUE_LEN).max(1)
+    }
+    /// Linux: `psched_mtu`.
+    pub(crate) fn frame(&self) -> u64 {
+        self.mtu.unwrap_or(MTU) + ETHERNET
+    }
+    pub(crate) fn at(&self, place: Place) -> Option<usize> {
+        self.qdiscs.iter().position(|qdisc| qdisc.place == place)
+    }
+    /// The discipline whose classes have the major number of `id`.
+    pub(crate) fn of_major(&self, id: u32) -> Option<usize> {
+        let major = id & 0xffff_0000;
+        self.qdiscs.iter().position(|qdisc| major != 0 && qdisc.handle == major && qdisc.place != Place::Hooks)
+    }
+    pub(crate) fn root(&self) -> Option<&Qdisc> {
+        self.at(Place::Root).map(|index| &self.qdiscs[index])
+    }
+    pub(crate) fn child(&self, class: u32) -> Option<&Qdisc> {
+        self.at(Place::Class(class)).map(|index| &self.qdiscs[index])
+    }
+    pub(crate) fn hooks(&self) -> Option<&Qdisc> {
+        self.at(Place::Hooks).map(|index| &self.qdiscs[index])
+    }
+    /// Takes away a discipline with all below it; returns their lines.
+    pub(crate) fn remove(&mut self, index: usize) -> Vec<usize> {
+        let mut removed = vec![self.qdiscs.remove(index)];
+        let mut at = 0;
+        while at < removed.len() {
+            let major = removed[at].handle;
+            let is_below = |qdisc: &Qdisc| matches!(qdisc.place, Place::Class(id) if id & 0xffff_0000 == major);
+            while let Some(index) = self.qdiscs.iter().position(is_below) {
+                removed.push(self.qdiscs.remove(index));
+            }
+            at += 1;
+        }
+        removed.iter().flat_map(Qdisc::lines).collect()
+    }
+    /// A number that no discipline has yet, as the kernel gives them from 8001: on.
+    pub(crate) fn free_handle(&self) -> u32 {
+        let taken = |handle: u32| self.qdiscs.iter().any(|qdisc| qdisc.handle == handle);
+        (0x8001..=0xfffe_u32).map(|major| major << 16).find(|handle| !taken(*handle)).unwrap_or(0xfffe_0000)
+    }
+}
+
+/// Where a discipline is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Root,
+    /// In the class of this number.
+    Class(u32),
+    /// `ingress` or `clsact`: no queue, but filters.
+    Hooks,
+}
+
+/// A queueing discipline.
+#[derive(Clone, Debug)]
+pub(crate) struct Qdisc {
+    pub(crate) kind: &'static Kind,
+    pub(crate) handle: u32,
+    pub(crate) place: Place,
+    pub(crate) line: usize,
+    pub(crate) options: Options,
+    /// The size table: bytes that count for each packet beyond its frame.
+    pub(crate) stab: Option<Options>,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) filters: Vec<Filter>,
+    /// The virtual queues of GRED.
+    pub(crate) rows: Vec<(usize, Options)>,
+}
+
+impl Qdisc {
+    fn lines(&self) -> Vec<usize> {
+        let classes = self.classes.iter().map(|class| class.line);
+        let filters = self.filters.iter().flat_map(|filter| filter.lines.iter().copied());
+        let rows = self.rows.iter().map(|(line, _)| *line);
+        [self.line].into_iter().chain(classes).chain(filters).chain(rows).collect()
+    }
+    pub(crate) fn class(&self, id: u32) -> Option<&Class> {
+        self.classes.iter().find(|class| class.id == id)
+    }
+    /// Its filters in the order in which the kernel asks them: by preference, then as they came.
+    pub(crate) fn filters_at(&self, parent: u32) -> Vec<&Filter> {
+        let mut found: Vec<&Filter> = self.filters.iter().filter(|filter| filter.parent == parent).collect();
+        found.sort_by_key(|filter| filter.preference);
+        found
+    }
+}
+
+/// A class.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub(crate) id: u32,
+    /// The class around it; `None` directly below the discipline.
+    pub(crate) parent: Option<u32>,
+    pub(crate) line: usize,
+    pub(crate) options: Options,
+}
+
+/// A filter.
+#[derive(Clone, Debug)]
+pub(crate) struct Filter {
+    /// The class or hook that it is at; the discipline's own number for the discipline.
+    pub(crate) parent: u32,
+    pub(crate) preference: u32,
+    pub(crate) chain: u32,
+    /// Its lines: the output of `show` has several for one.
+    pub(crate) lines: Vec<usize>,
+    /// Its number among those of its preference, as it is written.
+    pub(crate) handle: Option<String>,
+    pub(crate) kind: String,
+    pub(crate) condition: Condition,
+    /// What it demands of the bits of a header, for lines of `show` that add to it.
+    pub(crate) bits: Bits,
+    pub(crate) class: Option<u32>,
+    pub(crate) actions: Vec<Action>,
+}
+
+impl Filter {
+    pub(crate) fn line(&self) -> usize {
+        self.lines.first().copied().unwrap_or(1)
+    }
+}
+
+/// Linux: `TC_H_CLSACT` with `TC_H_MIN_INGRESS` and `TC_H_MIN_EGRESS`.
+pub(crate) const HOOK_INGRESS: u32 = 0xffff_fff2;
+pub(crate) const HOOK_EGRESS: u32 = 0xffff_fff3;
+pub(crate) const HOOKS: u32 = 0xffff_0000;

@@ -1,0 +1,336 @@
+//! [`Session`]: the lines of a file one after the other, each as the shell and `tc` would take it.
+
+use perhop_lint::{Line, LineState, rules};
+
+use crate::log::Log;
+use crate::model::Device;
+use crate::nearest::suggestion;
+use crate::shell::{self, LogicalLine, Variables};
+use crate::show::Shown;
+use crate::words::{Voice, Words, abbreviates};
+use crate::{Configuration, commands, units};
+
+/// A file being read.
+pub(crate) struct Session {
+    pub(crate) devices: Vec<Device>,
+    pub(crate) log: Log,
+    variables: Variables,
+    /// The loops, conditions and functions that are open: the word that ends each.
+    blocks: Vec<&'static str>,
+    /// By the line's number less one: the line that opened its block, and its device.
+    pub(crate) owners: Vec<(Option<usize>, Option<usize>)>,
+    pub(crate) shown: Shown,
+}
+
+/// What opens a block of a shell script, and what ends it.
+const BLOCKS: [(&str, &str); 6] =
+    [("if", "fi"), ("for", "done"), ("while", "done"), ("until", "done"), ("case", "esac"), ("function", "}")];
+
+/// Commands of a script that concern no packet's fate, and what they are.
+const IRRELEVANT: [(&str, &str); 20] = [
+    ("set", "an option of the shell"),
+    ("echo", "output"),
+    ("printf", "output"),
+    ("exit", "the end of a script"),
+    ("return", "the end of a script"),
+    ("true", ""),
+    (":", ""),
+    ("sleep", "time"),
+    ("modprobe", "a module"),
+    ("rmmod", "a module"),
+    ("shift", "an option of the shell"),
+    ("trap", "an option of the shell"),
+    ("unset", "a variable"),
+    ("cd", "a folder"),
+    ("source", "another file, which is not read"),
+    (".", "another file, which is not read"),
+    ("ping", "traffic"),
+    ("which", "output"),
+    ("test", "a condition without a body"),
+    ("[", "a condition without a body"),
+];
+
+/// Commands that change packets or how they are joined, and that are not read.
+const UNREAD: [(&str, &str); 8] = [
+    ("iptables", "rules that mark packets: match their headers by filters instead"),
+    ("ip6tables", "rules that mark packets: match their headers by filters instead"),
+    ("nft", "rules that mark packets: match their headers by filters instead"),
+    ("ipset", "sets of addresses for rules that are not read"),
+    ("sysctl", "settings of the kernel"),
+    ("brctl", "bridges"),
+    ("bridge", "bridges"),
+    ("eval", "a command that only the shell knows"),
+];
+
+impl Session {
+    pub(crate) fn new() -> Session {
+        Session {
+            devices: Vec::new(),
+            log: Log::default(),
+            variables: Variables::default(),
+            blocks: Vec::new(),
+            owners: Vec::new(),
+            shown: Shown::default(),
+        }
+    }
+
+    /// Reads all lines of `text`.
+    pub(crate) fn read(mut self, text: &str) -> Configuration {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        for logical in shell::logical_lines(text) {
+            let block = self.line(&logical);
+            let (state, _) = self.log.of(logical.first);
+            for number in logical.first + 1..=logical.last {
+                self.log.state(number, state);
+                self.log.note(number, format!("goes on from line {}", logical.first));
+            }
+            for number in logical.first..=logical.last {
+                let device = self.shown.device_of_line.filter(|_| number >= logical.first);
+                let opener = if number > logical.first { Some(logical.first) } else { block };
+                self.owners.push((opener, device));
+            }
+        }
+        let lines = text.lines().enumerate();
+        let lines = lines.map(|(index, text)| (index + 1, text.trim_end().to_owned())).collect();
+        Configuration::new(self.devices, self.log, self.owners, lines)
+    }
+
+    /// Reads a line; returns the line that opened what it belongs to.
+    fn line(&mut self, logical: &LogicalLine) -> Option<usize> {
+        let (number, text) = (logical.first, logical.text.as_str());
+        self.shown.device_of_line = None;
+        let trimmed = text.trim();
+        if trimmed.is_empty() || trimmed.starts_with('#') {
+            self.log.state(number, LineState::Irrelevant);
+            return None;
+        }
+        if let Some(block) = self.show(number, text) {
+            return block;
+        }
+        self.shown.close();
+        for mut words in shell::commands(without_prompt(text), &self.variables) {
+            self.command(number, &mut words);
+        }
+        None
+    }
+
+    /// A command with its words.
+    fn command(&mut self, number: usize, words: &mut Vec<String>) {
+        while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
+            self.variables.set(name, value);
+            self.log.state(number, LineState::Irrelevant);
+            words.remove(0);
+        }
+        while words.first().is_some_and(|word| word == "export" || word == "local" || word == "readonly") {
+            words.remove(0);
+            while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
+                self.variables.set(name, value);
+                words.remove(0);
+            }
+            words.clear();
+            self.log.state(number, LineState::Irrelevant);
+        }
+        without_prefix(words);
+        let Some(first) = words.first().cloned() else {
+            self.log.state(number, LineState::Irrelevant);
+            return;
+        };
+        if self.structure(number, &first, words) {
+            return;
+        }
+        let name = first.rsplit('/').next().unwrap_or(&first).to_owned();
+        match name.as_str() {
+            "tc" | "$TC" | "${TC}" => {
+                words.remove(0);
+                self.tc(number, words);
+            }
+            "qdisc" | "class" | "filter" => self.tc(number, words),
+            "ip" => self.ip(number, words),
+            "ethtool" => self.say_irrelevant(number, "packets of perhop are not joined, its links have rates"),
+            other => self.other(number, other),
+        }
+    }
+
+    fn other(&mut self, number: usize, name: &str) {
+        if let Some((_, what)) = IRRELEVANT.iter().find(|(known, _)| *known == name) {
+            self.say_irrelevant(number, what);
+        } else if let Some((_, what)) = UNREAD.iter().find(|(known, _)| *known == name) {
+            self.log.not_modelled(number, format!("`{name}` is not read: {what}"));
+        } else {
+            let known = ["tc", "qdisc", "class", "filter", "ip"];
+            let help = suggestion(name, known);
+            self.log.state(number, LineState::NotRecognized);
+            self.log.note(number, format!("`{name}` is no command of tc: {help}"));
+        }
+    }
+
+    fn say_irrelevant(&mut self, number: usize, what: &str) {
+        self.log.state(number, LineState::Irrelevant);
+        if !what.is_empty() {
+            self.log.note(number, what);
+        }
+    }
+
+    /// Loops, conditions and functions: perhop is no shell, what stands in them is not read.
+    fn structure(&mut self, number: usize, first: &str, words: &[String]) -> bool {
+        let opens = BLOCKS.iter().find(|(opener, _)| *opener == first).map(|(_, end)| *end);
+        let is_body = first == "{" || (words.len() > 1 && words[1] == "{" && !first.starts_with("tc"));
+        let end = opens.or_else(|| is_body.then_some("}"));
+        if self.blocks.last().is_some_and(|end| *end == first) {
+            self.blocks.pop();
+            self.log.not_modelled(number, "perhop runs no shell");
+            return true;
+        }
+        if let Some(end) = end {
+            if self.blocks.len() < 64 {
+                self.blocks.push(end);
+            }
+            self.log.not_modelled(number, "perhop runs no shell: what stands in here is not read");
+            return true;
+        }
+        if self.blocks.is_empty() {
+            return false;
+        }
+        self.log.not_modelled(number, "inside a loop, a condition or a function: write the commands out");
+        true
+    }
+
+    /// A command of `tc`, behind that word.
+    fn tc(&mut self, number: usize, words: &[String]) {
+        let mut words = Words::new(words, Voice::Told);
+        while let Some(option) = words.peek().filter(|word| word.starts_with('-')) {
+            words.next();
+            match option.trim_start_matches('-') {
+                "n" | "netns" | "N" | "cf" | "conf" | "oneline_of" => {
+                    words.next();
+                }
+                "b" | "batch" => {
+                    let file = words.next().unwrap_or("-");
+                    let note = format!("the commands in `{file}` are not read: give that file itself");
+                    return self.log.not_modelled(number, note);
+                }
+                _ => {}
+            }
+        }
+        let Some(object) = words.next() else {
+            return self.say_irrelevant(number, "help");
+        };
+        let objects = ["qdisc", "class", "filter", "chain", "action", "monitor", "exec"];
+        let Some(object) = objects.into_iter().find(|one| abbreviates(object, one) || object == "actions") else {
+            let help = suggestion(object, objects);
+            let message = format!("`tc {object}` is unknown: {help}");
+            return self.log.found(&rules::TC_COMMAND_REFUSED, number, message, "tc refuses the command");
+        };
+        match object {
+            "qdisc" | "class" | "filter" => self.object(number, object, &mut words),
+            "monitor" => self.say_irrelevant(number, "output"),
+            _ => self.log.not_modelled(number, format!("`tc {object}` is not read")),
+        }
+    }
+
+    fn object(&mut self, number: usize, object: &str, words: &mut Words) {
+        let verb = words.next().unwrap_or("show");
+        let verbs = ["add", "change", "replace", "link", "delete", "list", "show", "lst", "get", "help"];
+        let Some(verb) = verbs.into_iter().find(|one| abbreviates(verb, one)) else {
+            let help = suggestion(verb, verbs);
+            let message = format!("`tc {object} {verb}` is unknown: {help}");
+            return self.log.found(&rules::TC_COMMAND_REFUSED, number, message, "tc refuses the command");
+        };
+        if matches!(verb, "list" | "show" | "lst" | "get" | "help") {
+            self.shown.told_to(words);
+            return self.say_irrelevant(number, "output");
+        }
+        self.log.state(number, LineState::Modelled);
+        match object {
+            "qdisc" => commands::qdisc(self, number, verb, words),
+            "class" => commands::class(self, number, verb, words),
+            _ => commands::filter(self, number, verb, words),
+        }
+    }
+
+    /// `ip`: a device's length of queue and its longest packet, and its creation.
+    fn ip(&mut self, number: usize, words: &[String]) {
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        let is_set = words.first().is_some_and(|word| abbreviates(word, "link")) && words.get(1) == Some(&"set");
+        let after = |key: &str| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1));
+        let length = ["txqueuelen", "txqlen", "qlen"].into_iter().find_map(after);
+        let mtu = after("mtu");
+        if !is_set || (length.is_none() && mtu.is_none()) {
+            return self.say_irrelevant(number, "devices, addresses and routes are those of the scenario");
+        }
+        let name = if words.get(2) == Some(&"dev") { words.get(3) } else { words.get(2) };
+        let Some(name) = name else { return self.say_irrelevant(number, "help") };
+        let index = self.device(name, number);
+        let values = [length, mtu].map(|text| text.and_then(|text| units::integer(text, 0)));
+        let device = &mut self.devices[index];
+        device.tx_queue_len = values[0].or(device.tx_queue_len);
+        device.mtu = values[1].or(device.mtu);
+        self.log.state(number, LineState::Modelled);
+    }
+
+    /// The place of the device called `name`, which may be new.
+    pub(crate) fn device(&mut self, name: &str, number: usize) -> usize {
+        let found = self.devices.iter().position(|device| device.name == name);
+        let index = found.unwrap_or_else(|| {
+            self.devices.push(Device { name: name.to_owned(), line: number, ..Device::default() });
+            self.devices.len() - 1
+        });
+        self.shown.device_of_line = Some(index);
+        index
+    }
+}
+
+/// `NAME=value`.
+fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let mut letters = name.chars();
+    let first = letters.next()?;
+    let is_name = (first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|one| one.is_ascii_alphanumeric() || one == '_');
+    is_name.then_some((name, value))
+}
+
+/// Takes away what runs the command that follows: `sudo -n`, `ip netns exec NAME`.
+fn without_prefix(words: &mut Vec<String>) {
+    loop {
+        match words.first().map(String::as_str) {
+            Some("sudo" | "doas" | "exec" | "command" | "nohup" | "time" | "!") => {
+                words.remove(0);
+                while words.first().is_some_and(|word| word.starts_with('-')) {
+                    words.remove(0);
+                }
+            }
+            Some("ip") if words.len() > 4 && words[1].starts_with("net") && words[2].starts_with('e') => {
+                words.drain(..4);
+            }
+            _ => return,
+        }
+    }
+}
+
+/// The line without the prompt of a recorded session: `root@host:~# `, `$ `.
+fn without_prompt(text: &str) -> &str {
+    let trimmed = text.trim_start();
+    for mark in ["# ", "$ "] {
+        if let Some((prompt, command)) = trimmed.split_once(mark)
+            && (prompt.is_empty() || (prompt.contains('@') && !prompt.contains(' ')))
+        {
+            return command;
+        }
+    }
+    trimmed
+}
+
+/// The lines of a file with what became of them.
+pub(crate) fn lines(
+    log: &Log,
+    owners: &[(Option<usize>, Option<usize>)],
+    texts: &[(usize, String)],
+) -> Vec<Line> {
+    let line = |(number, text): &(usize, String)| {
+        let (state, note) = log.of(*number);
+        let block = owners.get(number - 1).and_then(|(block, _)| *block);
+        Line { number: *number, state, text: text.clone(), note, block }
+    };
+    texts.iter().map(line).collect()
+}

@@ -1,0 +1,327 @@
+//! What a shell does with a line before `tc` sees it: continuation, quotes, variables, arithmetic, `;`, `&&`
+//! and `||`, redirection. Nothing is run: what only a running shell knows stays as it is written.
+
+use std::collections::BTreeMap;
+
+use crate::arithmetic;
+
+/// A line as the shell takes it: several lines of the file where they end with a backslash.
+#[derive(Debug)]
+pub(crate) struct LogicalLine {
+    /// The first line of the file, from 1.
+    pub(crate) first: usize,
+    /// The last.
+    pub(crate) last: usize,
+    pub(crate) text: String,
+}
+
+/// The lines of `text`, those that a backslash continues joined.
+pub(crate) fn logical_lines(text: &str) -> Vec<LogicalLine> {
+    let mut found: Vec<LogicalLine> = Vec::new();
+    let mut is_open = false;
+    for (index, line) in text.lines().enumerate() {
+        let is_comment = !is_open && line.trim_start().starts_with('#');
+        let (line, continues) = match line.strip_suffix('\\') {
+            Some(rest) if !is_comment => (rest, true),
+            _ => (line, false),
+        };
+        match found.last_mut().filter(|_| is_open) {
+            Some(last) => {
+                last.text += " ";
+                last.text += line;
+                last.last = index + 1;
+            }
+            None => found.push(LogicalLine { first: index + 1, last: index + 1, text: line.to_owned() }),
+        }
+        is_open = continues;
+    }
+    found
+}
+
+/// The variables of a script, as far as their values stand in it.
+#[derive(Debug, Default)]
+pub(crate) struct Variables(BTreeMap<String, String>);
+
+/// Longer values are not kept: a line that doubles a variable would otherwise fill the memory.
+const LONGEST: usize = 4096;
+
+impl Variables {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+    /// Sets a variable; one whose value is not known is no longer known.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        if value.contains(['$', '`']) || value.len() > LONGEST {
+            self.0.remove(name);
+        } else {
+            self.0.insert(name.to_owned(), value.to_owned());
+        }
+    }
+}
+
+/// The commands of a line, each as its words; those that are run only where the one before fails are left
+/// out.
+pub(crate) fn commands(text: &str, variables: &Variables) -> Vec<Vec<String>> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut lexer = Lexer { chars: &chars, at: 0, variables, words: Vec::new(), word: None };
+    let mut found = Vec::new();
+    let mut is_skipped = false;
+    loop {
+        let end = lexer.command();
+        let words = std::mem::take(&mut lexer.words);
+        if !words.is_empty() && !is_skipped {
+            found.push(words);
+        }
+        match end {
+            End::Line => return found,
+            End::OnFailure => is_skipped = true,
+            End::OnSuccess => {}
+            End::Always => is_skipped = false,
+        }
+    }
+}
+
+/// What ends a command.
+enum End {
+    Line,
+    Always,
+    OnSuccess,
+    OnFailure,
+}
+
+struct Lexer<'a> {
+    chars: &'a [char],
+    at: usize,
+    variables: &'a Variables,
+    words: Vec<String>,
+    word: Option<String>,
+}
+
+impl Lexer<'_> {
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+    fn push(&mut self, text: &str) {
+        self.word.get_or_insert_default().push_str(text);
+    }
+    fn flush(&mut self) {
+        self.words.extend(self.word.take());
+    }
+
+    /// Reads the words of one command.
+    fn command(&mut self) -> End {
+        while let Some(next) = self.peek(0) {
+            self.at += 1;
+            match next {
+                '#' if self.word.is_none() => {
+                    self.at = self.chars.len();
+                }
+                '\'' => self.single_quoted(),
+                '"' => self.double_quoted(),
+                '\\' => {
+                    if let Some(literal) = self.peek(0) {
+                        self.at += 1;
+                        self.push(&literal.to_string());
+                    }
+                }
+                '$' | '`' => {
+                    let value = self.expanded(next);
+                    self.split(&value);
+                }
+                ';' | '(' | ')' => return self.ended(End::Always),
+                '&' if self.peek(0) == Some('>') => self.flush(),
+                '&' if self.peek(0) == Some('&') => {
+                    self.at += 1;
+                    return self.ended(End::OnSuccess);
+                }
+                '|' if self.peek(0) == Some('|') => {
+                    self.at += 1;
+                    return self.ended(End::OnFailure);
+                }
+                '&' | '|' => return self.ended(End::Always),
+                '>' | '<' => self.redirected(),
+                other if other.is_whitespace() => self.flush(),
+                other => self.push(other.encode_utf8(&mut [0; 4])),
+            }
+        }
+        self.ended(End::Line)
+    }
+
+    fn ended(&mut self, end: End) -> End {
+        self.flush();
+        end
+    }
+
+    fn single_quoted(&mut self) {
+        self.push("");
+        while let Some(next) = self.peek(0) {
+            self.at += 1;
+            if next == '\'' {
+                return;
+            }
+            self.push(next.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    fn double_quoted(&mut self) {
+        self.push("");
+        while let Some(next) = self.peek(0) {
+            self.at += 1;
+            match next {
+                '"' => return,
+                '\\' if matches!(self.peek(0), Some('"' | '\\' | '$' | '`')) => {
+                    let literal = self.peek(0).unwrap_or_default();
+                    self.at += 1;
+                    self.push(literal.encode_utf8(&mut [0; 4]));
+                }
+                '$' | '`' => {
+                    let value = self.expanded(next);
+                    self.push(&value);
+                }
+                other => self.push(other.encode_utf8(&mut [0; 4])),
+            }
+        }
+    }
+
+    /// A value outside of quotes becomes words where it holds space.
+    fn split(&mut self, value: &str) {
+        if value.starts_with(char::is_whitespace) {
+            self.flush();
+        }
+        for (index, part) in value.split_whitespace().enumerate() {
+            if index > 0 {
+                self.flush();
+            }
+            self.push(part);
+        }
+        if value.ends_with(char::is_whitespace) {
+            self.flush();
+        }
+    }
+
+    /// Leaves out a redirection: the number before it, and the file behind it.
+    fn redirected(&mut self) {
+        if !self.word.as_ref().is_some_and(|word| word.chars().all(|one| one.is_ascii_digit())) {
+            self.flush();
+        }
+        self.word = None;
+        while matches!(self.peek(0), Some('>' | '&' | ' ' | '\t')) {
+            self.at += 1;
+        }
+        while self.peek(0).is_some_and(|next| !next.is_whitespace() && !";&|".contains(next)) {
+            self.at += 1;
+        }
+    }
+
+    /// What stands for `$…` or for a command in backquotes, whose first character has been read.
+    fn expanded(&mut self, first: char) -> String {
+        let start = self.at - 1;
+        let rest = &self.chars[self.at..];
+        let value = match (first, rest) {
+            ('`', _) => {
+                self.skip_behind('`');
+                None
+            }
+            (_, ['(', '(', ..]) => {
+                let inner = self.balanced('(', ')');
+                let inner = inner.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
+                inner.and_then(|inner| arithmetic::value(inner, self.variables)).map(|value| value.to_string())
+            }
+            (_, ['(', ..]) => {
+                self.balanced('(', ')');
+                None
+            }
+            (_, ['{', ..]) => {
+                let inner = self.balanced('{', '}');
+                self.parameter(&inner)
+            }
+            (_, [next, ..]) if next.is_ascii_alphabetic() || *next == '_' => {
+                let is_of_name = |one: &&char| one.is_ascii_alphanumeric() || **one == '_';
+                let name: String = rest.iter().take_while(is_of_name).collect();
+                self.at += name.len();
+                self.variables.get(&name).map(str::to_owned)
+            }
+            (_, [_, ..]) => {
+                self.at += 1;
+                None
+            }
+            (_, []) => None,
+        };
+        value.unwrap_or_else(|| self.chars[start..self.at.min(self.chars.len())].iter().collect())
+    }
+
+    fn skip_behind(&mut self, end: char) {
+        while let Some(next) = self.peek(0) {
+            self.at += 1;
+            if next == end {
+                return;
+            }
+        }
+    }
+
+    /// What stands between the bracket that is next and the one that closes it.
+    fn balanced(&mut self, open: char, close: char) -> String {
+        let (mut depth, start) = (0_usize, self.at + 1);
+        while let Some(next) = self.peek(0) {
+            self.at += 1;
+            if next == open {
+                depth += 1;
+            } else if next == close {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return self.chars[start..self.at - 1].iter().collect();
+                }
+            }
+        }
+        self.chars[start.min(self.at)..self.at].iter().collect()
+    }
+
+    /// `${NAME}`, or with a default: `${NAME:-value}`.
+    fn parameter(&self, inner: &str) -> Option<String> {
+        let end = inner.find(|one: char| !one.is_ascii_alphanumeric() && one != '_').unwrap_or(inner.len());
+        let (name, rest) = inner.split_at(end);
+        let known = self.variables.get(name).map(str::to_owned);
+        match rest.strip_prefix(':').unwrap_or(rest).chars().next() {
+            None => known,
+            Some('-' | '=') => known.or_else(|| {
+                let default = rest.trim_start_matches(':').get(1..)?;
+                (!default.contains(['$', '`'])).then(|| default.trim_matches(['"', '\'']).to_owned())
+            }),
+            Some('?') => known,
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str, variables: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let mut known = Variables::default();
+        for (name, value) in variables {
+            known.set(name, value);
+        }
+        commands(text, &known)
+    }
+
+    #[test]
+    fn a_line_is_read_as_the_shell_reads_it() {
+        let known = [("DEV", "eth0"), ("UP", "20"), ("OPTS", "target 5ms")];
+        let said = |text| words(text, &known).iter().map(|one| one.join("|")).collect::<Vec<_>>();
+        assert_eq!(said("tc qdisc del dev \"$DEV\" root 2> /dev/null || true"), ["tc|qdisc|del|dev|eth0|root"]);
+        assert_eq!(said("a 'b c' \"d $UP\" ; e # f"), ["a|b c|d 20", "e"]);
+        assert_eq!(said("tc ${DEV}.1 ${X:-7} $OPTS"), ["tc|eth0.1|7|target|5ms"]);
+        assert_eq!(said("rate $((UP * 1000 / 3))kbit $UNKNOWN"), ["rate|6666kbit|$UNKNOWN"]);
+        assert_eq!(said("a >/dev/null 2>&1 && b &>x c"), ["a", "b|c"]);
+        assert_eq!(said("x $(date +%s) `id` y"), ["x|$(date +%s)|`id`|y"]);
+        assert_eq!(said("a || b; c"), ["a", "c"]);
+    }
+
+    #[test]
+    fn a_backslash_continues_a_line() {
+        let found = logical_lines("# a \\\nb \\\n  c\nd");
+        let lines: Vec<_> = found.iter().map(|one| (one.first, one.last, one.text.as_str())).collect();
+        assert_eq!(lines, [(1, 1, "# a \\"), (2, 3, "b    c"), (4, 4, "d")]);
+    }
+}

@@ -1,0 +1,99 @@
+//! Disciplines with classes.
+
+use super::{Kind, Model};
+use crate::options::Argument::{
+    Hexadecimal, Integer, Integers, None as Nothing, RateOrPercent, Rest, Size, SizeAndCell, Word,
+};
+use crate::options::Effect::{Irrelevant, NotModelled, NotModelledBut};
+use crate::options::Opt;
+
+/// The bytes that iproute2 adds to what a class of HTB sends in a jiffy for its bursts (`q_htb.c`).
+pub(crate) const HTB_CLASS_DEFAULT_MTU: u64 = 1600;
+
+const MAP: &str = "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1 (prio2band)";
+const CURVES: &str = "no scheduler of perhop has service curves: rates alone would be wrong numbers";
+
+pub(super) const KINDS: &[Kind] = &[
+    Kind { name: "prio", model: Model::Modelled("`scheduler: priority`"), options: PRIO, class: Some(&[]) },
+    Kind { name: "drr", model: Model::Modelled("`scheduler: drr`"), options: &[], class: Some(DRR_CLASS) },
+    Kind {
+        name: "ets",
+        model: Model::Modelled("`scheduler: priority` over the strict bands, `scheduler: drr` below"),
+        options: ETS,
+        class: Some(ETS_CLASS),
+    },
+    Kind {
+        name: "htb",
+        model: Model::NotModelled("its classes: perhop's own scheduler for HTB is not there yet"),
+        options: HTB,
+        class: Some(HTB_CLASS),
+    },
+    Kind { name: "hfsc", model: Model::NotModelled(CURVES), options: HFSC, class: Some(HFSC_CLASS) },
+];
+
+const PRIO: &[Opt] = &[
+    Opt::new(&["bands"], Integer, "3 (prio_parse_opt)"),
+    Opt::new(&["priomap"], Integers, MAP),
+    Opt::new(&["multiqueue"], Nothing, "").effect(Irrelevant("it is not taken any more since 2.6.27")),
+];
+
+pub(super) const PFIFO_FAST: &[Opt] = &[
+    Opt::new(&["bands"], Integer, "3 (PFIFO_FAST_BANDS)").shown(),
+    Opt::new(&["priomap"], Integers, MAP).shown(),
+];
+
+const DRR_CLASS: &[Opt] = &[Opt::new(&["quantum"], Size, "MTU + 14, 1514 bytes (psched_mtu)")];
+
+const ETS: &[Opt] = &[
+    Opt::new(&["bands"], Integer, "the number of strict bands and quanta"),
+    Opt::new(&["strict"], Integer, "0"),
+    Opt::new(&["quanta"], Integers, "MTU + 14 for the other bands (ets_qdisc_change)"),
+    Opt::new(&["priomap"], Integers, "all to the last band"),
+];
+const ETS_CLASS: &[Opt] = &[Opt::new(&["quantum"], Size, "that of quanta")];
+
+const HTB: &[Opt] = &[
+    Opt::new(&["default"], Hexadecimal, "0: none (htb_init)").short(),
+    Opt::new(&["r2q"], Integer, "10 (htb_parse_opt)").short(),
+    Opt::new(&["direct_qlen"], Integer, "the device's txqueuelen, 1000 (htb_init)").short(),
+    Opt::new(&["debug"], Word, "").short().effect(Irrelevant("it prints to the kernel's log")),
+    Opt::new(&["offload"], Nothing, "off").short().effect(NotModelled("the device's own scheduler")),
+    Opt::new(&["direct_packets_stat"], Integer, "").shown().effect(Irrelevant("a counter")),
+    Opt::new(&["ver"], Word, "").shown().effect(Irrelevant("a version")),
+];
+
+const HTB_CLASS: &[Opt] = &[
+    Opt::new(&["rate"], RateOrPercent, "must be given"),
+    Opt::new(&["ceil"], RateOrPercent, "rate (htb_parse_class_opt)"),
+    Opt::new(&["burst", "buffer", "maxburst"], SizeAndCell, "rate / HZ + 1600 bytes (htb_parse_class_opt)")
+        .short(),
+    Opt::new(&["cburst", "cbuffer", "cmaxburst"], SizeAndCell, "ceil / HZ + 1600 bytes").short(),
+    Opt::new(&["prio"], Integer, "0").short(),
+    Opt::new(&["quantum"], Integer, "rate / r2q in bytes, 1000 to 200000 (htb_change_class)").short(),
+    Opt::new(&["mtu"], Integer, "1600: only for the default of burst").short(),
+    Opt::new(&["mpu"], Integer, "0").short(),
+    Opt::new(&["overhead"], Integer, "0").short(),
+    Opt::new(&["linklayer"], Word, "ethernet").short(),
+    Opt::new(&["level"], Integer, "").shown().effect(Irrelevant("it follows from the tree")),
+];
+
+const HFSC: &[Opt] = &[Opt::new(&["default"], Hexadecimal, "0: none")];
+const HFSC_CLASS: &[Opt] = &[
+    Opt::new(&["rt"], Rest, "none").effect(NotModelled(CURVES)),
+    Opt::new(&["ls"], Rest, "none").effect(NotModelled(CURVES)),
+    Opt::new(&["sc"], Rest, "none").effect(NotModelled(CURVES)),
+    Opt::new(&["ul"], Rest, "none").effect(NotModelled(CURVES)),
+];
+
+/// The size table that any discipline may have (`tc_stab.c`).
+pub(crate) const STAB: &[Opt] = &[
+    Opt::new(&["overhead"], crate::options::Argument::Signed, "0").short(),
+    Opt::new(&["linklayer"], Word, "ethernet").short().effect(NotModelledBut(
+        &["ethernet"],
+        "cells of ATM are not counted by the scheduler: give the link `framing: aal5-snap`",
+    )),
+    Opt::new(&["mtu"], Integer, "2047").short().effect(Irrelevant("the size of the table")),
+    Opt::new(&["mpu"], Integer, "0").short().effect(NotModelledBut(&["0"], "short packets count their own length")),
+    Opt::new(&["tsize"], Integer, "512").short().effect(Irrelevant("the size of the table")),
+    Opt::new(&["data"], Word, "").shown().effect(Irrelevant("the size of the table")),
+];

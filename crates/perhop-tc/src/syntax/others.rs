@@ -1,0 +1,50 @@
+//! Disciplines that are known by their names alone, and those that only hold others.
+
+use super::{Kind, Model};
+use crate::options::Opt;
+
+const ANY: &[Opt] = &[];
+
+const fn named(name: &'static str, why: &'static str) -> Kind {
+    Kind { name, model: Model::NotModelled(why), options: ANY, class: Some(ANY) }
+}
+
+pub(super) const KINDS: &[Kind] = &[
+    Kind {
+        name: "clsact",
+        model: Model::Modelled("conditioners of both directions"),
+        options: ANY,
+        class: None,
+    },
+    Kind {
+        name: "ingress",
+        model: Model::Modelled("conditioners of what arrives"),
+        options: ANY,
+        class: None,
+    },
+    Kind { name: "noqueue", model: Model::Irrelevant("the device has no queue"), options: ANY, class: None },
+    Kind {
+        name: "mq",
+        model: Model::NotModelled("a port has one transmit queue in perhop: that of the first child"),
+        options: ANY,
+        class: Some(ANY),
+    },
+    named("dsmark", "it left Linux in 6.3; mark with pedit or skbedit"),
+    named("fq", "flows are paced by their senders in perhop; fq_codel is modelled"),
+    named("netem", "delay, loss and rate belong to the scenario's links: `delay`, `loss`, `rate`"),
+    named("qfq", "drr shares by bytes as well"),
+    named("cbq", "it left Linux in 6.3; perhop's own `cbq` is that of Floyd and Jacobson"),
+    named("choke", "red is modelled"),
+    named("sfb", "fq_codel is modelled"),
+    named("hhf", "fq_codel is modelled"),
+    named("multiq", "a port has one transmit queue in perhop"),
+    named("mqprio", "a port has one transmit queue in perhop; prio is modelled"),
+    named("skbprio", "prio is modelled"),
+    named("taprio", "gates by time are not modelled"),
+    named("cbs", "credits of 802.1Qav are not modelled; tbf shapes"),
+    named("etf", "launch times are not modelled"),
+    named("plug", "nothing holds a queue in perhop"),
+    named("teql", "links are not joined in perhop"),
+    named("atm", "give the link `framing: aal5-snap`"),
+    named("blackhole", "every packet would be lost"),
+];

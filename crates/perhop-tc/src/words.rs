@@ -1,0 +1,53 @@
+//! [`Words`]: the words of one command, and whether `tc` was told them or tells them.
+
+/// Who says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Voice {
+    /// A command.
+    Told,
+    /// The output of `show`, which has units and counters that no command takes.
+    Shown,
+}
+
+/// Words that are read from the left.
+#[derive(Debug)]
+pub(crate) struct Words<'a> {
+    words: &'a [String],
+    pub(crate) voice: Voice,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn new(words: &'a [String], voice: Voice) -> Words<'a> {
+        Words { words, voice }
+    }
+    pub(crate) fn peek(&self) -> Option<&'a str> {
+        self.words.first().map(String::as_str)
+    }
+    pub(crate) fn next(&mut self) -> Option<&'a str> {
+        let (first, rest) = self.words.split_first()?;
+        self.words = rest;
+        Some(first)
+    }
+    /// Takes the next word if it is `word`.
+    pub(crate) fn take(&mut self, word: &str) -> bool {
+        let is_next = self.peek() == Some(word);
+        if is_next {
+            self.next();
+        }
+        is_next
+    }
+    /// The next `count` words by themselves.
+    pub(crate) fn split(&mut self, count: usize) -> Words<'a> {
+        let (first, rest) = self.words.split_at(count.min(self.words.len()));
+        self.words = rest;
+        Words { words: first, voice: self.voice }
+    }
+    pub(crate) fn is_shown(&self) -> bool {
+        self.voice == Voice::Shown
+    }
+}
+
+/// iproute2's `matches`: whether `word` is an abbreviation of `full`.
+pub(crate) fn abbreviates(word: &str, full: &str) -> bool {
+    !word.is_empty() && full.starts_with(word)
+}
