@@ -126,6 +126,7 @@ FUZZ_SECONDS ?= 3600
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # What fuzzing begins with, besides what it found before (fuzz/corpus, not committed).
 FUZZ_SEEDS_configuration := $(sort $(wildcard vectors/ios/* tests/configurations/*))
+FUZZ_SEEDS_tc_commands := $(sort $(wildcard vectors/tc/*))
 FUZZ_SEEDS_scenario := $(sort $(wildcard examples/*.yaml crates/perhop-scenario/tests/diagnostics/*.yaml))
 # Inputs of a short run: half a minute or so for each target.
 FUZZ_RUNS_buffer := 300000
@@ -136,6 +137,7 @@ FUZZ_RUNS_meter := 300000
 FUZZ_RUNS_port := 100000
 FUZZ_RUNS_scenario := 10000
 FUZZ_RUNS_scheduler := 100000
+FUZZ_RUNS_tc_commands := 15000
 FUZZ_RUNS_tcp := 100000
 space := $(subst ,, )
 comma := ,

@@ -54,7 +54,7 @@ def router_text(file: Path) -> str | None:
         # Reading it as a scenario reports the error.
         return None
     text = _core.router_text(content)
-    is_router = file.suffix == ".cfg" or (not _SCENARIO.search(text) and _core.is_router_configuration(text))
+    is_router = file.suffix in (".cfg", ".tc") or (not _SCENARIO.search(text) and _core.is_router_configuration(text))
     return text if is_router else None
 
 
@@ -137,10 +137,13 @@ def _checked(text: str, platform: str | None, assume: tuple[tuple[str, str], ...
     return _core.check_router(text, **options)
 
 
+#: The platform of commands and output of `tc`.
+LINUX = "linux"
 #: What the dialects are called, and those not modelled: their commands look alike and mean other things.
 DIALECTS = {
     "ios": "IOS",
     "ios-xe": "IOS-XE",
+    LINUX: "Linux",
     "ios-xr": "IOS XR",
     "nx-os": "NX-OS",
     "catalyst-mls": "Catalyst (mls qos)",

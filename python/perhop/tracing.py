@@ -197,7 +197,12 @@ def _port(ports: list[RouterPort], name: str) -> RouterPort:
 
 
 def _only(ports: list[RouterPort]) -> RouterPort | None:
-    with_policy = [port for port in ports if _name(port, "output")]
+    # Devices of Linux have queues without a policy's name.
+    with_policy = [
+        port
+        for port in ports
+        if _name(port, "output") or ("policies" not in port and port["output"].get("queueing"))
+    ]
     if len(with_policy) > 1:
         names = ", ".join(port["name"] for port in with_policy)
         raise InvalidInputError("several interfaces have an output policy", f"choose by --out one of {names}")

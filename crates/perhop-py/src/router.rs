@@ -44,7 +44,7 @@ pub(crate) fn router_text(bytes: &[u8]) -> String {
 /// Whether a text looks like a router configuration.
 #[pyfunction]
 pub(crate) fn is_router_configuration(py: Python<'_>, text: &str) -> bool {
-    py.detach(|| perhop_ios::is_configuration(text))
+    py.detach(|| perhop_routers::is_configuration(text))
 }
 
 /// All rules as JSON: `id`, `severity` and `page`, which is Markdown.

@@ -1,10 +1,12 @@
-//! Routers' own configurations, for whoever loads scenarios: `perhop-ios` interprets them, `perhop-scenario`
-//! translates the result ([`loader`]); and what there is to say of a configuration by itself ([`report()`]).
+//! Routers' own configurations, for whoever loads scenarios: `perhop-ios` or `perhop-tc` interprets them,
+//! `perhop-scenario` translates the result ([`loader`]); and what there is to say of a configuration by
+//! itself ([`report()`]).
 
 mod report;
+mod tc;
 
-use perhop_ios::{LineState, Platform, Recognition};
-use perhop_lint::{Severity, rules};
+use perhop_ios::{Platform, Recognition};
+use perhop_lint::{Line, LineState, Severity, rules};
 use perhop_qos::ConfigError;
 use perhop_qos::framing::Framing;
 use perhop_qos::units::Rate;
@@ -15,16 +17,29 @@ use perhop_scenario::{
 
 pub use report::{Detail, Report, Wrong, report};
 
-/// Cisco IOS.
-struct Ios;
+/// Cisco IOS, and commands and output of Linux' `tc`.
+struct Languages;
 
-/// A loader of scenarios with Cisco IOS configurations.
+/// A loader of scenarios with configurations in every language that perhop reads.
 pub fn loader() -> Loader<'static> {
-    Loader::with(&Ios)
+    Loader::with(&Languages)
 }
 
-impl ConfigurationLanguage for Ios {
+/// Whether `text` looks like a router's configuration in a language that perhop reads.
+pub fn is_configuration(text: &str) -> bool {
+    perhop_tc::is_configuration(text) || perhop_ios::is_configuration(text)
+}
+
+/// Whether `text` is for `tc`: the platform says so, or the text where there is none.
+pub fn is_tc(text: &str, platform: Option<&str>) -> bool {
+    platform.map_or_else(|| perhop_tc::is_configuration(text), |name| name == tc::PLATFORM)
+}
+
+impl ConfigurationLanguage for Languages {
     fn read(&self, text: &str, written: &RouterConfiguration) -> Result<ConfiguredRouter, ConfigError> {
+        if is_tc(text, written.platform.profile.as_deref()) {
+            return Ok(tc::read(text));
+        }
         let slots_of = written.platform.slots_of.filter(|rate| rate.as_bits_per_second() > 0);
         let mut configuration =
             perhop_ios::parse_assuming(text, &written.assume).map_err(|(class, message)| {
@@ -48,7 +63,7 @@ impl ConfigurationLanguage for Ios {
                 help: found.router.clone(),
             })
             .collect();
-        findings.extend(not_simulated(&configuration));
+        findings.extend(not_simulated(&configuration.lines));
         let ports = router.ports.into_iter().map(|one| port(one, slots_of)).collect();
         Ok(ConfiguredRouter { ports, findings })
     }
@@ -85,9 +100,9 @@ fn in_slots(rate: Rate, line: Rate) -> Rate {
 }
 
 /// One warning for all lines that would affect packets but are not simulated.
-fn not_simulated(configuration: &perhop_ios::Configuration) -> Option<Finding> {
+fn not_simulated(all: &[Line]) -> Option<Finding> {
     let not_simulated = |state| matches!(state, LineState::NotModelled | LineState::NotRecognized);
-    let lines: Vec<_> = configuration.lines.iter().filter(|line| not_simulated(line.state)).collect();
+    let lines: Vec<_> = all.iter().filter(|line| not_simulated(line.state)).collect();
     let first = lines.first()?;
     let rule = match first.state {
         LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
@@ -115,7 +130,7 @@ fn platform_of(
         None => Platform::of(Recognition::of(configuration).profile),
         Some(name) => Platform::named(name).ok_or_else(|| {
             ConfigError::new("profile", format!("there is no platform `{name}`"))
-                .help(format!("platforms: {}", Platform::NAMES.join(", ")))
+                .help(format!("platforms: {}, linux", Platform::NAMES.join(", ")))
         })?,
     };
     if config.particle.is_some_and(|particle| particle.as_bytes() == 0) {

@@ -27,6 +27,9 @@ pub fn report<T>(
     detail: Detail,
     write: impl FnOnce(&Report) -> T,
 ) -> Result<T, Wrong> {
+    if crate::is_tc(text, platform) {
+        return Ok(crate::tc::report(text, platform.is_some(), detail, write));
+    }
     let chosen =
         platform.map(|name| Platform::named(name).ok_or_else(|| unknown_platform(name))).transpose()?;
     let mut configuration = perhop_ios::parse_assuming(text, assumptions)
@@ -45,12 +48,12 @@ pub fn report<T>(
     };
     let report = Report {
         platform: PlatformReport {
-            profile: platform.profile,
-            dialect: recognition.dialect,
+            profile: Named::Ios(platform.profile),
+            dialect: Named::Ios(recognition.dialect),
             supported: recognition.dialect.is_supported(),
             chosen: is_chosen,
             certain: is_chosen || recognition.certain,
-            because: &recognition.because,
+            because: Because::Ios(&recognition.because),
         },
         lines: lines().filter(is_shown).collect(),
         counts: LineState::ALL
@@ -69,7 +72,7 @@ pub fn report<T>(
                 }),
             })
             .collect(),
-        router: (detail == Detail::Policies).then_some(&router),
+        router: (detail == Detail::Policies).then_some(RouterReport::Ios(&router)),
     };
     Ok(write(&report))
 }
@@ -106,37 +109,69 @@ impl Detail {
 /// What becomes of a configuration.
 #[derive(Debug, Serialize)]
 pub struct Report<'a> {
-    platform: PlatformReport<'a>,
-    lines: Vec<&'a Line>,
-    counts: BTreeMap<String, usize>,
-    diagnostics: Vec<Concerning<'a>>,
+    pub(crate) platform: PlatformReport<'a>,
+    pub(crate) lines: Vec<&'a Line>,
+    pub(crate) counts: BTreeMap<String, usize>,
+    pub(crate) diagnostics: Vec<Concerning<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    router: Option<&'a Router>,
+    pub(crate) router: Option<RouterReport<'a>>,
+}
+
+/// What it amounts to.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum RouterReport<'a> {
+    Ios(&'a Router),
+    Tc(&'a perhop_tc::Router),
+}
+
+/// A name of a language of its own, or of `perhop-ios`.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Named<T> {
+    Ios(T),
+    Linux(&'static str),
+}
+
+/// The lines that tell.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Because<'a> {
+    Ios(&'a [Evidence]),
+    Tc(Vec<Sign<'a>>),
+}
+
+/// A line that tells, and what it says.
+#[derive(Debug, Serialize)]
+pub(crate) struct Sign<'a> {
+    pub(crate) line: usize,
+    pub(crate) text: &'a str,
+    pub(crate) says: &'static str,
 }
 
 /// A diagnostic, the interfaces that it concerns, and its line mended.
 #[derive(Debug, Serialize)]
-struct Concerning<'a> {
+pub(crate) struct Concerning<'a> {
     #[serde(flatten)]
-    diagnostic: &'a Diagnostic,
-    interfaces: Vec<&'a str>,
+    pub(crate) diagnostic: &'a Diagnostic,
+    pub(crate) interfaces: Vec<&'a str>,
     /// What its line had better be.
     #[serde(skip_serializing_if = "Option::is_none")]
-    fixed: Option<String>,
+    pub(crate) fixed: Option<String>,
 }
 
 /// The platform whose rules it is read by.
 #[derive(Debug, Serialize)]
-struct PlatformReport<'a> {
-    profile: Profile,
-    dialect: Dialect,
-    supported: bool,
-    chosen: bool,
-    certain: bool,
-    because: &'a [Evidence],
+pub(crate) struct PlatformReport<'a> {
+    pub(crate) profile: Named<Profile>,
+    pub(crate) dialect: Named<Dialect>,
+    pub(crate) supported: bool,
+    pub(crate) chosen: bool,
+    pub(crate) certain: bool,
+    pub(crate) because: Because<'a>,
 }
 
 fn unknown_platform(name: &str) -> Wrong {
     let message = format!("there is no platform `{name}`");
-    Wrong { message, help: format!("platforms: {}", Platform::NAMES.join(", ")) }
+    Wrong { message, help: format!("platforms: {}, linux", Platform::NAMES.join(", ")) }
 }

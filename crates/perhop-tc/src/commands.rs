@@ -1,5 +1,5 @@
-//! `tc qdisc`, `tc class` and `tc filter` with add, change, replace, link and delete: what the kernel makes of
-//! each, and what it refuses (`net/sched/sch_api.c`, `net/sched/cls_api.c`).
+//! `tc qdisc`, `tc class` and `tc filter` with add, change, replace, link and delete: what the kernel makes
+//! of each, and what it refuses (`net/sched/sch_api.c`, `net/sched/cls_api.c`).
 
 use perhop_lint::{LineState, rules};
 
@@ -78,7 +78,8 @@ fn head<'a>(session: &mut Session, number: usize, object: &str, words: &mut Word
 /// The size table, up to the kind that follows or what stands before it.
 fn stab(session: &mut Session, number: usize, words: &mut Words) -> Option<Options> {
     let ends = |word: &str| {
-        syntax::kind(word).is_some() || matches!(word, "root" | "parent" | "handle" | "dev" | "classid" | "refcnt")
+        syntax::kind(word).is_some()
+            || matches!(word, "root" | "parent" | "handle" | "dev" | "classid" | "refcnt")
     };
     options::read(&[STAB], words, At { line: number, of: "stab" }, ends, &mut session.log).ok()
 }
@@ -145,7 +146,7 @@ pub(crate) fn qdisc(session: &mut Session, number: usize, verb: &str, words: &mu
         (None, _) => return refuse(session, number, "no place: write root, or parent CLASS"),
     };
     let Ok(options) = options_of(session, number, kind, words) else { return };
-    if !is_right(session, number, kind, &options, verb) {
+    if !is_right(session, number, kind, &options) {
         return;
     }
     let new = Qdisc {
@@ -163,7 +164,7 @@ pub(crate) fn qdisc(session: &mut Session, number: usize, verb: &str, words: &mu
 }
 
 /// What tc asks of the options of one command besides each by itself.
-fn is_right(session: &mut Session, number: usize, kind: &Kind, options: &Options, verb: &str) -> bool {
+fn is_right(session: &mut Session, number: usize, kind: &Kind, options: &Options) -> bool {
     let missing = |names: &[&'static str]| names.iter().find(|name| !options.has(name)).copied();
     let wanted = match kind.name {
         "tbf" => missing(&["rate", "burst"]).or_else(|| {
@@ -183,7 +184,6 @@ fn is_right(session: &mut Session, number: usize, kind: &Kind, options: &Options
         refuse(session, number, "tbf takes `limit` or `latency`, not both");
         return false;
     }
-    let _ = verb;
     true
 }
 
@@ -210,7 +210,8 @@ fn put(session: &mut Session, number: usize, device: usize, verb: &str, mut new:
                     return refuse(session, number, message);
                 }
                 "change" | "link" if !is_same => {
-                    let message = format!("{} of line {} cannot become {}", old.kind.name, old.line, new.kind.name);
+                    let message =
+                        format!("{} of line {} cannot become {}", old.kind.name, old.line, new.kind.name);
                     return refuse(session, number, message);
                 }
                 _ if is_same && new.kind.name == "gred" && new.options.has("vq") => {
@@ -260,7 +261,9 @@ fn has_class(session: &Session, device: usize, id: u32) -> bool {
         "prio" => (1..=qdisc.options.number("bands").unwrap_or(3)).contains(&minor),
         "ets" => (1..=16).contains(&minor),
         // TBF, RED and others have one class, whose number is not looked at.
-        "tbf" | "red" | "netem" | "mq" | "mqprio" | "multiq" | "sfb" | "choke" | "cbs" | "etf" | "taprio" => true,
+        "tbf" | "red" | "netem" | "mq" | "mqprio" | "multiq" | "sfb" | "choke" | "cbs" | "etf" | "taprio" => {
+            true
+        }
         _ if qdisc.kind.options.is_empty() && qdisc.kind.class.is_some_and(<[_]>::is_empty) => true,
         _ => qdisc.class(id).is_some(),
     }
@@ -271,7 +274,13 @@ fn classes_of(session: &Session, device: usize) -> Vec<String> {
     qdiscs.iter().flat_map(|qdisc| &qdisc.classes).take(16).map(|class| units::shown_id(class.id)).collect()
 }
 
-fn delete_qdisc(session: &mut Session, number: usize, device: usize, place: Option<Place>, handle: Option<u32>) {
+fn delete_qdisc(
+    session: &mut Session,
+    number: usize,
+    device: usize,
+    place: Option<Place>,
+    handle: Option<u32>,
+) {
     let known = &mut session.devices[device];
     let by_handle = || handle.and_then(|handle| known.qdiscs.iter().position(|one| one.handle == handle));
     let index = place.map_or_else(by_handle, |place| known.at(place));
@@ -282,6 +291,7 @@ fn delete_qdisc(session: &mut Session, number: usize, device: usize, place: Opti
     for line in known.remove(index) {
         session.log.taken_back(line, number);
     }
+    session.log.state(number, LineState::Modelled);
 }
 
 pub(crate) fn class(session: &mut Session, number: usize, verb: &str, words: &mut Words) {
@@ -331,7 +341,8 @@ pub(crate) fn add_class(
     let major = if parent == units::ROOT { id } else { parent };
     let index = known.of_major(major).filter(|index| known.qdiscs[*index].kind.name == kind.name);
     let Some(index) = index else {
-        let message = format!("there is no {} {} on the device", kind.name, units::shown_id(major & 0xffff_0000));
+        let message =
+            format!("there is no {} {} on the device", kind.name, units::shown_id(major & 0xffff_0000));
         return refuse(session, number, message);
     };
     let qdisc = &mut known.qdiscs[index];
@@ -346,7 +357,8 @@ pub(crate) fn add_class(
     let there = qdisc.classes.iter().position(|class| class.id == id);
     match (there, verb) {
         (Some(at), "add") => {
-            let message = format!("{} is the class of line {} already", units::shown_id(id), qdisc.classes[at].line);
+            let message =
+                format!("{} is the class of line {} already", units::shown_id(id), qdisc.classes[at].line);
             refuse(session, number, message);
         }
         (Some(at), _) => {
@@ -377,6 +389,7 @@ fn delete_class(session: &mut Session, number: usize, device: usize, id: u32) {
     for line in lines {
         session.log.taken_back(line, number);
     }
+    session.log.state(number, LineState::Modelled);
 }
 
 /// The parent of a filter: a discipline, a class, or a hook.

@@ -97,9 +97,16 @@ pub fn is_configuration(text: &str) -> bool {
         let second = words.next().unwrap_or_default();
         let verbs = ["add", "change", "replace", "del", "delete"];
         match first {
-            "qdisc" | "class" | "filter" => verbs.contains(&second) || syntax::kind(second).is_some() || second == "parent",
-            _ => line.contains("tc qdisc") || line.contains("tc class") || line.contains("tc filter")
-                || line.contains("$TC qdisc") || line.contains("tc -"),
+            "qdisc" | "class" | "filter" => {
+                verbs.contains(&second) || syntax::kind(second).is_some() || second == "parent"
+            }
+            _ => {
+                line.contains("tc qdisc")
+                    || line.contains("tc class")
+                    || line.contains("tc filter")
+                    || line.contains("$TC qdisc")
+                    || line.contains("tc -")
+            }
         }
     };
     if !text.lines().any(|line| begins(&line)) {

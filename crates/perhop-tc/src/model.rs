@@ -37,7 +37,9 @@ impl Device {
     /// The discipline whose classes have the major number of `id`.
     pub(crate) fn of_major(&self, id: u32) -> Option<usize> {
         let major = id & 0xffff_0000;
-        self.qdiscs.iter().position(|qdisc| major != 0 && qdisc.handle == major && qdisc.place != Place::Hooks)
+        self.qdiscs
+            .iter()
+            .position(|qdisc| major != 0 && qdisc.handle == major && qdisc.place != Place::Hooks)
     }
     pub(crate) fn root(&self) -> Option<&Qdisc> {
         self.at(Place::Root).map(|index| &self.qdiscs[index])
@@ -54,7 +56,8 @@ impl Device {
         let mut at = 0;
         while at < removed.len() {
             let major = removed[at].handle;
-            let is_below = |qdisc: &Qdisc| matches!(qdisc.place, Place::Class(id) if id & 0xffff_0000 == major);
+            let is_below =
+                |qdisc: &Qdisc| matches!(qdisc.place, Place::Class(id) if id & 0xffff_0000 == major);
             while let Some(index) = self.qdiscs.iter().position(is_below) {
                 removed.push(self.qdiscs.remove(index));
             }

@@ -13,7 +13,7 @@ use crate::words::{Words, abbreviates};
 
 /// What stands behind the name of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Argument {
+pub(crate) enum Argument {
     /// Nothing.
     None,
     /// A rate: `10mbit`.
@@ -46,11 +46,13 @@ pub enum Argument {
     Integers,
     /// Words up to the next option.
     Rest,
+    /// A service curve: `m1 4mbit d 10ms m2 1mbit`, `umax 1500b dmax 10ms rate 1mbit`.
+    Curve,
 }
 
 /// What perhop does with an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// It is part of the model.
     Modelled,
     /// It changes nothing of what packets experience; why.
@@ -63,24 +65,28 @@ pub enum Effect {
 
 /// An option.
 #[derive(Clone, Copy, Debug)]
-pub struct Opt {
+pub(crate) struct Opt {
     /// Its name, and other names for it.
-    pub names: &'static [&'static str],
+    pub(crate) names: &'static [&'static str],
     /// Whether it may be abbreviated.
-    pub short: bool,
+    pub(crate) short: bool,
     /// What follows it.
-    pub argument: Argument,
+    pub(crate) argument: Argument,
     /// What it has without being written, and where that is decided.
-    pub default: &'static str,
+    pub(crate) default: &'static str,
     /// What becomes of it.
-    pub effect: Effect,
+    pub(crate) effect: Effect,
     /// Whether only `show` says it.
-    pub shown: bool,
+    pub(crate) shown: bool,
 }
 
 impl Opt {
     /// An option that is modelled.
-    pub(crate) const fn new(names: &'static [&'static str], argument: Argument, default: &'static str) -> Opt {
+    pub(crate) const fn new(
+        names: &'static [&'static str],
+        argument: Argument,
+        default: &'static str,
+    ) -> Opt {
         Opt { names, short: false, argument, default, effect: Effect::Modelled, shown: false }
     }
     /// This option, which tc takes abbreviated as well.
@@ -113,6 +119,15 @@ pub(crate) enum Value {
     Pair(u64, u64),
     Numbers(Vec<u64>),
     Word(String),
+    Curve(Curve),
+}
+
+/// A service curve: bits per second at first, for how long, and from then on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Curve {
+    pub(crate) first: u64,
+    pub(crate) lasts: Time,
+    pub(crate) then: u64,
 }
 
 /// Options as they were given, the last of each.
@@ -244,6 +259,14 @@ fn one(
             }
             Value::Numbers(numbers)
         }
+        Argument::Curve => match curve(words) {
+            Some(curve) => Value::Curve(curve),
+            None => {
+                let message = format!("`{name}` of {}: write [m1 RATE d TIME] m2 RATE", place.of);
+                log.found(&rules::TC_COMMAND_REFUSED, place.line, message, "tc refuses the command");
+                return Err(Trouble::Refused);
+            }
+        },
         Argument::Rest => {
             let is_option = |word: &str| tables.iter().any(|table| names(table).any(|name| name == word));
             let mut rest = Vec::new();
@@ -266,6 +289,31 @@ fn one(
     said(opt, &text, place, log);
     options.set(name, value);
     Ok(())
+}
+
+/// `q_hfsc.c:hfsc_get_sc1` and `hfsc_get_sc2`.
+fn curve(words: &mut Words) -> Option<Curve> {
+    let mut value = |name: &str| if words.take(name) { words.next() } else { None };
+    let (m1, d, m2) = (value("m1"), value("d"), value("m2"));
+    if let Some(m2) = m2 {
+        let first = m1.map_or(Some(0), units::rate)?;
+        let lasts = d.map_or(Some(Time::ZERO), units::time)?;
+        return Some(Curve { first, lasts, then: units::rate(m2)? });
+    }
+    let (umax, dmax, rate) = (value("umax"), value("dmax"), value("rate"));
+    let then = units::rate(rate?)?;
+    let umax = umax.map_or(Some(0), units::size)?;
+    let dmax = dmax.map_or(Some(Time::ZERO), units::time)?;
+    if umax != 0 && dmax == Time::ZERO || m1.is_some() || d.is_some() {
+        return None;
+    }
+    let micros = dmax.as_seconds() * 1e6;
+    let needed = if micros > 0.0 { (umax as f64 * 1e6 / micros).ceil() as u64 * 8 } else { 0 };
+    if needed > then {
+        return Some(Curve { first: needed, lasts: dmax, then });
+    }
+    let less = if then > 0 { umax * 1_000_000 / (then / 8).max(1) } else { 0 };
+    Some(Curve { first: 0, lasts: Time::from_microseconds((micros as u64).saturating_sub(less)), then })
 }
 
 fn names(table: &'static [Opt]) -> impl Iterator<Item = &'static str> {
@@ -302,13 +350,19 @@ fn value_of(
             let wanted = "a rate, as 10mbit or 800kbit (mbps is megabytes per second)";
             (units::rate(word).map(Value::Rate).or_else(|| part().map(Value::Part)), wanted)
         }
-        Argument::Size => (units::size(word).map(Value::Bytes), "a size, as 15k or 60000"),
+        Argument::Size => {
+            // `show` counts packets: 20p.
+            let digits = if is_shown { word.strip_suffix('p').unwrap_or(word) } else { word };
+            (units::size(digits).map(Value::Bytes), "a size, as 15k or 60000")
+        }
         Argument::SizeAndCell => {
             let (size, cell) = word.split_once('/').unwrap_or((word, "1"));
             let is_right = units::integer(cell, 0).is_some_and(u64::is_power_of_two);
             (units::size(size).filter(|_| is_right).map(Value::Bytes), "a size, as 15k, or with a cell: 5k/8")
         }
-        Argument::Time => (units::time(word).map(Value::Time), "a time, as 5ms or 500us (a number alone is us)"),
+        Argument::Time => {
+            (units::time(word).map(Value::Time), "a time, as 5ms or 500us (a number alone is us)")
+        }
         Argument::TimeOrPackets => {
             let packets = word.strip_suffix("packets").or_else(|| word.strip_suffix("packet"));
             let packets = packets.or_else(|| word.strip_suffix("pkts")).or_else(|| word.strip_suffix("pkt"));
@@ -331,7 +385,7 @@ fn value_of(
             let pair = units::integer(value, 0).zip(units::integer(mask, 0));
             (pair.map(|(value, mask)| Value::Pair(value, mask)), "a value and a mask, as 0x1/0x3")
         }
-        Argument::Word | Argument::None | Argument::Integers | Argument::Rest => {
+        Argument::Word | Argument::None | Argument::Integers | Argument::Rest | Argument::Curve => {
             (Some(Value::Word(word.to_owned())), "a word")
         }
     };

@@ -23,8 +23,14 @@ pub(crate) struct Session {
 }
 
 /// What opens a block of a shell script, and what ends it.
-const BLOCKS: [(&str, &str); 6] =
-    [("if", "fi"), ("for", "done"), ("while", "done"), ("until", "done"), ("case", "esac"), ("function", "}")];
+const BLOCKS: [(&str, &str); 6] = [
+    ("if", "fi"),
+    ("for", "done"),
+    ("while", "done"),
+    ("until", "done"),
+    ("case", "esac"),
+    ("function", "}"),
+];
 
 /// Commands of a script that concern no packet's fate, and what they are.
 const IRRELEVANT: [(&str, &str); 20] = [
@@ -146,7 +152,9 @@ impl Session {
             }
             "qdisc" | "class" | "filter" => self.tc(number, words),
             "ip" => self.ip(number, words),
-            "ethtool" => self.say_irrelevant(number, "packets of perhop are not joined, its links have rates"),
+            "ethtool" => {
+                self.say_irrelevant(number, "packets of perhop are not joined, its links have rates")
+            }
             other => self.other(number, other),
         }
     }
@@ -216,7 +224,8 @@ impl Session {
             return self.say_irrelevant(number, "help");
         };
         let objects = ["qdisc", "class", "filter", "chain", "action", "monitor", "exec"];
-        let Some(object) = objects.into_iter().find(|one| abbreviates(object, one) || object == "actions") else {
+        let Some(object) = objects.into_iter().find(|one| abbreviates(object, one) || object == "actions")
+        else {
             let help = suggestion(object, objects);
             let message = format!("`tc {object}` is unknown: {help}");
             return self.log.found(&rules::TC_COMMAND_REFUSED, number, message, "tc refuses the command");
@@ -240,7 +249,9 @@ impl Session {
             self.shown.told_to(words);
             return self.say_irrelevant(number, "output");
         }
-        self.log.state(number, LineState::Modelled);
+        if verb != "delete" {
+            self.log.state(number, LineState::Modelled);
+        }
         match object {
             "qdisc" => commands::qdisc(self, number, verb, words),
             "class" => commands::class(self, number, verb, words),
@@ -251,7 +262,8 @@ impl Session {
     /// `ip`: a device's length of queue and its longest packet, and its creation.
     fn ip(&mut self, number: usize, words: &[String]) {
         let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-        let is_set = words.first().is_some_and(|word| abbreviates(word, "link")) && words.get(1) == Some(&"set");
+        let is_set =
+            words.first().is_some_and(|word| abbreviates(word, "link")) && words.get(1) == Some(&"set");
         let after = |key: &str| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1));
         let length = ["txqueuelen", "txqlen", "qlen"].into_iter().find_map(after);
         let mtu = after("mtu");

@@ -126,7 +126,8 @@ impl Lexer<'_> {
                 }
                 '$' | '`' => {
                     let value = self.expanded(next);
-                    self.split(&value);
+                    // What only a running shell knows is one word.
+                    if value.starts_with(['$', '`']) { self.push(&value) } else { self.split(&value) }
                 }
                 ';' | '(' | ')' => return self.ended(End::Always),
                 '&' if self.peek(0) == Some('>') => self.flush(),
@@ -225,7 +226,9 @@ impl Lexer<'_> {
             (_, ['(', '(', ..]) => {
                 let inner = self.balanced('(', ')');
                 let inner = inner.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
-                inner.and_then(|inner| arithmetic::value(inner, self.variables)).map(|value| value.to_string())
+                inner
+                    .and_then(|inner| arithmetic::value(inner, self.variables))
+                    .map(|value| value.to_string())
             }
             (_, ['(', ..]) => {
                 self.balanced('(', ')');
@@ -309,7 +312,10 @@ mod tests {
     fn a_line_is_read_as_the_shell_reads_it() {
         let known = [("DEV", "eth0"), ("UP", "20"), ("OPTS", "target 5ms")];
         let said = |text| words(text, &known).iter().map(|one| one.join("|")).collect::<Vec<_>>();
-        assert_eq!(said("tc qdisc del dev \"$DEV\" root 2> /dev/null || true"), ["tc|qdisc|del|dev|eth0|root"]);
+        assert_eq!(
+            said("tc qdisc del dev \"$DEV\" root 2> /dev/null || true"),
+            ["tc|qdisc|del|dev|eth0|root"]
+        );
         assert_eq!(said("a 'b c' \"d $UP\" ; e # f"), ["a|b c|d 20", "e"]);
         assert_eq!(said("tc ${DEV}.1 ${X:-7} $OPTS"), ["tc|eth0.1|7|target|5ms"]);
         assert_eq!(said("rate $((UP * 1000 / 3))kbit $UNKNOWN"), ["rate|6666kbit|$UNKNOWN"]);

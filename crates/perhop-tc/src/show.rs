@@ -1,5 +1,5 @@
-//! The output of `tc qdisc show`, `tc class show` and `tc filter show`: lines that stand at the begin of a line
-//! say what there is, those further in belong to it.
+//! The output of `tc qdisc show`, `tc class show` and `tc filter show`: lines that stand at the begin of a
+//! line say what there is, those further in belong to it.
 
 use perhop_lint::LineState;
 
@@ -109,7 +109,8 @@ impl Session {
             }
             words.next();
         }
-        let name = device.map(str::to_owned).or_else(|| self.shown.asked.as_ref().map(|(name, _)| name.clone()));
+        let name =
+            device.map(str::to_owned).or_else(|| self.shown.asked.as_ref().map(|(name, _)| name.clone()));
         let Some(name) = name else {
             return self.log.not_modelled(number, "of which device? write `tc qdisc show dev NAME` above");
         };
@@ -117,17 +118,21 @@ impl Session {
         let options = self.shown_options(number, kind, words, &mut stab);
         let place = if matches!(kind.name, "ingress" | "clsact") { Place::Hooks } else { place };
         let Some(options) = options.filter(|_| kind.name != "noqueue") else { return };
-        self.keep(number, device, Qdisc {
-            kind,
-            handle: if place == Place::Hooks { HOOKS } else { handle },
-            place,
-            line: number,
-            options,
-            stab,
-            classes: Vec::new(),
-            filters: Vec::new(),
-            rows: Vec::new(),
-        });
+        self.keep(
+            number,
+            device,
+            Qdisc {
+                kind,
+                handle: if place == Place::Hooks { HOOKS } else { handle },
+                place,
+                line: number,
+                options,
+                stab,
+                classes: Vec::new(),
+                filters: Vec::new(),
+                rows: Vec::new(),
+            },
+        );
     }
 
     /// The options that `show` prints, and the size table behind or among them.
@@ -167,9 +172,11 @@ impl Session {
             if !is_of_mq {
                 return self.log.not_modelled(number, "the discipline around it is not shown before it");
             }
-            let first = known.qdiscs.iter().find(|one| matches!(one.place, Place::Class(id) if id >> 16 == 0));
+            let first =
+                known.qdiscs.iter().find(|one| matches!(one.place, Place::Class(id) if id >> 16 == 0));
             if let Some(first) = first {
-                let (line, same) = (first.line, first.kind.name == new.kind.name && first.options == new.options);
+                let (line, same) =
+                    (first.line, first.kind.name == new.kind.name && first.options == new.options);
                 let note = format!("a port has one transmit queue in perhop: that of line {line}");
                 if same {
                     self.log.taken_back(number, line);
@@ -186,7 +193,8 @@ impl Session {
             Some(index) => {
                 let old = &mut known.qdiscs[index];
                 let line = old.line;
-                if old.kind.name == new.kind.name && (old.handle == new.handle || old.handle >> 16 >= 0x8001) {
+                if old.kind.name == new.kind.name && (old.handle == new.handle || old.handle >> 16 >= 0x8001)
+                {
                     old.options.changed_by(new.options);
                     old.handle = new.handle;
                     self.log.note(number, format!("line {line}, as it is shown"));
@@ -246,7 +254,10 @@ impl Session {
         self.log.state(number, LineState::Modelled);
         self.shown.open = Some((Open::Counters, number));
         let asked = self.shown.asked.clone();
-        let mut head = filter::Head { parent: asked.as_ref().and_then(|(_, parent)| *parent), ..filter::Head::default() };
+        let mut head = filter::Head {
+            parent: asked.as_ref().and_then(|(_, parent)| *parent),
+            ..filter::Head::default()
+        };
         let mut device = asked.map(|(name, _)| name);
         while let Some(word) = words.peek() {
             if word == "dev" {
@@ -308,7 +319,8 @@ impl Session {
                 let kind = self.devices[device].qdiscs[index].kind;
                 let at = At { line: number, of: kind.name };
                 self.log.state(number, LineState::Modelled);
-                if let Ok(options) = options::read(&[kind.options], &mut words, at, |_| false, &mut self.log) {
+                if let Ok(options) = options::read(&[kind.options], &mut words, at, |_| false, &mut self.log)
+                {
                     self.devices[device].qdiscs[index].rows.push((number, options));
                 }
             }
@@ -371,7 +383,7 @@ impl Session {
 
 /// Whether a word behind `qdisc` or `class` is a kind, and no verb: what `show` prints.
 fn is_shown_kind(word: &str) -> bool {
-    let verbs = ["add", "change", "replace", "link", "delete", "del", "list", "show", "ls", "lst", "get", "help"];
+    let verbs =
+        ["add", "change", "replace", "link", "delete", "del", "list", "show", "ls", "lst", "get", "help"];
     !verbs.contains(&word) && syntax::kind(word).is_some()
 }
-

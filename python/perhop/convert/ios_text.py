@@ -64,7 +64,8 @@ def to_ios(source: Source, platform: str | None = None) -> tuple[str, list[Remar
     Each policy is written in the ways that IOS has for it, and read again: the way that differs least is
     taken, and every difference that remains is a remark.
     """
-    profile = platform or source.profile or DEFAULT_PROFILE
+    of_router = source.profile if source.profile in _SIGNS else None
+    profile = platform or of_router or DEFAULT_PROFILE
     best = {number: _best(source, one, profile) for number, one in enumerate(source.attached)}
     text, remarks = _written(source, list(enumerate(source.attached)), profile, best)
     report = checked(text, profile)

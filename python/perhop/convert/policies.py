@@ -193,7 +193,8 @@ def _of_router(report: RouterReport) -> list[Attached]:
             if (resolved is None and not config.get("conditioners")) or not config:
                 continue
             name = resolved["name"] if resolved else f"{port['name']} {side}"
-            rate = round(bits_per_second(port["bandwidth"] or "inf"))
+            # What a device of Linux sends at, only its shapers tell.
+            rate = round(bits_per_second(port["bandwidth"])) if port["bandwidth"] else None
             found.append(Attached(name, config, side, port["name"], rate, port))
     return found
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from perhop.configuration import LINUX
 from perhop.convert.conditions import listed
 from perhop.convert.policies import Attached, Remark, Source, one_line
 from perhop.schema_types import PolicyConfig
@@ -23,7 +24,7 @@ def to_yaml(source: Source) -> tuple[str, list[Remark]]:
     named = _names(source.attached)
     remarks: list[Remark] = []
     lines = [f"# The policies of {one_line(source.file.name)}, by `perhop convert`."]
-    if source.profile:
+    if source.profile and source.profile != LINUX:
         lines.append(f"# Numbers are those of the platform {source.profile}.")
     lines += ["policies:"]
     for name, (policy, users) in named.items():

@@ -209,7 +209,9 @@ impl Assembly<'_> {
         };
         let full = self.language.map_or_else(|| written.to_owned(), |known| known.interface_name(written));
         let of_interface: Vec<_> = router.ports.iter().filter(|port| port.interface == full).collect();
-        let port = match (router.ports.iter().find(|port| port.name == full), of_interface.as_slice()) {
+        // Languages abbreviate otherwise: what is written as it stands comes first.
+        let named = |name: &str| router.ports.iter().find(|port| port.name == name);
+        let port = match (named(written).or_else(|| named(&full)), of_interface.as_slice()) {
             (Some(port), _) => port,
             (None, [port]) => port,
             _ => {

@@ -45,8 +45,9 @@ pub struct RouterConfiguration {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlatformConfig {
     /// Which generation of queueing the router runs: `pre-hqf`, `7500-vip`, `hqf` (IOS from 12.4(20)T on) or
-    /// `ios-xe`; `cisco-7200-pa-a3` and `cisco-7500-vip` are the first two with an ATM port adapter. By
-    /// default what the configuration tells of itself, and `hqf` where it tells nothing.
+    /// `ios-xe`; `cisco-7200-pa-a3` and `cisco-7500-vip` are the first two with an ATM port adapter; `linux`
+    /// for commands or output of `tc`. By default what the configuration tells of itself, and `hqf` where it
+    /// tells nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Size of a particle in the transmit ring of a virtual circuit, IP bytes.
@@ -114,7 +115,7 @@ pub struct ConfiguredRouter {
 }
 
 /// One interface or virtual circuit of a configured router.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConfiguredPort {
     /// Name, unique in the router.
     pub name: String,

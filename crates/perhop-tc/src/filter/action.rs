@@ -18,7 +18,10 @@ pub(crate) enum Action {
     /// What `gact` does: the packet goes where this says.
     End(Control),
     /// Writes a codepoint: the byte of the type of service, and which of its bits.
-    Mark { value: u8, mask: u8 },
+    Mark {
+        value: u8,
+        mask: u8,
+    },
     /// Gives the packet a mark of the firewall.
     Label(u8),
     /// Nothing that packets of perhop would notice.
@@ -65,7 +68,8 @@ pub(crate) const POLICE: &[Opt] = &[
         .short()
         .effect(NotModelled("a policer has one bucket in perhop; write a second policer before it")),
     Opt::new(&["avrate"], Rate, "none").effect(NotModelled("the rate that an estimator sees")),
-    Opt::new(&["mpu"], Size, "0").effect(NotModelledBut(&["0", "0b"], "short packets count their own length")),
+    Opt::new(&["mpu"], Size, "0")
+        .effect(NotModelledBut(&["0", "0b"], "short packets count their own length")),
     Opt::new(&["linklayer"], Word, "ethernet")
         .short()
         .effect(NotModelledBut(&["ethernet"], "cells of ATM are not counted by a policer")),
@@ -178,7 +182,7 @@ fn rest_of_action(session: &mut Session, number: usize, words: &mut Words) {
             }
             "random" => {
                 session.log.not_modelled(number, "`random`: actions by chance are not modelled");
-                (0..4).for_each(|_| drop(words.next()));
+                words.split(4);
             }
             _ => return,
         }
@@ -237,7 +241,9 @@ fn skbedit(session: &mut Session, number: usize, words: &mut Words) -> Vec<Actio
             }
             "inheritdsfield" => {
                 words.next();
-                session.log.not_modelled(number, "skbedit inheritdsfield: prio reads the type of service itself");
+                session
+                    .log
+                    .not_modelled(number, "skbedit inheritdsfield: prio reads the type of service itself");
                 found.push(Action::Unseen);
             }
             _ => break,
@@ -255,21 +261,28 @@ fn pedit(session: &mut Session, number: usize, words: &mut Words) -> Vec<Action>
         let field = words.next().unwrap_or_default();
         let is_service = matches!(
             (family, field),
-            ("ip", "tos" | "dsfield" | "ds_field" | "precedence") | ("ip6", "traffic_class" | "tos" | "dsfield")
+            ("ip", "tos" | "dsfield" | "ds_field" | "precedence")
+                | ("ip6", "traffic_class" | "tos" | "dsfield")
         );
         let is_set = words.take("set");
         let value = words.next().and_then(|word| units::integer(word, 0));
-        let mask = if words.take("retain") { words.next().and_then(|word| units::integer(word, 0)) } else { Some(0xff) };
+        let mask = if words.take("retain") {
+            words.next().and_then(|word| units::integer(word, 0))
+        } else {
+            Some(0xff)
+        };
         match (value, mask) {
             (Some(value @ 0..=0xff), Some(mask @ 0..=0xff)) if is_service && is_set => {
                 found.push(Action::Mark { value: value as u8, mask: mask as u8 });
             }
             _ => {
-                let note = format!("pedit {family} {field}: only the type of service can be written, with `set`");
+                let note =
+                    format!("pedit {family} {field}: only the type of service can be written, with `set`");
                 session.log.not_modelled(number, note);
                 found.push(Action::Unseen);
                 while words.peek().is_some_and(|word| {
-                    !control_word(word) && !matches!(word, "munge" | "action" | "flowid" | "classid" | "index")
+                    !control_word(word)
+                        && !matches!(word, "munge" | "action" | "flowid" | "classid" | "index")
                 }) {
                     words.next();
                 }
@@ -314,7 +327,8 @@ pub(crate) fn police(session: &mut Session, number: usize, words: &mut Words) ->
     let mut read = Options::default();
     while let Some(word) = words.peek() {
         let is_option = |opt: &Opt| {
-            opt.names.contains(&word) || opt.short && word.len() > 1 && opt.names.iter().any(|name| abbreviates(word, name))
+            opt.names.contains(&word)
+                || opt.short && word.len() > 1 && opt.names.iter().any(|name| abbreviates(word, name))
         };
         if word == "conform-exceed" || word == "action" && words.is_shown() {
             words.next();

@@ -15,13 +15,46 @@ use crate::words::Words;
 
 /// Fields that packets of perhop do not have, and how many words stand behind each.
 const UNSEEN: [&str; 24] = [
-    "src_mac", "dst_mac", "ip_ttl", "tcp_flags", "ip_flags", "ct_state", "ct_zone", "ct_mark", "ct_label",
-    "enc_dst_ip", "enc_src_ip", "enc_key_id", "enc_dst_port", "enc_tos", "enc_ttl", "arp_op", "arp_sip",
-    "arp_tip", "type", "code", "num_of_vlans", "mpls_label", "mpls_ttl", "l2tpv3_sid",
+    "src_mac",
+    "dst_mac",
+    "ip_ttl",
+    "tcp_flags",
+    "ip_flags",
+    "ct_state",
+    "ct_zone",
+    "ct_mark",
+    "ct_label",
+    "enc_dst_ip",
+    "enc_src_ip",
+    "enc_key_id",
+    "enc_dst_port",
+    "enc_tos",
+    "enc_ttl",
+    "arp_op",
+    "arp_sip",
+    "arp_tip",
+    "type",
+    "code",
+    "num_of_vlans",
+    "mpls_label",
+    "mpls_ttl",
+    "l2tpv3_sid",
 ];
 const KNOWN: [&str; 14] = [
-    "ip_proto", "src_ip", "dst_ip", "src_port", "dst_port", "ip_tos", "vlan_id", "vlan_prio", "vlan_ethtype",
-    "mpls_tc", "indev", "classid", "flowid", "action",
+    "ip_proto",
+    "src_ip",
+    "dst_ip",
+    "src_port",
+    "dst_port",
+    "ip_tos",
+    "vlan_id",
+    "vlan_prio",
+    "vlan_ethtype",
+    "mpls_tc",
+    "indev",
+    "classid",
+    "flowid",
+    "action",
 ];
 
 /// Reads the options of a filter; false where tc refuses one.
@@ -36,7 +69,9 @@ pub(super) fn read(session: &mut Session, number: usize, words: &mut Words, body
         }
         if UNSEEN.contains(&word) {
             words.next();
-            session.log.not_modelled(number, format!("it asks for {word}, which packets of perhop do not have"));
+            session
+                .log
+                .not_modelled(number, format!("it asks for {word}, which packets of perhop do not have"));
             body.condition.is_unseen = true;
             continue;
         }

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use perhop_lint::rules;
+use perhop_qos::Dscp;
 use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::packet::Protocol;
-use perhop_qos::Dscp;
 
 use super::{Condition, Family};
 use crate::log::Log;
@@ -53,7 +53,8 @@ impl Bits {
     }
 
     fn number(&self, from: usize, bytes: usize) -> (u128, u128) {
-        let join = |all: &[u8]| all[from..from + bytes].iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
+        let join =
+            |all: &[u8]| all[from..from + bytes].iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
         (join(&self.value), join(&self.mask))
     }
 
@@ -61,7 +62,8 @@ impl Bits {
     pub(crate) fn condition(&self, family: Family, line: usize, log: &mut Log) -> Option<Condition> {
         let mut decoded = Decoded { matches: MatchConfig::default(), is_never: self.is_contradictory };
         let is_six = family == Family::Six;
-        let unseen = if is_six { self.six(&mut decoded, line, log) } else { self.four(&mut decoded, line, log) };
+        let unseen =
+            if is_six { self.six(&mut decoded, line, log) } else { self.four(&mut decoded, line, log) };
         let unseen = unseen.err().or(self.is_beyond.then_some("bytes behind the ports"));
         if let Some(what) = unseen {
             log.not_modelled(line, format!("it asks for {what}, which packets of perhop do not have"));

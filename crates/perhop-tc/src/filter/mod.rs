@@ -53,7 +53,7 @@ impl Head {
     pub(crate) fn take(&mut self, session: &mut Session, number: usize, words: &mut Words) -> bool {
         let Some(word) = words.peek() else { return false };
         let is = |full: &str, least: usize| word.len() >= least && abbreviates(word, full);
-        let mut value = |words: &mut Words| {
+        let value = |words: &mut Words| {
             words.next();
             words.peek().unwrap_or_default().to_owned()
         };
@@ -138,7 +138,8 @@ pub(crate) fn apply(
     let Some(kind) = words.next() else { return refuse(session, number, "no kind of filter") };
     if let Some((_, why)) = UNREAD.iter().find(|(name, _)| *name == kind) {
         session.log.not_modelled(number, format!("filter {kind}: {why}"));
-        let body = Body { condition: Condition { is_unseen: true, ..Condition::default() }, ..Body::default() };
+        let body =
+            Body { condition: Condition { is_unseen: true, ..Condition::default() }, ..Body::default() };
         add(session, number, (device, index), parent, head, kind, body);
         return;
     }
@@ -185,7 +186,9 @@ pub(crate) fn body(
 /// `fw`: the mark of the packet is the filter's own number.
 fn marked(session: &mut Session, number: usize, handle: Option<&str>, body: &mut Body) {
     let Some(handle) = handle else {
-        session.log.not_modelled(number, "fw without a handle takes the mark for the class: write handle MARK");
+        session
+            .log
+            .not_modelled(number, "fw without a handle takes the mark for the class: write handle MARK");
         body.condition.is_unseen = true;
         return;
     };
@@ -208,7 +211,13 @@ pub(crate) fn labels(value: u64, mask: u64) -> Option<Vec<u8>> {
 }
 
 /// Reads a line of `show` with one more `match` of u32.
-pub(crate) fn more_of_u32(session: &mut Session, number: usize, family: Family, words: &mut Words, body: &mut Body) {
+pub(crate) fn more_of_u32(
+    session: &mut Session,
+    number: usize,
+    family: Family,
+    words: &mut Words,
+    body: &mut Body,
+) {
     let was_unseen = body.condition.is_unseen;
     u32::read(session, number, family, words, body);
     body.condition.is_unseen |= was_unseen;
@@ -318,16 +327,23 @@ pub(crate) fn add(
     // `tcf_auto_prio`: a filter without a preference comes before all that are there.
     let least = others().map(|one| one.preference).min();
     let preference = head.preference.filter(|given| *given > 0);
-    let preference = preference.unwrap_or_else(|| least.map_or(FIRST_PREFERENCE, |least| least.saturating_sub(1)));
+    let preference =
+        preference.unwrap_or_else(|| least.map_or(FIRST_PREFERENCE, |least| least.saturating_sub(1)));
     let same = others().find(|one| one.preference == preference && one.kind != kind);
     if let Some(other) = same {
-        let message = format!("preference {preference} is that of {} in line {} already", other.kind, other.line());
+        let message =
+            format!("preference {preference} is that of {} in line {} already", other.kind, other.line());
         refuse(session, number, message);
         return usize::MAX;
     }
     if head.preference.is_none() && least.is_some() {
         let message = "a filter without `pref` is asked before those that are there already";
-        session.log.found(&rules::TC_FILTER_ORDER, number, message, "Linux asks the last one first; so does perhop");
+        session.log.found(
+            &rules::TC_FILTER_ORDER,
+            number,
+            message,
+            "Linux asks the last one first; so does perhop",
+        );
     }
     let qdisc = &mut session.devices[device].qdiscs[index];
     qdisc.filters.push(Filter {
@@ -362,7 +378,8 @@ fn delete(
             && head.handle.as_ref().is_none_or(|handle| one.handle.as_ref() == Some(handle))
     };
     let filters = &mut session.devices[device].qdiscs[index].filters;
-    let lines: Vec<usize> = filters.iter().filter(|one| is_meant(one)).flat_map(|one| one.lines.clone()).collect();
+    let lines: Vec<usize> =
+        filters.iter().filter(|one| is_meant(one)).flat_map(|one| one.lines.clone()).collect();
     filters.retain(|one| !is_meant(one));
     if lines.is_empty() {
         session.log.state(number, LineState::Irrelevant);
@@ -371,4 +388,5 @@ fn delete(
     for line in lines {
         session.log.taken_back(line, number);
     }
+    session.log.state(number, LineState::Modelled);
 }

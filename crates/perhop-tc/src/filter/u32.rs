@@ -20,7 +20,13 @@ const UNREAD: [(&str, usize, &str); 4] = [
 ];
 
 /// Reads the options of a filter; false where tc refuses one.
-pub(super) fn read(session: &mut Session, number: usize, family: Family, words: &mut Words, body: &mut Body) -> bool {
+pub(super) fn read(
+    session: &mut Session,
+    number: usize,
+    family: Family,
+    words: &mut Words,
+    body: &mut Body,
+) -> bool {
     let (mut is_linked, mut has_match) = (false, false);
     let mut mark = None;
     while let Some(word) = words.next() {
@@ -29,15 +35,21 @@ pub(super) fn read(session: &mut Session, number: usize, family: Family, words: 
             if !selector(session, number, words, &mut body.bits, &mut mark) {
                 return false;
             }
-        } else if let Some((_, behind, what)) = UNREAD.iter().find(|(name, ..)| word.len() > 2 && abbreviates(word, name)) {
-            (0..*behind).for_each(|_| drop(words.next()));
+        } else if let Some((_, behind, what)) =
+            UNREAD.iter().find(|(name, ..)| word.len() > 2 && abbreviates(word, name))
+        {
+            words.split(*behind);
             is_linked = true;
             session.log.not_modelled(number, format!("{what}: not read"));
             if *behind == 0 {
-                while words.peek().is_some_and(|next| !matches!(next, "match" | "flowid" | "classid" | "link" | "action" | "police")) {
+                while words.peek().is_some_and(|next| {
+                    !matches!(next, "match" | "flowid" | "classid" | "link" | "action" | "police")
+                }) {
                     words.next();
                 }
             }
+        } else if word == "ht" && words.peek() == Some("divisor") {
+            // `show`: a table of its own.
         } else if matches!(word, "link" | "ht") {
             let table = words.next().unwrap_or_default();
             // 800 is the table that every list of filters begins with.
@@ -95,7 +107,7 @@ fn selector(
         "u16" => raw(words, bits, 2, 0),
         "u32" => raw(words, bits, 4, 0),
         "ip" => ip(words, bits),
-        "ip6" | "ipv6" => ip6(words, bits),
+        "ip6" => ip6(words, bits),
         // Behind a header of IPv4 without options, which is where tc looks as well (`nexthdr+0`).
         "tcp" | "udp" => match words.next() {
             Some("src" | "sport") => raw(words, bits, 2, 20),
@@ -222,7 +234,8 @@ pub(super) fn prefix(text: &str, bytes: usize) -> Option<(u128, u32)> {
         return Some((0, 0));
     }
     let width = 8 * bytes as u32;
-    let (address, length) = text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
+    let (address, length) =
+        text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
     let length = match length {
         None => width,
         Some(digits) if digits.contains('.') => {

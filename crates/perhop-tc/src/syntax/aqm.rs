@@ -53,12 +53,7 @@ pub(super) const KINDS: &[Kind] = &[
         class: None,
     },
     Kind { name: "sfq", model: Model::Modelled("fair queueing of flows"), options: SFQ, class: None },
-    Kind {
-        name: "tbf",
-        model: Model::Modelled("a shaper before one queue"),
-        options: TBF,
-        class: Some(&[]),
-    },
+    Kind { name: "tbf", model: Model::Modelled("a shaper before one queue"), options: TBF, class: Some(&[]) },
 ];
 
 const PFIFO: &[Opt] = &[Opt::new(&["limit"], Size, "the device's txqueuelen, 1000 (fifo_init)")];
@@ -82,14 +77,17 @@ const FQ_CODEL: &[Opt] = &[
     Opt::new(&["interval"], Time, "100ms (codel_params_init)"),
     Opt::new(&["ce_threshold"], Time, "none (CODEL_DISABLED_THRESHOLD)"),
     Opt::new(&["ce_threshold_selector"], Masked, "0/0: all ECN-capable packets"),
-    Opt::new(&["memory_limit"], Size, "32Mb (fq_codel_init)")
-        .effect(NotModelledBut(&["32Mb", "32m", "33554432"], "perhop counts packets, not the memory they take")),
+    Opt::new(&["memory_limit"], Size, "32Mb (fq_codel_init)").effect(NotModelledBut(
+        &["32Mb", "32m", "33554432"],
+        "perhop counts packets, not the memory they take",
+    )),
     Opt::new(&["drop_batch"], Integer, "64 (fq_codel_init)"),
     Opt::new(&["ecn"], Nothing, "on (fq_codel_init)"),
     Opt::new(&["noecn"], Nothing, ""),
 ];
 
-const RATE_ESTIMATOR: &str = "perhop's pie of Linux takes the wait of the last packet, Linux' default since 5.5";
+const RATE_ESTIMATOR: &str =
+    "perhop's pie of Linux takes the wait of the last packet, Linux' default since 5.5";
 const BYTE_MODE: &str = "the probability then goes by the length of a packet";
 
 const PIE: &[Opt] = &[
@@ -114,8 +112,10 @@ const FQ_PIE: &[Opt] = &[
     Opt::new(&["alpha"], Integer, "2, in sixteenths (pie_params_init)"),
     Opt::new(&["beta"], Integer, "20, in sixteenths (pie_params_init)"),
     Opt::new(&["quantum"], Integer, "MTU + 14, 1514 bytes (psched_mtu)"),
-    Opt::new(&["memory_limit"], Size, "32Mb (fq_pie_init)")
-        .effect(NotModelledBut(&["32Mb", "32m", "33554432"], "perhop counts packets, not the memory they take")),
+    Opt::new(&["memory_limit"], Size, "32Mb (fq_pie_init)").effect(NotModelledBut(
+        &["32Mb", "32m", "33554432"],
+        "perhop counts packets, not the memory they take",
+    )),
     Opt::new(&["ecn_prob"], Integer, "10 percent (fq_pie_init)"),
     Opt::new(&["ecn"], Nothing, "off (fq_pie_init)"),
     Opt::new(&["noecn"], Nothing, ""),
@@ -146,7 +146,8 @@ const DUALPI2: &[Opt] = &[
     Opt::new(&["drop_enqueue"], Nothing, "off")
         .effect(NotModelled("perhop's dualpi2 of Linux decides when packets leave, its default")),
     Opt::new(&["l4s_ect"], Nothing, "on (TC_DUALPI2_ECN_MASK_L4S_ECT)"),
-    Opt::new(&["any_ect"], Nothing, "off").effect(NotModelled("only ECT(1) and CE take the low-latency queue")),
+    Opt::new(&["any_ect"], Nothing, "off")
+        .effect(NotModelled("only ECT(1) and CE take the low-latency queue")),
     Opt::new(&["split_gso"], Nothing, "on (dualpi2_reset_default)")
         .effect(Irrelevant("packets of perhop are not joined")),
     Opt::new(&["no_split_gso"], Nothing, "off").effect(Irrelevant("packets of perhop are not joined")),
@@ -210,7 +211,8 @@ const SFQ: &[Opt] = &[
         &["0", "0s", "0sec"],
         "the hash of perhop stays as it is: no flow changes its queue",
     )),
-    Opt::new(&["headdrop"], Nothing, "off").effect(NotModelled("the newest packet of the longest queue is dropped")),
+    Opt::new(&["headdrop"], Nothing, "off")
+        .effect(NotModelled("the newest packet of the longest queue is dropped")),
     Opt::new(&["redflowlimit"], Integer, "off").effect(NotModelled(SFQ_RED)),
     Opt::new(&["min"], Integer, "").effect(NotModelled(SFQ_RED)),
     Opt::new(&["max"], Integer, "").effect(NotModelled(SFQ_RED)),
@@ -232,7 +234,8 @@ const TBF: &[Opt] = &[
     Opt::new(&["peakrate"], RateOrPercent, "none").short().effect(NotModelled(PEAK)),
     Opt::new(&["mtu", "minburst"], SizeAndCell, "2047 (tc_calc_rtable)")
         .effect(Irrelevant("it belongs to peakrate")),
-    Opt::new(&["mpu"], Size, "0").effect(NotModelledBut(&["0", "0b"], "short packets count their own length")),
+    Opt::new(&["mpu"], Size, "0")
+        .effect(NotModelledBut(&["0", "0b"], "short packets count their own length")),
     Opt::new(&["overhead"], Integer, "0").short(),
     Opt::new(&["linklayer"], Word, "ethernet").short().effect(NotModelledBut(
         &["ethernet"],

@@ -2,16 +2,12 @@
 
 use super::{Kind, Model};
 use crate::options::Argument::{
-    Hexadecimal, Integer, Integers, None as Nothing, RateOrPercent, Rest, Size, SizeAndCell, Word,
+    Curve, Hexadecimal, Integer, Integers, None as Nothing, RateOrPercent, Size, SizeAndCell, Word,
 };
 use crate::options::Effect::{Irrelevant, NotModelled, NotModelledBut};
 use crate::options::Opt;
 
-/// The bytes that iproute2 adds to what a class of HTB sends in a jiffy for its bursts (`q_htb.c`).
-pub(crate) const HTB_CLASS_DEFAULT_MTU: u64 = 1600;
-
 const MAP: &str = "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1 (prio2band)";
-const CURVES: &str = "no scheduler of perhop has service curves: rates alone would be wrong numbers";
 
 pub(super) const KINDS: &[Kind] = &[
     Kind { name: "prio", model: Model::Modelled("`scheduler: priority`"), options: PRIO, class: Some(&[]) },
@@ -28,7 +24,12 @@ pub(super) const KINDS: &[Kind] = &[
         options: HTB,
         class: Some(HTB_CLASS),
     },
-    Kind { name: "hfsc", model: Model::NotModelled(CURVES), options: HFSC, class: Some(HFSC_CLASS) },
+    Kind {
+        name: "hfsc",
+        model: Model::Modelled("`scheduler: hfsc`"),
+        options: HFSC,
+        class: Some(HFSC_CLASS),
+    },
 ];
 
 const PRIO: &[Opt] = &[
@@ -77,12 +78,12 @@ const HTB_CLASS: &[Opt] = &[
     Opt::new(&["level"], Integer, "").shown().effect(Irrelevant("it follows from the tree")),
 ];
 
-const HFSC: &[Opt] = &[Opt::new(&["default"], Hexadecimal, "0: none")];
+const HFSC: &[Opt] = &[Opt::new(&["default"], Hexadecimal, "0: none, the packet is dropped")];
 const HFSC_CLASS: &[Opt] = &[
-    Opt::new(&["rt"], Rest, "none").effect(NotModelled(CURVES)),
-    Opt::new(&["ls"], Rest, "none").effect(NotModelled(CURVES)),
-    Opt::new(&["sc"], Rest, "none").effect(NotModelled(CURVES)),
-    Opt::new(&["ul"], Rest, "none").effect(NotModelled(CURVES)),
+    Opt::new(&["rt"], Curve, "none"),
+    Opt::new(&["ls"], Curve, "none"),
+    Opt::new(&["sc"], Curve, "none: rt and ls at once"),
+    Opt::new(&["ul"], Curve, "none"),
 ];
 
 /// The size table that any discipline may have (`tc_stab.c`).
@@ -93,7 +94,9 @@ pub(crate) const STAB: &[Opt] = &[
         "cells of ATM are not counted by the scheduler: give the link `framing: aal5-snap`",
     )),
     Opt::new(&["mtu"], Integer, "2047").short().effect(Irrelevant("the size of the table")),
-    Opt::new(&["mpu"], Integer, "0").short().effect(NotModelledBut(&["0"], "short packets count their own length")),
+    Opt::new(&["mpu"], Integer, "0")
+        .short()
+        .effect(NotModelledBut(&["0"], "short packets count their own length")),
     Opt::new(&["tsize"], Integer, "512").short().effect(Irrelevant("the size of the table")),
     Opt::new(&["data"], Word, "").shown().effect(Irrelevant("the size of the table")),
 ];

@@ -10,24 +10,24 @@ mod others;
 
 use crate::options::Opt;
 
-pub(crate) use classful::{HTB_CLASS_DEFAULT_MTU, STAB};
+pub(crate) use classful::STAB;
 
 /// A kind of queueing discipline.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What perhop makes of it.
-    pub model: Model,
+    pub(crate) model: Model,
     /// The options of the discipline.
-    pub options: &'static [Opt],
+    pub(crate) options: &'static [Opt],
     /// The options of its classes; `None` where it has none.
-    pub class: Option<&'static [Opt]>,
+    pub(crate) class: Option<&'static [Opt]>,
 }
 
 /// What perhop makes of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Model {
+pub(crate) enum Model {
     /// It is modelled; as what.
     Modelled(&'static str),
     /// It is known and not modelled; why, or what to take in its place.
@@ -37,7 +37,7 @@ pub enum Model {
 }
 
 /// All kinds, in the order of the documentation.
-pub fn kinds() -> impl Iterator<Item = &'static Kind> {
+pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
     [aqm::KINDS, classful::KINDS, cake::KINDS, others::KINDS].into_iter().flatten()
 }
 

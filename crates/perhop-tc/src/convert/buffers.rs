@@ -1,0 +1,341 @@
+//! Disciplines without classes as buffer managers.
+
+use perhop_lint::rules;
+use perhop_qos::buffer::{
+    Averages, AveragingConfig, BufferConfig, CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw,
+    DualPi2Config, DualPi2Law, EcnConfig, EcnMarking, FqCodelConfig, Law, MredConfig, NativeMarking,
+    PieConfig, PieLaw, PrecedenceConfig, TailDropConfig,
+};
+use perhop_qos::queue::{CoupledScheduler, FairQueueingConfig, FlowIdentity, FlowWeights};
+use perhop_qos::{ByteSize, QueueSize, Rate};
+
+use crate::log::Log;
+use crate::model::{Device, Qdisc};
+use crate::options::{Options, Value};
+
+/// Where a queue stands, which decides when RED's clock runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Above {
+    /// The device itself, or a discipline that asks its queues whether or not they hold packets.
+    Device,
+    /// A class that is asked only while it holds packets.
+    Class,
+}
+
+pub(super) fn tail_drop(limit: QueueSize) -> BufferConfig {
+    BufferConfig::TailDrop(TailDropConfig { limit })
+}
+
+/// The buffer manager of a discipline; `None` where perhop has none for it.
+pub(super) fn of(qdisc: &Qdisc, device: &Device, above: Above, log: &mut Log) -> Option<BufferConfig> {
+    let options = &qdisc.options;
+    let packets = |limit: u64| QueueSize::Packets(limit.max(1));
+    Some(match qdisc.kind.name {
+        "pfifo" => {
+            let limit = options.number("limit").unwrap_or_else(|| device.tx_queue_len());
+            tail_drop(packets(limit))
+        }
+        "bfifo" => {
+            let limit = options.number("limit").unwrap_or_else(|| device.tx_queue_len() * device.frame());
+            counts_frames(qdisc.line, log);
+            tail_drop(QueueSize::Bytes(limit.max(1)))
+        }
+        "codel" => codel(options),
+        "fq_codel" => fq_codel(options, device),
+        "pie" => pie(options),
+        "dualpi2" => dualpi2(qdisc, log),
+        "red" => red(qdisc, above, log)?,
+        "gred" => gred(qdisc, log)?,
+        _ => return None,
+    })
+}
+
+/// Limits in bytes count the header of Ethernet in Linux.
+fn counts_frames(line: usize, log: &mut Log) {
+    log.note(line, "bytes of a limit or threshold count 14 bytes of Ethernet for each packet in Linux alone");
+}
+
+fn ecn(options: &Options, default: EcnMarking) -> EcnMarking {
+    match options.last(&["ecn", "noecn"]) {
+        Some("ecn") => EcnMarking::Mark,
+        Some(_) => EcnMarking::Ignore,
+        None => default,
+    }
+}
+
+fn ce_threshold(options: &Options) -> Option<CeThresholdConfig> {
+    let wait = options.time("ce_threshold")?;
+    let of = match options.value("ce_threshold_selector") {
+        Some(Value::Pair(1, 3)) => CeThresholdOf::Ect1,
+        _ => CeThresholdOf::Capable,
+    };
+    Some(CeThresholdConfig { wait, of })
+}
+
+fn codel(options: &Options) -> BufferConfig {
+    let usual = CodelConfig::default();
+    BufferConfig::Codel(CodelConfig {
+        law: CodelLaw::Linux,
+        target: options.time("target").unwrap_or(usual.target),
+        interval: options.time("interval").unwrap_or(usual.interval),
+        limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
+        ecn: ecn(options, EcnMarking::Ignore),
+        ce_threshold: ce_threshold(options),
+        mtu: usual.mtu,
+    })
+}
+
+fn fq_codel(options: &Options, device: &Device) -> BufferConfig {
+    let usual = FqCodelConfig::default();
+    let small = |name: &str| options.number(name).map(|number| number.min(65_535));
+    BufferConfig::FqCodel(FqCodelConfig {
+        law: CodelLaw::Linux,
+        target: options.time("target").unwrap_or(usual.target),
+        interval: options.time("interval").unwrap_or(usual.interval),
+        flows: small("flows").map_or(usual.flows, |flows| flows as u16),
+        quantum: ByteSize::from_bytes(options.number("quantum").unwrap_or_else(|| device.frame())),
+        limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
+        drop_batch: options.number("drop_batch").map_or(usual.drop_batch, |batch| batch as u32),
+        ecn: ecn(options, EcnMarking::Mark),
+        ce_threshold: ce_threshold(options),
+        mtu: ByteSize::from_bytes(device.mtu.unwrap_or(usual.mtu.as_bytes())),
+    })
+}
+
+fn pie(options: &Options) -> BufferConfig {
+    let usual = PieConfig::default();
+    let sixteenths = |name: &str, usual| options.number(name).map_or(usual, |number| number as f64 / 16.0);
+    BufferConfig::Pie(PieConfig {
+        law: PieLaw::Linux,
+        target: options.time("target").unwrap_or(usual.target),
+        update_interval: options.time("tupdate").unwrap_or(usual.update_interval),
+        alpha: sixteenths("alpha", usual.alpha),
+        beta: sixteenths("beta", usual.beta),
+        limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
+        ecn: if ecn(options, EcnMarking::Ignore) == EcnMarking::Mark {
+            EcnConfig::Mark
+        } else {
+            EcnConfig::Ignore
+        },
+        ..usual
+    })
+}
+
+fn dualpi2(qdisc: &Qdisc, log: &mut Log) -> BufferConfig {
+    let options = &qdisc.options;
+    // `q_dualpi2.c:parse_alpha_beta`: 256ths, rounded down.
+    let gain = |name: &str| options.fraction(name).map(|gain| (gain * 256.0 + 1e-9).floor() / 256.0);
+    let native = match options.value("step_thresh") {
+        Some(Value::Time(step)) => Some(NativeMarking::Step(*step)),
+        Some(_) => {
+            log.not_modelled(qdisc.line, "`step_thresh` in packets is not modelled: write a time, as 1ms");
+            None
+        }
+        None => None,
+    };
+    let share = options
+        .fraction("classic_protection")
+        .map(|part| CoupledScheduler::ClassicShare((part * 100.0).round()));
+    let mut found = DualPi2Config {
+        law: DualPi2Law::Linux,
+        target: options.time("target"),
+        update_interval: options.time("tupdate"),
+        alpha: gain("alpha"),
+        beta: gain("beta"),
+        coupling: options.number("coupling_factor").map(|factor| factor.min(255) as u8),
+        native,
+        min_qlen_step: options.number("min_qlen_step").map(|packets| packets as u32),
+        scheduler: share,
+        limit: options.number("limit").map(QueueSize::Packets),
+        ..DualPi2Config::default()
+    };
+    by_round_trip(options, &mut found);
+    BufferConfig::DualPi2(found)
+}
+
+/// `max_rtt` and `typical_rtt` set the others (`q_dualpi2.c:dualpi2_parse_opt`).
+fn by_round_trip(options: &Options, found: &mut DualPi2Config) {
+    let micros = |name: &str| options.time(name).map(|time| time.as_picoseconds() / 1_000_000);
+    let (longest, usual) = match (micros("max_rtt"), micros("typical_rtt")) {
+        (None, None) => return,
+        (Some(longest), None) => (longest, (longest / 6).max(1)),
+        (None, Some(usual)) => (usual * 6, usual),
+        (Some(longest), Some(usual)) => (longest, usual),
+    };
+    let longest = longest.max(1) as f64;
+    let update = (usual as f64).min(longest / 3.0).floor().max(1.0);
+    let scaled = |gain: f64| Some((gain * 256.0).floor() / 256.0);
+    found.target = Some(perhop_qos::Time::from_microseconds(usual));
+    found.update_interval = Some(perhop_qos::Time::from_microseconds(update as u64));
+    found.alpha = scaled(update / longest / longest * 1e6 * 0.1);
+    found.beta = scaled(0.3 / longest * 1e6);
+}
+
+/// What RED and GRED have in common.
+struct Thresholds {
+    min: u64,
+    max: u64,
+    exponent: u32,
+    probability: f64,
+    average: u64,
+    rate: Rate,
+}
+
+/// Linux: `RED: set bandwidth to 10Mbit`.
+const RED_RATE: u64 = 10_000_000;
+
+fn thresholds(line: usize, options: &Options, limit: u64, log: &mut Log) -> Option<Thresholds> {
+    let refuse = |log: &mut Log, message: String| {
+        log.found(&rules::TC_COMMAND_REFUSED, line, message, "tc refuses the command");
+        None
+    };
+    // `q_red.c:red_parse_opt`.
+    let max = options.number("max").unwrap_or_else(|| match options.number("min") {
+        Some(min) => min * 3,
+        None => limit / 4,
+    });
+    let min = options.number("min").unwrap_or(max / 3);
+    if max > limit || min >= max {
+        return refuse(
+            log,
+            format!("min {min}, max {max} and limit {limit} bytes: each is to be above the one before"),
+        );
+    }
+    let average = options.number("avpkt").unwrap_or(1000).max(1);
+    let exponent = if let Some(shown) = options.number("ewma") {
+        shown as u32
+    } else {
+        let burst = options.number("burst").unwrap_or((2 * min + max) / (3 * average));
+        let Some(exponent) = exponent(min, burst, average) else {
+            let least = min / average + 1;
+            return refuse(log, format!("burst {burst} is too small for min {min}: {least} or more"));
+        };
+        exponent
+    };
+    let rate = match options.value("bandwidth") {
+        Some(Value::Rate(bits)) => *bits,
+        Some(_) => {
+            log.not_modelled(line, "`bandwidth` in percent: perhop does not know the device's speed here");
+            RED_RATE
+        }
+        None => RED_RATE,
+    };
+    let probability = options.fraction("probability").unwrap_or(0.02);
+    Some(Thresholds {
+        min,
+        max,
+        exponent,
+        probability,
+        average,
+        rate: Rate::from_bits_per_second(rate.max(8)),
+    })
+}
+
+/// `tc_red.c:tc_red_eval_ewma`: n of the weight 2⁻ⁿ with which a burst does not lift the average above min.
+fn exponent(min: u64, burst: u64, average: u64) -> Option<u32> {
+    let ahead = burst as f64 + 1.0 - min as f64 / average as f64;
+    if ahead < 1.0 {
+        return None;
+    }
+    let mut weight = 0.5_f64;
+    for exponent in 1..32 {
+        if ahead <= (1.0 - (1.0 - weight).powf(burst as f64)) / weight {
+            return Some(exponent);
+        }
+        weight /= 2.0;
+    }
+    None
+}
+
+fn marking(options: &Options) -> EcnConfig {
+    match (options.has("ecn"), options.has("harddrop")) {
+        (false, _) => EcnConfig::Ignore,
+        (true, true) => EcnConfig::Mark,
+        (true, false) => EcnConfig::MarkAll,
+    }
+}
+
+fn precedence(found: &Thresholds) -> PrecedenceConfig {
+    PrecedenceConfig {
+        min: QueueSize::Bytes(found.min),
+        max: QueueSize::Bytes(found.max),
+        max_probability: found.probability,
+        own: None,
+    }
+}
+
+fn red(qdisc: &Qdisc, above: Above, log: &mut Log) -> Option<BufferConfig> {
+    let limit = qdisc.options.number("limit").unwrap_or(0);
+    let found = thresholds(qdisc.line, &qdisc.options, limit, log)?;
+    counts_frames(qdisc.line, log);
+    Some(BufferConfig::Red(MredConfig {
+        precedences: vec![precedence(&found)],
+        law: Some(if above == Above::Device { Law::LinuxRed } else { Law::LinuxRedInClass }),
+        averaging: Some(AveragingConfig::Exponent(found.exponent)),
+        idle_rate: Some(found.rate),
+        mean_packet_size: ByteSize::from_bytes(found.average),
+        ecn: marking(&qdisc.options),
+        limit: Some(QueueSize::Bytes(limit)),
+        ..MredConfig::default()
+    }))
+}
+
+/// GRED: nothing that perhop reads gives a packet the index of a queue, so that all take the default one.
+fn gred(qdisc: &Qdisc, log: &mut Log) -> Option<BufferConfig> {
+    let default = qdisc.options.number("default").unwrap_or(0);
+    let mut used = None;
+    for (line, row) in &qdisc.rows {
+        if row.number("vq") == Some(default) {
+            used = Some((*line, row));
+        } else {
+            let note = format!(
+                "no packet gets here: tc_index is set by nothing that is read, and {default} is the default"
+            );
+            log.note(*line, note);
+        }
+    }
+    let Some((line, row)) = used else {
+        log.not_modelled(
+            qdisc.line,
+            format!("queue {default} has no thresholds: packets pass to a plain queue"),
+        );
+        return None;
+    };
+    let limit = row.number("limit").unwrap_or(0);
+    let found = thresholds(line, row, limit, log)?;
+    counts_frames(line, log);
+    let whole = if row.has("ecn") || row.has("harddrop") { row } else { &qdisc.options };
+    Some(BufferConfig::Mred(MredConfig {
+        precedences: vec![precedence(&found)],
+        law: Some(Law::LinuxGred),
+        averages: Some(Averages::Single),
+        averaging: Some(AveragingConfig::Exponent(found.exponent)),
+        idle_rate: Some(found.rate),
+        mean_packet_size: ByteSize::from_bytes(found.average),
+        ecn: marking(whole),
+        limit: Some(QueueSize::Bytes(limit)),
+        ..MredConfig::default()
+    }))
+}
+
+/// SFQ as fair queueing of flows.
+pub(super) fn sfq(qdisc: &Qdisc, log: &mut Log) -> FairQueueingConfig {
+    let options = &qdisc.options;
+    // `sch_sfq.c`: SFQ_MAX_DEPTH and SFQ_DEFAULT_HASH_DIVISOR.
+    let number = |name: &str, usual: u64| options.number(name).filter(|number| *number > 0).unwrap_or(usual);
+    let divisor = number("divisor", 1024);
+    if divisor > 4096 {
+        log.not_modelled(qdisc.line, format!("`divisor {divisor}`: perhop has up to 4096 queues"));
+    }
+    log.note(
+        qdisc.line,
+        "flows share byte by byte in perhop, in turns of a quantum in sfq: over time the same",
+    );
+    FairQueueingConfig {
+        queues: divisor.min(4096) as u16,
+        flows: FlowIdentity::Hashed,
+        weights: FlowWeights::Equal,
+        flow_limit: QueueSize::Packets(number("depth", 127)),
+        limit: QueueSize::Packets(number("limit", 127)),
+    }
+}

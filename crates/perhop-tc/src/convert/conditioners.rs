@@ -1,0 +1,254 @@
+//! Filters with actions at the hooks of `clsact` and `ingress` as conditioners.
+
+use perhop_qos::action::{Action as Step, CopyConfig, CopyDefault, CopyField, Value};
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::meter::{ColorMode, MeterConfig, PacketRateConfig, TokenBucketConfig, TwoRateTcmConfig};
+use perhop_qos::policy::PolicyConfig;
+use perhop_qos::units::PacketRate;
+use perhop_qos::{ByteSize, Color, Dscp, QueueSize, Rate};
+
+use super::classes::{Rule, any, is_empty, joined};
+use crate::filter::{Action, Control, Family, Police};
+use crate::log::Log;
+use crate::model::{Device, Filter, Qdisc};
+use crate::options::Options;
+
+/// What a filter does: with each color, and how it finds them.
+#[derive(Clone, Debug, PartialEq)]
+struct Treatment {
+    meter: Option<MeterConfig>,
+    /// The numbers of its policers: filters with the same ones share them.
+    shared: Vec<u64>,
+    green: Vec<Step>,
+    yellow: Vec<Step>,
+    red: Vec<Step>,
+}
+
+/// The conditioners at a hook of a device, where `overhead` bytes count besides those of IP.
+pub(super) fn of(device: &Device, hook: u32, overhead: i32, log: &mut Log) -> PolicyConfig {
+    let Some(hooks) = device.hooks() else { return PolicyConfig::default() };
+    let mut stages: Vec<(Treatment, Vec<Rule>, usize)> = Vec::new();
+    let mut counted = None;
+    for filter in hooks.filters_at(hook).into_iter().filter(|filter| filter.chain == 0) {
+        let Some(rule) = Rule::new(&filter.condition, 0) else { continue };
+        let line = filter.line();
+        let Some(treatment) = treatment(hooks, filter, log) else { continue };
+        for action in &filter.actions {
+            if let Action::Police(police) = action {
+                let more = police.options.number("overhead").unwrap_or(0) as i32;
+                if *counted.get_or_insert(more) != more {
+                    log.not_modelled(line, "policers of one direction count the same `overhead` in perhop");
+                }
+            }
+        }
+        let is_metered = treatment.meter.is_some();
+        match stages.last_mut() {
+            // Policers without a number are one for each filter.
+            Some((last, rules, _)) if *last == treatment && (!is_metered || !treatment.shared.is_empty()) => {
+                rules.push(rule);
+            }
+            _ => {
+                let is_known = |(one, ..): &(Treatment, Vec<Rule>, usize)| {
+                    one.shared.iter().any(|index| treatment.shared.contains(index))
+                };
+                if stages.iter().any(is_known) {
+                    log.not_modelled(line, "a policer of several filters that do not follow each other");
+                }
+                stages.push((treatment, vec![rule], line));
+            }
+        }
+    }
+    let conditioners = stages.into_iter().map(|(treatment, rules, line)| stage(treatment, rules, line));
+    let mut found: Vec<ConditionerConfig> = Vec::new();
+    for stage in conditioners {
+        let is_last = found.last().is_some_and(takes_all);
+        if is_last {
+            break;
+        }
+        found.push(stage);
+    }
+    let more = counted.unwrap_or(0);
+    let overhead = if found.is_empty() { 0 } else { overhead + more };
+    PolicyConfig { conditioners: found, overhead, ..PolicyConfig::default() }
+}
+
+/// Whether no packet goes on behind it.
+fn takes_all(stage: &ConditionerConfig) -> bool {
+    let goes_on = |steps: &[Step]| steps.last() == Some(&Step::Continue);
+    let lists = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
+    stage.matches.is_none() && !lists.into_iter().any(|steps| goes_on(steps))
+}
+
+fn stage(treatment: Treatment, rules: Vec<Rule>, line: usize) -> ConditionerConfig {
+    let conditions: Option<Vec<MatchConfig>> = joined(rules).iter().map(Rule::condition).collect();
+    let matches = conditions.and_then(any).filter(|matches| !is_empty(matches));
+    let Treatment { meter, green, yellow, red, .. } = treatment;
+    let name = Some(format!("line {line}"));
+    match meter {
+        Some(meter) => ConditionerConfig {
+            name,
+            matches,
+            meter: Some(meter),
+            green,
+            yellow,
+            red,
+            ..ConditionerConfig::default()
+        },
+        None => ConditionerConfig { name, matches, actions: green, ..ConditionerConfig::default() },
+    }
+}
+
+/// What a filter does with its packets; `None` where perhop does not do it, which has been said.
+fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option<Treatment> {
+    let line = filter.line();
+    let mut green = Vec::new();
+    let mut policers: Vec<&Police> = Vec::new();
+    let mut end = Control::Pass;
+    for action in &filter.actions {
+        match action {
+            Action::Nothing => {}
+            Action::Unseen => return None,
+            Action::Label(label) => green.push(Step::Label(*label)),
+            Action::Mark { value, mask } => green.push(mark(*value, *mask, line, log)),
+            Action::End(Control::Pipe) => {}
+            Action::End(control) => {
+                end = *control;
+                break;
+            }
+            Action::Police(police) => {
+                if !green.is_empty() {
+                    log.not_modelled(line, "marks before a policer are set behind it in perhop");
+                }
+                policers.push(police);
+                if police.conform != Control::Pipe {
+                    end = police.conform;
+                    break;
+                }
+            }
+        }
+    }
+    let ended = |mut steps: Vec<Step>, control: Control, log: &mut Log| {
+        match control {
+            Control::Pass | Control::Pipe => steps.push(Step::Transmit),
+            // Linux asks anew, up to MAX_REC_LOOP, and drops.
+            Control::Drop | Control::Reclassify => steps = vec![Step::Drop],
+            Control::Continue => steps.push(Step::Continue),
+            Control::Goto(chain) => {
+                let others = chain_of(hooks, filter, chain, log)?;
+                steps.extend(others);
+            }
+        }
+        Some(steps)
+    };
+    let green = ended(green, end, log)?;
+    let mut exceed = Vec::new();
+    for police in &policers {
+        exceed.push(ended(Vec::new(), police.exceed, log)?);
+    }
+    let meter = match policers.as_slice() {
+        [] => None,
+        [one] => Some(one_bucket(&one.options, line, log)?),
+        [first, second] => Some(two_buckets(&first.options, &second.options, line, log)?),
+        _ => {
+            log.not_modelled(line, "more than two policers one behind the other");
+            return None;
+        }
+    };
+    let shared = policers.iter().filter_map(|police| police.index).collect();
+    let mut exceed = exceed.into_iter();
+    let red = exceed.next().unwrap_or_default();
+    let yellow = exceed.next().unwrap_or_default();
+    Some(Treatment { meter, shared, green, yellow, red })
+}
+
+/// What the filters of a chain do with the packets of `filter`: one filter that takes them all.
+fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option<Vec<Step>> {
+    let family = filter.condition.family;
+    let takes = |one: &&&Filter| {
+        let condition = &one.condition;
+        one.chain == chain
+            && (condition.family == family || condition.family == Family::Any || family == Family::Any)
+            && !condition.is_never
+    };
+    let all = hooks.filters_at(filter.parent);
+    let found = all.iter().find(takes);
+    let Some(one) = found.filter(|one| !one.condition.is_unseen && is_empty(&one.condition.matches)) else {
+        log.not_modelled(
+            filter.line(),
+            format!("chain {chain} does not begin with a filter that takes all packets"),
+        );
+        return None;
+    };
+    let mut steps = Vec::new();
+    for action in &one.actions {
+        match action {
+            Action::Nothing | Action::End(Control::Pipe) => {}
+            Action::Label(label) => steps.push(Step::Label(*label)),
+            Action::Mark { value, mask } => steps.push(mark(*value, *mask, one.line(), log)),
+            Action::End(Control::Pass) => break,
+            Action::End(Control::Drop) => return Some(vec![Step::Drop]),
+            Action::End(_) | Action::Police(_) | Action::Unseen => {
+                log.not_modelled(filter.line(), format!("chain {chain} polices, or leads further"));
+                return None;
+            }
+        }
+    }
+    steps.push(Step::Transmit);
+    Some(steps)
+}
+
+/// A write to the type of service.
+fn mark(value: u8, mask: u8, line: usize, log: &mut Log) -> Step {
+    if mask & 3 != 0 {
+        log.not_modelled(line, "the bits of ECN are written as well: perhop leaves them; write retain 0xfc");
+    }
+    let written = |dscp: u8| (dscp & !(mask >> 2)) | (value & mask) >> 2;
+    match (mask & 0xfc, Dscp::new(value >> 2)) {
+        (0xfc, Some(dscp)) => Step::Mark(dscp),
+        _ => {
+            let map = (0..64).map(|dscp: u8| (Value::from(dscp), Value::from(written(dscp)))).collect();
+            let (from, to) = (CopyField::Dscp, CopyField::Dscp);
+            Step::Copy(CopyConfig { from, to, map, default: CopyDefault::Copy })
+        }
+    }
+}
+
+fn bucket(options: &Options, line: usize, log: &mut Log) -> Option<(Rate, ByteSize)> {
+    let rate = options.rate("rate").filter(|rate| *rate > 0)?;
+    let burst = options.number("burst").filter(|burst| *burst > 0)?;
+    // `act_police.c`: 255 cells of 8 bytes where tc gives no mtu.
+    if let Some(mtu) = options.number("mtu").filter(|mtu| *mtu < 1514) {
+        log.not_modelled(line, format!("`mtu {mtu}`: longer packets always exceed in Linux"));
+    }
+    Some((Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst)))
+}
+
+fn one_bucket(options: &Options, line: usize, log: &mut Log) -> Option<MeterConfig> {
+    if let Some(rate) = options.number("pkts_rate") {
+        let burst = QueueSize::Packets(options.number("pkts_burst").unwrap_or(1));
+        let rate = PacketRate::from_packets_per_second(rate);
+        return Some(MeterConfig::PacketRate(PacketRateConfig { rate, burst, excess: Color::RED }));
+    }
+    let Some((rate, burst)) = bucket(options, line, log) else {
+        log.not_modelled(line, "a policer by its number alone: write its rate and burst");
+        return None;
+    };
+    Some(MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED }))
+}
+
+/// RFC 2698: what exceeds the peak takes no token of the committed bucket.
+fn two_buckets(peak: &Options, committed: &Options, line: usize, log: &mut Log) -> Option<MeterConfig> {
+    let (Some((pir, pbs)), Some((cir, cbs))) = (bucket(peak, line, log), bucket(committed, line, log)) else {
+        log.not_modelled(line, "two policers of which one does not count bytes");
+        return None;
+    };
+    if pir < cir {
+        log.not_modelled(
+            line,
+            "the second of two policers has the higher rate: its bucket is never empty first",
+        );
+        return None;
+    }
+    Some(MeterConfig::TwoRateTcm(TwoRateTcmConfig { cir, cbs, pir, pbs, mode: ColorMode::default() }))
+}

@@ -1,0 +1,144 @@
+//! What is in the kernel as policies: a port for each device.
+
+mod buffers;
+mod classes;
+mod conditioners;
+mod tree;
+
+use std::net::Ipv4Addr;
+
+use perhop_qos::ByteSize;
+use perhop_qos::Rate;
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use serde::Serialize;
+
+use crate::Configuration;
+use crate::log::Log;
+use crate::model::{Device, ETHERNET, HOOK_EGRESS, HOOK_INGRESS};
+
+/// A host or router as its disciplines describe it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Router {
+    /// No command says its name.
+    pub hostname: Option<String>,
+    /// Its devices, in the order of the file.
+    pub ports: Vec<Port>,
+}
+
+/// A device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Port {
+    /// Its name.
+    pub name: String,
+    /// The same: a device is one port.
+    pub interface: String,
+    /// The line that names it first.
+    pub line: usize,
+    /// No command of `tc` gives it an address.
+    pub addresses: Vec<(Ipv4Addr, u8)>,
+    /// Bits per second that the outermost shaper lets out; without one, what the device has.
+    pub bandwidth: Option<Rate>,
+    /// What happens to packets that arrive here.
+    pub input: PolicyConfig,
+    /// What happens to packets that leave here.
+    pub output: PolicyConfig,
+    /// The wire, of which `tc` knows nothing but the longest packet.
+    pub wire: Wire,
+    /// A device that is down is not known to `tc`.
+    pub shutdown: bool,
+}
+
+/// What is known of the wire under a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Wire {
+    /// Nothing.
+    pub rate: Option<Rate>,
+    /// Nothing.
+    pub framing: Option<Framing>,
+    /// Nothing.
+    pub ring: Option<RingConfig>,
+    /// The longest IP packet, where `ip link` says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<ByteSize>,
+}
+
+/// What `configuration` amounts to. What is found out on the way joins its lines and diagnostics.
+pub fn convert(configuration: &mut Configuration) -> Router {
+    let Configuration { devices, log, .. } = &mut *configuration;
+    let ports = devices.iter().map(|device| port(device, log)).collect();
+    configuration.settle();
+    Router { hostname: None, ports }
+}
+
+/// `policy`, or none where perhop cannot build it: a value that Linux takes and perhop does not.
+fn buildable(policy: PolicyConfig, device: &Device, log: &mut Log) -> PolicyConfig {
+    let wire = WireConfig {
+        rate: Rate::from_bits_per_second(1_000_000_000),
+        framing: Framing::default(),
+        headers: HeaderStack::EMPTY,
+        ring: RingConfig::default(),
+    };
+    let (interfaces, streams) = (inputs(&policy), Streams::new(0, 0));
+    let built = policy.build_conditioner(&interfaces, &streams).map(|_| ());
+    let built = built.and_then(|()| policy.build_port(&wire, &interfaces, &streams).map(|_| ()));
+    match built {
+        Ok(()) => policy,
+        Err(error) => {
+            let line = device.root().map_or(device.line, |root| root.line);
+            let help = error.help.as_deref().unwrap_or("perhop has no such value");
+            log.not_modelled(line, format!("{}: {} ({help})", device.name, error));
+            PolicyConfig::default()
+        }
+    }
+}
+
+/// The interfaces of arrival that conditions name: whoever lays the wires knows whether they are there.
+fn inputs(policy: &PolicyConfig) -> Vec<String> {
+    fn add(condition: &MatchConfig, found: &mut Vec<String>) {
+        found.extend(condition.input.iter().flat_map(|names| names.0.iter().cloned()));
+        let inner = condition.all.iter().chain(condition.any.iter()).flatten();
+        inner.chain(condition.not.as_deref()).for_each(|inner| add(inner, found));
+    }
+    fn within(queueing: &QueueingConfig, found: &mut Vec<String>) {
+        for class in &queueing.classes {
+            class.matches.iter().for_each(|one| add(one, found));
+            class.queueing.iter().for_each(|inner| within(inner, found));
+        }
+    }
+    let mut found = Vec::new();
+    policy.conditioners.iter().filter_map(|one| one.matches.as_ref()).for_each(|one| add(one, &mut found));
+    policy.queueing.iter().for_each(|queueing| within(queueing, &mut found));
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn port(device: &Device, log: &mut Log) -> Port {
+    let input = conditioners::of(device, HOOK_INGRESS, 0, log);
+    let mut tree = tree::Tree { device, log, bandwidth: None };
+    let queueing = tree.queueing();
+    let bandwidth = tree.bandwidth;
+    let stab = device.root().and_then(|root| tree::stab(root)).unwrap_or(0);
+    let overhead = (ETHERNET as i64 + stab).clamp(-64, 255) as i32;
+    let mut output = conditioners::of(device, HOOK_EGRESS, overhead, log);
+    if queueing.is_some() {
+        output.overhead = overhead;
+    }
+    output.queueing = queueing;
+    let (input, output) = (buildable(input, device, log), buildable(output, device, log));
+    Port {
+        name: device.name.clone(),
+        interface: device.name.clone(),
+        line: device.line,
+        addresses: Vec::new(),
+        bandwidth,
+        input,
+        output,
+        wire: Wire { mtu: device.mtu.map(ByteSize::from_bytes), ..Wire::default() },
+        shutdown: false,
+    }
+}

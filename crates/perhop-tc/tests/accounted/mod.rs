@@ -1,0 +1,42 @@
+//! What must hold for any text, shared by property tests and fuzzing.
+
+use perhop_lint::{LineState, Severity};
+use perhop_qos::Rate;
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::policy::WireConfig;
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use perhop_tc::{convert, is_configuration, parse};
+
+/// All that must hold for any text: every line has a state, what is wrong is about a line, and the policy of
+/// every port can be built.
+pub(crate) fn check(text: &str) {
+    let mut configuration = parse(text);
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().count();
+    assert_eq!(configuration.lines.len(), lines);
+    assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
+    let router = convert(&mut configuration);
+    for found in configuration.diagnostics.iter().filter(|one| one.severity != Severity::Note) {
+        let line = &configuration.lines[found.line - 1];
+        assert_eq!(line.state, LineState::Suspicious, "{found}");
+    }
+    let streams = Streams::new(1, 0);
+    let wire = WireConfig {
+        rate: Rate::from_bits_per_second(1_000_000),
+        framing: Framing::default(),
+        headers: HeaderStack::EMPTY,
+        ring: RingConfig::default(),
+    };
+    for port in &router.ports {
+        // A filter may name an interface of arrival that only the scenario knows.
+        if format!("{:?}", (&port.input, &port.output)).contains("input: Some(") {
+            continue;
+        }
+        for policy in [&port.input, &port.output] {
+            let built = policy.build_conditioner(&[], &streams).map(|_| ());
+            let built = built.and_then(|()| policy.build_port(&wire, &[], &streams).map(|_| ()));
+            assert!(built.is_ok(), "{}: {}", port.name, built.unwrap_err());
+        }
+    }
+    is_configuration(text);
+}

@@ -1,0 +1,299 @@
+//! What becomes of commands and output: the policies, and the state of every line.
+
+use perhop_lint::{LineState, Severity};
+use perhop_tc::{Configuration, Port, Router, convert, parse};
+use serde_json::{Value, json};
+
+fn read(text: &str) -> (Configuration, Router) {
+    let mut configuration = parse(text);
+    let router = convert(&mut configuration);
+    (configuration, router)
+}
+
+fn port(text: &str) -> Port {
+    let (_, router) = read(text);
+    assert_eq!(router.ports.len(), 1, "{text}");
+    router.ports.into_iter().next().expect("a port")
+}
+
+fn output(text: &str) -> Value {
+    serde_json::to_value(&port(text).output).expect("serializable")
+}
+
+/// The only class of a device with one queue.
+fn class(text: &str) -> Value {
+    let all = output(text)["queueing"]["classes"].clone();
+    assert_eq!(all.as_array().map(Vec::len), Some(1), "{text}");
+    all[0].clone()
+}
+
+fn without_nulls(value: &Value, keys: &[&str]) -> Value {
+    keys.iter().map(|key| ((*key).to_owned(), value[*key].clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+#[test]
+fn defaults_are_those_of_the_kernel() {
+    let buffer = |text: &str| class(&format!("tc qdisc add dev eth0 root {text}"))["buffer"].clone();
+    assert_eq!(buffer("pfifo"), json!({"tail-drop": {"limit": "1000 packets"}}));
+    // The same number that Linux prints: `qdisc bfifo 1: root refcnt 3 limit 1514000b`.
+    assert_eq!(buffer("bfifo"), json!({"tail-drop": {"limit": "1514kB"}}));
+    let codel = buffer("codel");
+    let keys = ["law", "target", "interval", "limit", "ecn"];
+    assert_eq!(
+        without_nulls(&codel["codel"], &keys),
+        json!({"law": "linux", "target": "5ms", "interval": "100ms", "limit": "1000 packets", "ecn": "ignore"})
+    );
+    let fq = buffer(
+        "fq_codel limit 600 flows 64 target 2.5ms noecn ce_threshold 1ms ce_threshold_selector 0x1/0x3",
+    );
+    assert_eq!(
+        fq["fq-codel"],
+        json!({
+            "law": "linux", "target": "2500us", "interval": "100ms", "flows": 64, "quantum": "1514B",
+            "limit": "600 packets", "drop-batch": 64, "ecn": "ignore", "mtu": "1500B",
+            "ce-threshold": {"wait": "1ms", "of": "ect1"},
+        })
+    );
+    let pie = buffer("pie target 20ms alpha 4 ecn");
+    let keys = ["law", "target", "update-interval", "alpha", "beta", "ecn", "limit"];
+    assert_eq!(
+        without_nulls(&pie["pie"], &keys),
+        json!({
+            "law": "linux", "target": "20ms", "update-interval": "15ms", "alpha": 0.25, "beta": 1.25,
+            "ecn": "mark", "limit": "1000 packets",
+        })
+    );
+    let dual = buffer("dualpi2 target 20ms alpha 0.25 step_thresh 2ms classic_protection 20%");
+    assert_eq!(
+        dual["dualpi2"],
+        json!({
+            "law": "linux", "queues": "two", "target": "20ms", "alpha": 0.25, "native": {"step": "2ms"},
+            "scheduler": {"classic-share": 20.0},
+        })
+    );
+}
+
+#[test]
+fn red_is_the_arithmetic_of_tc() {
+    // tc prints `ewma 5` for these: tests/test_convert_tc.py has the same formula by itself.
+    let red = class(
+        "tc qdisc add dev eth0 root red limit 60000 min 15000 max 45000 avpkt 1000 burst 20 ecn bandwidth 8mbit",
+    );
+    let red = &red["buffer"]["red"];
+    assert_eq!(red["law"], "linux-red");
+    assert_eq!(red["precedences"], json!([{"min": "15kB", "max": "45kB", "max-probability": 0.02}]));
+    assert_eq!(red["idle-rate"], "8Mb/s");
+    assert_eq!(red["ecn"], "mark-all");
+    assert_eq!(red["mean-packet-size"], "1kB");
+    // burst + 1 − min/avpkt = 6 ≤ (1 − (1 − W)²⁰) / W: 4 gives 11.6, 3 gives 7.4, 2 gives 3.99.
+    assert_eq!(red["averaging"], json!({"exponent": 3}));
+    let (refused, _) =
+        read("tc qdisc add dev eth0 root red limit 60000 min 30000 max 45000 avpkt 1000 burst 20");
+    assert!(refused.diagnostics[0].message.contains("31 or more"), "{:?}", refused.diagnostics);
+}
+
+#[test]
+fn a_token_bucket_is_a_shaper() {
+    let tbf = class("tc qdisc add dev eth0 root handle 1: tbf rate 8mbit burst 15k latency 50ms");
+    assert_eq!(tbf["shape"]["rate"], "8Mb/s");
+    assert_eq!(tbf["shape"]["burst"], "15KiB");
+    // q_tbf.c: 1 MB/s × 50 ms + 15360 bytes.
+    assert_eq!(tbf["buffer"], json!({"tail-drop": {"limit": "65360B"}}));
+    let inner = class(
+        "tc qdisc add dev eth0 root handle 1: tbf rate 8mbit burst 15k limit 30000\n\
+         tc qdisc add dev eth0 parent 1:1 handle 10: red limit 60000 min 15000 max 45000 avpkt 1000 burst 20",
+    );
+    assert_eq!(inner["buffer"]["red"]["law"], "linux-red-in-class");
+    let (short, _) = read("tc qdisc add dev eth0 root tbf rate 8mbit burst 1000 limit 30000");
+    assert_eq!(short.diagnostics[0].rule.id, "tc-long-packets-dropped");
+}
+
+#[test]
+fn output_says_what_commands_say() {
+    let commands = "tc qdisc add dev eth0 root handle 1: prio\n\
+                    tc qdisc add dev eth0 parent 1:1 handle 10: pfifo limit 20\n\
+                    tc qdisc add dev eth0 parent 1:2 handle 20: fq_codel limit 10240 flows 1024 quantum 1514 \
+                    target 5ms interval 100ms memory_limit 32Mb ecn drop_batch 64\n\
+                    tc filter add dev eth0 parent 1: protocol ip pref 1 u32 match u8 0xb8 0xfc at 1 flowid 1:1\n";
+    let shown = "qdisc prio 1: dev eth0 root refcnt 2 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1\n\
+                 \x20Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)\n\
+                 \x20backlog 0b 0p requeues 0\n\
+                 qdisc pfifo 10: dev eth0 parent 1:1 limit 20p\n\
+                 qdisc fq_codel 20: dev eth0 parent 1:2 limit 10240p flows 1024 quantum 1514 target 5ms interval \
+                 100ms memory_limit 32Mb ecn drop_batch 64 \n\
+                 \x20Sent 9 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)\n\
+                 \x20 maxpacket 0 drop_overlimit 0 new_flow_count 0 ecn_mark 0\n\
+                 filter parent 1: protocol ip pref 1 u32 chain 0 \n\
+                 filter parent 1: protocol ip pref 1 u32 chain 0 fh 800: ht divisor 1 \n\
+                 filter parent 1: protocol ip pref 1 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 flowid 1:1 \
+                 not_in_hw \n\
+                 \x20 match 00b80000/00fc0000 at 0\n";
+    let [(told, by_commands), (said, by_output)] = [read(commands), read(shown)];
+    for configuration in [&told, &said] {
+        assert_eq!(configuration.differing().next(), None);
+    }
+    let ports = |router: &Router| serde_json::to_value(&router.ports).expect("serializable");
+    assert_eq!(ports(&by_commands)[0]["output"], ports(&by_output)[0]["output"]);
+    let counters = said.lines.iter().filter(|line| line.state == LineState::Irrelevant).count();
+    assert_eq!(counters, 6);
+}
+
+#[test]
+fn bands_are_found_by_the_old_type_of_service() {
+    let found = output("tc qdisc add dev eth0 root handle 1: prio");
+    let classes = &found["queueing"]["classes"];
+    assert_eq!(found["queueing"]["scheduler"], "priority");
+    assert_eq!(classes[0]["share"], json!({"level": 0}));
+    // ip_tos2prio: codepoints that end in 10x are "interactive": AF12, AF22, AF32, AF42, and no EF.
+    let first = classes[0]["match"]["dscp"].as_array().expect("codepoints");
+    assert!(first.contains(&json!("af12")) && !first.contains(&json!("ef")), "{first:?}");
+    assert_eq!(classes[2]["name"], "1:2");
+    assert!(classes[2]["match"].is_null(), "all others are in the middle");
+    let (told, _) = read("tc qdisc add dev eth0 root handle 1: prio");
+    assert_eq!(told.diagnostics[0].rule.id, "tc-priority-by-tos");
+}
+
+#[test]
+fn the_first_filter_in_order_decides() {
+    // EF to port 5000 is voice, though the class of all EF is asked first by its number.
+    let text = "tc qdisc add dev eth0 root handle 1: drr\n\
+                tc class add dev eth0 parent 1: classid 1:1 drr quantum 3000\n\
+                tc class add dev eth0 parent 1: classid 1:2 drr\n\
+                tc filter add dev eth0 parent 1: protocol ip pref 2 u32 match ip dsfield 0xb8 0xfc flowid 1:1\n\
+                tc filter add dev eth0 parent 1: protocol ip pref 1 u32 match ip dport 5000 0xffff flowid 1:2\n\
+                tc filter add dev eth0 parent 1: protocol ip pref 3 u32 match ip src 10.0.0.0/8 flowid 1:2\n";
+    let found = output(text);
+    let classes = &found["queueing"]["classes"];
+    assert_eq!((&classes[0]["name"], &classes[1]["name"]), (&json!("1:2"), &json!("1:1")));
+    let any = &classes[0]["match"]["any"];
+    assert_eq!(any[0], json!({"source": "0.0.0.0/0", "destination-port": 5000}));
+    // Of 10/8 what is not EF alone: the class of EF comes later here and would lose it.
+    assert_eq!(
+        any[1],
+        json!({"all": [{"source": "10.0.0.0/8"}, {"not": {"dscp": "ef", "source": "0.0.0.0/0"}}]})
+    );
+    assert_eq!(classes[1]["match"], json!({"dscp": "ef", "source": "0.0.0.0/0"}));
+    assert_eq!(classes[1]["share"]["quantum"], "3kB");
+    assert_eq!(classes[0]["share"]["quantum"], "1514B");
+    let (told, _) = read(text);
+    assert_eq!(told.diagnostics[0].rule.id, "tc-unclassified-dropped");
+}
+
+#[test]
+fn service_curves_are_a_tree() {
+    let text = "tc qdisc add dev eth0 root handle 1: hfsc default 20\n\
+                tc class add dev eth0 parent 1: classid 1:1 hfsc ls m2 10mbit ul m2 10mbit\n\
+                tc class add dev eth0 parent 1:1 classid 1:10 hfsc rt umax 1500b dmax 10ms rate 800kbit ls m2 2mbit\n\
+                tc class add dev eth0 parent 1:1 classid 1:20 hfsc sc m2 8mbit\n\
+                tc qdisc add dev eth0 parent 1:20 fq_codel\n\
+                tc filter add dev eth0 parent 1: protocol all pref 1 u32 match u32 0 0 police rate 1mbit burst 9k drop\n";
+    let (told, router) = read(text);
+    let root = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
+    let outer = &root["classes"][0];
+    assert_eq!(outer["share"], json!({"link-share": {"m2": "10Mb/s"}, "upper-limit": {"m2": "10Mb/s"}}));
+    // Nothing leads to 1:10: it never has a packet.
+    assert_eq!(outer["queueing"]["classes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(outer["queueing"]["classes"][0]["share"]["real-time"], json!({"m2": "8Mb/s"}));
+    assert_eq!(told.lines[5].state, LineState::Suspicious);
+    let with = text
+        .replace("match u32 0 0 police rate 1mbit burst 9k drop", "match ip dsfield 0xb8 0xfc flowid 1:10");
+    let (_, router) = read(&with.replace("protocol all", "protocol ip"));
+    let root = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
+    let inner = &root["classes"][0]["queueing"]["classes"];
+    // 1500 bytes in 10 ms are 1.2 Mb/s: more than the rate, so that the curve is concave.
+    assert_eq!(inner[0]["share"]["real-time"], json!({"m1": "1200kb/s", "d": "10ms", "m2": "800kb/s"}));
+    assert_eq!(inner[0]["match"]["dscp"], "ef");
+    assert!(inner[1]["match"].is_null() && root["classes"][0]["match"].is_null());
+}
+
+#[test]
+fn hooks_are_conditioners() {
+    let text = "tc qdisc add dev eth0 clsact\n\
+                tc filter add dev eth0 ingress protocol ip pref 1 flower ip_proto udp dst_port 5000-5100 action police \
+                rate 1mbit burst 10k conform-exceed drop/pipe action pedit ex munge ip dsfield set 0xb8 retain 0xfc \
+                pipe action csum ip4h\n\
+                tc filter add dev eth0 ingress protocol ip pref 2 matchall action pedit ex munge ip tos set 0 retain \
+                0xfc pipe action csum ip4h pipe action pass\n";
+    let found = serde_json::to_value(&port(text).input).expect("serializable");
+    let stages = &found["conditioners"];
+    assert_eq!(
+        stages[0],
+        json!({
+            "name": "line 2", "match": {"source": "0.0.0.0/0", "protocol": "udp", "destination-port": "5000-5100"},
+            "meter": {"token-bucket": {"rate": "1Mb/s", "burst": "10KiB"}},
+            "green": [{"mark": "ef"}, "transmit"], "red": ["drop"],
+        })
+    );
+    assert_eq!(stages[1]["actions"], json!([{"mark": "default"}, "transmit"]));
+    // What arrives counts by the IP packet.
+    assert!(found["overhead"].is_null());
+}
+
+#[test]
+fn shells_are_no_obstacle() {
+    let text = "#!/bin/sh\nset -e\nDEV=wan0\nUP=20\nTC=/sbin/tc\n\
+                sudo $TC qdisc del dev $DEV root 2>/dev/null || true\n\
+                $TC qdisc add dev \"$DEV\" root handle 1: \\\n   tbf rate $((UP * 900))kbit burst 15k latency 50ms\n\
+                ip link set dev wan0 txqueuelen 100\n\
+                for i in 1 2; do\n  tc qdisc add dev eth$i root pfifo\ndone\n\
+                frobnicate all\n";
+    let (configuration, router) = read(text);
+    assert_eq!(router.ports[0].name, "wan0");
+    assert_eq!(router.ports[0].bandwidth.map(perhop_qos::Rate::as_bits_per_second), Some(18_000_000));
+    let states: Vec<LineState> = configuration.lines.iter().map(|line| line.state).collect();
+    use LineState::{Irrelevant, Modelled, NotModelled, NotRecognized};
+    assert_eq!(states[..5], [Irrelevant; 5]);
+    assert_eq!(states[5..9], [Irrelevant, Modelled, Modelled, Modelled]);
+    assert_eq!(states[9..], [NotModelled, NotModelled, NotModelled, NotRecognized]);
+}
+
+#[test]
+fn what_linux_refuses_says_what_would_be_right() {
+    let cases = [
+        ("tc qdisc add dev eth0 root fq_codel limits 100", "did you mean `limit`?"),
+        ("tc qdisc add dev eth0 root tbf rate 10mb burst 1k limit 2k", "write a rate"),
+        ("tc qdisc add dev eth0 root tbf rate 10mbit limit 2k", "tbf must have `burst`"),
+        ("tc qdisc change dev eth0 root pfifo limit 3", "nothing here to change"),
+        ("tc qdisc add dev eth0 parent 1:1 pfifo", "there is no class 1:1"),
+        ("tc qdisc ad dev eth0 root pfifo limit 1p", "write a size"),
+        ("tc qdsic add dev eth0 root pfifo", "did you mean `qdisc`?"),
+        ("tc class add dev eth0 parent 1: classid 1:1 drr", "there is no drr 1:"),
+        (
+            "tc qdisc add dev eth0 root pfifo\ntc qdisc add dev eth0 root bfifo",
+            "there is already pfifo of line 1",
+        ),
+    ];
+    for (text, expected) in cases {
+        let (configuration, _) = read(text);
+        let found = configuration.diagnostics.iter().find(|one| one.severity == Severity::Error);
+        let message = found.map_or_else(String::new, |found| found.message.clone());
+        assert!(message.contains(expected), "{text}: {message}");
+    }
+    let (unknown, _) = read("tc qdisc add dev eth0 root fq_codell");
+    assert_eq!(unknown.lines[0].state, LineState::NotRecognized);
+    assert!(unknown.lines[0].note.as_ref().is_some_and(|note| note.contains("did you mean `fq_codel`?")));
+}
+
+#[test]
+fn later_commands_take_back_earlier_ones() {
+    let (configuration, router) = read(
+        "tc qdisc add dev eth0 root handle 1: prio\ntc qdisc add dev eth0 parent 1:1 pfifo limit 3\n\
+         tc qdisc replace dev eth0 root fq_codel\ntc qdisc change dev eth0 root fq_codel limit 77\n",
+    );
+    assert_eq!(configuration.lines[1].note.as_deref(), Some("taken back in line 3"));
+    let output = serde_json::to_value(&router.ports[0].output).expect("serializable");
+    assert_eq!(output["queueing"]["classes"][0]["buffer"]["fq-codel"]["limit"], "77 packets");
+}
+
+#[test]
+fn a_rate_in_bytes_is_mended() {
+    let (configuration, router) = read("tc qdisc add dev eth0 root tbf rate 10mbps burst 15k latency 50ms");
+    let found = &configuration.diagnostics[0];
+    assert_eq!(found.rule.id, "tc-rate-in-bytes");
+    let fix = found.fix.as_ref().expect("a fix");
+    assert_eq!(
+        fix.apply(&configuration.lines[0].text),
+        "tc qdisc add dev eth0 root tbf rate 10mbit burst 15k latency 50ms"
+    );
+    assert_eq!(router.ports[0].bandwidth.map(perhop_qos::Rate::as_bits_per_second), Some(80_000_000));
+}

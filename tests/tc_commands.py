@@ -1,0 +1,54 @@
+"""Commands of `tc` of every queueing discipline, right and wrong, and what the program says of each."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+# Values that some option takes and others refuse.
+_VALUES = ("10", "5ms", "10mbit", "10mbps", "15k", "1.5Mbit", "10%", "0.02", "0x1f", "-3", "abc", "8kbit/8", "2e3", "")
+#: Options by discipline, with what must stand beside them.
+OPTIONS: dict[str, tuple[str, str]] = {
+    "pfifo": ("", "limit"),
+    "bfifo": ("", "limit"),
+    "codel": ("", "limit target interval ce_threshold ecn noecn memory_limit"),
+    "fq_codel": ("", "limit flows quantum target interval ce_threshold memory_limit drop_batch ecn flow"),
+    "pie": ("", "limit target tupdate alpha beta ecn bytemode dq_rate_estimator burst"),
+    "fq_pie": ("", "limit flows target tupdate alpha beta quantum memory_limit ecn_prob ecn"),
+    "red": ("limit 60000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit", "limit max burst probability ecn"),
+    "sfq": ("", "limit depth divisor flows quantum perturb headdrop"),
+    "tbf": ("rate 1mbit burst 5k limit 9k", "mpu overhead linklayer rate latency peakrate mtu"),
+    "prio": ("", "bands priomap"),
+    "drr": ("", "quantum"),
+    "htb": ("", "default r2q direct_qlen def burst"),
+    "hfsc": ("", "default"),
+    "cake": ("", "bandwidth rtt diffserv4 besteffort overhead mpu memlimit ack-filter nat docsis fwmark"),
+}
+_LACKS = re.compile(r"Specified qdisc kind is unknown|Unknown qdisc|Operation not supported|Exclusivity")
+# What the kernel, not tc, finds wrong with values.
+_KERNEL = re.compile(r"RTNETLINK|^Error: (?!argument|duplicate)", re.MULTILINE)
+
+
+def commands() -> Iterator[str]:
+    """Return a command for each option with each value."""
+    for kind, (beside, options) in OPTIONS.items():
+        for option in options.split():
+            for value in _VALUES:
+                words = ["tc qdisc add dev near0 root", kind, beside, option, value]
+                yield " ".join(word for word in words if word)
+
+
+def verdicts(within: list[str], all_: list[str]) -> dict[str, bool | None]:
+    """Return whether tc takes each command; `None` where its kernel has another opinion."""
+
+    def verdict(command: str) -> bool | None:
+        ended = subprocess.run([*within, *command.split()], capture_output=True, text=True, check=False)
+        if ended.returncode == 0 or _LACKS.search(ended.stderr):
+            subprocess.run([*within, *"tc qdisc del dev near0 root".split()], capture_output=True, check=False)
+            return True
+        return None if _KERNEL.search(ended.stderr) else False
+
+    with ThreadPoolExecutor(1) as pool:
+        return dict(zip(all_, pool.map(verdict, all_), strict=True))
