@@ -196,7 +196,7 @@ fn leave(cake: &mut Cake, now: Time, gaps: &mut Vec<f64>) -> Time {
 fn shares<const N: usize>(options: &Value, flows: &[(u16, u8)], of: impl Fn(&Packet) -> usize) -> [u64; N] {
     let tins = config(options).tins;
     let (mut cake, mut now, mut sent) = (cake(options), Time::ZERO, [0; N]);
-    let mut refill = |cake: &mut Cake, now: Time| {
+    let refill = |cake: &mut Cake, now: Time| {
         for &(flow, dscp) in flows {
             let packet = packet(0, flow, 1000, dscp, Ecn::Capable0);
             while cake.iter().filter(|other| other.flow_key() == packet.flow_key()).count() < 3 {
