@@ -390,7 +390,6 @@ BufferConfig = TypedDict("BufferConfig", {
     "codel": 'NotRequired[CodelConfig]',
     "fq-codel": 'NotRequired[FqCodelConfig]',
     "pie": 'NotRequired[PieConfig]',
-    "fq-pie": 'NotRequired[FqPieConfig]',
     "dualpi2": 'NotRequired[DualPi2Config]',
     "cake": 'NotRequired[CakeConfig]',
 })
@@ -518,28 +517,9 @@ PieConfig = TypedDict("PieConfig", {
 })
 
 
-FqPieConfig = TypedDict("FqPieConfig", {
-    "law": 'NotRequired[PieLaw]',
-    "target": 'NotRequired[Time]',
-    "update-interval": 'NotRequired[Time]',
-    "alpha": 'NotRequired[float]',
-    "beta": 'NotRequired[float]',
-    "burst": 'NotRequired[Time]',
-    "delay": 'NotRequired[PieDelay | None]',
-    "drop-spacing": 'NotRequired[PieSpacing | None]',
-    "floor": 'NotRequired[ByteSize]',
-    "flows": 'NotRequired[int]',
-    "quantum": 'NotRequired[ByteSize]',
-    "limit": 'NotRequired[QueueSize]',
-    "ecn": 'NotRequired[EcnConfig]',
-    "mark-up-to": 'NotRequired[float]',
-})
-
-
 DualPi2Config = TypedDict("DualPi2Config", {
     "law": 'NotRequired[DualPi2Law]',
     "queues": 'NotRequired[CoupledQueues]',
-    "low-latency": 'NotRequired[LowLatencyConfig]',
     "target": 'NotRequired[Time | None]',
     "rtt-max": 'NotRequired[Time | None]',
     "update-interval": 'NotRequired[Time | None]',
@@ -551,11 +531,6 @@ DualPi2Config = TypedDict("DualPi2Config", {
     "scheduler": 'NotRequired[CoupledScheduler | None]',
     "limit": 'NotRequired[QueueSize | None]',
 })
-
-
-class LowLatencyConfig(TypedDict):
-    ecn: NotRequired[LowLatencyEcn]
-    dscp: NotRequired[OneOrManyDscp | None]
 
 
 class NativeMarking(TypedDict):
@@ -628,16 +603,11 @@ SourceConfig = TypedDict("SourceConfig", {
     "poisson": 'NotRequired[PoissonConfig]',
     "trace": 'NotRequired[TraceConfig]',
     "pcap": 'NotRequired[PcapConfig]',
-    "voice": 'NotRequired[VoiceConfig]',
-    "game": 'NotRequired[GameConfig]',
     "bulk": 'NotRequired[BulkConfig]',
     "request-response": 'NotRequired[RequestResponseConfig]',
     "connect-request-response": 'NotRequired[ConnectRequestResponseConfig]',
     "file-transfer": 'NotRequired[FileTransferConfig]',
     "web": 'NotRequired[WebConfig]',
-    "video": 'NotRequired[VideoConfig]',
-    "page-load": 'NotRequired[PageConfig]',
-    "speed-test": 'NotRequired[SpeedTestConfig]',
 })
 
 
@@ -687,37 +657,6 @@ class PcapConfig(TypedDict):
     flows: NotRequired[ReplayedFlows]
     match: NotRequired[MatchConfig | None]
     interface: NotRequired[str | None]
-
-
-VoiceConfig = TypedDict("VoiceConfig", {
-    "codec": 'NotRequired[Codec]',
-    "jitter-buffer": 'NotRequired[JitterBuffer]',
-    "talk-spurts": 'NotRequired[TalkSpurts | None]',
-})
-
-
-class JitterBuffer(TypedDict):
-    fixed: NotRequired[Time]
-    adaptive: NotRequired[AdaptiveBuffer]
-
-
-class AdaptiveBuffer(TypedDict):
-    nominal: NotRequired[Time]
-    most: NotRequired[Time]
-    gain: NotRequired[float]
-
-
-class TalkSpurts(TypedDict):
-    talk: NotRequired[Time]
-    silence: NotRequired[Time]
-
-
-GameConfig = TypedDict("GameConfig", {
-    "tick-rate": 'NotRequired[PacketRate]',
-    "command-rate": 'NotRequired[PacketRate | None]',
-    "command": 'NotRequired[ByteSize]',
-    "snapshot": 'NotRequired[ByteSize]',
-})
 
 
 class BulkConfig(TypedDict):
@@ -824,61 +763,6 @@ WebConfig = TypedDict("WebConfig", {
 })
 
 
-VideoConfig = TypedDict("VideoConfig", {
-    "tcp": 'TcpConfig',
-    "ladder": 'NotRequired[list[Rate]]',
-    "segment": 'NotRequired[Time]',
-    "buffer": 'NotRequired[Time]',
-    "starts-with": 'NotRequired[Time]',
-    "adaptation": 'NotRequired[Adaptation]',
-    "request": 'NotRequired[ByteSize]',
-})
-
-
-class Adaptation(TypedDict):
-    throughput: NotRequired[ThroughputRule]
-    bba: NotRequired[BbaRule]
-    bola: NotRequired[BolaRule]
-
-
-class ThroughputRule(TypedDict):
-    safety: NotRequired[float]
-    segments: NotRequired[int]
-
-
-class BbaRule(TypedDict):
-    reservoir: NotRequired[Time | None]
-    cushion: NotRequired[Time | None]
-
-
-BolaRule = TypedDict("BolaRule", {
-    "gamma-p": 'NotRequired[float]',
-})
-
-
-PageConfig = TypedDict("PageConfig", {
-    "tcp": 'TcpConfig',
-    "connections": 'NotRequired[int]',
-    "html": 'NotRequired[ByteSize]',
-    "scripts": 'NotRequired[ObjectsConfig]',
-    "images": 'NotRequired[ObjectsConfig]',
-    "request": 'NotRequired[ByteSize]',
-    "parse": 'NotRequired[Time]',
-    "tls-round-trips": 'NotRequired[int]',
-    "think": 'NotRequired[Time]',
-})
-
-
-class ObjectsConfig(TypedDict):
-    count: int
-    size: ByteSize
-
-
-class SpeedTestConfig(TypedDict):
-    tcp: TcpConfig
-    connections: NotRequired[int]
-
-
 MeasureConfig = TypedDict("MeasureConfig", {
     "warmup": 'NotRequired[Time]',
     "queues": 'NotRequired[list[QueueProbeConfig]]',
@@ -966,7 +850,6 @@ PieDelay = Literal["departure-rate", "sojourn"]
 PieSpacing = Literal["random", "derandomized"]
 DualPi2Law = Literal["rfc", "linux"]
 CoupledQueues = Literal["two", "one"]
-LowLatencyEcn = Literal["l4s", "any-ect"]
 CakeTins = Literal["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"]
 CakeIsolation = Literal["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"]
 CakeCells = Literal["none", "atm", "ptm"]
@@ -977,7 +860,6 @@ PeriodLaw = Literal["deterministic", "exponential"] | PeriodLawParameters
 CutGap = Literal["carried", "dropped"]
 SizeLaw = Literal["fixed", "exponential"]
 ReplayedFlows = Literal["as-captured", "one"]
-Codec = Literal["g711", "g711-no-plc", "g729a-vad", "g723.1-vad", "gsm-efr", "g726-32", "g728", "g729"]
 Profile = Literal["ns2-reno-1999", "linux-2.0", "linux-2.2", "rfc5681-reno", "linux-modern", "linux-6"]
 Headers = Literal["added", "included"]
 InitialWindow = Literal["rfc5681"] | InitialWindowParameters
