@@ -12,7 +12,7 @@ from perhop import Results, Scenario, ScenarioError, _core, run
 from perhop.tables import APPLICATIONS
 
 EXAMPLE = ROOT / "examples" / "applications.perhop.yaml"
-FAIR = {f"links.1.interfaces.{node}.output": "fq" for node in ("modem", "provider")}
+FAIR = {"policies.line.queueing.classes.0.buffer": "{fq-codel: {law: linux}}"}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_fair_queueing_is_better_for_all_but_the_speed_test(saved: dict[str, Pat
     assert 0.03 < after["loaded_latency_s"] < 0.045
     assert after["rpm"] == pytest.approx(60 / after["loaded_latency_s"])
     assert min(before["rate_bps"], after["rate_bps"]) > 0.6 * 20e6
-    assert figures(fair, "calls")["r"] > 91.0 > figures(plain, "calls")["r"] + 2.0
+    assert figures(fair, "calls")["r"] > 90.0 > figures(plain, "calls")["r"] + 10.0
     assert figures(fair, "games")["response_p99_s"] < 0.065 < figures(plain, "games")["response_p99_s"]
     for folder in (plain, fair):
         video, page = figures(folder, "videos"), figures(folder, "pages")
@@ -79,7 +79,7 @@ def test_page_loads_are_plotted(saved: dict[str, Path], perhop: Command, tmp_pat
 
 
 def test_runs_without_applications_say_nothing_of_them(perhop: Command) -> None:
-    ended = perhop("run", ROOT / "examples" / "drr.perhop.yaml", "--duration", "1s", "-o", "out", "--json")
+    ended = perhop("run", ROOT / "examples" / "drr.perhop.yaml", "--duration", "2s", "-o", "out", "--json")
     assert ended.code == 0, ended.err
     assert not {one.key for one in APPLICATIONS} & set(ended.json())
     ended = perhop("plot", "page-load-cdf", "out")

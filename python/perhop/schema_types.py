@@ -603,11 +603,16 @@ SourceConfig = TypedDict("SourceConfig", {
     "poisson": 'NotRequired[PoissonConfig]',
     "trace": 'NotRequired[TraceConfig]',
     "pcap": 'NotRequired[PcapConfig]',
+    "voice": 'NotRequired[VoiceConfig]',
+    "game": 'NotRequired[GameConfig]',
     "bulk": 'NotRequired[BulkConfig]',
     "request-response": 'NotRequired[RequestResponseConfig]',
     "connect-request-response": 'NotRequired[ConnectRequestResponseConfig]',
     "file-transfer": 'NotRequired[FileTransferConfig]',
     "web": 'NotRequired[WebConfig]',
+    "video": 'NotRequired[VideoConfig]',
+    "page-load": 'NotRequired[PageConfig]',
+    "speed-test": 'NotRequired[SpeedTestConfig]',
 })
 
 
@@ -657,6 +662,37 @@ class PcapConfig(TypedDict):
     flows: NotRequired[ReplayedFlows]
     match: NotRequired[MatchConfig | None]
     interface: NotRequired[str | None]
+
+
+VoiceConfig = TypedDict("VoiceConfig", {
+    "codec": 'NotRequired[Codec]',
+    "jitter-buffer": 'NotRequired[JitterBuffer]',
+    "talk-spurts": 'NotRequired[TalkSpurts | None]',
+})
+
+
+class JitterBuffer(TypedDict):
+    fixed: NotRequired[Time]
+    adaptive: NotRequired[AdaptiveBuffer]
+
+
+class AdaptiveBuffer(TypedDict):
+    nominal: NotRequired[Time]
+    most: NotRequired[Time]
+    gain: NotRequired[float]
+
+
+class TalkSpurts(TypedDict):
+    talk: NotRequired[Time]
+    silence: NotRequired[Time]
+
+
+GameConfig = TypedDict("GameConfig", {
+    "tick-rate": 'NotRequired[PacketRate]',
+    "command-rate": 'NotRequired[PacketRate | None]',
+    "command": 'NotRequired[ByteSize]',
+    "snapshot": 'NotRequired[ByteSize]',
+})
 
 
 class BulkConfig(TypedDict):
@@ -763,6 +799,61 @@ WebConfig = TypedDict("WebConfig", {
 })
 
 
+VideoConfig = TypedDict("VideoConfig", {
+    "tcp": 'TcpConfig',
+    "ladder": 'NotRequired[list[Rate]]',
+    "segment": 'NotRequired[Time]',
+    "buffer": 'NotRequired[Time]',
+    "starts-with": 'NotRequired[Time]',
+    "adaptation": 'NotRequired[Adaptation]',
+    "request": 'NotRequired[ByteSize]',
+})
+
+
+class Adaptation(TypedDict):
+    throughput: NotRequired[ThroughputRule]
+    bba: NotRequired[BbaRule]
+    bola: NotRequired[BolaRule]
+
+
+class ThroughputRule(TypedDict):
+    safety: NotRequired[float]
+    segments: NotRequired[int]
+
+
+class BbaRule(TypedDict):
+    reservoir: NotRequired[Time | None]
+    cushion: NotRequired[Time | None]
+
+
+BolaRule = TypedDict("BolaRule", {
+    "gamma-p": 'NotRequired[float]',
+})
+
+
+PageConfig = TypedDict("PageConfig", {
+    "tcp": 'TcpConfig',
+    "connections": 'NotRequired[int]',
+    "html": 'NotRequired[ByteSize]',
+    "scripts": 'NotRequired[ObjectsConfig]',
+    "images": 'NotRequired[ObjectsConfig]',
+    "request": 'NotRequired[ByteSize]',
+    "parse": 'NotRequired[Time]',
+    "tls-round-trips": 'NotRequired[int]',
+    "think": 'NotRequired[Time]',
+})
+
+
+class ObjectsConfig(TypedDict):
+    count: int
+    size: ByteSize
+
+
+class SpeedTestConfig(TypedDict):
+    tcp: TcpConfig
+    connections: NotRequired[int]
+
+
 MeasureConfig = TypedDict("MeasureConfig", {
     "warmup": 'NotRequired[Time]',
     "queues": 'NotRequired[list[QueueProbeConfig]]',
@@ -860,6 +951,7 @@ PeriodLaw = Literal["deterministic", "exponential"] | PeriodLawParameters
 CutGap = Literal["carried", "dropped"]
 SizeLaw = Literal["fixed", "exponential"]
 ReplayedFlows = Literal["as-captured", "one"]
+Codec = Literal["g711", "g711-no-plc", "g729a-vad", "g723.1-vad", "gsm-efr", "g726-32", "g728", "g729"]
 Profile = Literal["ns2-reno-1999", "linux-2.0", "linux-2.2", "rfc5681-reno", "linux-modern", "linux-6"]
 Headers = Literal["added", "included"]
 InitialWindow = Literal["rfc5681"] | InitialWindowParameters

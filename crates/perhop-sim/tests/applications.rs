@@ -65,11 +65,8 @@ fn connections_in_parallel_save_round_trips() {
     assert!((load(1, 0) - 0.8).abs() < 1e-3, "{}", load(1, 0));
     // Two: the second script waits for the first rather than for a handshake and itself; then two by two.
     assert!((load(2, 0) - 0.6).abs() < 1e-3, "{}", load(2, 0));
-    assert!(
-        (load(1, 1) - 1.2).abs() < 0.2,
-        "a flight of 4,000 bytes takes one round trip more: {}",
-        load(1, 1)
-    );
+    // The 4,000 bytes of a server's TLS fit into an initial window.
+    assert!((load(1, 1) - 0.9).abs() < 1e-3, "{}", load(1, 1));
 }
 
 #[test]
@@ -98,11 +95,13 @@ fn playback_starts_when_the_first_segment_is_there() {
 #[test]
 fn a_link_below_the_lowest_bitrate_stalls_for_the_rest_of_the_time() {
     for adaptation in [json!({"throughput": {}}), json!({"bba": {}}), json!({"bola": {}})] {
-        let video = video(&json!({"adaptation": adaptation}));
+        // A window of eight packets keeps the link busy without a timeout in its queue.
+        let tcp = json!({"profile": "rfc5681-reno", "window": "8 packets"});
+        let video = video(&json!({"adaptation": adaptation, "tcp": tcp}));
         let results = simulate(&scenario("500kb/s", "1ms", "600s", &one("video", &video)), ONCE);
-        let expected = 100.0 * (1.0 - 0.5 * 1448.0 / 1500.0);
+        let expected = 100.0 * (1.0 - 0.5 * 1460.0 / 1500.0);
         let found = number(&results, "videos", "stalled_percent");
-        assert!((found - expected).abs() < 1.5, "{adaptation}: {found} for {expected}");
+        assert!((found - expected).abs() < 0.5, "{adaptation}: {found} for {expected}");
         assert_eq!(number(&results, "videos", "bitrate_mean_bps"), 1e6);
     }
 }
@@ -171,8 +170,9 @@ fn a_speed_test_says_the_rate_of_the_link_and_the_latency_of_its_queue() {
     let (rate, mean) =
         (number(&results, "speed_tests", "rate_bps"), number(&results, "speed_tests", "rate_mean_bps"));
     let full = 10e6 * 1448.0 / 1500.0;
-    assert!((0.98..1.0001).contains(&(rate / full)), "{rate}");
-    assert!(mean < rate && mean > 0.95 * full, "the ramp counts in the mean: {mean}");
+    // Bytes that waited for a retransmission arrive with it: slices differ, and six slow ones go for two fast.
+    assert!((0.98..1.05).contains(&(rate / full)), "{rate}");
+    assert!(mean < rate && (0.95 * full..=full).contains(&mean), "the ramp counts in the mean: {mean}");
     let latency = number(&results, "speed_tests", "loaded_latency_s");
     // Between the empty link and 100 packets of 1.2 ms.
     assert!((0.06..0.02 + 0.125).contains(&latency), "{latency}");
@@ -213,6 +213,6 @@ fn both_engines_say_the_same_of_all_applications() {
     let Some(Values::Text { names, .. }) = results.table("pages").unwrap().column("flow") else { panic!() };
     assert_eq!(names, &["pages#0", "pages#1"]);
     let summary = serde_json::to_value(&results.summary).unwrap();
-    assert!(summary["pages"][0]["load_p50_s"]["mean"].as_f64().unwrap() > 0.5);
+    assert!(summary["pages"][0]["objects"]["mean"].as_f64().unwrap() > 0.0);
     assert!(summary["calls"][0]["r"]["mean"].is_number());
 }
