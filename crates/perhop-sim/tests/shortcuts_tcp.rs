@@ -8,10 +8,22 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{ONCE, simulate};
 
-const PROFILES: [&str; 6] =
-    ["linux-2.0", "linux-2.2", "linux-modern", "rfc5681-reno", "ns2-reno-1999", "linux-6"];
-/// Congestion controls of `linux-6`; the last two send ECT(0) and ECT(1) and count marks.
-const CONTROLS: [&str; 6] = ["reno", "cubic", "bbr", "bbr3", "dctcp", "prague"];
+/// Profiles, and with `linux-6` what is set besides.
+const PROFILES: [&str; 13] = [
+    "linux-2.0",
+    "linux-2.2",
+    "linux-modern",
+    "rfc5681-reno",
+    "ns2-reno-1999",
+    "linux-6",
+    "linux-6 dctcp",
+    "linux-6 prague",
+    "linux-6 bbr",
+    "linux-6 bbr3",
+    "linux-6 tuned",
+    "freebsd",
+    "windows-11",
+];
 /// Hosts at either side.
 const PAIRS: usize = 4;
 
@@ -42,12 +54,14 @@ fn flows() -> impl Strategy<Value = Vec<Flow>> {
 }
 
 fn source(flow: &Flow) -> Value {
-    let mut tcp = json!({"profile": PROFILES[flow.profile]});
-    if PROFILES[flow.profile] == "linux-6" {
-        let control = (flow.from + flow.to) % CONTROLS.len();
-        tcp["congestion"] = json!(CONTROLS[control]);
-        tcp["ecn"] = json!(flow.ecn || control >= 4);
-    } else if flow.ecn && !PROFILES[flow.profile].starts_with("ns2") {
+    let mut names = PROFILES[flow.profile].split(' ');
+    let mut tcp = json!({"profile": names.next()});
+    match names.next() {
+        Some("tuned") => tcp["autotuning"] = json!(true),
+        Some(congestion) => tcp["congestion"] = json!(congestion),
+        None => {}
+    }
+    if flow.ecn && !PROFILES[flow.profile].starts_with("ns2") {
         tcp["ecn"] = json!(true);
         tcp["recovery"] = json!("sack");
     }

@@ -13,6 +13,7 @@ pub(super) fn check(parameters: &Parameters) -> Result<(), ConfigError> {
     check_counts(parameters)?;
     check_accounting(parameters)?;
     check_feedback(parameters)?;
+    check_alternative_backoff(parameters)?;
     check_times(parameters)
 }
 
@@ -67,6 +68,10 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
         let message = "`ack-compression: true` needs `acknowledgment: {adaptive: …}`";
         return Err(ConfigError::new("ack-compression", message).help("or `ack-compression: false`"));
     }
+    if parameters.autotuning && !(is_adaptive(parameters) && parameters.timestamps) {
+        let message = "`autotuning: true` needs `acknowledgment: {adaptive: …}` and `timestamps: true`";
+        return Err(ConfigError::new("autotuning", message).help("the profile linux-6 has both"));
+    }
     if by_segments && matches!(parameters.recovery, Recovery::Tahoe | Recovery::Reno) {
         let message = "`accounting: segments` has no recovery of Tahoe or Reno";
         return Err(ConfigError::new("recovery", message).help("newreno, sack or rack"));
@@ -96,6 +101,21 @@ fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
         let message =
             format!("`congestion: {name}` must hear how many packets are marked, not only that any is");
         return Err(ConfigError::new("ecn-feedback", message).help("dctcp or accurate"));
+    }
+    Ok(())
+}
+
+/// What marks mean less than losses to.
+fn check_alternative_backoff(parameters: &Parameters) -> Result<(), ConfigError> {
+    if !parameters.abe {
+        return Ok(());
+    }
+    if !parameters.ecn {
+        return Err(ConfigError::new("abe", "`abe: true` needs `ecn: true`").help("add `ecn: true`"));
+    }
+    if !matches!(parameters.congestion, CongestionControl::Reno | CongestionControl::Cubic) {
+        let message = "`abe: true` needs `congestion: reno` or `cubic`";
+        return Err(ConfigError::new("abe", message).help("RFC 8511 §3 has a factor for these two"));
     }
     Ok(())
 }

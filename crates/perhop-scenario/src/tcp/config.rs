@@ -139,10 +139,19 @@ pub struct TcpConfig {
     /// the round trip, as in Linux. Only with selective acknowledgment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_compression: Option<bool>,
+    /// Whether the receive buffer begins small and follows what the application reads in a round trip, up to
+    /// `window` (3 MiB if that is not set), as Linux tunes it, instead of being `window` from the start.
+    /// Needs `acknowledgment: {adaptive: …}` and `timestamps`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autotuning: Option<bool>,
     /// How the receiver tells the sender of packets that arrived marked; by default what the congestion
     /// control needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn_feedback: Option<EcnFeedback>,
+    /// Alternative backoff: in congestion avoidance a mark leaves 0.8 of the window to `reno` and 0.85 to
+    /// `cubic`, instead of what a loss leaves (RFC 8511).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abe: Option<bool>,
     /// Whether segments leave one by one, twice as fast as the window needs in slow start, then 1.2 times
     /// (Linux's internal pacing). By default with `congestion: prague`, whose pace is that of the window, and
     /// with `bbr` and `bbr3`, whose pace is that of the model.
@@ -216,6 +225,8 @@ impl TcpConfig {
             timestamps: self.timestamps.unwrap_or(base.timestamps),
             ecn: self.ecn.unwrap_or(base.ecn || congestion.is_scalable()),
             ecn_feedback: self.ecn_feedback.unwrap_or(feedback),
+            autotuning: self.autotuning.unwrap_or(base.autotuning),
+            abe: self.abe.unwrap_or(base.abe),
             pacing: self.pacing.unwrap_or(base.pacing || is_paced),
             virtual_rtt: self.virtual_rtt.unwrap_or(base.virtual_rtt),
             clock: self.clock.unwrap_or(base.clock),
@@ -265,6 +276,8 @@ impl TcpConfig {
             (Some(QueueSize::Bytes(bytes)), _) => bytes,
             (Some(QueueSize::Packets(segments)), _) => segments.saturating_mul(payload),
             (None, DefaultWindow::Segments(segments)) => u64::from(segments) * payload,
+            // Half of the memory of a tuned buffer is offered (net.ipv4.tcp_adv_win_scale 1).
+            (None, DefaultWindow::Bytes(bytes)) if parameters.autotuning => u64::from(bytes) / 2,
             (None, DefaultWindow::Bytes(bytes)) => u64::from(bytes),
             (None, DefaultWindow::WholeSegments(bytes)) => u64::from(bytes) / payload * payload,
         };

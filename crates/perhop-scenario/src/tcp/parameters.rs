@@ -92,8 +92,12 @@ pub struct Parameters {
     pub frto: bool,
     /// Whether acknowledgments of data out of order are compressed.
     pub ack_compression: bool,
+    /// Whether the receive buffer follows what the application reads.
+    pub autotuning: bool,
     /// How the receiver tells the sender of marked packets.
     pub ecn_feedback: EcnFeedback,
+    /// Whether a mark reduces the window less than a loss (RFC 8511).
+    pub abe: bool,
     /// Whether segments leave at the pace of the congestion window.
     pub pacing: bool,
     /// The round trip whose share a Prague flow with a shorter one takes; zero for none.
@@ -195,9 +199,9 @@ pub enum CongestionControl {
     /// TCP Prague: as `dctcp`, for the Internet, with ECT(1), accurate feedback, pacing, and growth also
     /// while marks arrive (RFC 9331). Needs `accounting: segments`, and switches `ecn` on.
     Prague,
-    /// BBR version 1, as in Linux 6.1: the window and the pace follow from the rate at which the path delivers
-    /// and from its least round trip; loss counts little (Cardwell et al. 2016). Needs `accounting: segments`,
-    /// and switches `pacing` on.
+    /// BBR version 1, as in Linux 6.1: the window and the pace follow from the rate at which the path
+    /// delivers and from its least round trip; loss counts little (Cardwell et al. 2016). Needs
+    /// `accounting: segments`, and switches `pacing` on.
     Bbr,
     /// BBR version 3: as `bbr`, with bounds that losses above 2 % and early marks leave
     /// (draft-ietf-ccwg-bbr). Needs `accounting: segments`, and switches `pacing` on.
@@ -364,6 +368,9 @@ pub enum RtoRule {
     /// 5/4 of SRTT + 4 RTTVAR, and more for windows of few segments; the first deviation is the round trip:
     /// Linux 2.2.
     Linux2,
+    /// SRTT + 4 RTTVAR + 200 ms, and at least the minimum: FreeBSD.
+    #[serde(rename = "freebsd")]
+    FreeBsd,
     /// SRTT + 4 RTTVAR, the second term at least the minimum: Linux since 2.4.
     Linux,
     /// As `linux`, in microseconds; the variation is the largest of a round trip, and decays once in each.

@@ -37,6 +37,14 @@ pub enum Profile {
     /// adaptive delay of acknowledgments.
     #[serde(rename = "linux-6")]
     Linux6,
+    /// FreeBSD 14 with its base stack: CUBIC, selective acknowledgment, PRR, limited transmit, a timeout of
+    /// the round trip and 200 ms more.
+    #[serde(rename = "freebsd")]
+    FreeBsd,
+    /// Windows 11 as far as it is documented, over the Internet (template `Internet`): CUBIC with HyStart++,
+    /// RACK-TLP, PRR, F-RTO, no timestamps, timeouts of 300 ms and more.
+    #[serde(rename = "windows-11")]
+    Windows11,
 }
 
 /// The default window of a profile, before the segment size is known.
@@ -49,13 +57,15 @@ pub(super) enum DefaultWindow {
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Profile; 6] = [
+    pub const ALL: [Profile; 8] = [
         Profile::Ns2Reno1999,
         Profile::Linux2_0,
         Profile::Linux2_2,
         Profile::Rfc5681Reno,
         Profile::LinuxModern,
         Profile::Linux6,
+        Profile::FreeBsd,
+        Profile::Windows11,
     ];
 
     /// The default receive buffer.
@@ -72,6 +82,11 @@ impl Profile {
             Profile::Rfc5681Reno => DefaultWindow::Bytes(65_535),
             // Linux's net.ipv4.tcp_rmem: at most 6 MiB.
             Profile::LinuxModern | Profile::Linux6 => DefaultWindow::Bytes(6 << 20),
+            // FreeBSD 14 sys/netinet/tcp_input.c: tcp_autorcvbuf_max.
+            Profile::FreeBsd => DefaultWindow::Bytes(2 << 20),
+            // Microsoft Learn, Performance tuning network adapters, level Normal: a scale factor of 8 for
+            // 65,535 bytes.
+            Profile::Windows11 => DefaultWindow::Bytes(65_535 << 8),
         }
     }
 
@@ -94,6 +109,8 @@ impl Profile {
             Profile::Rfc5681Reno => RFC5681_RENO,
             Profile::LinuxModern => LINUX_MODERN,
             Profile::Linux6 => LINUX_6,
+            Profile::FreeBsd => FREEBSD,
+            Profile::Windows11 => WINDOWS_11,
         }
     }
 }
@@ -138,6 +155,8 @@ const RFC5681_RENO: Parameters = Parameters {
     frto: false,
     ack_compression: false,
     ecn_feedback: EcnFeedback::Classic,
+    autotuning: false,
+    abe: false,
     pacing: false,
     // The Prague of L4STeam/linux, prague_rtt_target.
     virtual_rtt: Time::from_milliseconds(25),
@@ -228,5 +247,52 @@ const LINUX_6: Parameters = Parameters {
     undo: true,
     frto: true,
     ack_compression: true,
+    ..LINUX_MODERN
+};
+
+/// FreeBSD 14, base stack, files of sys/netinet. tcp_input.c: `tcp_initcwnd_segments` 10, `tcp_do_rfc3042`,
+/// `tcp_do_prr`, `tcp_do_rfc1323`; ECN only where it is asked for (`tcp_do_ecn` 2). tcp_timer.h:
+/// `TCPTV_DELACK` 40 ms, `TCPTV_MIN` 30 ms, `TCPTV_CPU_VAR` 200 ms (added to every timeout), `TCPTV_REXMTMAX`
+/// 64 s, `TCPTV_RTOBASE` 1 s; tcp_timer.c: `tcp_backoff` up to 512. tcp_input.c, `cc_ack_received`: the
+/// window grows whether it is used or not. tcp_sack.c: DSACK. HyStart++ is for the RACK stack only
+/// (`CCF_HYSTART_ALLOWED`). Windows count whole segments here, and CUBIC is Linux's.
+const FREEBSD: Parameters = Parameters {
+    acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 0 },
+    rto_rule: RtoRule::FreeBsd,
+    minimum_rto: Time::from_milliseconds(30),
+    maximum_rto: Time::from_seconds(64),
+    maximum_back_off: 512,
+    growth: Growth::Always,
+    reduction: Reduction::FlightSize,
+    counting: Counting::Segments,
+    accounting: Accounting::Segments,
+    window_reduction: WindowReduction::Proportional,
+    dsack: true,
+    ..LINUX_MODERN
+};
+
+/// Windows 11. `Get-NetTCPSetting Internet` (Microsoft, TCP templates for Windows Server 2019): `MinRto` 300
+/// ms, `InitialCongestionWindow` 10, CUBIC, `CwndRestart` false, `DelayedAckTimeout` 40 ms,
+/// `DelayedAckFrequency` 2, ECN disabled; timestamps are answered and not asked for;
+/// `netsh interface tcp show global`: initial RTO 1000 ms. Microsoft, Algorithmic improvements boost TCP
+/// performance on the Internet (2021): HyStart++, PRR, RACK with TLP; RFC 9406 §5: L = 8, no pacing.
+/// Microsoft, Next Generation TCP/IP stack: RFC 2883 (DSACK), F-RTO. Not documented, and so as in the RFCs:
+/// limited transmit, the rule of the timeout and its maximum, growth while the window is not used, undo
+/// (none).
+const WINDOWS_11: Parameters = Parameters {
+    recovery: Recovery::Rack,
+    timestamps: false,
+    acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 0 },
+    rto_rule: RtoRule::Rfc6298,
+    minimum_rto: Time::from_milliseconds(300),
+    maximum_rto: Time::from_seconds(60),
+    idle_restart: false,
+    counting: Counting::Segments,
+    accounting: Accounting::Segments,
+    window_reduction: WindowReduction::Proportional,
+    slow_start_exit: SlowStartExit::HystartPlusPlus,
+    tail_loss_probe: true,
+    dsack: true,
+    frto: true,
     ..LINUX_MODERN
 };

@@ -2,6 +2,7 @@
 
 use perhop_qos::units::Time;
 
+use super::congestion::Cause;
 use super::segment::{Segment, Timestamps};
 use super::sender::{Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{Counting, Flags, Growth, Recovery, TimerRestart};
@@ -262,7 +263,7 @@ impl Sender {
         }
         self.statistics.congestion_marks += 1;
         self.mark_point = Some(self.highest);
-        self.reduce_threshold();
+        self.reduce_threshold(Cause::Mark);
         // A window of one segment does not become two.
         self.window.segments = self.window.segments.min(self.window.threshold);
     }

@@ -78,6 +78,10 @@ impl AdaptiveDelay {
     pub(super) fn growing_to(self, largest_window: u64) -> AdaptiveDelay {
         AdaptiveDelay { largest_window, ..self }
     }
+    /// The window may grow so far from now on.
+    pub(super) fn grow_to(&mut self, largest_window: u64) {
+        self.largest_window = largest_window;
+    }
     /// `tcp_grow_window`: a segment of `length` bytes lets the offered `window` grow by two segments of
     /// `payload` bytes, and is then acknowledged at once.
     pub(super) fn grow(&mut self, window: u64, length: u32, payload: u64) -> u64 {

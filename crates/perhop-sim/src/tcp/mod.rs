@@ -33,6 +33,7 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod transmit;
+mod tuning;
 
 pub use connection::{Connection, ConnectionEvent, Reading, Role, State};
 pub use linux::{BbrMode, BbrModel, LossRecovery, State as RecoveryState};

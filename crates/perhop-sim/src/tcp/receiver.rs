@@ -4,10 +4,11 @@ use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
 use super::delay::{AdaptiveDelay, When};
-use super::marks::{Marks, Owed, SYN_ACK_NOT_CAPABLE};
+use super::marks::{Arrival, Echo, Marks, Owed};
 use super::rtt::Clock;
 use super::segment::{Range, SackBlocks, Segment};
-use perhop_scenario::tcp::{Acknowledgment, EcnFeedback, Flags, LONGEST_DELAY, Parameters};
+use super::tuning::Tuning;
+use perhop_scenario::tcp::{Acknowledgment, Flags, LONGEST_DELAY, Parameters};
 
 /// The acknowledgment that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,8 @@ const NO_FIN: u64 = u64::MAX;
 #[repr(C)] // most frequently used first
 pub(super) struct Receiver {
     pending_ack: PendingAck,
-    /// The flags of ECN that acknowledgments carry.
-    echo: Flags,
-    /// Whether header prediction expects marked packets: with DCTCP's feedback after a marked one.
-    expects_mark: bool,
-    feedback: EcnFeedback,
+    /// What acknowledgments tell of marks.
+    echo: Echo,
     /// Segments in order since the last acknowledgment.
     unacknowledged: u32,
     /// RCV.NXT: the next offset expected.
@@ -71,6 +69,8 @@ pub(super) struct Receiver {
     estimate: u64,
     /// For adaptive delays.
     adaptive: Option<Box<AdaptiveDelay>>,
+    /// Where the buffer is tuned.
+    tuning: Option<Box<Tuning>>,
     /// RFC 2883: whether data that arrive twice are reported, and those that the next acknowledgment reports.
     reports_duplicates: bool,
     /// Whether acknowledgments carry SACK blocks.
@@ -98,6 +98,8 @@ impl Receiver {
             _ => None,
         };
         let (buffer, payload) = (u64::from(parameters.first_window()), u64::from(parameters.payload()));
+        let largest = u64::from(parameters.window);
+        let tuning = parameters.autotuning.then(|| Box::new(Tuning::new(payload, largest)));
         Receiver {
             acknowledgment: parameters.acknowledgment,
             payload,
@@ -118,12 +120,11 @@ impl Receiver {
             ts_recent: Time::ZERO,
             last_ack_sent: 0,
             adaptive,
+            tuning,
             reports_duplicates: parameters.dsack,
             reports_selectively: parameters.recovery.is_selective(),
             duplicate: None,
-            echo: Flags::default(),
-            expects_mark: false,
-            feedback: parameters.ecn_feedback,
+            echo: Echo::new(parameters.ecn_feedback),
             marks: Marks::default(),
         }
     }
@@ -144,7 +145,7 @@ impl Receiver {
     pub(super) fn on_data(&mut self, now: Time, segment: &Segment) -> u64 {
         if self.is_predicted(segment) {
             self.next += u64::from(segment.length);
-            self.schedule_ack(now, segment.length);
+            self.schedule_ack(now, segment);
             return u64::from(segment.length);
         }
         self.on_unpredicted_data(now, segment)
@@ -158,7 +159,7 @@ impl Receiver {
             && segment.length > 0
             && segment.sequence + u64::from(segment.length) <= self.edge
             && !segment.flags.intersects(Flags::FIN | Flags::CWR)
-            && (segment.ecn == Ecn::CongestionExperienced) == self.expects_mark
+            && (segment.ecn == Ecn::CongestionExperienced) == self.echo.expects_mark
             && !self.has_gap()
             && self.fin == NO_FIN
     }
@@ -170,22 +171,13 @@ impl Receiver {
         let sent_to = start + u64::from(segment.length);
         // RFC 9293 §3.10.7.4: data beyond the window are trimmed.
         let end = sent_to.min(self.edge.max(self.next));
-        let is_marked = segment.ecn == Ecn::CongestionExperienced;
-        let answers_at_once = match self.feedback {
-            EcnFeedback::Classic => {
-                if segment.has(Flags::CWR) {
-                    self.echo = Flags::default();
-                }
-                // RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR. §6.1.5: data
-                // outside of the window do not count.
-                if is_marked && start < end && end > self.next {
-                    self.echo = Flags::ECE;
-                }
-                false
-            }
-            EcnFeedback::Dctcp => self.follow_marks(is_marked),
-            EcnFeedback::Accurate => self.count_marks(is_marked),
+        let arrival = Arrival {
+            is_marked: segment.ecn == Ecn::CongestionExperienced,
+            has_cwr: segment.has(Flags::CWR),
+            is_new: start < end && end > self.next,
+            awaiting: (self.next > self.last_ack_sent).then_some(self.next),
         };
+        let answers_at_once = self.echo.on_arrival(&mut self.marks, &arrival);
         if segment.has(Flags::FIN) && end == sent_to {
             self.fin = end;
         }
@@ -213,7 +205,7 @@ impl Receiver {
             return 0;
         }
         self.note_overtaken(end);
-        let received = self.accept_in_order(now, end, segment.length);
+        let received = self.accept_in_order(now, end, segment);
         if answers_at_once {
             self.answer_at_once();
         }
@@ -256,7 +248,8 @@ impl Receiver {
     }
 
     /// Accepts data in order up to `end`, and the FIN after them. Returns the number of new bytes.
-    fn accept_in_order(&mut self, now: Time, end: u64, length: u32) -> u64 {
+    fn accept_in_order(&mut self, now: Time, end: u64, segment: &Segment) -> u64 {
+        let length = segment.length;
         let before = self.next;
         let had_gap = !self.out_of_order.is_empty();
         self.next = self.next.max(end);
@@ -271,13 +264,14 @@ impl Receiver {
         // RFC 5681 §4.2: at once when all or part of a gap is filled.
         if had_gap || finished {
             self.pending_ack = PendingAck::Immediate;
+            self.tune(now, segment);
             if let Some(delay) = &mut self.adaptive {
                 delay.on_arrival(now, length);
                 delay.gap_moved(self.next);
                 self.grow_buffer(length);
             }
         } else {
-            self.schedule_ack(now, length);
+            self.schedule_ack(now, segment);
         }
         received
     }
@@ -291,15 +285,15 @@ impl Receiver {
         }
     }
 
-    /// A segment with `length` payload bytes arrived in order: acknowledges it at once or after a delay.
+    /// `segment` arrived in order: acknowledges it at once or after a delay.
     #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
-    fn schedule_ack(&mut self, now: Time, length: u32) {
+    fn schedule_ack(&mut self, now: Time, segment: &Segment) {
         let expires = match self.acknowledgment {
             Acknowledgment::EveryPacket => return self.pending_ack = PendingAck::Immediate,
             Acknowledgment::Delayed { timeout, .. } => now + timeout,
-            Acknowledgment::Estimated { .. } => self.estimated_expiry(now, length),
-            Acknowledgment::Adaptive { .. } => return self.schedule_adaptively(now, length),
+            Acknowledgment::Estimated { .. } => self.estimated_expiry(now, segment.length),
+            Acknowledgment::Adaptive { .. } => return self.schedule_adaptively(now, segment),
         };
         self.unacknowledged += 1;
         if self.quick > 0 {
@@ -314,9 +308,11 @@ impl Receiver {
         }
     }
 
-    /// A segment with `length` payload bytes arrived in order: acknowledges it as Linux does.
+    /// `segment` arrived in order: acknowledges it as Linux does.
     #[inline(never)]
-    fn schedule_adaptively(&mut self, now: Time, length: u32) {
+    fn schedule_adaptively(&mut self, now: Time, segment: &Segment) {
+        self.tune(now, segment);
+        let length = segment.length;
         let unacknowledged = self.next - self.last_ack_sent;
         let Some(delay) = &mut self.adaptive else { return };
         delay.on_arrival(now, length);
@@ -328,6 +324,15 @@ impl Receiver {
                 self.deadline = self.deadline.min(time);
             }
         }
+    }
+    /// Data in `segment` arrived in order, and the application has read what it has: the buffer is tuned.
+    fn tune(&mut self, now: Time, segment: &Segment) {
+        let (Some(tuning), Some(delay)) = (&mut self.tuning, &mut self.adaptive) else { return };
+        if let Some(timestamps) = segment.timestamps {
+            tuning.measure(now, timestamps.echo, u64::from(segment.length));
+        }
+        tuning.adjust(now, self.next - self.unread);
+        delay.grow_to(tuning.window());
     }
     /// A segment with `length` payload bytes lets the offered window grow.
     fn grow_buffer(&mut self, length: u32) {
@@ -412,43 +417,17 @@ impl Receiver {
         self.unread
     }
 
-    /// RFC 8257 §3.2: ECE follows the marks. Before a change, what awaits acknowledgment is acknowledged on
-    /// its own (Linux `net/ipv4/tcp_dctcp.h`, `dctcp_ece_ack_update`). Returns whether there is a change.
-    fn follow_marks(&mut self, is_marked: bool) -> bool {
-        if is_marked == self.expects_mark {
-            return false;
-        }
-        if self.next > self.last_ack_sent {
-            self.marks.owed = Some(Owed { acknowledgment: self.next, echo: self.echo });
-        }
-        self.expects_mark = is_marked;
-        self.echo = if is_marked { Flags::ECE } else { Flags::default() };
-        true
-    }
-    /// RFC 9768 §3.2.2: marked packets are counted. Returns whether the acknowledgment must not wait: after
-    /// the first mark, and where a second one would (RFC 9768 §3.2.2.5.1).
-    fn count_marks(&mut self, is_marked: bool) -> bool {
-        let is_reported = self.next == self.last_ack_sent;
-        let answers = self.marks.count(is_marked, is_reported);
-        self.echo = self.marks.flags();
-        answers
-    }
     /// Accurate ECN was agreed on: segments carry the counter.
     pub(super) fn begin_counting(&mut self) {
-        if self.feedback == EcnFeedback::Accurate {
-            self.echo = self.marks.flags();
-        }
+        self.echo.begin_counting(&self.marks);
     }
-    /// RFC 9768 §3.2.2.1: the ACK of the handshake tells how the SYN-ACK arrived, instead of the counter.
+    /// The ACK of the handshake comes next.
     pub(super) fn begin_greeting(&mut self) {
-        if self.feedback == EcnFeedback::Accurate {
-            self.echo = SYN_ACK_NOT_CAPABLE;
-        }
+        self.echo.begin_greeting();
     }
+    /// The ACK of the handshake has been sent.
     pub(super) fn end_greeting(&mut self) {
-        if self.feedback == EcnFeedback::Accurate && self.echo == SYN_ACK_NOT_CAPABLE {
-            self.echo = self.marks.flags();
-        }
+        self.echo.end_greeting(&self.marks);
     }
     fn answer_at_once(&mut self) {
         if self.marks.owed.is_some() {
@@ -508,7 +487,7 @@ impl Receiver {
     }
     /// Writes acknowledgment, window and ECE into `segment`, which is sent now.
     pub(super) fn write_acknowledgment(&mut self, segment: &mut Segment) {
-        segment.flags |= Flags::ACK | self.echo;
+        segment.flags |= Flags::ACK | self.echo.flags;
         segment.acknowledgment = self.next;
         segment.window = self.edge.saturating_sub(self.next) as u32;
         self.pending_ack = PendingAck::None;

@@ -10,6 +10,9 @@ const VARIATION_SHIFT: u32 = 2;
 /// Back-off factor above which the estimate is discarded (RFC 6298 §5.7).
 const STALE_BACK_OFF: u32 = 8;
 
+/// FreeBSD sys/netinet/tcp_timer.h, `TCPT_RANGESET`: what a timeout has for delays of hosts.
+const FREEBSD_SLOP: Time = Time::from_milliseconds(200);
+
 /// The clock of a host: it counts whole ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
@@ -95,7 +98,7 @@ impl RttEstimator {
         self.smoothed = measured << SMOOTHED_SHIFT;
         self.variation = match self.rule {
             // RFC 6298 §2.2: RTTVAR = R/2.
-            RtoRule::Rfc6298 | RtoRule::Linux | RtoRule::Linux6 | RtoRule::Linux2_0 => {
+            RtoRule::Rfc6298 | RtoRule::FreeBsd | RtoRule::Linux | RtoRule::Linux6 | RtoRule::Linux2_0 => {
                 measured << (VARIATION_SHIFT - 1)
             }
             RtoRule::Linux2 => measured << VARIATION_SHIFT,
@@ -113,6 +116,7 @@ impl RttEstimator {
         let smoothed = self.smoothed >> SMOOTHED_SHIFT;
         match self.rule {
             RtoRule::Rfc6298 => time(smoothed + self.variation).max(self.minimum),
+            RtoRule::FreeBsd => (time(smoothed + self.variation) + FREEBSD_SLOP).max(self.minimum),
             RtoRule::Linux | RtoRule::Linux6 => time(smoothed) + time(self.variation).max(self.minimum),
             RtoRule::Linux2_0 | RtoRule::Linux2 => {
                 let sum = smoothed + self.variation;

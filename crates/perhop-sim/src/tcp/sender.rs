@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-use super::congestion::{Congestion, CongestionWindow};
+use super::congestion::{Cause, Congestion, CongestionWindow};
 use super::linux::{BbrModel, LinuxSender};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
@@ -228,7 +228,8 @@ impl Sender {
     }
 
     /// Sets the slow-start threshold after a congestion event.
-    pub(super) fn reduce_threshold(&mut self) {
+    pub(super) fn reduce_threshold(&mut self, cause: Cause) {
+        let factor = cause.factor(&self.parameters, self.window.segments < self.window.threshold);
         let payload = self.payload;
         let in_use = match self.parameters.reduction {
             Reduction::FlightSize => {
@@ -239,7 +240,7 @@ impl Sender {
                 libm::floor(self.window.segments).min(self.largest_window as f64 / payload as f64)
             }
         };
-        self.window.threshold = self.congestion.on_congestion_event(&self.window, in_use);
+        self.window.threshold = self.congestion.on_congestion_event(&self.window, in_use, factor);
         self.cwr_due = self.ecn;
     }
 
@@ -259,7 +260,7 @@ impl Sender {
         self.statistics.timeouts += 1;
         let is_repeated = self.timed_out.replace(self.unacknowledged) == Some(self.unacknowledged);
         if !is_repeated || self.parameters.repeated_timeout == RepeatedTimeout::Reduce {
-            self.reduce_threshold();
+            self.reduce_threshold(Cause::Loss);
         }
         self.rtt.back_off();
         self.enter_loss();

@@ -84,12 +84,18 @@ impl Cubic {
             epoch.updated = now;
         }
     }
-    pub(super) fn on_congestion_event(&mut self, window: &CongestionWindow, in_use: f64) -> f64 {
+    /// Congestion leaves 0.7 of `in_use`, or the part `factor`.
+    pub(super) fn on_congestion_event(
+        &mut self,
+        window: &CongestionWindow,
+        in_use: f64,
+        factor: Option<f64>,
+    ) -> f64 {
         // RFC 9438 §4.7: fast convergence gives room to newcomers.
         let shrunk = window.segments < self.w_max;
         self.w_max = if shrunk { window.segments * (1.0 + BETA) / 2.0 } else { window.segments };
         self.cwnd_prior = window.segments;
         self.epoch = None;
-        in_use * BETA
+        in_use * factor.unwrap_or(BETA)
     }
 }

@@ -4,13 +4,33 @@ mod cubic;
 mod window;
 
 use perhop_qos::units::Time;
-use perhop_scenario::tcp::CongestionControl;
+use perhop_scenario::tcp::{CongestionControl, Parameters};
 
 use cubic::Cubic;
 pub(super) use window::CongestionWindow;
 
 /// The least threshold, segments (RFC 5681 §3.1, equation 4).
 const LEAST_THRESHOLD: f64 = 2.0;
+
+/// What tells of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// A loss, or a timeout.
+    Loss,
+    /// An ECN mark.
+    Mark,
+}
+
+impl Cause {
+    /// The part of the window that is left, if it is not that of a loss. RFC 8511 §3: 0.8 of Reno's and 0.85
+    /// of CUBIC's after a mark, in congestion avoidance.
+    pub(super) fn factor(self, parameters: &Parameters, is_in_slow_start: bool) -> Option<f64> {
+        if !parameters.abe || self == Cause::Loss || is_in_slow_start {
+            return None;
+        }
+        Some(if parameters.congestion == CongestionControl::Cubic { 0.85 } else { 0.8 })
+    }
+}
 
 /// The algorithm of one sender, stored by value and dispatched by one `match`. Slow start is common to all.
 #[derive(Clone, Copy, Debug)]
@@ -64,11 +84,18 @@ impl Congestion {
     }
     /// A congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold, segments.
     /// `in_use` is the part of the window that is reduced, segments.
-    pub(super) fn on_congestion_event(&mut self, window: &CongestionWindow, in_use: f64) -> f64 {
+    /// A mark leaves the part `factor`, if one is given.
+    pub(super) fn on_congestion_event(
+        &mut self,
+        window: &CongestionWindow,
+        in_use: f64,
+        factor: Option<f64>,
+    ) -> f64 {
         let threshold = match self {
+            Congestion::Reno if let Some(factor) = factor => libm::floor(in_use * factor),
             // RFC 5681 §3.1, equation 4: half, in whole segments, since parts of one are not sent.
             Congestion::Reno => libm::floor(in_use / 2.0),
-            Congestion::Cubic(cubic) => cubic.on_congestion_event(window, in_use),
+            Congestion::Cubic(cubic) => cubic.on_congestion_event(window, in_use, factor),
         };
         threshold.max(LEAST_THRESHOLD)
     }

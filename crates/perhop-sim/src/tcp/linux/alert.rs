@@ -1,5 +1,6 @@
 //! The states of loss recovery, and what moves between them (`tcp_fastretrans_alert`).
 
+use super::super::congestion::Cause;
 use super::super::sender::Sender;
 use super::acknowledged::Ack;
 use super::records::Marks;
@@ -144,7 +145,7 @@ impl LinuxSender {
             if !marked {
                 self.undo.threshold = Some(self.current_threshold());
             }
-            self.begin_reduction(stream);
+            self.begin_reduction(stream, Cause::Loss);
         }
         self.enter(State::Recovery);
         self.react_to_loss();

@@ -2,6 +2,7 @@
 
 use perhop_qos::units::Time;
 
+use super::super::congestion::Cause;
 use super::super::sender::Sender;
 use super::acknowledged::Ack;
 use super::output::Forced;
@@ -55,7 +56,7 @@ impl LinuxSender {
             self.probe.end();
         } else if acknowledgment > end {
             // More is acknowledged, and the probe was not reported to have arrived twice.
-            self.begin_reduction(stream);
+            self.begin_reduction(stream, Cause::Loss);
             self.enter(State::Cwr);
             self.reduce_by_marks(ack.now);
             self.end_reduction();

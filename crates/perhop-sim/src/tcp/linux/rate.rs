@@ -33,6 +33,7 @@ struct Latest {
 
 /// What one acknowledgment tells of the path (`struct rate_sample`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(super) struct RateSample {
     /// Segments delivered between the sending of the latest segment and this acknowledgment, and before;
     /// `None` where no segment with a departure is delivered.

@@ -2,12 +2,18 @@
 
 use perhop_scenario::tcp::{Reduction as InUse, WindowReduction};
 
+use super::super::congestion::Cause;
 use super::super::sender::Sender;
 use super::output::Forced;
 use super::{LinuxSender, Scalable, State};
 
 /// The threshold that stands for none (`TCP_INFINITE_SSTHRESH`).
 pub(super) const UNLIMITED: u32 = 0x7fff_ffff;
+
+/// The part `factor` of `segments`, in whole ones.
+fn scaled(segments: u32, factor: f64) -> u32 {
+    (f64::from(segments) * factor) as u32
+}
 
 /// The reduction under way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,16 +27,17 @@ pub(super) struct Reduction {
 
 impl LinuxSender {
     /// `tcp_init_cwnd_reduction`.
-    pub(super) fn begin_reduction(&mut self, stream: &mut Sender) {
+    pub(super) fn begin_reduction(&mut self, stream: &mut Sender, cause: Cause) {
         self.state_ends = stream.next;
         self.probe.end();
         self.credit = 0;
         self.reduction = Reduction { window_before: self.window, delivered: 0, sent: 0 };
-        self.reduce_threshold(stream);
+        self.reduce_threshold(stream, cause);
         stream.cwr_due = stream.ecn;
     }
     /// The threshold that the congestion control has after congestion.
-    pub(super) fn reduce_threshold(&mut self, stream: &Sender) {
+    pub(super) fn reduce_threshold(&mut self, stream: &Sender, cause: Cause) {
+        let factor = cause.factor(&stream.parameters, self.is_in_slow_start());
         let in_use = match stream.parameters.reduction {
             InUse::Window => self.window,
             InUse::FlightSize => self.in_flight().min(self.window),
@@ -43,8 +50,11 @@ impl LinuxSender {
             return;
         }
         self.threshold = match (&mut self.cubic, self.scalable.as_deref()) {
-            (Some(cubic), _) => cubic.on_congestion(self.window, in_use),
-            (None, None) => in_use >> 1,
+            (Some(cubic), _) => {
+                let threshold = cubic.on_congestion(self.window, in_use);
+                factor.map_or(threshold, |factor| scaled(in_use, factor))
+            }
+            (None, None) => factor.map_or(in_use >> 1, |factor| scaled(in_use, factor)),
             (None, Some(Scalable::Dctcp(dctcp))) => dctcp.reduced(self.window),
             // `prague_ssthresh`: what marks and losses leave is its own.
             (None, Some(Scalable::Prague(_))) => self.threshold,
@@ -106,7 +116,7 @@ impl LinuxSender {
         self.undo.forget_threshold();
         if self.state < State::Cwr {
             self.undo.forget();
-            self.begin_reduction(stream);
+            self.begin_reduction(stream, Cause::Mark);
             self.enter(State::Cwr);
             self.reduce_by_marks(now);
             self.apply_reduction_at_once(stream);

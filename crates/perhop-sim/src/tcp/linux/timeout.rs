@@ -3,6 +3,7 @@
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{Recovery, RepeatedTimeout};
 
+use super::super::congestion::Cause;
 use super::super::sender::Sender;
 use super::acknowledged::Ack;
 use super::output::Forced;
@@ -38,7 +39,7 @@ impl LinuxSender {
         {
             self.undo.threshold = Some(self.current_threshold());
             self.reduction.window_before = self.window;
-            self.reduce_threshold(stream);
+            self.reduce_threshold(stream, Cause::Loss);
             self.begin_undo(stream);
         }
         self.window = self.in_flight() + 1;

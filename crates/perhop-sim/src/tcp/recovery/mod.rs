@@ -10,6 +10,7 @@ mod tahoe;
 
 use perhop_qos::units::Time;
 
+use super::congestion::Cause;
 use super::sender::{Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{FastRetransmit, Recovery};
 
@@ -47,7 +48,7 @@ impl Sender {
     fn on_loss_detected(&mut self) {
         self.statistics.fast_retransmits += 1;
         if self.mark_point.is_none_or(|point| self.unacknowledged > point) {
-            self.reduce_threshold();
+            self.reduce_threshold(Cause::Loss);
         }
         self.recovery_point = Some(self.highest);
         self.timing = Timing::NONE;

@@ -5,7 +5,7 @@ use perhop_scenario::tcp::EcnFeedback;
 
 use super::super::super::sender::Sender;
 use super::super::acknowledged::Ack;
-use super::super::rate::Totals;
+use super::super::rate::{DeliveryRate, Totals};
 use super::super::{LinuxSender, microseconds};
 use super::{BbrModel, Facts};
 
@@ -37,12 +37,12 @@ impl LinuxSender {
             ticks: self.clock.ticks_at(now),
             clock: self.clock,
             delivered: self.delivered,
-            delivered_at: rate.map_or(0, |rate| rate.delivered_at()),
+            delivered_at: rate.map_or(0, DeliveryRate::delivered_at),
             marked: self.feedback.marked,
             lost: self.records.losses,
             in_flight: self.in_flight(),
             is_limited: self.usage.is_whole(),
-            is_app_limited: rate.is_some_and(|rate| rate.is_app_limited()),
+            is_app_limited: rate.is_some_and(DeliveryRate::is_app_limited),
             state: self.state,
             smoothed: self.smoothed(stream).unwrap_or(0),
             least: self.least.get(),

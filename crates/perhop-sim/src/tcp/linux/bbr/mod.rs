@@ -2,9 +2,9 @@
 //! (Cardwell et al. 2016, draft-ietf-ccwg-bbr). Times are in microseconds unless ticks are named.
 //!
 //! `first` is version 1, as Linux 6.1 has it (`net/ipv4/tcp_bbr.c`), with `policed`, its mode for policers;
-//! `third` is version 3 (google/bbr, branch v3), with `probing`, its phases, and `bounds`, what limits it.
-//! Both are told of the connection by [`Facts`], and of each acknowledgment by a [`RateSample`]; `hooks` is
-//! where the sender tells them.
+//! `third` is version 3 (google/bbr, branch v3), with `probing`, its phases, `signals` and `bounds`, what
+//! limits it. Both are told of the connection by [`Facts`], and of each acknowledgment by a [`RateSample`];
+//! `hooks` is where the sender tells them.
 
 mod aggregation;
 mod bounds;
@@ -12,6 +12,7 @@ mod first;
 mod hooks;
 mod policed;
 mod probing;
+mod signals;
 mod third;
 
 use perhop_qos::random::Streams;
@@ -77,6 +78,7 @@ pub struct BbrModel {
 
 /// What BBR is told of the connection, and what it answers.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(super) struct Facts {
     pub(super) now: u64,
     /// Ticks of the host's clock.

@@ -1,14 +1,13 @@
 //! [`Third`]: BBR version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `net/ipv4/tcp_bbr.c`, whose
-//! functions are named): the model, and what follows from it. `probing` has its phases.
+//! functions are named): the model, and what follows from it. `probing` has its phases,
+//! `signals` what loss and marks tell it.
 
 use perhop_qos::random::Stream;
 
 use super::super::State;
-use super::super::rate::{Departure, RateSample};
+use super::super::rate::RateSample;
 use super::aggregation::Aggregation;
-use super::bounds::{
-    Bounds, MOST_MARKS, NO_FLIGHT, flight_before_loss, loses_too_many, marks_too_many, part,
-};
+use super::bounds::{Bounds, NO_FLIGHT};
 use super::probing::{Acks, Phase};
 use super::{
     BbrMode, BbrModel, FULL_GROWTH, FULL_ROUNDS, Facts, LEAST_WINDOW, LONGEST_BURST, NOMINAL_ROUND_TRIP, ONE,
@@ -24,14 +23,6 @@ const WINDOW_GAIN: u32 = 2 * ONE;
 const UP_WINDOW_GAIN: u32 = WINDOW_GAIN + ONE / 4;
 /// Flight while the least round trip is measured: half (`bbr_probe_rtt_cwnd_gain`).
 pub(super) const PROBE_GAIN: u32 = ONE / 2;
-/// Startup ends with so many acknowledgments of a round that show losses, if they are more than 2 %
-/// (`bbr_full_loss_cnt`), and after so many rounds with half of the segments marked (`bbr_full_ecn_cnt`).
-const FULL_LOSSES: u32 = 6;
-const FULL_MARKED_ROUNDS: u32 = 2;
-/// Marks count below this round trip (`bbr_ecn_max_rtt_us`), by a sixteenth of each round
-/// (`bbr_ecn_alpha_gain`).
-const LONGEST_MARKED: u64 = 5000;
-const ALPHA_GAIN: u32 = ONE / 16;
 /// Each 512 us of the least round trip halve the bursts of hosts (`bbr_tso_rtt_shift`).
 const BURST_SHIFT: u32 = 9;
 /// Segments of a burst at least (`tcp_min_tso_segs`).
@@ -53,31 +44,31 @@ pub(in crate::tcp::linux) struct Third {
     pub(super) round_begins: bool,
     pub(super) phase: Phase,
     pub(super) phase_began: u64,
-    previous: State,
+    pub(super) previous: State,
     pub(super) restarts: bool,
-    initial_window: u32,
+    pub(super) initial_window: u32,
     pub(super) pacing_gain: u32,
     pub(super) window_gain: u32,
     pub(super) is_full: bool,
     pub(super) is_full_now: bool,
     pub(super) full_rate: u64,
     pub(super) full_rounds: u32,
-    has_round_trip: bool,
+    pub(super) has_round_trip: bool,
     pub(super) window_before: u32,
-    aggregation: Aggregation,
-    marked_rounds: u32,
-    loss_in_cycle: bool,
-    marks_in_cycle: bool,
+    pub(super) aggregation: Aggregation,
+    pub(super) marked_rounds: u32,
+    pub(super) loss_in_cycle: bool,
+    pub(super) marks_in_cycle: bool,
     /// What must have been delivered before a segment was sent whose acknowledgment ends a round of losses.
-    loss_round_ends: u32,
-    loss_round_begins: bool,
-    loss_in_round: bool,
-    marks_in_round: bool,
+    pub(super) loss_round_ends: u32,
+    pub(super) loss_round_begins: bool,
+    pub(super) loss_in_round: bool,
+    pub(super) marks_in_round: bool,
     /// Acknowledgments of this round that showed losses (`loss_events_in_round`).
-    loss_events: u32,
+    pub(super) loss_events: u32,
     pub(super) bounds: Bounds,
     /// The greatest rates of the last probe and of this one (`bw_hi`).
-    rates: [u64; 2],
+    pub(super) rates: [u64; 2],
     pub(super) up_rounds: u32,
     pub(super) up_segments: u32,
     pub(super) up_delivered: u32,
@@ -88,13 +79,13 @@ pub(in crate::tcp::linux) struct Third {
     pub(super) is_probe_sampled: bool,
     pub(super) was_too_high: bool,
     pub(super) stopped_at_risk: bool,
-    uses_marks: bool,
-    alpha: u32,
-    alpha_delivered: u32,
-    alpha_marked: u32,
+    pub(super) uses_marks: bool,
+    pub(super) alpha: u32,
+    pub(super) alpha_delivered: u32,
+    pub(super) alpha_marked: u32,
     /// `try_fast_path`: the window is what the model says.
     pub(super) is_settled: bool,
-    pace: u64,
+    pub(super) pace: u64,
     pub(super) random: Stream,
 }
 
@@ -347,98 +338,7 @@ impl Third {
             self.round_ends = facts.delivered;
         }
     }
-    /// `bbr_update_ecn_alpha`: once per round trip.
-    fn update_alpha(&mut self, facts: &Facts) {
-        self.uses_marks |= facts.has_exact_marks && self.least <= LONGEST_MARKED;
-        let delivered = facts.delivered - self.alpha_delivered;
-        if !self.uses_marks || delivered == 0 {
-            return;
-        }
-        let marked = facts.marked - self.alpha_marked;
-        let share = ((u64::from(marked) << 8) / u64::from(delivered)) as u32;
-        self.alpha = (((ONE - ALPHA_GAIN) * self.alpha) >> 8) + ((ALPHA_GAIN * share) >> 8);
-        self.alpha = self.alpha.min(ONE);
-        (self.alpha_delivered, self.alpha_marked) = (facts.delivered, facts.marked);
-        if self.is_full {
-            return;
-        }
-        self.marked_rounds = if share >= MOST_MARKS { self.marked_rounds + 1 } else { 0 };
-        if self.marked_rounds >= FULL_MARKED_ROUNDS {
-            self.end_startup(facts);
-        }
-    }
-    /// `bbr_update_latest_delivery_signals`.
-    fn update_latest(&mut self, facts: &Facts, sample: &RateSample, rate: u64) {
-        self.loss_round_begins = false;
-        if sample.interval.is_none() || sample.newly_delivered == 0 {
-            return;
-        }
-        self.bounds.latest_rate = self.bounds.latest_rate.max(rate);
-        self.bounds.latest_flight = self.bounds.latest_flight.max(sample.delivered.unwrap_or(0));
-        if sample.delivered_before >= self.loss_round_ends {
-            self.loss_round_ends = facts.delivered;
-            self.loss_round_begins = true;
-        }
-    }
-    /// `bbr_update_congestion_signals`.
-    fn update_signals(&mut self, facts: &Facts, sample: &RateSample, rate: u64) {
-        if sample.interval.is_none() || sample.newly_delivered == 0 {
-            return;
-        }
-        if !sample.is_app_limited || rate >= self.greatest_rate() {
-            self.rates[1] = self.rates[1].max(rate);
-        }
-        self.loss_in_round |= sample.newly_lost > 0;
-        if !self.loss_round_begins {
-            return;
-        }
-        if !self.is_probing() {
-            let alpha = self.marks_in_round.then_some(self.alpha);
-            self.bounds.lower(self.greatest_rate(), facts.window, self.loss_in_round, alpha);
-        }
-        (self.loss_in_round, self.marks_in_round) = (false, false);
-    }
-    /// `bbr_reset_congestion_signals`.
-    pub(super) fn reset_signals(&mut self) {
-        (self.loss_in_round, self.marks_in_round) = (false, false);
-        (self.loss_in_cycle, self.marks_in_cycle) = (false, false);
-        (self.bounds.latest_rate, self.bounds.latest_flight) = (0, 0);
-    }
-    /// Whether there were marks since the last probe, and no losses.
-    pub(super) fn has_only_marks(&self) -> bool {
-        self.uses_marks && self.marks_in_cycle && !self.loss_in_cycle
-    }
 
-    /// `bbr_is_inflight_too_high`.
-    pub(super) fn is_too_high(&self, sample: &RateSample) -> bool {
-        let delivered = sample.delivered.unwrap_or(0);
-        loses_too_many(sample.lost, sample.sent_in_flight)
-            || (self.uses_marks && marks_too_many(sample.marked, delivered))
-    }
-    /// `bbr_handle_queue_too_high_in_startup`.
-    fn end_startup(&mut self, facts: &Facts) {
-        self.is_full = true;
-        let target = self.target(facts, self.greatest_rate());
-        self.bounds.high_flight = target.max(self.bounds.latest_flight);
-    }
-    /// `bbr_check_loss_too_high_in_startup`.
-    fn check_losses_in_startup(&mut self, facts: &Facts, sample: &RateSample) {
-        if self.is_full {
-            return;
-        }
-        if sample.newly_lost > 0 {
-            self.loss_events = (self.loss_events + 1).min(15);
-        }
-        let is_over = self.loss_round_begins
-            && facts.state == State::Recovery
-            && self.loss_events >= FULL_LOSSES
-            && self.is_too_high(sample);
-        if is_over {
-            self.end_startup(facts);
-        } else if self.loss_round_begins {
-            self.loss_events = 0;
-        }
-    }
     /// `bbr_check_full_bw_reached`.
     fn check_full(&mut self, sample: &RateSample, rate: u64) {
         if self.is_full_now || sample.is_app_limited {
@@ -515,38 +415,5 @@ impl Third {
             BbrMode::Startup | BbrMode::Drain => NO_FLIGHT,
         };
         facts.window = facts.window.min(cap.min(self.bounds.low_flight).max(LEAST_WINDOW));
-    }
-
-    /// `bbr_note_loss`.
-    fn note_loss(&mut self, facts: &Facts) {
-        if !self.loss_in_round {
-            self.loss_round_ends = facts.delivered;
-        }
-        self.loss_in_round = true;
-        self.loss_in_cycle = true;
-    }
-    /// `bbr_skb_marked_lost`: the segment of `departure` is held to be lost; `facts` counts it.
-    pub(super) fn on_lost(&mut self, facts: &Facts, departure: &Departure) {
-        self.note_loss(facts);
-        if !self.is_probe_sampled {
-            return;
-        }
-        if loses_too_many(facts.lost - departure.lost, departure.in_flight) {
-            let in_flight = flight_before_loss(facts, departure);
-            self.handle_too_high(facts, in_flight, departure.is_app_limited);
-        }
-    }
-    /// `bbr_run_loss_probe_recovery`: a tail loss probe repaired one loss.
-    pub(super) fn on_probe_recovery(&mut self, facts: &Facts, is_app_limited: bool) {
-        self.note_loss(facts);
-        let in_flight = self.bounds.latest_flight + 1;
-        if self.is_probe_sampled && loses_too_many(1, in_flight) {
-            self.handle_too_high(facts, in_flight, is_app_limited);
-        }
-    }
-    /// Room for the first round of growth after marks have ceased: half of the bound
-    /// (`bbr_ecn_reprobe_gain`), as the power of two.
-    pub(super) fn reprobe_rounds(&self) -> u32 {
-        part(self.bounds.high_flight, ONE / 2).checked_ilog2().unwrap_or(0)
     }
 }
