@@ -58,16 +58,23 @@ PlatformConfig = TypedDict("PlatformConfig", {
 })
 
 
-class LinkConfig(TypedDict):
-    between: list[str]
+LinkConfig = TypedDict("LinkConfig", {
+    "between": 'list[str]',
+    "rate": 'Rate',
+    "rate-changes": 'NotRequired[list[RateChange]]',
+    "delay": 'NotRequired[Time]',
+    "framing": 'NotRequired[Framing | None]',
+    "headers": 'NotRequired[HeaderStack]',
+    "mtu": 'NotRequired[ByteSize | None]',
+    "loss": 'NotRequired[float]',
+    "cost": 'NotRequired[int]',
+    "interfaces": 'NotRequired[dict[str, InterfaceConfig]]',
+})
+
+
+class RateChange(TypedDict):
+    at: Time
     rate: Rate
-    delay: NotRequired[Time]
-    framing: NotRequired[Framing | None]
-    headers: NotRequired[HeaderStack]
-    mtu: NotRequired[ByteSize | None]
-    loss: NotRequired[float]
-    cost: NotRequired[int]
-    interfaces: NotRequired[dict[str, InterfaceConfig]]
 
 
 class HeaderParameters(TypedDict):
@@ -825,7 +832,7 @@ Profile = Literal["ns2-reno-1999", "linux-2.0", "linux-2.2", "rfc5681-reno", "li
 Headers = Literal["added", "included"]
 InitialWindow = Literal["rfc5681"] | InitialWindowParameters
 Recovery = Literal["tahoe", "reno", "newreno", "sack", "rack"]
-CongestionControl = Literal["reno", "cubic", "dctcp", "prague", "bbr", "bbr3"]
+CongestionControl = Literal["reno", "cubic", "dctcp", "prague", "bbr", "bbr3", "ledbat"]
 FastRetransmit = Literal["once-per-window", "always"]
 Acknowledgment = Literal["every-packet"] | AcknowledgmentParameters
 Handshake = Literal["three-way", "none"]

@@ -72,7 +72,8 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
         }
     }
     for link in order.known {
-        network.port(link, &entries, None)?;
+        let changes = !scenario.links[link.index() / 2].rate_changes.is_empty();
+        network.port(link, &entries, changes.then_some("the rate of the link changes during the run"))?;
     }
     for link in order.circular {
         network.port(

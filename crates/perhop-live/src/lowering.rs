@@ -210,6 +210,10 @@ impl<'a> Lowering<'a> {
         cables: &mut Vec<Cable>,
         (seed, replication): (u64, u64),
     ) -> Result<(), ConfigError> {
+        if !link.rate_changes.is_empty() {
+            let message = "the rate of a link cannot change in a live run";
+            return Err(ConfigError::new("rate-changes", message).help("leave it out, or use `perhop run`"));
+        }
         let [a, b] = &link.between;
         let end = |node: &str, device: &str| CableEnd { node: node.to_owned(), device: device.to_owned() };
         if self.topology.is_host(a) && self.topology.is_host(b) {

@@ -15,6 +15,7 @@ mod pace;
 mod peaks;
 mod pending;
 mod precomputed;
+mod rate_changes;
 
 use crate::accounting::Accounting;
 use crate::buffer::{AnyBuffer, BufferManager};
@@ -37,6 +38,7 @@ use pace::Pace;
 pub use peaks::Peak;
 use peaks::Peaks;
 use pending::PendingDepartures;
+pub use rate_changes::{RateChange, RateChanges};
 
 /// The sending side of an interface.
 ///
@@ -154,6 +156,24 @@ impl Port {
         self
     }
 
+    /// This port, which is empty, on a wire whose rate changes; queues and schedulers keep what was made for
+    /// the first one.
+    ///
+    /// # Errors
+    /// When the changes are not in order, the last rate is 0, or the wire takes fragments.
+    pub fn changing(mut self, changes: &[RateChange]) -> Result<Port, ConfigError> {
+        if changes.is_empty() {
+            return Ok(self);
+        }
+        if self.sends_fragments() {
+            let message = "the rate of a link that cuts packets into fragments cannot change";
+            return Err(ConfigError::new("rate-changes", message).help("leave `mlppp` or `rate-changes` out"));
+        }
+        self.pace = self.pace.changing(changes)?;
+        self.allows_cut_through = false;
+        Ok(self)
+    }
+
     /// `packet` arrives at the port: it is queued, marked and queued, or dropped.
     #[inline]
     pub fn enqueue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Verdict {
@@ -192,7 +212,7 @@ impl Port {
 
     /// When a packet of `length` IP bytes leaves that arrives at `now` at a port that is
     /// [open](Port::allows_cut_through), if nothing stands before it and nothing comes before it. `None` also
-    /// where it would take a division to know.
+    /// where it would take a division to know, and where the rate changes.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn cut_through_departure(&self, now: Time, length: u32) -> Option<Departure> {
@@ -319,7 +339,7 @@ impl Port {
         packet: &Packet,
         observer: &mut O,
     ) -> Departure {
-        let takes = self.pace.time(packet.length);
+        let takes = self.pace.time(self.ring.free_at().max(now), packet.length);
         let departure = self.commit(now, packet.length, takes);
         observer.dequeued(now, place, packet, departure);
         departure

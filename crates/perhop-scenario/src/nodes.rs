@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::WireConfig;
+use perhop_qos::port::RateChange;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{ByteSize, Rate, Time};
 use schemars::JsonSchema;
@@ -42,6 +43,10 @@ pub struct LinkConfig {
     pub between: [String; 2],
     /// Rate in bits per second, of wire bytes according to `framing`.
     pub rate: Rate,
+    /// Changes of the rate during the run, in both directions: `[{at: 20s, rate: 10Mb/s}]`. Policies keep what
+    /// they make of `rate`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_changes: Vec<RateChange>,
     /// One-way propagation delay.
     #[serde(default)]
     pub delay: Time,

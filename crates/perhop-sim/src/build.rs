@@ -152,6 +152,7 @@ impl<'a> Builder<'a> {
         let wire = config.wire(near);
         let output = self.conditioner(near.output.as_deref(), from, "output", &streams)?;
         let (port, queue_names) = self.port(near.output.as_deref(), from, &wire, &streams)?;
+        let port = port.changing(&config.rate_changes)?;
         let output = wire.leaving_by(output, &port);
         let input = self.conditioner(far.input.as_deref(), to, "input", &streams)?;
         let loss = (config.loss > 0.0).then(|| {

@@ -72,6 +72,7 @@ fn any_linux() -> impl Strategy<Value = TcpConfig> {
         CongestionControl::Prague,
         CongestionControl::Bbr,
         CongestionControl::Bbr3,
+        CongestionControl::Ledbat,
     ]);
     let slow_start_exit = prop::sample::select(vec![SlowStartExit::Hystart, SlowStartExit::HystartPlusPlus]);
     let window_reduction = prop::sample::select(vec![WindowReduction::AtOnce, WindowReduction::Proportional]);
@@ -85,7 +86,7 @@ fn any_linux() -> impl Strategy<Value = TcpConfig> {
                 congestion: Some(congestion),
                 window_reduction: Some(window_reduction),
                 slow_start_exit: Some(slow_start_exit),
-                timestamps,
+                timestamps: timestamps.map(|is| is || congestion == CongestionControl::Ledbat),
                 ecn: ecn.map(|ecn| ecn || congestion.is_scalable()),
                 pacing: pacing.map(|pacing| pacing || congestion.has_model()),
                 tail_loss_probe: probe,

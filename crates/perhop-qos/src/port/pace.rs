@@ -1,5 +1,7 @@
 //! [`Pace`]: how long the wire takes for a packet.
 
+use super::rate_changes::{RateChange, RateChanges};
+use crate::ConfigError;
 use crate::framing::{Framing, HeaderStack};
 use crate::policy::WireConfig;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
@@ -8,8 +10,8 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 #[derive(Clone, Debug)]
 #[repr(C)] // what is asked for every packet comes last: beside what the port asks
 pub(super) struct Pace {
-    /// Headers that add more to one packet than to another; `None` where there are none such.
-    headers: Option<Box<HeaderStack>>,
+    /// What few wires have; `None` where this one has nothing of it.
+    rare: Option<Box<Rare>>,
     /// Time of a packet of `last_length`: most are as long as the one before.
     last_time: Time,
     rate: Rate,
@@ -24,6 +26,15 @@ pub(super) struct Pace {
     /// What headers and framing add, and what a frame has at least, in bytes.
     added: u32,
     least: u32,
+}
+
+/// What few wires have.
+#[derive(Clone, Debug, Default)]
+struct Rare {
+    /// Headers that add more to one packet than to another.
+    headers: Option<HeaderStack>,
+    /// A rate that changes.
+    changes: Option<RateChanges>,
 }
 
 impl Pace {
@@ -41,7 +52,7 @@ impl Pace {
             _ => (0, 0, 0),
         };
         let mut pace = Pace {
-            headers: headers.added().is_none().then(|| Box::new(headers)),
+            rare: headers.added().is_none().then(|| Box::new(Rare { headers: Some(headers), changes: None })),
             last_time: Time::ZERO,
             rate,
             last_length: 0,
@@ -51,15 +62,29 @@ impl Pace {
             added,
             least,
         };
-        pace.measure(0);
+        pace.measure(Time::ZERO, 0);
         pace
     }
-    /// The time of a packet of `length` IP bytes.
-    #[inline]
-    pub(super) fn time(&mut self, length: u32) -> Time {
-        self.known(length).unwrap_or_else(|| self.measure(length))
+    /// This pace with a rate that changes: then the time of a packet is known only with its start.
+    pub(super) fn changing(self, changes: &[RateChange]) -> Result<Pace, ConfigError> {
+        let changes = Some(RateChanges::new(self.rate, changes)?);
+        let headers = self.rare.as_ref().and_then(|rare| rare.headers);
+        Ok(Pace {
+            rare: Some(Box::new(Rare { headers, changes })),
+            byte: 0,
+            last_length: Pace::NO_LENGTH,
+            ..self
+        })
     }
-    /// The time of a packet of `length` IP bytes, where it takes no division.
+    /// More than any packet has.
+    const NO_LENGTH: u32 = u32::MAX;
+    /// The time of a packet of `length` IP bytes whose first bit is sent at `starts`.
+    #[inline]
+    pub(super) fn time(&mut self, starts: Time, length: u32) -> Time {
+        self.known(length).unwrap_or_else(|| self.measure(starts, length))
+    }
+    /// The time of a packet of `length` IP bytes, where it takes no division and is
+    /// the same whenever it is sent.
     #[inline]
     pub(super) fn known(&self, length: u32) -> Option<Time> {
         if self.byte > 0 {
@@ -69,11 +94,16 @@ impl Pace {
         (self.last_length == length).then_some(self.last_time)
     }
     #[inline(never)]
-    fn measure(&mut self, length: u32) -> Time {
+    fn measure(&mut self, starts: Time, length: u32) -> Time {
         let ip = u64::from(length);
-        let bytes = self.headers.as_ref().map_or(ip + u64::from(self.constant), |headers| headers.bytes(ip));
+        let headers = self.rare.as_ref().and_then(|rare| rare.headers.as_ref());
+        let bytes = headers.map_or(ip + u64::from(self.constant), |headers| headers.bytes(ip));
+        let bytes = self.framing.wire_bytes(bytes);
+        if let Some(changes) = self.rare.as_ref().and_then(|rare| rare.changes.as_ref()) {
+            return changes.time(starts, bytes);
+        }
         self.last_length = length;
-        self.last_time = self.rate.transmission_time(self.framing.wire_bytes(bytes));
+        self.last_time = self.rate.transmission_time(bytes);
         self.last_time
     }
 }
@@ -111,7 +141,7 @@ mod tests {
             let mut pace = Pace::new(&WireConfig { rate, framing, headers, ring: RingConfig::default() });
             for length in lengths {
                 let bytes = framing.wire_bytes(headers.bytes(u64::from(length)));
-                prop_assert_eq!(pace.time(length), rate.transmission_time(bytes));
+                prop_assert_eq!(pace.time(Time::ZERO, length), rate.transmission_time(bytes));
             }
         }
     }

@@ -64,7 +64,7 @@ impl Port {
         } else {
             buffer.departed(now, place.precedence, queue.occupancy());
         }
-        let departure = Departure { starts, ends: starts.saturating_add(pace.time(packet.length)) };
+        let departure = Departure { starts, ends: starts.saturating_add(pace.time(starts, packet.length)) };
         ring.push_alone(packet.length, departure.ends);
         if passes {
             observer.departure_precomputed(now, place, packet, departure);

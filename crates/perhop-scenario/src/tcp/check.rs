@@ -50,6 +50,7 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
         ("congestion: prague", parameters.congestion == CongestionControl::Prague),
         ("congestion: bbr", parameters.congestion == CongestionControl::Bbr),
         ("congestion: bbr3", parameters.congestion == CongestionControl::Bbr3),
+        ("congestion: ledbat", parameters.congestion == CongestionControl::Ledbat),
         ("ecn-feedback: dctcp", parameters.ecn_feedback == EcnFeedback::Dctcp),
         ("ecn-feedback: accurate", parameters.ecn_feedback == EcnFeedback::Accurate),
         ("pacing: true", parameters.pacing),
@@ -76,6 +77,10 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
         let message = "`accounting: segments` has no recovery of Tahoe or Reno";
         return Err(ConfigError::new("recovery", message).help("newreno, sack or rack"));
     }
+    if parameters.congestion == CongestionControl::Ledbat && !parameters.timestamps {
+        let message = "`congestion: ledbat` measures delays by `timestamps: true`";
+        return Err(ConfigError::new("timestamps", message).help("leave `timestamps` out: linux-6 has them"));
+    }
     if by_segments && parameters.counting == Counting::Bytes {
         let message = "`counting: bytes` needs `accounting: bytes`";
         return Err(ConfigError::new("counting", message).help("segments or acknowledgments"));
@@ -89,7 +94,8 @@ fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
         CongestionControl::Reno
         | CongestionControl::Cubic
         | CongestionControl::Bbr
-        | CongestionControl::Bbr3 => return Ok(()),
+        | CongestionControl::Bbr3
+        | CongestionControl::Ledbat => return Ok(()),
         CongestionControl::Dctcp => "dctcp",
         CongestionControl::Prague => "prague",
     };

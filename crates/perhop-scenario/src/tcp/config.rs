@@ -206,13 +206,21 @@ impl TcpConfig {
         let congestion = self.congestion.unwrap_or(base.congestion);
         let is_paced = congestion == CongestionControl::Prague || congestion.has_model();
         let feedback = match congestion {
-            CongestionControl::Reno | CongestionControl::Cubic | CongestionControl::Bbr => base.ecn_feedback,
+            CongestionControl::Reno
+            | CongestionControl::Cubic
+            | CongestionControl::Bbr
+            | CongestionControl::Ledbat => base.ecn_feedback,
             CongestionControl::Dctcp | CongestionControl::Bbr3 => EcnFeedback::Dctcp,
             CongestionControl::Prague => EcnFeedback::Accurate,
         };
+        // RFC 6817 §2.5: INIT_CWND SHOULD be 2.
+        let initial_window = match congestion {
+            CongestionControl::Ledbat => InitialWindow::Segments(2),
+            _ => base.initial_window,
+        };
         Parameters {
             headers: self.headers.unwrap_or(base.headers),
-            initial_window: self.initial_window.unwrap_or(base.initial_window),
+            initial_window: self.initial_window.unwrap_or(initial_window),
             recovery: self.recovery.unwrap_or(base.recovery),
             congestion,
             duplicate_threshold: self.duplicate_threshold.unwrap_or(base.duplicate_threshold),

@@ -206,6 +206,9 @@ pub enum CongestionControl {
     /// BBR version 3: as `bbr`, with bounds that losses above 2 % and early marks leave
     /// (draft-ietf-ccwg-bbr). Needs `accounting: segments`, and switches `pacing` on.
     Bbr3,
+    /// LEDBAT: as long as the queues of its way delay it by less than 100 ms it grows, above that it shrinks:
+    /// for transfers in the background (RFC 6817). Needs `accounting: segments` and `timestamps`.
+    Ledbat,
 }
 
 impl CongestionControl {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use perhop_qos::port::RateChanges;
 use perhop_qos::units::ByteSize;
 
 use super::findings::Findings;
@@ -134,6 +135,9 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
     }
     let has_rate = link.rate.as_bits_per_second() > 0;
     findings.require(has_rate, path, "rate", "above 0", "for example 10Mb/s");
+    if !link.rate_changes.is_empty() && has_rate {
+        check_rate_changes(path, link, findings);
+    }
     if let Err(error) = link.headers.check(link.framing()) {
         findings.error(&path.join("headers").extend(&error.path), error.message).help = error.help;
     }
@@ -152,6 +156,23 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
         findings.require(has_rate, &path, "rate", "above 0", "for example 10Mb/s");
         sizes(&path, [("mtu", interface.mtu), ("adjust-mss", interface.adjust_mss)], findings);
         policy_names(network.scenario, &path, interface, findings);
+    }
+}
+
+fn check_rate_changes(path: &ValuePath, link: &LinkConfig, findings: &mut Findings) {
+    if let Err(error) = RateChanges::new(link.rate, &link.rate_changes) {
+        findings.error(&path.extend(&error.path), error.message).help = error.help;
+    }
+    if link.headers.fragmentation().is_some() {
+        let message = "the rate of a link that cuts packets into fragments cannot change";
+        findings.error(&path.join("rate-changes"), message.to_owned()).help =
+            Some("leave `mlppp` out of `headers`, or `rate-changes`".into());
+    }
+    for (node, _) in link.interfaces.iter().filter(|(_, interface)| interface.rate.is_some()) {
+        let interface = path.join("interfaces").join(node).join("rate");
+        let message = "a link whose rate changes has one rate in both directions".to_owned();
+        findings.clash(&interface, message, &path.join("rate-changes")).help =
+            Some("leave out the rate of the interface".into());
     }
 }
 

@@ -16,7 +16,7 @@ impl Builder<'_> {
             let Some(config) = self.scenario.links.iter().find(is_between) else { continue };
             let plain = InterfaceConfig::default();
             let near = config.interfaces.get(&ends[0]).unwrap_or(&plain);
-            *tap = Some(Box::new(Tap::new(config.wire(near), direction.delay)));
+            *tap = Some(Box::new(Tap::new(config.wire(near), &config.rate_changes, direction.delay)));
             transport.ledger = Some(Ledger::default());
         }
     }

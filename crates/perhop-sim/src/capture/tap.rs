@@ -6,6 +6,7 @@ use perhop_capture::FragmentFields;
 use perhop_net::DropPoint;
 use perhop_qos::packet::Packet;
 use perhop_qos::policy::WireConfig;
+use perhop_qos::port::{RateChange, RateChanges};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
@@ -38,20 +39,33 @@ pub(crate) enum Contents {
 #[derive(Clone, Debug)]
 pub(crate) struct Tap {
     pub(crate) wire: WireConfig,
+    /// Where the rate changes.
+    changes: Option<Box<RateChanges>>,
     delay: Time,
     crossed: VecDeque<Record>,
     dropped: VecDeque<Record>,
 }
 
 impl Tap {
-    /// A tap on a `wire` of this propagation `delay`.
-    pub(crate) fn new(wire: WireConfig, delay: Time) -> Tap {
-        Tap { wire, delay, crossed: VecDeque::new(), dropped: VecDeque::new() }
+    /// A tap on a `wire` of this propagation `delay`, whose rate has these `changes`.
+    pub(crate) fn new(wire: WireConfig, changes: &[RateChange], delay: Time) -> Tap {
+        let changes = if changes.is_empty() { None } else { RateChanges::new(wire.rate, changes).ok() };
+        Tap {
+            wire,
+            changes: changes.map(Box::new),
+            delay,
+            crossed: VecDeque::new(),
+            dropped: VecDeque::new(),
+        }
     }
     /// When the first bit of `packet` was sent on the wire, if its last bit arrived at `arrived`; that of its
     /// last fragment where the link cuts packets, which is when the receiver has all of it.
     pub(crate) fn began(&self, arrived: Time, packet: &Packet) -> Time {
-        let takes = self.wire.rate.transmission_time(self.wire.last_bytes(packet.length));
+        let bytes = self.wire.last_bytes(packet.length);
+        if let Some(changes) = &self.changes {
+            return changes.began(arrived.saturating_sub(self.delay), bytes);
+        }
+        let takes = self.wire.rate.transmission_time(bytes);
         arrived.saturating_sub(self.delay + takes)
     }
 

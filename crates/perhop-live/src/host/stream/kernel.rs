@@ -74,6 +74,7 @@ pub(super) fn congestion(parameters: &Parameters) -> &'static str {
         CongestionControl::Prague => "prague",
         CongestionControl::Bbr => "bbr",
         CongestionControl::Bbr3 => "bbr3",
+        CongestionControl::Ledbat => "ledbat",
     }
 }
 

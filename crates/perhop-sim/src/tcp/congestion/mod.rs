@@ -44,12 +44,13 @@ pub(super) enum Congestion {
 impl Congestion {
     pub(super) fn new(control: CongestionControl) -> Congestion {
         match control {
-            // Scalable control and BBR need a record of every segment: `linux`.
+            // The others need a record of every segment: `linux`.
             CongestionControl::Reno
             | CongestionControl::Dctcp
             | CongestionControl::Prague
             | CongestionControl::Bbr
-            | CongestionControl::Bbr3 => Congestion::Reno,
+            | CongestionControl::Bbr3
+            | CongestionControl::Ledbat => Congestion::Reno,
             CongestionControl::Cubic => Congestion::Cubic(Cubic::default()),
         }
     }

@@ -18,6 +18,9 @@ pub(super) struct Ack {
     pub(super) forward_most: u64,
     /// When the segment was sent that it echoes, in whole milliseconds, the unit of Linux's timestamps.
     pub(super) echo: Option<u64>,
+    /// How long that segment was on its way, and its acknowledgment due, microseconds: both ends' clocks are
+    /// one here.
+    pub(super) one_way: Option<u64>,
     /// It reports congestion, and so many marked segments.
     pub(super) marked: bool,
     pub(super) marks: u32,
@@ -66,6 +69,7 @@ impl Ack {
             previous: stream.unacknowledged,
             forward_most: linux.records.forward_most(stream.unacknowledged),
             echo: stamp.filter(|stamp| *stamp > 0),
+            one_way: segment.timestamps.map(|stamps| microseconds(stamps.value.saturating_sub(stamps.echo))),
             marked: false,
             marks: 0,
             advances: segment.acknowledgment > stream.unacknowledged,

@@ -88,6 +88,10 @@ impl LinuxSender {
 
     /// Outside of recovery `delivered` segments let the window grow (`tcp_cong_avoid`).
     pub(super) fn grow_window(&mut self, stream: &Sender, ack: &Ack, delivered: u32) {
+        if self.ledbat.is_some() {
+            self.adapt_ledbat(ack, delivered);
+            return;
+        }
         if stream.parameters.growth == Growth::WhenLimited && !self.is_limited() {
             return;
         }

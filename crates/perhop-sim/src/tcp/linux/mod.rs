@@ -5,7 +5,8 @@
 //! (what is known of the segments in flight), `acknowledged` (what an acknowledgment does, step by step),
 //! `selective` and `cumulative` (what it delivers), `alert` (the states of loss recovery), `undo`, `rack`,
 //! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `feedback`, `dctcp` and `prague`
-//! (where the share of marks counts), `rate` and `bbr`, `timer`, `pacing`, `output`.
+//! (where the share of marks counts), `rate` and `bbr`, `ledbat` (where delay counts), `timer`, `pacing`,
+//! `output`.
 //!
 //! `Sender` keeps what both kinds of accounting share: the stream, the offered window and its probes, the
 //! counters and the timer's deadline. It lends itself to the functions here as `stream`.
@@ -21,6 +22,7 @@ mod estimator;
 mod feedback;
 mod growth;
 mod hystart;
+mod ledbat;
 mod output;
 mod pacing;
 mod prague;
@@ -51,6 +53,7 @@ use estimator::{LeastRoundTrip, PreciseEstimator};
 use feedback::Feedback;
 use growth::Usage;
 use hystart::Hystart;
+use ledbat::Ledbat;
 use output::Output;
 use pacing::Pacer;
 use prague::Prague;
@@ -103,7 +106,8 @@ impl Scalable {
             CongestionControl::Reno
             | CongestionControl::Cubic
             | CongestionControl::Bbr
-            | CongestionControl::Bbr3 => return None,
+            | CongestionControl::Bbr3
+            | CongestionControl::Ledbat => return None,
             CongestionControl::Dctcp => Scalable::Dctcp(Dctcp::default()),
             CongestionControl::Prague => {
                 let virtual_rtt = microseconds(parameters.virtual_rtt);
@@ -156,6 +160,7 @@ pub(super) struct LinuxSender {
     /// BBR, and the rate of delivery that it goes by.
     bbr: Option<Box<Bbr>>,
     rate: Option<Box<DeliveryRate>>,
+    ledbat: Option<Box<Ledbat>>,
     pacer: Option<Box<Pacer>>,
     clock: Clock,
     output: Output,
@@ -200,6 +205,7 @@ impl LinuxSender {
             scalable: Scalable::new(parameters),
             rate: bbr.is_some().then(Box::default),
             bbr,
+            ledbat: (parameters.congestion == CongestionControl::Ledbat).then(Box::default),
             pacer: parameters.pacing.then(Box::default),
             clock: Clock::new(parameters.clock, clock_phase),
             output: Output::default(),

@@ -152,7 +152,8 @@ impl Bbr {
             CongestionControl::Reno
             | CongestionControl::Cubic
             | CongestionControl::Dctcp
-            | CongestionControl::Prague => return None,
+            | CongestionControl::Prague
+            | CongestionControl::Ledbat => return None,
         };
         Some(Box::new(bbr))
     }

@@ -1,0 +1,138 @@
+//! LEDBAT (RFC 6817): a window that grows as long as the way's queues delay it by less than a target.
+//!
+//! Of the standard's options: no slow start; the filter is the least of the last four delays. Losses, marks
+//! and timeouts are found as for every other control; they leave half of the window (§2.4.2: at most once per
+//! round trip, never below two segments).
+
+use super::LinuxSender;
+use super::acknowledged::Ack;
+
+/// RFC 6817 §2.5: TARGET is at most 100 ms; microseconds.
+const TARGET: f64 = 100_000.0;
+/// RFC 6817 §2.5: GAIN is at most 1, so that growth is at most that of Reno.
+const GAIN: f64 = 1.0;
+/// RFC 6817 §2.5: ALLOWED_INCREASE SHOULD be 1, MIN_CWND SHOULD be 2; segments.
+const ALLOWED_INCREASE: u32 = 1;
+const LEAST_WINDOW: f64 = 2.0;
+/// RFC 6817 §2.5: BASE_HISTORY SHOULD be 10, minutes.
+const BASE_HISTORY: usize = 10;
+/// CURRENT_FILTER, which the standard leaves open; four in ns-3's TcpLedbat and in tcp_ledbat for Linux.
+const CURRENT_FILTER: usize = 4;
+/// Microseconds.
+const MINUTE: u64 = 60_000_000;
+
+/// Delays of the way there, and the window with its fraction. Times are in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ledbat {
+    /// The window with its fraction, segments.
+    window: f64,
+    /// The least delay of each of the last minutes, and which of them is under way.
+    base: [u64; BASE_HISTORY],
+    minute: u64,
+    /// The last delays.
+    current: [u64; CURRENT_FILTER],
+    next: usize,
+}
+
+impl Default for Ledbat {
+    fn default() -> Ledbat {
+        Ledbat {
+            window: 0.0,
+            base: [u64::MAX; BASE_HISTORY],
+            minute: 0,
+            current: [u64::MAX; CURRENT_FILTER],
+            next: 0,
+        }
+    }
+}
+
+impl Ledbat {
+    /// RFC 6817 §2.4.2, `update_base_delay` and `update_current_delay`: a `delay` was measured at `now`.
+    fn add(&mut self, now: u64, delay: u64) {
+        let minute = now / MINUTE;
+        if minute != self.minute {
+            self.minute = minute;
+            self.base.rotate_left(1);
+            self.base[BASE_HISTORY - 1] = u64::MAX;
+        }
+        let last = &mut self.base[BASE_HISTORY - 1];
+        *last = delay.min(*last);
+        self.current[self.next] = delay;
+        self.next = (self.next + 1) % CURRENT_FILTER;
+    }
+    /// FILTER(current_delays) - MIN(base_delays).
+    fn queueing_delay(&self) -> u64 {
+        let least = |delays: &[u64]| delays.iter().copied().min().unwrap_or(0);
+        // What was measured last may be older than the base.
+        least(&self.current).saturating_sub(least(&self.base))
+    }
+    /// RFC 6817 §2.4.2, on acknowledgment of `delivered` segments, of which and others `flight` were in the
+    /// network.
+    fn adapt(&mut self, delivered: u32, flight: u32) {
+        let off_target = (TARGET - self.queueing_delay() as f64) / TARGET;
+        self.window += GAIN * off_target * f64::from(delivered) / self.window;
+        self.window = self.window.min(f64::from(flight + ALLOWED_INCREASE)).max(LEAST_WINDOW);
+    }
+}
+
+impl LinuxSender {
+    /// `delivered` segments adapt the window to the delay.
+    pub(super) fn adapt_ledbat(&mut self, ack: &Ack, delivered: u32) {
+        let flight = self.in_flight() + delivered;
+        let (Some(ledbat), Some(delay)) = (&mut self.ledbat, ack.one_way) else { return };
+        // Losses and idle times change the whole window.
+        if ledbat.window as u32 != self.window {
+            ledbat.window = f64::from(self.window);
+        }
+        ledbat.add(ack.now, delay);
+        ledbat.adapt(delivered, flight);
+        self.window = ledbat.window as u32;
+        // There is no slow start to return to.
+        self.threshold = self.threshold.min(self.window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: 10 segments, 50 ms of queue, 5 delivered: 10 + 0.5 · 5 / 10; at 200 ms 10 - 1 · 5 / 10.
+    #[test]
+    fn the_window_follows_the_distance_from_the_target() {
+        let mut ledbat = Ledbat { window: 10.0, ..Ledbat::default() };
+        ledbat.add(0, 30_000);
+        (0..4).for_each(|_| ledbat.add(1, 80_000));
+        assert_eq!(ledbat.queueing_delay(), 50_000);
+        ledbat.adapt(5, 20);
+        assert_eq!(ledbat.window, 10.25);
+        ledbat.window = 10.0;
+        (0..4).for_each(|_| ledbat.add(2, 230_000));
+        ledbat.adapt(5, 20);
+        assert_eq!(ledbat.window, 9.5);
+    }
+
+    /// What is not used does not grow, and two segments are left.
+    #[test]
+    fn the_window_stays_between_two_segments_and_what_is_used() {
+        let mut ledbat = Ledbat { window: 10.0, ..Ledbat::default() };
+        ledbat.add(0, 30_000);
+        ledbat.adapt(1, 4);
+        assert_eq!(ledbat.window, 5.0);
+        (0..4).for_each(|_| ledbat.add(2, 900_000));
+        ledbat.adapt(5, 20);
+        assert_eq!(ledbat.window, 2.0);
+    }
+
+    /// One packet that was not delayed shows the base; it counts for ten minutes.
+    #[test]
+    fn the_base_is_the_least_delay_of_ten_minutes() {
+        let mut ledbat = Ledbat::default();
+        ledbat.add(0, 10_000);
+        for minute in 0..10 {
+            (0..4).for_each(|_| ledbat.add(minute * MINUTE + 1, 30_000));
+            assert_eq!(ledbat.queueing_delay(), 20_000, "minute {minute}");
+        }
+        (0..4).for_each(|_| ledbat.add(10 * MINUTE, 30_000));
+        assert_eq!(ledbat.queueing_delay(), 0);
+    }
+}
