@@ -307,6 +307,7 @@ CopyConfig = TypedDict("CopyConfig", {
 QueueingConfig = TypedDict("QueueingConfig", {
     "scheduler": 'NotRequired[SchedulerConfig]',
     "link-sharing": 'NotRequired[LinkSharingConfig | None]',
+    "rate-to-quantum": 'NotRequired[int | None]',
     "limit": 'NotRequired[QueueSize | None]',
     "classes": 'list[ClassConfig]',
 })
@@ -341,14 +342,35 @@ ShareConfig = TypedDict("ShareConfig", {
     "borrow": 'NotRequired[bool | None]',
     "max-idle": 'NotRequired[Time | None]',
     "extra-delay": 'NotRequired[Time | None]',
+    "real-time": 'NotRequired[ServiceCurveConfig | None]',
+    "link-share": 'NotRequired[ServiceCurveConfig | None]',
+    "upper-limit": 'NotRequired[ServiceCurveConfig | None]',
     "level": 'NotRequired[int | None]',
     "cap": 'NotRequired[CapConfig | None]',
+    "rate": 'NotRequired[Rate | None]',
+    "ceil": 'NotRequired[Rate | None]',
+    "burst": 'NotRequired[ByteSize | None]',
+    "ceil-burst": 'NotRequired[ByteSize | None]',
+    "link-layer": 'NotRequired[LinkLayerConfig | None]',
+    "direct": 'NotRequired[bool | None]',
 })
+
+
+class ServiceCurveConfig(TypedDict):
+    m1: NotRequired[Rate | None]
+    d: NotRequired[Time | None]
+    m2: Rate
 
 
 class CapConfig(TypedDict):
     rate: Rate
     burst: ByteSize
+
+
+class LinkLayerConfig(TypedDict):
+    overhead: NotRequired[int]
+    mpu: NotRequired[int]
+    cells: NotRequired[Cells]
 
 
 class ShapeConfig(TypedDict):
@@ -375,7 +397,9 @@ BufferConfig = TypedDict("BufferConfig", {
     "codel": 'NotRequired[CodelConfig]',
     "fq-codel": 'NotRequired[FqCodelConfig]',
     "pie": 'NotRequired[PieConfig]',
+    "fq-pie": 'NotRequired[FqPieConfig]',
     "dualpi2": 'NotRequired[DualPi2Config]',
+    "cake": 'NotRequired[CakeConfig]',
 })
 
 
@@ -501,9 +525,28 @@ PieConfig = TypedDict("PieConfig", {
 })
 
 
+FqPieConfig = TypedDict("FqPieConfig", {
+    "law": 'NotRequired[PieLaw]',
+    "target": 'NotRequired[Time]',
+    "update-interval": 'NotRequired[Time]',
+    "alpha": 'NotRequired[float]',
+    "beta": 'NotRequired[float]',
+    "burst": 'NotRequired[Time]',
+    "delay": 'NotRequired[PieDelay | None]',
+    "drop-spacing": 'NotRequired[PieSpacing | None]',
+    "floor": 'NotRequired[ByteSize]',
+    "flows": 'NotRequired[int]',
+    "quantum": 'NotRequired[ByteSize]',
+    "limit": 'NotRequired[QueueSize]',
+    "ecn": 'NotRequired[EcnConfig]',
+    "mark-up-to": 'NotRequired[float]',
+})
+
+
 DualPi2Config = TypedDict("DualPi2Config", {
     "law": 'NotRequired[DualPi2Law]',
     "queues": 'NotRequired[CoupledQueues]',
+    "low-latency": 'NotRequired[LowLatencyConfig]',
     "target": 'NotRequired[Time | None]',
     "rtt-max": 'NotRequired[Time | None]',
     "update-interval": 'NotRequired[Time | None]',
@@ -515,6 +558,11 @@ DualPi2Config = TypedDict("DualPi2Config", {
     "scheduler": 'NotRequired[CoupledScheduler | None]',
     "limit": 'NotRequired[QueueSize | None]',
 })
+
+
+class LowLatencyConfig(TypedDict):
+    ecn: NotRequired[LowLatencyEcn]
+    dscp: NotRequired[OneOrManyDscp | None]
 
 
 class NativeMarking(TypedDict):
@@ -531,6 +579,20 @@ RampConfig = TypedDict("RampConfig", {
 CoupledScheduler = TypedDict("CoupledScheduler", {
     "classic-share": 'NotRequired[float]',
     "time-shift": 'NotRequired[Time]',
+})
+
+
+CakeConfig = TypedDict("CakeConfig", {
+    "bandwidth": 'NotRequired[Rate | None]',
+    "tins": 'NotRequired[CakeTins]',
+    "isolation": 'NotRequired[CakeIsolation]',
+    "rtt": 'NotRequired[Time]',
+    "overhead": 'NotRequired[int | None]',
+    "mpu": 'NotRequired[int]',
+    "cells": 'NotRequired[CakeCells]',
+    "memory-limit": 'NotRequired[ByteSize | None]',
+    "wash": 'NotRequired[bool]',
+    "ingress": 'NotRequired[bool]',
 })
 
 
@@ -573,11 +635,16 @@ SourceConfig = TypedDict("SourceConfig", {
     "poisson": 'NotRequired[PoissonConfig]',
     "trace": 'NotRequired[TraceConfig]',
     "pcap": 'NotRequired[PcapConfig]',
+    "voice": 'NotRequired[VoiceConfig]',
+    "game": 'NotRequired[GameConfig]',
     "bulk": 'NotRequired[BulkConfig]',
     "request-response": 'NotRequired[RequestResponseConfig]',
     "connect-request-response": 'NotRequired[ConnectRequestResponseConfig]',
     "file-transfer": 'NotRequired[FileTransferConfig]',
     "web": 'NotRequired[WebConfig]',
+    "video": 'NotRequired[VideoConfig]',
+    "page-load": 'NotRequired[PageConfig]',
+    "speed-test": 'NotRequired[SpeedTestConfig]',
 })
 
 
@@ -627,6 +694,37 @@ class PcapConfig(TypedDict):
     flows: NotRequired[ReplayedFlows]
     match: NotRequired[MatchConfig | None]
     interface: NotRequired[str | None]
+
+
+VoiceConfig = TypedDict("VoiceConfig", {
+    "codec": 'NotRequired[Codec]',
+    "jitter-buffer": 'NotRequired[JitterBuffer]',
+    "talk-spurts": 'NotRequired[TalkSpurts | None]',
+})
+
+
+class JitterBuffer(TypedDict):
+    fixed: NotRequired[Time]
+    adaptive: NotRequired[AdaptiveBuffer]
+
+
+class AdaptiveBuffer(TypedDict):
+    nominal: NotRequired[Time]
+    most: NotRequired[Time]
+    gain: NotRequired[float]
+
+
+class TalkSpurts(TypedDict):
+    talk: NotRequired[Time]
+    silence: NotRequired[Time]
+
+
+GameConfig = TypedDict("GameConfig", {
+    "tick-rate": 'NotRequired[PacketRate]',
+    "command-rate": 'NotRequired[PacketRate | None]',
+    "command": 'NotRequired[ByteSize]',
+    "snapshot": 'NotRequired[ByteSize]',
+})
 
 
 class BulkConfig(TypedDict):
@@ -735,6 +833,61 @@ WebConfig = TypedDict("WebConfig", {
 })
 
 
+VideoConfig = TypedDict("VideoConfig", {
+    "tcp": 'TcpConfig',
+    "ladder": 'NotRequired[list[Rate]]',
+    "segment": 'NotRequired[Time]',
+    "buffer": 'NotRequired[Time]',
+    "starts-with": 'NotRequired[Time]',
+    "adaptation": 'NotRequired[Adaptation]',
+    "request": 'NotRequired[ByteSize]',
+})
+
+
+class Adaptation(TypedDict):
+    throughput: NotRequired[ThroughputRule]
+    bba: NotRequired[BbaRule]
+    bola: NotRequired[BolaRule]
+
+
+class ThroughputRule(TypedDict):
+    safety: NotRequired[float]
+    segments: NotRequired[int]
+
+
+class BbaRule(TypedDict):
+    reservoir: NotRequired[Time | None]
+    cushion: NotRequired[Time | None]
+
+
+BolaRule = TypedDict("BolaRule", {
+    "gamma-p": 'NotRequired[float]',
+})
+
+
+PageConfig = TypedDict("PageConfig", {
+    "tcp": 'TcpConfig',
+    "connections": 'NotRequired[int]',
+    "html": 'NotRequired[ByteSize]',
+    "scripts": 'NotRequired[ObjectsConfig]',
+    "images": 'NotRequired[ObjectsConfig]',
+    "request": 'NotRequired[ByteSize]',
+    "parse": 'NotRequired[Time]',
+    "tls-round-trips": 'NotRequired[int]',
+    "think": 'NotRequired[Time]',
+})
+
+
+class ObjectsConfig(TypedDict):
+    count: int
+    size: ByteSize
+
+
+class SpeedTestConfig(TypedDict):
+    tcp: TcpConfig
+    connections: NotRequired[int]
+
+
 MeasureConfig = TypedDict("MeasureConfig", {
     "warmup": 'NotRequired[Time]',
     "queues": 'NotRequired[list[QueueProbeConfig]]',
@@ -798,9 +951,10 @@ MeterScope = Literal["aggregate", "flow"]
 Action = Literal["transmit", "drop", "continue"] | ActionParameters
 CopyField = Literal["dscp", "precedence", "cos", "mpls-exp", "label", "color"]
 CopyDefault = str | int
-SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq"]
+SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq", "hfsc", "htb"]
 Guideline = Literal["formal", "ancestor-only", "top-level"]
 Turns = Literal["weighted", "packet"]
+Cells = Literal["none", "atm"]
 ShapeForm = Literal["average", "peak"]
 PoliceWhen = Literal["congested", "always"]
 Law = Literal["floyd-1993", "ns-2-1999", "ns-2.35", "ns-2.35-dsred", "ns-2.35-rio", "linux-red", "linux-red-in-class", "linux-gred", "cisco"]
@@ -821,6 +975,10 @@ PieDelay = Literal["departure-rate", "sojourn"]
 PieSpacing = Literal["random", "derandomized"]
 DualPi2Law = Literal["rfc", "linux"]
 CoupledQueues = Literal["two", "one"]
+LowLatencyEcn = Literal["l4s", "any-ect"]
+CakeTins = Literal["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"]
+CakeIsolation = Literal["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"]
+CakeCells = Literal["none", "atm", "ptm"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
 PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters
@@ -828,6 +986,7 @@ PeriodLaw = Literal["deterministic", "exponential"] | PeriodLawParameters
 CutGap = Literal["carried", "dropped"]
 SizeLaw = Literal["fixed", "exponential"]
 ReplayedFlows = Literal["as-captured", "one"]
+Codec = Literal["g711", "g711-no-plc", "g729a-vad", "g723.1-vad", "gsm-efr", "g726-32", "g728", "g729"]
 Profile = Literal["ns2-reno-1999", "linux-2.0", "linux-2.2", "rfc5681-reno", "linux-modern", "linux-6", "freebsd", "windows-11"]
 Headers = Literal["added", "included"]
 InitialWindow = Literal["rfc5681"] | InitialWindowParameters
