@@ -14,7 +14,7 @@ pub struct Telephony {
     pub codec: &'static Planning,
     /// Playout is this much later than the packet with the least delay would allow, seconds.
     pub jitter_buffer_s: f64,
-    /// BurstR of G.107: 1 for losses at random.
+    /// `BurstR` of G.107: 1 for losses at random.
     pub burst_ratio: f64,
     /// The advantage factor A of G.107: 0 for telephones on a wire.
     pub advantage: f64,

@@ -354,10 +354,7 @@ proptest! {
         let mut port = port(&config, framing);
         let header = if is_linux { framing.queued_header() } else { 0 };
         let spare = Streams::new(9, 9).stream();
-        let make = move || match is_linux {
-            true => Law::Kernel(kernel(update_ms * 1000, header, spare.clone())),
-            false => Law::Rfc(rfc(timestamps, derandomizes, update_ms * 1000, spare.clone())),
-        };
+        let make = move || if is_linux { Law::Kernel(kernel(update_ms * 1000, header, spare.clone())) } else { Law::Rfc(rfc(timestamps, derandomizes, update_ms * 1000, spare.clone())) };
         let mut plain = PlainFq {
             flows: BTreeMap::new(),
             new: VecDeque::new(),

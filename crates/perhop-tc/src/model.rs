@@ -16,7 +16,7 @@ pub(crate) struct Device {
     pub(crate) mtu: Option<u64>,
 }
 
-/// Linux: `DEFAULT_TX_QUEUE_LEN` of include/net/pkt_sched.h.
+/// Linux: `DEFAULT_TX_QUEUE_LEN` of `include/net/pkt_sched.h`.
 const TX_QUEUE_LEN: u64 = 1000;
 /// Linux: `ETH_DATA_LEN`.
 const MTU: u64 = 1500;

@@ -153,7 +153,7 @@ impl Session {
             "qdisc" | "class" | "filter" => self.tc(number, words),
             "ip" => self.ip(number, words),
             "ethtool" => {
-                self.say_irrelevant(number, "packets of perhop are not joined, its links have rates")
+                self.say_irrelevant(number, "packets of perhop are not joined, its links have rates");
             }
             other => self.other(number, other),
         }

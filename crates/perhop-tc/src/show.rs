@@ -268,13 +268,10 @@ impl Session {
             }
             words.next();
         }
-        let device = match device {
-            Some(name) => Some(self.device(&name, number)),
-            None => {
-                let major = head.parent.unwrap_or(0);
-                let only = || (self.devices.len() == 1).then_some(0);
-                self.devices.iter().position(|device| device.of_major(major).is_some()).or_else(only)
-            }
+        let device = if let Some(name) = device { Some(self.device(&name, number)) } else {
+            let major = head.parent.unwrap_or(0);
+            let only = || (self.devices.len() == 1).then_some(0);
+            self.devices.iter().position(|device| device.of_major(major).is_some()).or_else(only)
         };
         let Some(device) = device else {
             return self.log.not_modelled(number, "of which device? write `tc filter show dev NAME` above");

@@ -143,7 +143,7 @@ pub(crate) fn integer(text: &str, base: u32) -> Option<u64> {
         (base, _) => (text, base),
     };
     let value = u64::from_str_radix(digits, base).ok()?;
-    (!digits.starts_with('+') && value <= u64::from(u32::MAX)).then_some(value)
+    (!digits.starts_with('+') && u32::try_from(value).is_ok()).then_some(value)
 }
 
 /// The number of a class, `1:10`, or of a queueing discipline, `1:`; hexadecimal on both sides.
@@ -160,12 +160,9 @@ pub(crate) fn class_id(text: &str) -> Option<u32> {
         digits => u32::from_str_radix(digits.strip_prefix("0x").unwrap_or(digits), 16).ok(),
     };
     let (major, minor) = text.split_once(':').map_or((None, text), |(major, minor)| (Some(major), minor));
-    let (major, minor) = match major {
-        Some(major) => (part(major)?, part(minor)?),
-        None => {
-            let whole = part(minor).filter(|_| !minor.is_empty())?;
-            return Some(whole);
-        }
+    let (major, minor) = if let Some(major) = major { (part(major)?, part(minor)?) } else {
+        let whole = part(minor).filter(|_| !minor.is_empty())?;
+        return Some(whole);
     };
     (major <= 0xffff && minor <= 0xffff).then_some(major << 16 | minor)
 }

@@ -29,7 +29,7 @@ impl Played {
     pub fn mean_playout_s(&self) -> f64 {
         self.playout_s / self.arrived as f64
     }
-    /// BurstR of G.107: the mean length of runs of missing packets by that of losses at random, which is
+    /// `BurstR` of G.107: the mean length of runs of missing packets by that of losses at random, which is
     /// 1 / (1 - p).
     pub fn burst_ratio(&self) -> f64 {
         if self.runs == 0 {
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!((played.missing, played.runs), (3, 1));
     }
 
-    /// Losses at random with probability p have runs of 1 / (1 - p), so BurstR is 1.
+    /// Losses at random with probability p have runs of 1 / (1 - p), so `BurstR` is 1.
     #[test]
     fn losses_at_random_have_a_burst_ratio_of_one() {
         let mut state = 1u64;
@@ -192,7 +192,7 @@ mod tests {
     fn an_adaptive_buffer_changes_between_talk_spurts_only() {
         let mut log = packets(&[(0, 10), (1, 41), (2, 50), (3, 50), (4, 51)]);
         for packet in &mut log[3..] {
-            packet.sent = packet.sent + ms(500);
+            packet.sent += ms(500);
         }
         let adaptive = AdaptiveBuffer { nominal: ms(30), most: ms(200), gain: 0.0 };
         let voice = VoiceConfig {

@@ -88,7 +88,7 @@ impl Cobalt {
     /// `from`, and an interval divided by the root of the count; in nanoseconds, as Linux counts.
     fn control(&self, from: Time, settings: &CobaltSettings) -> Time {
         let nanoseconds = u128::from(settings.interval.as_picoseconds() / 1000);
-        from + Time::from_nanoseconds((nanoseconds * u128::from(self.root) >> 32) as u64)
+        from + Time::from_nanoseconds(((nanoseconds * u128::from(self.root)) >> 32) as u64)
     }
 
     /// A packet leaves the queue at `now`. Linux, `cobalt_should_drop`.

@@ -26,7 +26,7 @@ impl ByteTime {
     }
     #[inline]
     pub(super) fn of(&self, bytes: u32) -> Time {
-        Time::from_picoseconds(u64::from(bytes) * self.per_byte >> self.shift)
+        Time::from_picoseconds((u64::from(bytes) * self.per_byte) >> self.shift)
     }
 }
 
@@ -63,12 +63,12 @@ impl Pace {
     #[inline]
     pub(super) fn sent(&mut self, bytes: u32) {
         let takes = self.byte_time.of(bytes);
-        self.next = self.next + takes;
+        self.next += takes;
         self.failsafe = self.failsafe + takes + Time::from_picoseconds(takes.as_picoseconds() / 2);
     }
     /// A packet that counts `bytes` has come this far and is dropped.
     pub(super) fn dropped(&mut self, bytes: u32) {
-        self.next = self.next + self.byte_time.of(bytes);
+        self.next += self.byte_time.of(bytes);
     }
 }
 
@@ -91,7 +91,7 @@ impl TinClock {
     pub(super) fn sent(&mut self, now: Time, bytes: u32) {
         let takes = self.byte_time.of(bytes);
         if self.next < now {
-            self.next = self.next + takes;
+            self.next += takes;
         } else {
             self.next = self.next.max(now + takes);
         }

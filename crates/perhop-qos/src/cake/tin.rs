@@ -198,7 +198,7 @@ impl Tin {
         let load = self.sources.load(flow.source).max(self.destinations.load(flow.destination)).max(1);
         let part = u32::from(u16::MAX / load);
         let dither = (random.bits() >> 48) as u32;
-        (self.settings.quantum * part + dither >> 16).cast_signed()
+        ((self.settings.quantum * part + dither) >> 16).cast_signed()
     }
 
     /// The flow whose turn it is, the decaying ones first where `looks_at_decaying`, and the list it is in.

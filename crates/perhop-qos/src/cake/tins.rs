@@ -18,7 +18,7 @@ pub enum CakeTins {
     /// `best-effort` (all others).
     #[default]
     Diffserv3,
-    /// `bulk` (LE, CS1) up to a sixteenth, `video` (AF2x, AF3x, AF4x, CS2, CS3, TOS 4) up to a half, `voice`
+    /// `bulk` (LE, CS1) up to a sixteenth, `video` (`AF2x`, `AF3x`, `AF4x`, CS2, CS3, TOS 4) up to a half, `voice`
     /// (CS4 to CS7, EF, VA) up to a quarter, and `best-effort` (all others).
     Diffserv4,
     /// Eight tins by kinds of applications, each with seven eighths of the bandwidth of the one below.
@@ -69,7 +69,7 @@ impl CakeTins {
                 .map(|share| (bytes_per_second >> share.shift, whole >> share.shift))
                 .collect();
         }
-        let next = |&(rate, weight): &(u64, i64)| Some((rate * 7 >> 3, weight * 7 >> 3));
+        let next = |&(rate, weight): &(u64, i64)| Some(((rate * 7) >> 3, (weight * 7) >> 3));
         std::iter::successors(Some((bytes_per_second, 256)), next).take(8).collect()
     }
 

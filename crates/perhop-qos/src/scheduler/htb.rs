@@ -207,15 +207,12 @@ impl Scheduler for Htb {
             return Some(direct);
         }
         self.decision = self.choose(nanoseconds(now));
-        match self.decision {
-            Some(Decision::Leaf { child, .. }) => Some(child),
-            _ => {
-                let due = (0..LEVELS).filter_map(|level| self.next_event(level)).min();
-                let is_backlogged = heads.iter().any(|head| *head > 0);
-                let due = due.filter(|_| is_backlogged);
-                self.held_until = due.map(|due| Time::from_nanoseconds(due.unsigned_abs()));
-                None
-            }
+        if let Some(Decision::Leaf { child, .. }) = self.decision { Some(child) } else {
+            let due = (0..LEVELS).filter_map(|level| self.next_event(level)).min();
+            let is_backlogged = heads.iter().any(|head| *head > 0);
+            let due = due.filter(|_| is_backlogged);
+            self.held_until = due.map(|due| Time::from_nanoseconds(due.unsigned_abs()));
+            None
         }
     }
 

@@ -96,8 +96,8 @@ impl Plain {
                 (bytes * 1_000_000 / rate * 1000 / 64 * 64) as i64
             };
             let (burst, ceil_burst) = (
-                burst(share.burst.map(|burst| burst.as_bytes()), rate),
-                burst(share.ceil_burst.map(|burst| burst.as_bytes()), ceil),
+                burst(share.burst.map(perhop_qos::ByteSize::as_bytes), rate),
+                burst(share.ceil_burst.map(perhop_qos::ByteSize::as_bytes), ceil),
             );
             let number = self.classes.len();
             self.classes.push(Class {
@@ -112,7 +112,7 @@ impl Plain {
                 priority: share.level.unwrap_or(0).into(),
                 quantum: share
                     .quantum
-                    .map_or((rate / divisor).clamp(1000, 200_000), |quantum| quantum.as_bytes())
+                    .map_or((rate / divisor).clamp(1000, 200_000), perhop_qos::ByteSize::as_bytes)
                     as i64,
                 tokens: burst,
                 ceil_tokens: ceil_burst,
@@ -302,7 +302,7 @@ fn takes(rate: u64, link: LinkLayerConfig, length: u32) -> i64 {
     let counted = (length + u32::from(link.overhead)).max(link.minimum_packet_unit.into());
     let counted = match link.cells {
         Cells::None => counted,
-        Cells::Atm => (counted + 47) / 48 * 53,
+        Cells::Atm => counted.div_ceil(48) * 53,
     };
     let (mut digits, mut scale) = (1_000_000_000 / u128::from(rate), 0);
     while digits < 1 << 31 && scale < 34 {

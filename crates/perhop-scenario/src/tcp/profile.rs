@@ -250,11 +250,11 @@ const LINUX_6: Parameters = Parameters {
     ..LINUX_MODERN
 };
 
-/// FreeBSD 14, base stack, files of sys/netinet. tcp_input.c: `tcp_initcwnd_segments` 10, `tcp_do_rfc3042`,
-/// `tcp_do_prr`, `tcp_do_rfc1323`; ECN only where it is asked for (`tcp_do_ecn` 2). tcp_timer.h:
+/// FreeBSD 14, base stack, files of sys/netinet. `tcp_input.c`: `tcp_initcwnd_segments` 10, `tcp_do_rfc3042`,
+/// `tcp_do_prr`, `tcp_do_rfc1323`; ECN only where it is asked for (`tcp_do_ecn` 2). `tcp_timer.h`:
 /// `TCPTV_DELACK` 40 ms, `TCPTV_MIN` 30 ms, `TCPTV_CPU_VAR` 200 ms (added to every timeout), `TCPTV_REXMTMAX`
-/// 64 s, `TCPTV_RTOBASE` 1 s; tcp_timer.c: `tcp_backoff` up to 512. tcp_input.c, `cc_ack_received`: the
-/// window grows whether it is used or not. tcp_sack.c: DSACK. HyStart++ is for the RACK stack only
+/// 64 s, `TCPTV_RTOBASE` 1 s; `tcp_timer.c`: `tcp_backoff` up to 512. `tcp_input.c`, `cc_ack_received`: the
+/// window grows whether it is used or not. `tcp_sack.c`: DSACK. HyStart++ is for the RACK stack only
 /// (`CCF_HYSTART_ALLOWED`). Windows count whole segments here, and CUBIC is Linux's.
 const FREEBSD: Parameters = Parameters {
     acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 0 },

@@ -7,7 +7,7 @@ use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_scenario::PageConfig;
 
-/// A ClientHello, and what a server answers with its certificates, bytes: what usual ones have.
+/// A `ClientHello`, and what a server answers with its certificates, bytes: what usual ones have.
 const TLS_REQUEST: u64 = 517;
 const TLS_RESPONSE: u64 = 4_000;
 

@@ -101,7 +101,7 @@ impl Player {
         let rate = self.rates[self.rung.unwrap_or_default()];
         let bits = 8.0 * self.segment_bytes(self.rung.unwrap_or_default()) as f64;
         self.throughputs.push_back(bits / (now - self.requested).as_seconds());
-        self.level = self.level + self.config.segment;
+        self.level += self.config.segment;
         if now >= self.warmup {
             self.tally.segments += 1;
             self.tally.bitrates += u128::from(rate);
@@ -125,7 +125,7 @@ impl Player {
         let now = now.min(self.stops).max(self.at);
         if self.state == State::Playing {
             let ends = self.at + self.level;
-            self.tally.played = self.tally.played + self.counted(self.at, ends.min(now));
+            self.tally.played += self.counted(self.at, ends.min(now));
             self.level = ends.saturating_sub(now);
             // A buffer that is empty just when a segment arrives does not stall.
             if ends < now {
@@ -135,7 +135,7 @@ impl Player {
             }
         }
         if self.state == State::Stalled {
-            self.tally.stalled = self.tally.stalled + self.counted(self.at, now);
+            self.tally.stalled += self.counted(self.at, now);
         }
         self.at = now;
     }
@@ -192,7 +192,7 @@ impl Player {
         }
     }
     /// Spiteri et al. (2016), BOLA-BASIC: the greatest (V v + V γp - Q) / S, with utilities v = ln(S / S₁),
-    /// the level Q and the buffer in segments, and V = (Q_max - 1) / (v_M + γp).
+    /// the level Q and the buffer in segments, and V = (`Q_max` - 1) / (`v_M` + γp).
     fn by_bola(&self, gamma_p: f64) -> usize {
         let segments = |time: Time| time.as_seconds() / self.config.segment.as_seconds();
         let size = |rung: usize| self.rates[rung] as f64;
@@ -234,7 +234,7 @@ mod tests {
             match player.next(now) {
                 Next::Request(bytes) => {
                     sizes.push(bytes);
-                    now = now + Time::from_seconds_f64(8.0 * bytes as f64 / rate);
+                    now += Time::from_seconds_f64(8.0 * bytes as f64 / rate);
                     if now < ends {
                         player.receive(now);
                     }

@@ -10,7 +10,7 @@ const VARIATION_SHIFT: u32 = 2;
 /// Back-off factor above which the estimate is discarded (RFC 6298 §5.7).
 const STALE_BACK_OFF: u32 = 8;
 
-/// FreeBSD sys/netinet/tcp_timer.h, `TCPT_RANGESET`: what a timeout has for delays of hosts.
+/// FreeBSD `sys/netinet/tcp_timer.h`, `TCPT_RANGESET`: what a timeout has for delays of hosts.
 const FREEBSD_SLOP: Time = Time::from_milliseconds(200);
 
 /// The clock of a host: it counts whole ticks.

@@ -122,7 +122,7 @@ fn port(device: &Device, log: &mut Log) -> Port {
     let mut tree = tree::Tree { device, log, bandwidth: None };
     let queueing = tree.queueing();
     let bandwidth = tree.bandwidth;
-    let stab = device.root().and_then(|root| tree::stab(root)).unwrap_or(0);
+    let stab = device.root().and_then(tree::stab).unwrap_or(0);
     let overhead = (ETHERNET as i64 + stab).clamp(-64, 255) as i32;
     let mut output = conditioners::of(device, HOOK_EGRESS, overhead, log);
     if queueing.is_some() {

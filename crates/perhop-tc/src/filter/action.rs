@@ -221,12 +221,9 @@ fn skbedit(session: &mut Session, number: usize, words: &mut Words) -> Vec<Actio
             "mark" => {
                 words.next();
                 let text = words.next().unwrap_or_default();
-                match units::integer(text, 0).and_then(|value| u8::try_from(value).ok()) {
-                    Some(label) => found.push(Action::Label(label)),
-                    None => {
-                        session.log.not_modelled(number, format!("mark {text}: marks of perhop end at 255"));
-                        found.push(Action::Unseen);
-                    }
+                if let Some(label) = units::integer(text, 0).and_then(|value| u8::try_from(value).ok()) { found.push(Action::Label(label)) } else {
+                    session.log.not_modelled(number, format!("mark {text}: marks of perhop end at 255"));
+                    found.push(Action::Unseen);
                 }
             }
             "priority" | "queue_mapping" | "ptype" => {

@@ -75,12 +75,9 @@ pub(super) fn read(
     }
     condition(session, number, family, body);
     if let Some((value, mask)) = mark {
-        match labels(value, mask) {
-            Some(labels) => body.condition.matches.label = Some(OneOrMany(labels)),
-            None => {
-                session.log.not_modelled(number, "marks of perhop are numbers up to 255");
-                body.condition.is_unseen = true;
-            }
+        if let Some(labels) = labels(value, mask) { body.condition.matches.label = Some(OneOrMany(labels)) } else {
+            session.log.not_modelled(number, "marks of perhop are numbers up to 255");
+            body.condition.is_unseen = true;
         }
     }
     body.condition.is_unseen |= is_linked;

@@ -97,6 +97,6 @@ impl Pace {
             Cells::None => length,
             Cells::Atm => length.div_ceil(CELL.1).saturating_mul(CELL.0),
         };
-        (u128::from(bytes) * u128::from(self.byte) >> self.shift) as i64
+        ((u128::from(bytes) * u128::from(self.byte)) >> self.shift) as i64
     }
 }

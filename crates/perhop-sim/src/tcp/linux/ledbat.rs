@@ -11,12 +11,12 @@ use super::acknowledged::Ack;
 const TARGET: f64 = 100_000.0;
 /// RFC 6817 §2.5: GAIN is at most 1, so that growth is at most that of Reno.
 const GAIN: f64 = 1.0;
-/// RFC 6817 §2.5: ALLOWED_INCREASE SHOULD be 1, MIN_CWND SHOULD be 2; segments.
+/// RFC 6817 §2.5: `ALLOWED_INCREASE` SHOULD be 1, `MIN_CWND` SHOULD be 2; segments.
 const ALLOWED_INCREASE: u32 = 1;
 const LEAST_WINDOW: f64 = 2.0;
-/// RFC 6817 §2.5: BASE_HISTORY SHOULD be 10, minutes.
+/// RFC 6817 §2.5: `BASE_HISTORY` SHOULD be 10, minutes.
 const BASE_HISTORY: usize = 10;
-/// CURRENT_FILTER, which the standard leaves open; four in ns-3's TcpLedbat and in tcp_ledbat for Linux.
+/// `CURRENT_FILTER`, which the standard leaves open; four in ns-3's `TcpLedbat` and in `tcp_ledbat` for Linux.
 const CURRENT_FILTER: usize = 4;
 /// Microseconds.
 const MINUTE: u64 = 60_000_000;
@@ -60,7 +60,7 @@ impl Ledbat {
         self.current[self.next] = delay;
         self.next = (self.next + 1) % CURRENT_FILTER;
     }
-    /// FILTER(current_delays) - MIN(base_delays).
+    /// `FILTER(current_delays)` - `MIN(base_delays)`.
     fn queueing_delay(&self) -> u64 {
         let least = |delays: &[u64]| delays.iter().copied().min().unwrap_or(0);
         // What was measured last may be older than the base.

@@ -96,7 +96,7 @@ impl LinuxSender {
     }
     /// Data are sent after none were in flight.
     pub(in crate::tcp::linux) fn restart_bbr(&mut self, stream: &Sender, now: Time) {
-        self.tell(stream, now, |bbr, facts| bbr.on_first_in_flight(facts));
+        self.tell(stream, now, super::Bbr::on_first_in_flight);
     }
     fn tell(&mut self, stream: &Sender, now: Time, what: impl FnOnce(&mut super::Bbr, &mut Facts)) {
         if self.bbr.is_none() {
@@ -169,6 +169,6 @@ impl LinuxSender {
     }
     /// The last recovery was spurious. The time does not matter.
     pub(in crate::tcp::linux) fn tell_undo(&mut self, stream: &Sender) {
-        self.tell(stream, stream.last_sent, |bbr, facts| bbr.undo(facts));
+        self.tell(stream, stream.last_sent, super::Bbr::undo);
     }
 }
