@@ -27,7 +27,10 @@ def wred() -> perhop.Results:
     return perhop.run(ROOT / "examples" / "wred.perhop.yaml", replications=2, set=SAMPLED)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in perhop.plot.KINDS if kind != "cwnd"])
+# Connections and pages are those of other scenarios.
+@pytest.mark.parametrize(
+    "kind", [kind for kind in perhop.plot.KINDS if kind not in ("cwnd", "page-load-cdf")]
+)
 def test_every_kind_is_drawn_with_units_and_caption(wred: perhop.Results, kind: str, tmp_path: Path) -> None:
     for number, chart in enumerate(perhop.plot.charts(wred, kind)):
         assert chart.kind == kind

@@ -44,7 +44,8 @@ def every_kind(folder: Path) -> list[Chart]:
     charts = [*perhop.plot.possible(wred), *perhop.plot.possible(perhop.run(file))]
     study = perhop_study(folder)
     charts += [*sweep.share(), *named.share(), *study_charts(study, "published")]
-    return [*charts, curve(), ellipses()]
+    home = perhop.run(ROOT / "examples" / "applications.perhop.yaml", duration="14s")
+    return [*charts, perhop.plot.page_load_cdf(home), curve(), ellipses()]
 
 
 def perhop_study(folder: Path) -> Path:
