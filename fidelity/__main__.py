@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, ns2, router
+from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, live_tcp, ns2, router
 from fidelity.document import Part, page
 from fidelity.simulating import QUICK, WHOLE, Effort
 
 PAGE = Path(__file__).parents[1] / "docs" / "fidelity.md"
-PEERS = ("analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "linux-gred", "l4s", "kernel")
+PEERS = ("analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "linux-gred", "l4s", "kernel", "live-tcp")
 
 
 def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
@@ -29,6 +29,7 @@ def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
         "linux-gred": linux_gred.part,
         "l4s": l4s.part,
         "kernel": kernel.part,
+        "live-tcp": live_tcp.part,
     }
     return [makers[peer](effort) for peer in PEERS if peer in only]
 

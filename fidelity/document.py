@@ -14,7 +14,7 @@ INTRODUCTION = """\
 
 perhop beside everything that it can be compared with: theory, ns-2, the queueing disciplines of Linux, and
 what real routers were seen to do. `make fidelity` measures all of it and writes this page. Seeds are fixed:
-but for the part about Linux, the same perhop gives the same numbers.
+but for the last two parts, the same perhop gives the same numbers.
 
 A value has half of its 95 % interval behind ±. Every row says by which rule the two values agree: *chance* is
 the root of the sum of the squares of both halves; what stands beside it comes on top. Where chance alone

@@ -47,6 +47,9 @@ WANTED = {
     "sfq": "",
     "ets": "bands 3",
     "netem": "delay 10ms",
+    "codel": "",
+    "fq_codel": "",
+    "pie": "",
 }
 
 # Sends datagrams at even distances: ports with packets per second, payload bytes, seconds.
@@ -109,6 +112,15 @@ def _classes(*shares: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def _managed(words: str) -> tuple[str, ...]:
+    """Return the commands for a queue below a class of HTB that carries 2 Mb/s."""
+    return (
+        "qdisc add root handle 1: htb default 1",
+        "class add parent 1: classid 1:1 htb rate 2mbit",
+        f"qdisc add parent 1:1 handle 2: {words}",
+    )
+
+
 def _htb(parent: str, *classes: str) -> tuple[str, ...]:
     """Return the commands for classes of HTB, each with a FIFO of 50 packets and the port 5000 + number."""
     buckets = f"burst {BURST}b cburst {BURST}b"
@@ -134,7 +146,11 @@ def _buckets(parent: str, *shares: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fifo(limit: str) -> dict[str, Any]:
-    return {"classes": [{"name": "class 0", "buffer": {"tail-drop": {"limit": limit}}}]}
+    return _one({"tail-drop": {"limit": limit}})
+
+
+def _one(buffer: dict[str, Any]) -> dict[str, Any]:
+    return {"classes": [{"name": "class 0", "buffer": buffer}]}
 
 
 CASES = (
@@ -151,11 +167,7 @@ CASES = (
     Case(
         "pfifo below htb",
         "2 Mb/s, limit 20 packets, 3 Mb/s offered",
-        (
-            "qdisc add root handle 1: htb default 1",
-            "class add parent 1: classid 1:1 htb rate 2mbit",
-            "qdisc add parent 1:1 handle 2: pfifo limit 20",
-        ),
+        _managed("pfifo limit 20"),
         _fifo("20 packets"),
         "2Mb/s",
         ((0, 3e6),),
@@ -165,16 +177,25 @@ CASES = (
     Case(
         "bfifo below htb",
         "2 Mb/s, limit 20000 bytes, 3 Mb/s offered",
-        (
-            "qdisc add root handle 1: htb default 1",
-            "class add parent 1: classid 1:1 htb rate 2mbit",
-            "qdisc add parent 1:1 handle 2: bfifo limit 20000",
-        ),
+        _managed("bfifo limit 20000"),
         _fifo("20000B"),
         "2Mb/s",
         ((0, 3e6),),
         ("rate", "loss", "queue"),
         ("bfifo", "htb"),
+    ),
+    *(
+        Case(
+            f"{discipline} below htb",
+            "2 Mb/s, 2.4 Mb/s offered",
+            _managed(discipline),
+            _one({buffer: {"law": "linux"}}),
+            "2Mb/s",
+            ((0, 2.4e6),),
+            ("rate", "loss", "queue"),
+            (discipline, "htb"),
+        )
+        for discipline, buffer in (("codel", "codel"), ("fq_codel", "fq-codel"), ("pie", "pie"))
     ),
     Case(
         "htb",

@@ -14,7 +14,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT))
 from fidelity import __main__ as command
-from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, ns2, router
+from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, live_tcp, ns2, router
 from fidelity.comparison import BY_CHANCE, Comparison, Rule, Value, estimate
 from fidelity.document import Part, page
 from fidelity.linux_tcp import EXTRAS
@@ -186,7 +186,8 @@ def test_another_discipline_would_be_missed() -> None:
 
 def test_a_peer_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    for made in (ns2.part(QUICK), kernel.part(QUICK)):
+    monkeypatch.setattr(live_tcp, "offered_congestion_controls", lambda: ["reno"])
+    for made in (ns2.part(QUICK), kernel.part(QUICK), live_tcp.part(QUICK)):
         assert made.comparisons == () and len(made.skipped) == 1
 
 
@@ -195,7 +196,7 @@ def test_the_page_in_the_documentation_is_one_of_these() -> None:
     headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
     assert headings[0] == "Misses"
     assert {"Theory", "Routers", "ns-2"} <= set(headings)
-    linux = ("Linux's TCP", "Linux's queues and TCP", "Linux's GRED and TCP", "L4S", "Linux")
+    linux = ("Linux's TCP", "Linux's queues and TCP", "Linux's GRED and TCP", "L4S", "Linux", "Live TCP")
     for title in ("Theory", "Routers", "ns-2", *linux):
         row = re.search(rf"^\| {title} \| (\d+) \| (\d+) \| (\d+) \|", text, flags=re.MULTILINE)
         assert row is not None
@@ -204,8 +205,8 @@ def test_the_page_in_the_documentation_is_one_of_these() -> None:
     assert "fidelity" in (ROOT / "docs" / "index.md").read_text().splitlines()
     for file in ("README.md", "CONTRIBUTING.md"):
         assert "docs/fidelity.md" in (ROOT / file).read_text(), file
-    peers = {"analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "linux-gred", "l4s", "kernel"}
-    assert set(command.PEERS) == peers
+    of_linux = {"linux-tcp", "linux-aqm", "linux-gred", "l4s", "kernel", "live-tcp"}
+    assert set(command.PEERS) == {"analytic", "router", "ns-2"} | of_linux
 
 
 def _section(text: str, title: str) -> str:
