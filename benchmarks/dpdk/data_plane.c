@@ -19,6 +19,7 @@
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 #include <rte_meter.h>
+#include <rte_pie.h>
 #include <rte_red.h>
 #include <rte_sched.h>
 
@@ -306,6 +307,54 @@ static void port(const char *name, unsigned burst, struct rte_mempool *pool)
 	rte_sched_port_free(port);
 }
 
+/* ---- one queue, without a port around it ---- */
+
+#define LIMIT 64
+
+/* The queue: lengths of packets, and when the next packet may leave, in cycles. */
+static struct {
+	uint32_t lengths[LIMIT], first, packets;
+	double now;
+} fifo;
+static struct rte_pie pie_state;
+static struct rte_pie_config pie_config;
+
+/* Packet n comes, after a burst up to 32 leave at 100 Gb/s; 1 if it was dropped, by PIE or for want of room. */
+static inline int join(uint64_t n, unsigned burst, double cycles_per_byte, bool managed)
+{
+	uint32_t length = length_of(n % PACKETS);
+	bool dropped = fifo.packets == LIMIT;
+	if (managed)
+		dropped |= rte_pie_enqueue(&pie_config, &pie_state, fifo.packets, length, (uint64_t)fifo.now) != 0;
+	if (!dropped)
+		fifo.lengths[(fifo.first + fifo.packets++) % LIMIT] = length;
+	if (n % burst == burst - 1)
+		for (int left = 0; left < BURST && fifo.packets > 0; left++) {
+			uint32_t leaving = fifo.lengths[fifo.first++ % LIMIT];
+			fifo.packets--;
+			fifo.now += leaving * cycles_per_byte;
+			if (managed) {
+				/* As rte_sched does. */
+				pie_state.qlen--;
+				pie_state.qlen_bytes -= leaving;
+				rte_pie_dequeue(&pie_state, leaving, (uint64_t)fifo.now);
+			}
+		}
+	return dropped;
+}
+
+/* What PIE adds to the plainest queue; its parameters are those of RFC 8033, in milliseconds. */
+static void one_queue(const char *name, unsigned burst, bool managed)
+{
+	if (!wanted(name))
+		return;
+	if (rte_pie_config_init(&pie_config, 15, 15, 150, LIMIT) != 0 || rte_pie_rt_data_init(&pie_state) != 0)
+		fail("PIE's parameters");
+	memset(&fifo, 0, sizeof fifo);
+	double cycles_per_byte = (double)rte_get_tsc_hz() / UINT64_C(12500000000);
+	TIME(name, join(n, burst, cycles_per_byte, managed));
+}
+
 /* Starts DPDK without huge pages, devices or files, so that it runs anywhere, and free to move between processors. */
 static void start_dpdk(char *program)
 {
@@ -340,6 +389,10 @@ int main(int argc, char **argv)
 		red("below-min", instances, 1, 31);
 		red("in-region", instances, 33, 63);
 	}
+	one_queue("one-queue/tail-drop/light", BURST, false);
+	one_queue("one-queue/tail-drop/overloaded", 40, false);
+	one_queue("one-queue/pie/light", BURST, true);
+	one_queue("one-queue/pie/overloaded", 40, true);
 	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", MBUFS, 256, 0, 128, SOCKET_ID_ANY);
 	if (pool == NULL)
 		fail("no memory for packets");
