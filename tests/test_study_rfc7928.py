@@ -67,7 +67,9 @@ VERDICTS = {
     "aggressive": "partly",
     "overload": "agrees",
     "isolation": "partly",
+    "less-than-best-effort": "partly",
     "rtt-fairness": "partly",
+    "capacity": "partly",
     "bursts": "agrees",
     "series": "partly",
 }
