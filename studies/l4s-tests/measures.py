@@ -1,0 +1,33 @@
+"""What is measured of two flows: how they share."""
+
+from __future__ import annotations
+
+from perhop.results import Results
+
+
+def first_percent(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the share of the first flow in the goodput; per replication."""
+    return [100 * first / (first + second) for first, second in rates(results)]
+
+
+def ratio(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return how many times the goodput of the second flow the first has."""
+    return [first / second for first, second in rates(results)]
+
+
+def prague_over_cubic(results: Results, case: dict[str, str]) -> list[float]:
+    """Return how many times CUBIC's goodput Prague has, which is the first flow."""
+    return ratio(results, case)
+
+
+def rates(results: Results) -> list[tuple[float, float]]:
+    """Return the goodput of both flows, b/s; per replication."""
+    assert results.tcp is not None
+    found = []
+    for number in range(results.replications):
+        of = {
+            name: float(results.tcp.filter(**{"class": name, "replication": number})["goodput_bps"].sum())
+            for name in ("first", "second")
+        }
+        found.append((of["first"], of["second"]))
+    return found

@@ -1,0 +1,23 @@
+"""The study l4s-tests, through the command line."""
+
+from __future__ import annotations
+
+from conftest import Command
+
+
+def test_one_queue_that_marks_by_rfc_3168(perhop: Command) -> None:
+    """Prague in one queue with others: scenario 6."""
+    arguments = ("--only", "s6", "--no-sensitivity", "--replications", "1", "--json")
+    ended = perhop("study", "run", "l4s-tests", *arguments)
+    assert ended.code in (0, 4), ended.err
+    shares = [one for one in ended.json()["figures"] if one["metric"] == "first_percent"]
+    assert len(shares) == 16
+    assert {one["verdict"] for one in shares} == {"agrees"}
+
+
+def test_every_table_of_scenario_1_is_there(perhop: Command) -> None:
+    shown = perhop("study", "show", "l4s-tests")
+    assert shown.code == 0, shown.err
+    for queue in ("dualpi2", "pfifo", "fq_codel"):
+        for rate in (10, 50):
+            assert f"s1:{queue}-{rate}" in shown.out
