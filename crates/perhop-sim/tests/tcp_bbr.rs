@@ -142,8 +142,8 @@ fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
             "{congestion:?}: {doubling} s for two doublings"
         );
         let left = samples.iter().find(|sample| sample.model.mode != BbrMode::Startup).expect("it ends").at;
-        // From 80 % on it cannot grow by a quarter any more. Version 1 looks when a round begins; version 3 at
-        // every acknowledgment, and counts beginnings of rounds, of which the first may come at once.
+        // From 80 % on it cannot grow by a quarter any more. Version 1 looks when a round begins; version 3
+        // at every acknowledgment, and counts beginnings of rounds, of which the first may come at once.
         let full = reaches(0.8);
         let between = rounds(&samples).iter().filter(|begin| full < **begin && **begin <= left).count();
         let expected = if congestion == CongestionControl::Bbr { 3..=5 } else { 2..=4 };
