@@ -8,7 +8,22 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 # Values that some option takes and others refuse.
-_VALUES = ("10", "5ms", "10mbit", "10mbps", "15k", "1.5Mbit", "10%", "0.02", "0x1f", "-3", "abc", "8kbit/8", "2e3", "")
+_VALUES = (
+    "10",
+    "5ms",
+    "10mbit",
+    "10mbps",
+    "15k",
+    "1.5Mbit",
+    "10%",
+    "0.02",
+    "0x1f",
+    "-3",
+    "abc",
+    "8kbit/8",
+    "2e3",
+    "",
+)
 #: Options by discipline, with what must stand beside them.
 OPTIONS: dict[str, tuple[str, str]] = {
     "pfifo": ("", "limit"),
@@ -17,7 +32,10 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "fq_codel": ("", "limit flows quantum target interval ce_threshold memory_limit drop_batch ecn flow"),
     "pie": ("", "limit target tupdate alpha beta ecn bytemode dq_rate_estimator burst"),
     "fq_pie": ("", "limit flows target tupdate alpha beta quantum memory_limit ecn_prob ecn"),
-    "red": ("limit 60000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit", "limit max burst probability ecn"),
+    "red": (
+        "limit 60000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit",
+        "limit max burst probability ecn",
+    ),
     "sfq": ("", "limit depth divisor flows quantum perturb headdrop"),
     "tbf": ("rate 1mbit burst 5k limit 9k", "mpu overhead linklayer rate latency peakrate mtu"),
     "prio": ("", "bands priomap"),
@@ -46,7 +64,9 @@ def verdicts(within: list[str], all_: list[str]) -> dict[str, bool | None]:
     def verdict(command: str) -> bool | None:
         ended = subprocess.run([*within, *command.split()], capture_output=True, text=True, check=False)
         if ended.returncode == 0 or _LACKS.search(ended.stderr):
-            subprocess.run([*within, *"tc qdisc del dev near0 root".split()], capture_output=True, check=False)
+            subprocess.run(
+                [*within, *["tc", "qdisc", "del", "dev", "near0", "root"]], capture_output=True, check=False
+            )
             return True
         return None if _KERNEL.search(ended.stderr) else False
 

@@ -145,7 +145,9 @@ def _whole(report: RouterReport) -> list[Finding]:
         found.append(_of_file("little-recognized", "nothing to check: the file has no commands", None))
     elif known < _LITTLE * total:
         message = f"{known} of {total} lines are commands that perhop knows"
-        found.append(_of_file("little-recognized", message, "is it a configuration of Cisco IOS or IOS-XE, or of tc?"))
+        found.append(
+            _of_file("little-recognized", message, "is it a configuration of Cisco IOS or IOS-XE, or of tc?")
+        )
     dialect = unsupported(report.get("platform"))
     if dialect:
         message = f"this is a configuration of {dialect}, which perhop does not model"

@@ -54,7 +54,9 @@ def router_text(file: Path) -> str | None:
         # Reading it as a scenario reports the error.
         return None
     text = _core.router_text(content)
-    is_router = file.suffix in (".cfg", ".tc") or (not _SCENARIO.search(text) and _core.is_router_configuration(text))
+    is_router = file.suffix in (".cfg", ".tc") or (
+        not _SCENARIO.search(text) and _core.is_router_configuration(text)
+    )
     return text if is_router else None
 
 

@@ -107,6 +107,7 @@ rules! {
     TC_RATE_IN_BYTES = "tc-rate-in-bytes" Warning;
     TC_LONG_PACKETS_DROPPED = "tc-long-packets-dropped" Warning;
     TC_UNCLASSIFIED_DROPPED = "tc-unclassified-dropped" Warning;
+    TC_UNCLASSIFIED_DIRECT = "tc-unclassified-direct" Warning;
     TC_FILTER_WITHOUT_CLASS = "tc-filter-without-class" Warning;
     TC_FILTER_ORDER = "tc-filter-order" Note;
     TC_ECN_BITS_MATCHED = "tc-ecn-bits-matched" Warning;

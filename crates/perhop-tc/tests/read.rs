@@ -297,3 +297,34 @@ fn a_rate_in_bytes_is_mended() {
     );
     assert_eq!(router.ports[0].bandwidth.map(perhop_qos::Rate::as_bits_per_second), Some(80_000_000));
 }
+
+#[test]
+fn htb_is_a_tree_of_rates() {
+    let text = "tc qdisc add dev eth0 root handle 1: htb default 30 r2q 20\n\
+                tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit ceil 10mbit burst 15k prio 3\n\
+                tc class add dev eth0 parent 1:1 classid 1:10 htb rate 2mbit ceil 10mbit prio 1 quantum 3000\n\
+                tc class add dev eth0 parent 1:1 classid 1:30 htb rate 1mbit mtu 1514 overhead 4 linklayer atm\n\
+                tc qdisc add dev eth0 parent 1:10 handle 10: fq_codel\n\
+                tc filter add dev eth0 parent 1: protocol all pref 1 handle 7 fw classid 1:10\n";
+    let (told, router) = read(text);
+    assert_eq!(told.differing().next(), None);
+    assert_eq!(router.ports[0].bandwidth.map(perhop_qos::Rate::as_bits_per_second), Some(10_000_000));
+    let queueing = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
+    assert_eq!((&queueing["scheduler"], &queueing["rate-to-quantum"]), (&json!("htb"), &json!(20)));
+    let outer = &queueing["classes"][0];
+    assert_eq!(outer["share"], json!({"rate": "10Mb/s", "ceil": "10Mb/s", "burst": "15KiB"}));
+    let inner = &outer["queueing"]["classes"];
+    assert_eq!(inner[0]["match"], json!({"label": 7}));
+    assert_eq!(inner[0]["share"], json!({"rate": "2Mb/s", "ceil": "10Mb/s", "level": 1, "quantum": "3kB"}));
+    assert_eq!(
+        inner[1]["share"],
+        json!({
+            "rate": "1Mb/s", "burst": "1514B", "ceil-burst": "1514B",
+            "link-layer": {"overhead": 4, "mpu": 0, "cells": "atm"},
+        })
+    );
+    let (told, router) = read(&text.replace("default 30", "default 1"));
+    assert_eq!(told.diagnostics[0].rule.id, "tc-unclassified-direct");
+    let queueing = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
+    assert_eq!(queueing["classes"][1]["share"], json!({"direct": true}));
+}

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use perhop_lint::rules;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig, ShapeConfig, ShapeForm, ShareConfig};
+use perhop_qos::scheduler::{
+    Cells, LinkLayerConfig, SchedulerConfig, ServiceCurveConfig, ShapeConfig, ShapeForm, ShareConfig,
+};
 use perhop_qos::{ByteSize, Dscp, QueueSize, Rate, Time};
 
 use super::buffers::{self, Above};
@@ -53,6 +55,7 @@ impl Tree<'_> {
             "prio" | "pfifo_fast" => Some(self.bands(qdisc)),
             "ets" => self.ets(qdisc),
             "drr" => self.tree(qdisc, SchedulerConfig::Drr),
+            "htb" => self.tree(qdisc, SchedulerConfig::Htb),
             "hfsc" => self.tree(qdisc, SchedulerConfig::Hfsc),
             _ => None,
         }
@@ -401,7 +404,7 @@ impl Tree<'_> {
                 }
             }
             rules = joined(rules);
-        } else if qdisc.classes.iter().any(|_| true) {
+        } else if scheduler != SchedulerConfig::Htb {
             self.tell_of_the_unclassified(qdisc, &rules);
         }
         let mut first: BTreeMap<u32, usize> = BTreeMap::new();
@@ -414,12 +417,35 @@ impl Tree<'_> {
         let mut order = Vec::new();
         self.ordered(qdisc, None, &first, &mut order, 0);
         let plan = Plan { qdisc, scheduler, rules: &rules, order: &order, first: &first, default };
-        let classes = self.level(&plan, None, 0);
-        if classes.is_empty() {
+        let mut classes = self.level(&plan, None, 0);
+        if classes.is_empty() && scheduler != SchedulerConfig::Htb {
             self.log.not_modelled(qdisc.line, format!("{}: no class with packets", qdisc.kind.name));
             return None;
         }
-        Some(QueueingConfig { scheduler, classes, ..QueueingConfig::default() })
+        let mut rate_to_quantum = None;
+        if scheduler == SchedulerConfig::Htb {
+            rate_to_quantum = qdisc.options.number("r2q").map(|divisor| divisor as u32);
+            let takes_all =
+                rules.last().is_some_and(|rule| rule.condition().is_none() && rule.target != DEFAULT);
+            if default.is_none() && !takes_all {
+                classes.push(self.direct(qdisc));
+            }
+        }
+        Some(QueueingConfig { scheduler, rate_to_quantum, classes, ..QueueingConfig::default() })
+    }
+
+    /// `htb_classify`: packets without a class wait in a queue of their own, which is served first.
+    fn direct(&mut self, qdisc: &Qdisc) -> ClassConfig {
+        let message = "htb: packets that no filter takes have no class";
+        let linux = "Linux sends them before all others and without a rate; so does perhop: write `default`";
+        self.log.found(&rules::TC_UNCLASSIFIED_DIRECT, qdisc.line, message, linux);
+        let limit = qdisc.options.number("direct_qlen").unwrap_or_else(|| self.device.tx_queue_len());
+        ClassConfig {
+            name: "direct".to_owned(),
+            share: ShareConfig { direct: Some(true), ..ShareConfig::default() },
+            buffer: Some(buffers::tail_drop(QueueSize::Packets(limit.max(1)))),
+            ..ClassConfig::default()
+        }
     }
 
     fn is_leaf(&self, qdisc: &Qdisc, id: u32) -> bool {
@@ -534,8 +560,54 @@ impl Tree<'_> {
                 let quantum = class.options.number("quantum").unwrap_or_else(|| self.device.frame());
                 ShareConfig { quantum: Some(ByteSize::from_bytes(quantum.max(1))), ..ShareConfig::default() }
             }
+            SchedulerConfig::Htb => self.buckets(class, is_leaf),
             _ => self.curves(class, is_leaf),
         }
+    }
+
+    /// `q_htb.c:htb_parse_class_opt` and `htb_change_class`.
+    fn buckets(&mut self, class: &Class, is_leaf: bool) -> ShareConfig {
+        let options = &class.options;
+        let rate = self.rate(class.line, options, "rate");
+        let ceil = self.rate(class.line, options, "ceil").or(rate);
+        if class.parent.is_none() {
+            self.bandwidth = self.bandwidth.max(ceil.map(Rate::from_bits_per_second));
+        }
+        // tc: what a rate sends in a nanosecond, its tick, and a packet of `mtu` bytes.
+        let mtu = options.number("mtu");
+        let by_mtu = |rate: Option<u64>| Some(mtu? + rate? / 8 / 1_000_000_000);
+        let bytes =
+            |name: &str, rate| options.number(name).or_else(|| by_mtu(rate)).map(ByteSize::from_bytes);
+        let of_leaf = |name: &str| options.number(name).filter(|number| is_leaf && *number > 0);
+        if !is_leaf && (options.has("prio") || options.has("quantum")) {
+            self.log.note(class.line, "prio and quantum of a class with classes inside are irrelevant");
+        }
+        ShareConfig {
+            rate: rate.map(Rate::from_bits_per_second),
+            ceil: ceil.filter(|_| options.has("ceil")).map(Rate::from_bits_per_second),
+            burst: bytes("burst", rate),
+            ceil_burst: bytes("cburst", ceil),
+            // `htb_change_class`: TC_HTB_NUMPRIO - 1.
+            level: of_leaf("prio").map(|level| level.min(7) as u16),
+            quantum: of_leaf("quantum").map(ByteSize::from_bytes),
+            link_layer: self.link_layer(class),
+            ..ShareConfig::default()
+        }
+    }
+
+    fn link_layer(&mut self, class: &Class) -> Option<LinkLayerConfig> {
+        let small = |name: &str| class.options.number(name).unwrap_or(0).min(65_535) as u16;
+        let cells = match class.options.value("linklayer") {
+            Some(Value::Word(word)) if matches!(word.as_str(), "atm" | "adsl") => Cells::Atm,
+            Some(Value::Word(word)) if word != "ethernet" => {
+                self.log
+                    .not_modelled(class.line, format!("`linklayer {word}`: ethernet and atm are modelled"));
+                Cells::None
+            }
+            _ => Cells::None,
+        };
+        let found = LinkLayerConfig { overhead: small("overhead"), minimum_packet_unit: small("mpu"), cells };
+        (found != LinkLayerConfig::default()).then_some(found)
     }
 
     fn curves(&mut self, class: &Class, is_leaf: bool) -> ShareConfig {

@@ -18,12 +18,7 @@ pub(super) const KINDS: &[Kind] = &[
         options: ETS,
         class: Some(ETS_CLASS),
     },
-    Kind {
-        name: "htb",
-        model: Model::NotModelled("its classes: perhop's own scheduler for HTB is not there yet"),
-        options: HTB,
-        class: Some(HTB_CLASS),
-    },
+    Kind { name: "htb", model: Model::Modelled("`scheduler: htb`"), options: HTB, class: Some(HTB_CLASS) },
     Kind {
         name: "hfsc",
         model: Model::Modelled("`scheduler: hfsc`"),

@@ -1,0 +1,120 @@
+"""Commands and output of Linux' tc: checked, run, converted, and held to the program itself."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import perhop as library
+from cables import Namespace, missing_right
+from conftest import ROOT, Command
+from perhop import convert
+from perhop.configuration import checked
+from perhop.convert.policies import read_source
+from tc_commands import commands, verdicts
+from test_convert import WITH_POLICIES
+
+SCRIPT = ROOT / "examples" / "uplink.tc"
+EXAMPLE = ROOT / "examples" / "linux-tc.perhop.yaml"
+
+needs_tc = pytest.mark.skipif(
+    (reason := missing_right() or ("" if shutil.which("tc") else "the program tc is missing")) != "",
+    reason=f"{reason}",
+)
+
+
+def test_check_accounts_for_every_line(perhop: Command) -> None:
+    ended = perhop("check", SCRIPT, "--json")
+    assert ended.code == 0
+    (found,) = ended.json()["files"]
+    assert found["platform"]["profile"] == "linux"
+    assert found["counts"]["not-modelled"] + found["counts"]["not-recognized"] == 0
+    assert found["counts"]["suspicious"] == 0
+
+
+def test_what_is_wrong_has_a_line_and_what_would_be_right(tmp_path: Path, perhop: Command) -> None:
+    file = tmp_path / "wrong.tc"
+    file.write_text("DEV=eth0\ntc qdisc add dev $DEV root tbf rate 10mbps burst 15k limits 30k\n")
+    ended = perhop("check", file)
+    assert ended.code == 2
+    assert "did you mean `limit`?" in ended.out
+    file.write_text("tc qdisc add dev eth0 root tbf rate 10mbps burst 15k limit 30k\n")
+    (found,) = perhop("check", file, "--json").json()["files"]
+    assert [(one["rule"], one["line"], one["fixed"]) for one in found["findings"]] == [
+        ("tc-rate-in-bytes", 1, "tc qdisc add dev eth0 root tbf rate 10mbit burst 15k limit 30k")
+    ]
+
+
+def test_the_platform_tells_the_language(tmp_path: Path, perhop: Command) -> None:
+    file = tmp_path / "commands.txt"
+    file.write_text("qdisc add dev eth0 root fq_codel\n")
+    (found,) = perhop("check", file, "--platform", "linux", "--json").json()["files"]
+    assert found["router"]["ports"][0]["name"] == "eth0"
+
+
+def test_the_script_becomes_behavior() -> None:
+    """Voice has priority; a plain queue in its place takes it away."""
+
+    def delay_ms(**options: object) -> float:
+        rows = library.run(EXAMPLE, duration="6s", **options).classes.filter(**{"class": "voice"})
+        return float(1e3 * rows["delay_mean_s"].mean())
+
+    add = ["tc qdisc replace dev eth1 root pfifo limit 1000"]
+    usual, without = delay_ms(), delay_ms(set={"routers.home.configuration.add": add})
+    # 10 ms of propagation, and two frames of 1514 bytes at 2 Mb/s before it at most.
+    assert 10 < usual < 10 + 2 * 6.1 + 2
+    assert without > usual + 50
+
+
+def test_policies_survive_the_way_through_tc(tmp_path: Path) -> None:
+    """What is converted to commands is read again: the same shapers, policers and marks."""
+    met = 0
+    for file in WITH_POLICIES:
+        for one in read_source(file).attached:
+            if one.direction != "input" or not one.policy.get("conditioners"):
+                continue
+            converted = convert.convert(file, to="tc", interface=one.interface)
+            if converted.remarks:
+                continue
+            report = checked(converted.text, "linux")
+            assert report["counts"]["not-recognized"] == 0, converted.text
+            assert not [found for found in report["diagnostics"] if found["severity"] == "error"]
+            (port,) = report["router"]["ports"]
+            assert len(port["input"]["conditioners"]) >= len(one.policy["conditioners"])
+            met += 1
+    assert met > 5
+
+
+def test_commands_of_convert_are_read_whole() -> None:
+    """No option that perhop writes is unknown to it or refused."""
+    for file in WITH_POLICIES[:40]:
+        for interface in {one.interface for one in read_source(file).attached}:
+            text = convert.convert(file, to="tc", interface=interface).text
+            report = checked(text, "linux")
+            assert report["counts"]["not-recognized"] == 0, text
+            wrong = [found["message"] for found in report["diagnostics"] if found["severity"] == "error"]
+            assert wrong == [], text
+
+
+@needs_tc
+def test_tc_takes_what_perhop_takes() -> None:
+    """Each option with right and wrong values: the program's own verdict."""
+    near = Namespace()
+    try:
+        near.run("ip", "link", "add", "near0", "type", "veth", "peer", "name", "far0")
+        near.run("ip", "link", "set", "near0", "up")
+        said = verdicts(near.within(), list(commands()))
+    finally:
+        near.end()
+    report = {}
+    for command, verdict in said.items():
+        if verdict is None:
+            continue
+        found = checked(command, "linux", detail="remarks")
+        report[command] = not any(one["severity"] == "error" for one in found["diagnostics"])
+    differ = {command: said[command] for command, taken in report.items() if taken != said[command]}
+    assert differ == {}, json.dumps(differ, indent=1)
+    assert len(report) > 500
