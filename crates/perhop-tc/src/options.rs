@@ -259,11 +259,15 @@ fn one(
             }
             Value::Numbers(numbers)
         }
-        Argument::Curve => if let Some(curve) = curve(words) { Value::Curve(curve) } else {
-            let message = format!("`{name}` of {}: write [m1 RATE d TIME] m2 RATE", place.of);
-            log.found(&rules::TC_COMMAND_REFUSED, place.line, message, "tc refuses the command");
-            return Err(Trouble::Refused);
-        },
+        Argument::Curve => {
+            if let Some(curve) = curve(words) {
+                Value::Curve(curve)
+            } else {
+                let message = format!("`{name}` of {}: write [m1 RATE d TIME] m2 RATE", place.of);
+                log.found(&rules::TC_COMMAND_REFUSED, place.line, message, "tc refuses the command");
+                return Err(Trouble::Refused);
+            }
+        }
         Argument::Rest => {
             let is_option = |word: &str| tables.iter().any(|table| names(table).any(|name| name == word));
             let mut rest = Vec::new();

@@ -268,7 +268,9 @@ impl Session {
             }
             words.next();
         }
-        let device = if let Some(name) = device { Some(self.device(&name, number)) } else {
+        let device = if let Some(name) = device {
+            Some(self.device(&name, number))
+        } else {
             let major = head.parent.unwrap_or(0);
             let only = || (self.devices.len() == 1).then_some(0);
             self.devices.iter().position(|device| device.of_major(major).is_some()).or_else(only)

@@ -160,7 +160,9 @@ pub(crate) fn class_id(text: &str) -> Option<u32> {
         digits => u32::from_str_radix(digits.strip_prefix("0x").unwrap_or(digits), 16).ok(),
     };
     let (major, minor) = text.split_once(':').map_or((None, text), |(major, minor)| (Some(major), minor));
-    let (major, minor) = if let Some(major) = major { (part(major)?, part(minor)?) } else {
+    let (major, minor) = if let Some(major) = major {
+        (part(major)?, part(minor)?)
+    } else {
         let whole = part(minor).filter(|_| !minor.is_empty())?;
         return Some(whole);
     };

@@ -190,7 +190,7 @@ impl Class {
 
 /// The whole nanoseconds of `now`, the kernel's clock.
 fn nanoseconds(now: Time) -> i64 {
-    (now.as_picoseconds() / 1000) as i64
+    (now.as_picoseconds() / 1000).cast_signed()
 }
 
 impl Scheduler for Htb {
@@ -207,7 +207,9 @@ impl Scheduler for Htb {
             return Some(direct);
         }
         self.decision = self.choose(nanoseconds(now));
-        if let Some(Decision::Leaf { child, .. }) = self.decision { Some(child) } else {
+        if let Some(Decision::Leaf { child, .. }) = self.decision {
+            Some(child)
+        } else {
             let due = (0..LEVELS).filter_map(|level| self.next_event(level)).min();
             let is_backlogged = heads.iter().any(|head| *head > 0);
             let due = due.filter(|_| is_backlogged);

@@ -160,7 +160,11 @@ impl<M: Marker> Plain<M> {
             let ecn = head.packet.marks.ecn();
             let is_scalable = matches!(ecn, Ecn::Capable1 | Ecn::CongestionExperienced)
                 || self.any_ect && ecn == Ecn::Capable0;
-            let decision = if is_low && !is_scalable { Some(false) } else { self.marker.decide(is_low, &head, now, &self.queues) };
+            let decision = if is_low && !is_scalable {
+                Some(false)
+            } else {
+                self.marker.decide(is_low, &head, now, &self.queues)
+            };
             let Some(marked) = decision else {
                 self.fates.push(Fate::Dropped(now, head.packet.payload));
                 continue;

@@ -204,7 +204,9 @@ fn mark(value: u8, mask: u8, line: usize, log: &mut Log) -> Step {
         log.not_modelled(line, "the bits of ECN are written as well: perhop leaves them; write retain 0xfc");
     }
     let written = |dscp: u8| (dscp & !(mask >> 2)) | (value & mask) >> 2;
-    if let (0xfc, Some(dscp)) = (mask & 0xfc, Dscp::new(value >> 2)) { Step::Mark(dscp) } else {
+    if let (0xfc, Some(dscp)) = (mask & 0xfc, Dscp::new(value >> 2)) {
+        Step::Mark(dscp)
+    } else {
         let map = (0..64).map(|dscp: u8| (Value::from(dscp), Value::from(written(dscp)))).collect();
         let (from, to) = (CopyField::Dscp, CopyField::Dscp);
         Step::Copy(CopyConfig { from, to, map, default: CopyDefault::Copy })

@@ -221,7 +221,9 @@ fn skbedit(session: &mut Session, number: usize, words: &mut Words) -> Vec<Actio
             "mark" => {
                 words.next();
                 let text = words.next().unwrap_or_default();
-                if let Some(label) = units::integer(text, 0).and_then(|value| u8::try_from(value).ok()) { found.push(Action::Label(label)) } else {
+                if let Some(label) = units::integer(text, 0).and_then(|value| u8::try_from(value).ok()) {
+                    found.push(Action::Label(label))
+                } else {
                     session.log.not_modelled(number, format!("mark {text}: marks of perhop end at 255"));
                     found.push(Action::Unseen);
                 }

@@ -75,7 +75,9 @@ pub(super) fn read(
     }
     condition(session, number, family, body);
     if let Some((value, mask)) = mark {
-        if let Some(labels) = labels(value, mask) { body.condition.matches.label = Some(OneOrMany(labels)) } else {
+        if let Some(labels) = labels(value, mask) {
+            body.condition.matches.label = Some(OneOrMany(labels))
+        } else {
             session.log.not_modelled(number, "marks of perhop are numbers up to 255");
             body.condition.is_unseen = true;
         }

@@ -63,7 +63,7 @@ fn depth(rate: Rate, burst: ByteSize) -> i64 {
     let bytes = u128::from(burst.as_bytes());
     let microseconds = bytes * 1_000_000 / u128::from(bytes_per_second(rate).max(1));
     let ticks = microseconds * 1000 / u128::from(TICK);
-    i64::try_from(ticks * u128::from(TICK)).unwrap_or(i64::MAX).min(i64::from(u32::MAX) * TICK as i64)
+    i64::try_from(ticks * u128::from(TICK)).unwrap_or(i64::MAX).min(i64::from(u32::MAX) * TICK.cast_signed())
 }
 
 /// The whole bytes per second of `rate`, in which the kernel keeps it.

@@ -131,7 +131,7 @@ impl Built {
                 (rate / u64::from(self.divisor)).clamp(*QUANTA.start(), *QUANTA.end())
             }
         };
-        Ok((level as u8, quantum as i64))
+        Ok((level as u8, quantum.cast_signed()))
     }
 
     fn check_count(&self) -> Result<(), ConfigError> {
