@@ -39,7 +39,7 @@ class Codec:
 
 
 #: By the name that `--codec` takes.
-CODECS = {name: Codec(name, *rest) for name, *rest in _core.codecs()}
+CODECS = {one[0]: Codec(*one) for one in _core.codecs()}
 
 
 @dataclass(frozen=True)
