@@ -43,8 +43,8 @@ pub struct LinkConfig {
     pub between: [String; 2],
     /// Rate in bits per second, of wire bytes according to `framing`.
     pub rate: Rate,
-    /// Changes of the rate during the run, in both directions: `[{at: 20s, rate: 10Mb/s}]`. Policies keep what
-    /// they make of `rate`.
+    /// Changes of the rate during the run, in both directions: `[{at: 20s, rate: 10Mb/s}]`. Policies keep
+    /// what they make of `rate`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_changes: Vec<RateChange>,
     /// One-way propagation delay.

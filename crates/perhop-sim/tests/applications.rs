@@ -170,7 +170,8 @@ fn a_speed_test_says_the_rate_of_the_link_and_the_latency_of_its_queue() {
     let (rate, mean) =
         (number(&results, "speed_tests", "rate_bps"), number(&results, "speed_tests", "rate_mean_bps"));
     let full = 10e6 * 1448.0 / 1500.0;
-    // Bytes that waited for a retransmission arrive with it: slices differ, and six slow ones go for two fast.
+    // Bytes that waited for a retransmission arrive with it: slices differ, and six slow ones go for two
+    // fast.
     assert!((0.98..1.05).contains(&(rate / full)), "{rate}");
     assert!(mean < rate && (0.95 * full..=full).contains(&mean), "the ramp counts in the mean: {mean}");
     let latency = number(&results, "speed_tests", "loaded_latency_s");

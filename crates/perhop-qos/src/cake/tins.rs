@@ -18,8 +18,8 @@ pub enum CakeTins {
     /// `best-effort` (all others).
     #[default]
     Diffserv3,
-    /// `bulk` (LE, CS1) up to a sixteenth, `video` (`AF2x`, `AF3x`, `AF4x`, CS2, CS3, TOS 4) up to a half, `voice`
-    /// (CS4 to CS7, EF, VA) up to a quarter, and `best-effort` (all others).
+    /// `bulk` (LE, CS1) up to a sixteenth, `video` (`AF2x`, `AF3x`, `AF4x`, CS2, CS3, TOS 4) up to a half,
+    /// `voice` (CS4 to CS7, EF, VA) up to a quarter, and `best-effort` (all others).
     Diffserv4,
     /// Eight tins by kinds of applications, each with seven eighths of the bandwidth of the one below.
     Diffserv8,

@@ -16,7 +16,8 @@ const ALLOWED_INCREASE: u32 = 1;
 const LEAST_WINDOW: f64 = 2.0;
 /// RFC 6817 §2.5: `BASE_HISTORY` SHOULD be 10, minutes.
 const BASE_HISTORY: usize = 10;
-/// `CURRENT_FILTER`, which the standard leaves open; four in ns-3's `TcpLedbat` and in `tcp_ledbat` for Linux.
+/// `CURRENT_FILTER`, which the standard leaves open; four in ns-3's `TcpLedbat` and in `tcp_ledbat` for
+/// Linux.
 const CURRENT_FILTER: usize = 4;
 /// Microseconds.
 const MINUTE: u64 = 60_000_000;
