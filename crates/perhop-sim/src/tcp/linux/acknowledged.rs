@@ -109,7 +109,6 @@ impl LinuxSender {
         let (delivered, losses) = (self.delivered, self.records.losses);
         self.output.release();
         self.begin_sample();
-        ack.marked = self.hear_of_marks(stream, segment);
         if segment.acknowledgment < stream.unacknowledged {
             // It was overtaken, but its blocks count.
             if !segment.sack.is_empty() {
@@ -126,6 +125,7 @@ impl LinuxSender {
         stream.advance(segment.acknowledgment);
         self.update_share(stream);
         self.add_blocks(stream, &mut ack, segment);
+        ack.marked = self.hear_of_marks(stream, &ack, segment);
         if !had_flight {
             if ack.repeats {
                 self.alert(stream, &mut ack, 0);

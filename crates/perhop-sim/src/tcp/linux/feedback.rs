@@ -1,5 +1,6 @@
 //! What acknowledgments tell of marked packets: ECE, or the counter of accurate ECN (RFC 9768).
 
+use perhop_qos::units::Time;
 use perhop_scenario::tcp::{EcnFeedback, Flags};
 
 use super::super::marks::FIRST_COUNT;
@@ -18,11 +19,13 @@ pub(super) struct Feedback {
     more: u8,
     /// The next segment is the ACK of the handshake, which has no counter.
     awaits_greeting: bool,
+    /// The latest timestamp that came with a counter.
+    latest: Time,
 }
 
 impl Default for Feedback {
     fn default() -> Feedback {
-        Feedback { marked: 0, counter: FIRST_COUNT, more: 0, awaits_greeting: false }
+        Feedback { marked: 0, counter: FIRST_COUNT, more: 0, awaits_greeting: false, latest: Time::ZERO }
     }
 }
 
@@ -35,12 +38,19 @@ impl LinuxSender {
     pub(in crate::tcp) fn expect_greeting(&mut self) {
         self.feedback.awaits_greeting = true;
     }
-    /// Whether `segment` tells of marks.
-    pub(super) fn hear_of_marks(&mut self, stream: &Sender, segment: &Segment) -> bool {
+    /// Whether `segment`, which is the acknowledgment `ack`, tells of marks.
+    ///
+    /// Linux, `__tcp_accecn_process`: a counter counts with an acknowledgment of something new or a later
+    /// timestamp. Any other may have been overtaken, as the ACK of the handshake may by the first data.
+    pub(super) fn hear_of_marks(&mut self, stream: &Sender, ack: &Ack, segment: &Segment) -> bool {
         if stream.parameters.ecn_feedback != EcnFeedback::Accurate {
             return segment.has(Flags::ECE) && stream.ecn;
         }
-        if std::mem::take(&mut self.feedback.awaits_greeting) || !stream.ecn {
+        let stamp = segment.timestamps.map_or(Time::ZERO, |stamps| stamps.value);
+        let is_late = stamp <= self.feedback.latest;
+        self.feedback.latest = self.feedback.latest.max(stamp);
+        let is_greeting = std::mem::take(&mut self.feedback.awaits_greeting);
+        if is_greeting || !stream.ecn || (is_late && !ack.advances && !ack.selects) {
             return false;
         }
         let counter = segment.flags.counter();
