@@ -357,7 +357,8 @@ fn what_makes_no_sense_is_refused() {
     for (config, at) in [
         (json!({"flows": 0}), "flows"),
         (json!({"quantum": "100B"}), "quantum"),
-        (json!({"limit": "64 packets"}), "drop-batch"),
+        (json!({"drop-batch": 0}), "drop-batch"),
+        (json!({"limit": "0 packets"}), "limit"),
         (json!({"limit": "10kB"}), "limit"),
         (json!({"interval": "1us"}), "interval"),
         (json!({"target": "100ms"}), "target"),

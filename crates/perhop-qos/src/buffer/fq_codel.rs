@@ -28,7 +28,7 @@ pub struct FqCodelConfig {
     pub quantum: ByteSize,
     /// Packets in all queues at most. Beyond, the first packets of the queue with most bytes are dropped.
     pub limit: QueueSize,
-    /// How many of them at once, fewer than the limit, unless half of that queue's bytes are less.
+    /// How many of them at once, at least 1, unless half of that queue's bytes are less.
     pub drop_batch: u32,
     /// What becomes of ECN-capable packets that are to be dropped early.
     pub ecn: EcnMarking,
@@ -96,7 +96,7 @@ impl FqCodelConfig {
             QueueSize::Packets(packets @ 1..=1_000_000) => packets as u32,
             QueueSize::Packets(packets) => {
                 return Err(ConfigError::new("limit", format!("a limit of {packets} packets"))
-                    .help("up to 1000000 packets, more than drop-batch"));
+                    .help("1 to 1000000 packets, for example 10240 packets"));
             }
             QueueSize::Bytes(_) => {
                 return Err(
@@ -104,9 +104,9 @@ impl FqCodelConfig {
                 );
             }
         };
-        if !(1..limit).contains(&self.drop_batch) {
-            let message = format!("{} packets at once, and the limit is {limit}", self.drop_batch);
-            return Err(ConfigError::new("drop-batch", message).help("at least 1, and fewer than the limit"));
+        // Linux, `fq_codel_change`: at least 1, however few packets are the limit.
+        if self.drop_batch == 0 {
+            return Err(ConfigError::new("drop-batch", "0 packets at once").help("at least 1; 64 in Linux"));
         }
         let is_linux = self.law == CodelLaw::Linux;
         Ok(SparseSettings {
