@@ -18,8 +18,8 @@ use crate::tcp::{Handshake, TcpConfig};
 use crate::topology::Topology;
 use crate::trace::read_trace;
 use crate::{
-    CutGap, PacketSize, PcapConfig, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig,
-    read_recording,
+    CutGap, OnOffConfig, PacketSize, PcapConfig, PeriodLaw, Scenario, SourceConfig, TraceConfig,
+    TrafficConfig, read_recording,
 };
 
 /// IPv4 header without options and UDP header, bytes (RFC 791 §3.1, RFC 768).
@@ -233,24 +233,7 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             let (fits, found) = ((0.0..1.0).contains(&cbr.jitter), format!("in [0, 1), got {}", cbr.jitter));
             findings.require(fits, &path, "jitter", &found, "0.1 varies gaps by up to 10 %");
         }
-        SourceConfig::OnOff(on_off) => {
-            let path = path.join("on-off");
-            rate_and_packet(&path, on_off.rate, on_off.packet, findings);
-            let sends = on_off.on_time > Time::ZERO;
-            findings.require(sends, &path, "on-time", "above 0", "for example 100ms");
-            if on_off.cut_gap == CutGap::Carried && sends && on_off.rate.as_bits_per_second() > 0 {
-                let packets = on_off.on_time.as_seconds() * on_off.rate.as_bits_per_second() as f64
-                    / (8.0 * on_off.packet.counted() as f64);
-                let help =
-                    "longer bursts, or `cut-gap: dropped`, with which every burst begins with a packet";
-                let condition = "at least a thousandth of the gap between packets";
-                findings.require(packets >= 1e-3, &path, "on-time", condition, help);
-            }
-            if let PeriodLaw::Pareto { shape } = on_off.law {
-                let help = "at most 1, a Pareto distribution has no mean; 1.5 is usual";
-                pareto_shape(&path.join("law").join("pareto"), shape, help, findings);
-            }
-        }
+        SourceConfig::OnOff(config) => on_off(&path.join("on-off"), config, findings),
         SourceConfig::Poisson(poisson) => {
             rate_and_packet(&path.join("poisson"), poisson.rate, poisson.packet, findings);
         }
@@ -291,6 +274,24 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             judged::speed_test(&path, config, findings);
             application(&path, source, &[], findings);
         }
+    }
+}
+
+/// Checks the bursts of the source at `path`.
+fn on_off(path: &ValuePath, on_off: &OnOffConfig, findings: &mut Findings) {
+    rate_and_packet(path, on_off.rate, on_off.packet, findings);
+    let sends = on_off.on_time > Time::ZERO;
+    findings.require(sends, path, "on-time", "above 0", "for example 100ms");
+    if on_off.cut_gap == CutGap::Carried && sends && on_off.rate.as_bits_per_second() > 0 {
+        let packets = on_off.on_time.as_seconds() * on_off.rate.as_bits_per_second() as f64
+            / (8.0 * on_off.packet.counted() as f64);
+        let help = "longer bursts, or `cut-gap: dropped`, with which every burst begins with a packet";
+        let condition = "at least a thousandth of the gap between packets";
+        findings.require(packets >= 1e-3, path, "on-time", condition, help);
+    }
+    if let PeriodLaw::Pareto { shape } = on_off.law {
+        let help = "at most 1, a Pareto distribution has no mean; 1.5 is usual";
+        pareto_shape(&path.join("law").join("pareto"), shape, help, findings);
     }
 }
 
