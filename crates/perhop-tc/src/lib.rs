@@ -54,9 +54,9 @@ impl Configuration {
         devices: Vec<Device>,
         log: Log,
         owners: Vec<(Option<usize>, Option<usize>)>,
-        texts: Vec<(usize, String)>,
+        texts: &[(usize, String)],
     ) -> Configuration {
-        let lines = session::lines(&log, &owners, &texts);
+        let lines = session::lines(&log, &owners, texts);
         let mut configuration = Configuration { lines, diagnostics: Vec::new(), devices, log, owners };
         configuration.settle();
         configuration

@@ -392,12 +392,7 @@ fn value_of(
     };
     if let Some(value) = value {
         if matches!(value, Value::Rate(_)) && units::counts_bytes(word) {
-            let bits = units::in_bits(word);
-            let message = format!("`{name} {word}`: bps is bytes per second: eight times `{bits}`");
-            let linux = "tc takes bytes per second; so does perhop";
-            let diagnostic =
-                perhop_lint::Diagnostic::new(&rules::TC_RATE_IN_BYTES, place.line, message, linux);
-            log.add(diagnostic.mended_by([(word.to_owned(), bits)]));
+            tell_of_bytes(name, word, place.line, log);
         }
         return Ok(value);
     }
@@ -409,4 +404,13 @@ fn value_of(
         log.found(&rules::TC_COMMAND_REFUSED, place.line, message, "tc refuses the command");
     }
     Err(Trouble::Refused)
+}
+
+/// A rate in bytes per second where most mean bits.
+fn tell_of_bytes(name: &str, word: &str, line: usize, log: &mut Log) {
+    let bits = units::in_bits(word);
+    let message = format!("`{name} {word}`: bps is bytes per second: eight times `{bits}`");
+    let linux = "tc takes bytes per second; so does perhop";
+    let diagnostic = perhop_lint::Diagnostic::new(&rules::TC_RATE_IN_BYTES, line, message, linux);
+    log.add(diagnostic.mended_by([(word.to_owned(), bits)]));
 }

@@ -6,7 +6,7 @@ use crate::log::Log;
 use crate::model::Device;
 use crate::nearest::suggestion;
 use crate::shell::{self, LogicalLine, Variables};
-use crate::show::Shown;
+use crate::show::{Shown, Shows};
 use crate::words::{Voice, Words, abbreviates};
 use crate::{Configuration, commands, units};
 
@@ -97,8 +97,9 @@ impl Session {
             }
         }
         let lines = text.lines().enumerate();
-        let lines = lines.map(|(index, text)| (index + 1, text.trim_end().to_owned())).collect();
-        Configuration::new(self.devices, self.log, self.owners, lines)
+        let lines: Vec<(usize, String)> =
+            lines.map(|(index, text)| (index + 1, text.trim_end().to_owned())).collect();
+        Configuration::new(self.devices, self.log, self.owners, &lines)
     }
 
     /// Reads a line; returns the line that opened what it belongs to.
@@ -110,8 +111,10 @@ impl Session {
             self.log.state(number, LineState::Irrelevant);
             return None;
         }
-        if let Some(block) = self.show(number, text) {
-            return block;
+        match self.show(number, text) {
+            Shows::Nothing => {}
+            Shows::Object => return None,
+            Shows::MoreOf(line) => return Some(line),
         }
         self.shown.close();
         for mut words in shell::commands(without_prompt(text), &self.variables) {

@@ -129,7 +129,6 @@ impl Lexer<'_> {
                     // What only a running shell knows is one word.
                     if value.starts_with(['$', '`']) { self.push(&value) } else { self.split(&value) }
                 }
-                ';' | '(' | ')' => return self.ended(End::Always),
                 '&' if self.peek(0) == Some('>') => self.flush(),
                 '&' if self.peek(0) == Some('&') => {
                     self.at += 1;
@@ -139,7 +138,7 @@ impl Lexer<'_> {
                     self.at += 1;
                     return self.ended(End::OnFailure);
                 }
-                '&' | '|' => return self.ended(End::Always),
+                ';' | '(' | ')' | '&' | '|' => return self.ended(End::Always),
                 '>' | '<' => self.redirected(),
                 other if other.is_whitespace() => self.flush(),
                 other => self.push(other.encode_utf8(&mut [0; 4])),
@@ -285,12 +284,11 @@ impl Lexer<'_> {
         let (name, rest) = inner.split_at(end);
         let known = self.variables.get(name).map(str::to_owned);
         match rest.strip_prefix(':').unwrap_or(rest).chars().next() {
-            None => known,
+            None | Some('?') => known,
             Some('-' | '=') => known.or_else(|| {
                 let default = rest.trim_start_matches(':').get(1..)?;
                 (!default.contains(['$', '`'])).then(|| default.trim_matches(['"', '\'']).to_owned())
             }),
-            Some('?') => known,
             _ => None,
         }
     }

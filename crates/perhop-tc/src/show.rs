@@ -55,30 +55,40 @@ impl Shown {
     }
 }
 
+/// What a line of output shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// It is no output.
+    Nothing,
+    /// A discipline, class or filter.
+    Object,
+    /// More of what the line of this number shows.
+    MoreOf(usize),
+}
+
 impl Session {
-    /// Reads a line of output; `None` where it is none, else the line that it belongs to.
-    pub(crate) fn show(&mut self, number: usize, text: &str) -> Option<Option<usize>> {
+    /// Reads a line of output.
+    pub(crate) fn show(&mut self, number: usize, text: &str) -> Shows {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let is_inside = text.starts_with([' ', '\t']);
         if let Some((open, line)) = self.shown.open.filter(|_| is_inside) {
             let is_command = words.first().is_some_and(|word| matches!(word.as_str(), "tc" | "sudo" | "ip"));
             if !is_command {
-                self.inside(number, open, line, &words);
-                return Some(Some(line));
+                self.inside(number, open, &words);
+                return Shows::MoreOf(line);
             }
         }
         let mut words = Words::new(&words, Voice::Shown);
-        let object = words.next()?;
-        let second = words.peek()?;
+        let Some((object, second)) = words.next().zip(words.peek()) else { return Shows::Nothing };
         match object {
             "qdisc" if is_shown_kind(second) => self.shown_qdisc(number, &mut words),
             "class" if is_shown_kind(second) => self.shown_class(number, &mut words),
             "filter" if matches!(second, "parent" | "protocol" | "dev" | "block" | "pref" | "chain") => {
                 self.shown_filter(number, &mut words);
             }
-            _ => return None,
+            _ => return Shows::Nothing,
         }
-        Some(None)
+        Shows::Object
     }
 
     fn shown_qdisc(&mut self, number: usize, words: &mut Words) {
@@ -307,7 +317,7 @@ impl Session {
     }
 
     /// A line further in.
-    fn inside(&mut self, number: usize, open: Open, line: usize, words: &[String]) {
+    fn inside(&mut self, number: usize, open: Open, words: &[String]) {
         self.log.state(number, LineState::Irrelevant);
         let mut words = Words::new(words, Voice::Shown);
         match (open, words.peek()) {
@@ -325,7 +335,7 @@ impl Session {
             }
             (Open::Filter(device, handle, at), Some(first)) => {
                 self.shown.device_of_line = Some(device);
-                self.filter_line(number, (device, handle, at), line, first, &mut words);
+                self.filter_line(number, (device, handle, at), first, &mut words);
             }
             _ => {}
         }
@@ -336,7 +346,6 @@ impl Session {
         &mut self,
         number: usize,
         (device, handle, at): (usize, u32, usize),
-        line: usize,
         first: &str,
         words: &mut Words,
     ) {
@@ -376,7 +385,6 @@ impl Session {
         kept.bits = body.bits;
         kept.actions.extend(body.actions);
         kept.lines.push(number);
-        let _ = line;
     }
 }
 

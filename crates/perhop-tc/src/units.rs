@@ -186,7 +186,7 @@ pub(crate) const ROOT: u32 = u32::MAX;
 pub(crate) fn shown_id(id: u32) -> String {
     match id {
         ROOT => "root".to_owned(),
-        _ if id & 0xffff == 0 => format!("{:x}:", id >> 16),
+        _ if id.trailing_zeros() >= 16 => format!("{:x}:", id >> 16),
         _ if id >> 16 == 0 => format!(":{id:x}"),
         _ => format!("{:x}:{:x}", id >> 16, id & 0xffff),
     }

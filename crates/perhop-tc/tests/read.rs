@@ -231,6 +231,7 @@ fn hooks_are_conditioners() {
 
 #[test]
 fn shells_are_no_obstacle() {
+    use LineState::{Irrelevant, Modelled, NotModelled, NotRecognized};
     let text = "#!/bin/sh\nset -e\nDEV=wan0\nUP=20\nTC=/sbin/tc\n\
                 sudo $TC qdisc del dev $DEV root 2>/dev/null || true\n\
                 $TC qdisc add dev \"$DEV\" root handle 1: \\\n   tbf rate $((UP * 900))kbit burst 15k latency 50ms\n\
@@ -241,7 +242,6 @@ fn shells_are_no_obstacle() {
     assert_eq!(router.ports[0].name, "wan0");
     assert_eq!(router.ports[0].bandwidth.map(perhop_qos::Rate::as_bits_per_second), Some(18_000_000));
     let states: Vec<LineState> = configuration.lines.iter().map(|line| line.state).collect();
-    use LineState::{Irrelevant, Modelled, NotModelled, NotRecognized};
     assert_eq!(states[..5], [Irrelevant; 5]);
     assert_eq!(states[5..9], [Irrelevant, Modelled, Modelled, Modelled]);
     assert_eq!(states[9..], [NotModelled, NotModelled, NotModelled, NotRecognized]);

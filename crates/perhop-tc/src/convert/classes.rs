@@ -24,8 +24,7 @@ impl Rule {
     /// This rule for the packets that `other` takes as well; `None` where there are none.
     pub(super) fn within(&self, other: &Rule) -> Option<Rule> {
         let family = match (self.family, other.family) {
-            (one, Family::Any) => one,
-            (Family::Any, one) => one,
+            (one, Family::Any) | (Family::Any, one) => one,
             (one, another) if one == another => one,
             _ => return None,
         };
@@ -108,9 +107,27 @@ pub(super) fn joined(rules: Vec<Rule>) -> Vec<Rule> {
     found
 }
 
+/// The packets that a class takes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Taken {
+    Nothing,
+    All,
+    Those(Box<MatchConfig>),
+}
+
+impl Taken {
+    /// The condition of the class; none where it takes all packets or none.
+    pub(super) fn condition(self) -> Option<MatchConfig> {
+        match self {
+            Taken::Nothing | Taken::All => None,
+            Taken::Those(matches) => Some(*matches),
+        }
+    }
+}
+
 /// What the packets of `target` meet, where classes are asked in the order of `order` and those of a target
-/// that is not in it are taken by none. `None` where no rule leads there; an inner `None` for all packets.
-pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Option<Option<MatchConfig>> {
+/// that is not in it are taken by none.
+pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken {
     let place = |of: u32| order.iter().position(|one| *one == of);
     let own = place(target);
     let mut parts: Vec<MatchConfig> = Vec::new();
@@ -124,14 +141,14 @@ pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Option
         let others: Vec<MatchConfig> =
             rules[..index].iter().filter(is_in_the_way).filter_map(Rule::condition).collect();
         match (rule.condition(), except(others)) {
-            (None, None) => return Some(None),
+            (None, None) => return Taken::All,
             (Some(one), None) | (None, Some(one)) => parts.push(one),
             (Some(one), Some(not)) => {
                 parts.push(MatchConfig { all: Some(vec![one, not]), ..MatchConfig::default() });
             }
         }
     }
-    any(parts).map(Some)
+    any(parts).map_or(Taken::Nothing, |matches| Taken::Those(Box::new(matches)))
 }
 
 fn except(others: Vec<MatchConfig>) -> Option<MatchConfig> {

@@ -107,11 +107,10 @@ fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option<Treatment>
     let mut end = Control::Pass;
     for action in &filter.actions {
         match action {
-            Action::Nothing => {}
             Action::Unseen => return None,
             Action::Label(label) => green.push(Step::Label(*label)),
             Action::Mark { value, mask } => green.push(mark(*value, *mask, line, log)),
-            Action::End(Control::Pipe) => {}
+            Action::Nothing | Action::End(Control::Pipe) => {}
             Action::End(control) => {
                 end = *control;
                 break;

@@ -1,8 +1,11 @@
 //! What is in the kernel as policies: a port for each device.
 
+mod bands;
 mod buffers;
 mod classes;
 mod conditioners;
+mod hierarchy;
+mod shares;
 mod tree;
 
 use std::net::Ipv4Addr;
@@ -123,7 +126,7 @@ fn port(device: &Device, log: &mut Log) -> Port {
     let queueing = tree.queueing();
     let bandwidth = tree.bandwidth;
     let stab = device.root().and_then(tree::stab).unwrap_or(0);
-    let overhead = (ETHERNET as i64 + stab).clamp(-64, 255) as i32;
+    let overhead = (ETHERNET.cast_signed() + stab).clamp(-64, 255) as i32;
     let mut output = conditioners::of(device, HOOK_EGRESS, overhead, log);
     if queueing.is_some() {
         output.overhead = overhead;

@@ -222,7 +222,7 @@ fn skbedit(session: &mut Session, number: usize, words: &mut Words) -> Vec<Actio
                 words.next();
                 let text = words.next().unwrap_or_default();
                 if let Some(label) = units::integer(text, 0).and_then(|value| u8::try_from(value).ok()) {
-                    found.push(Action::Label(label))
+                    found.push(Action::Label(label));
                 } else {
                     session.log.not_modelled(number, format!("mark {text}: marks of perhop end at 255"));
                     found.push(Action::Unseen);
@@ -300,7 +300,7 @@ fn mirred(session: &mut Session, number: usize, words: &mut Words) -> Vec<Action
             "egress" | "ingress" | "redirect" => {}
             "dev" => {
                 words.next();
-                device = words.peek().unwrap_or_default().to_owned();
+                words.peek().unwrap_or_default().clone_into(&mut device);
             }
             _ => break,
         }

@@ -41,7 +41,8 @@ impl Bits {
             if mask == 0 {
                 continue;
             }
-            let Some(at) = usize::try_from(offset + index as i64).ok().filter(|at| *at < BYTES) else {
+            let at = offset.checked_add_unsigned(index as u64).and_then(|at| usize::try_from(at).ok());
+            let Some(at) = at.filter(|at| *at < BYTES) else {
                 self.is_beyond = true;
                 continue;
             };

@@ -196,7 +196,7 @@ fn marked(session: &mut Session, number: usize, handle: Option<&str>, body: &mut
     let value = units::integer(value, 0);
     let mask = mask.map_or(Some(u64::from(u32::MAX)), |mask| units::integer(mask, 0));
     if let Some(labels) = labels(value.unwrap_or(u64::MAX), mask.unwrap_or(0)) {
-        body.condition.matches.label = Some(OneOrMany(labels))
+        body.condition.matches.label = Some(OneOrMany(labels));
     } else {
         session.log.not_modelled(number, "marks of perhop are numbers up to 255");
         body.condition.is_unseen = true;

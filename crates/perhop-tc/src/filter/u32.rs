@@ -76,7 +76,7 @@ pub(super) fn read(
     condition(session, number, family, body);
     if let Some((value, mask)) = mark {
         if let Some(labels) = labels(value, mask) {
-            body.condition.matches.label = Some(OneOrMany(labels))
+            body.condition.matches.label = Some(OneOrMany(labels));
         } else {
             session.log.not_modelled(number, "marks of perhop are numbers up to 255");
             body.condition.is_unseen = true;
@@ -161,11 +161,13 @@ fn at(words: &mut Words, default: i64) -> Option<i64> {
         return Some(default);
     }
     let place = words.next()?;
+    // `get_integer` of iproute2 takes what fits into an `int`.
+    let number = |digits: &str| i32::try_from(units::integer(digits, 0)?).ok().map(i64::from);
     match place.strip_prefix("nexthdr+") {
-        Some(behind) => Some(20 + units::integer(behind, 0)? as i64),
+        Some(behind) => Some(20 + number(behind)?),
         None => match place.strip_prefix('-') {
-            Some(before) => Some(-(units::integer(before, 0)? as i64)),
-            None => Some(units::integer(place, 0)? as i64),
+            Some(before) => Some(-number(before)?),
+            None => number(place),
         },
     }
 }
@@ -173,6 +175,10 @@ fn at(words: &mut Words, default: i64) -> Option<i64> {
 /// What `match ip …` takes: the place in the header and the bytes.
 fn ip(words: &mut Words, bits: &mut Bits) -> Option<()> {
     let field = words.next()?;
+    if let Some((value, mask)) = fragments(field) {
+        bits.demand(6, 2, value, mask);
+        return Some(());
+    }
     match field {
         "src" => address(words, bits, 12, 4),
         "dst" => address(words, bits, 16, 4),
@@ -181,10 +187,6 @@ fn ip(words: &mut Words, bits: &mut Bits) -> Option<()> {
         "protocol" => raw(words, bits, 1, 9),
         "sport" => raw(words, bits, 2, 20),
         "dport" => raw(words, bits, 2, 22),
-        "nofrag" => demand(bits, 6, 2, 0, 0x3fff),
-        "firstfrag" => demand(bits, 6, 2, 0x2000, 0x3fff),
-        "df" => demand(bits, 6, 2, 0x4000, 0x4000),
-        "mf" => demand(bits, 6, 2, 0x2000, 0x2000),
         "icmp_type" => raw(words, bits, 1, 20),
         "icmp_code" => raw(words, bits, 1, 21),
         _ if abbreviates(field, "dsfield") || abbreviates(field, "precedence") => raw(words, bits, 1, 1),
@@ -192,9 +194,15 @@ fn ip(words: &mut Words, bits: &mut Bits) -> Option<()> {
     }
 }
 
-fn demand(bits: &mut Bits, offset: i64, bytes: usize, value: u128, mask: u128) -> Option<()> {
-    bits.demand(offset, bytes, value, mask);
-    Some(())
+/// What a word demands of the flags and the fragment offset of IPv4.
+fn fragments(field: &str) -> Option<(u128, u128)> {
+    Some(match field {
+        "nofrag" => (0, 0x3fff),
+        "firstfrag" => (0x2000, 0x3fff),
+        "df" => (0x4000, 0x4000),
+        "mf" => (0x2000, 0x2000),
+        _ => return None,
+    })
 }
 
 /// What `match ip6 …` takes.
@@ -205,7 +213,8 @@ fn ip6(words: &mut Words, bits: &mut Bits) -> Option<()> {
         "priority" => {
             let value = units::integer(words.next()?, 0).filter(|value| *value <= 0xff)?;
             let mask = units::integer(words.next()?, 16).filter(|mask| *mask <= 0xff)?;
-            demand(bits, 0, 2, u128::from(value & mask) << 4, u128::from(mask) << 4)
+            bits.demand(0, 2, u128::from(value & mask) << 4, u128::from(mask) << 4);
+            Some(())
         }
         "protocol" => raw(words, bits, 1, 6),
         "flowlabel" => raw(words, bits, 4, 0),
@@ -224,7 +233,8 @@ fn address(words: &mut Words, bits: &mut Bits, offset: i64, bytes: usize) -> Opt
     let width = 8 * bytes as u32;
     let whole = u128::MAX >> (128 - width);
     let mask = whole & !whole.checked_shr(length).unwrap_or(0);
-    demand(bits, offset, bytes, value & mask, mask)
+    bits.demand(offset, bytes, value & mask, mask);
+    Some(())
 }
 
 /// The bits of an address of so many bytes and the length of its prefix; `any`, `10.0.0.0/8`, `10/8`.
@@ -263,5 +273,6 @@ fn shown_key(text: &str, words: &mut Words, bits: &mut Bits) -> Option<()> {
     let (value, mask) = text.split_once('/')?;
     let (value, mask) = (u32::from_str_radix(value, 16).ok()?, u32::from_str_radix(mask, 16).ok()?);
     let offset = at(words, 0)?;
-    demand(bits, offset, 4, (value & mask).into(), mask.into())
+    bits.demand(offset, 4, (value & mask).into(), mask.into());
+    Some(())
 }

@@ -1,0 +1,203 @@
+//! `prio`, `pfifo_fast` and `ets`: bands that filters lead to, or the type of service.
+
+use std::collections::BTreeSet;
+
+use perhop_lint::rules;
+use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
+use perhop_qos::{ByteSize, Dscp};
+
+use super::buffers::Above;
+use super::classes::{Rule, Taken, any, condition_of, joined};
+use super::tree::{DEFAULT, Tree};
+use crate::filter::Family;
+use crate::model::Qdisc;
+use crate::options::{Options, Value};
+use crate::units::shown_id;
+
+/// The bands of a discipline, and who gets into them.
+struct Bands<'a> {
+    qdisc: &'a Qdisc,
+    rules: Vec<Rule>,
+    /// The band of packets that nothing else is said of; it is asked last.
+    usual: usize,
+    /// Their classes in the order in which they are asked.
+    order: Vec<u32>,
+}
+
+fn id(qdisc: &Qdisc, band: usize) -> u32 {
+    qdisc.handle | (band as u32 + 1)
+}
+
+impl Tree<'_> {
+    /// `sch_prio.c`: bands by filters, else by the priority that the type of service gives.
+    pub(super) fn bands(&mut self, qdisc: &Qdisc) -> QueueingConfig {
+        let count = qdisc.options.number("bands").unwrap_or(3).clamp(1, 16) as usize;
+        let map = band_map(&qdisc.options, count);
+        let usual = map[0];
+        self.tell_of_service(qdisc, &map);
+        let rules = self.rules_of_bands(qdisc, &map);
+        let asked: Vec<usize> = (0..count).filter(|band| *band != usual).chain([usual]).collect();
+        let order = asked.iter().map(|band| id(qdisc, *band)).collect();
+        let bands = Bands { qdisc, rules, usual, order };
+        let mut classes = Vec::new();
+        for band in asked {
+            let Some(mut class) = self.band(&bands, band, Above::Device) else { continue };
+            class.share.level = Some(band as u16);
+            classes.push(class);
+        }
+        without_gaps(&mut classes);
+        QueueingConfig { scheduler: SchedulerConfig::Priority, classes, ..QueueingConfig::default() }
+    }
+
+    /// Filters, and behind them the type of service.
+    fn rules_of_bands(&mut self, qdisc: &Qdisc, map: &[usize; 16]) -> Vec<Rule> {
+        let usual = map[0];
+        let mut rules = self.rules(qdisc);
+        for rule in &mut rules {
+            if rule.target == DEFAULT {
+                rule.target = id(qdisc, usual);
+            }
+        }
+        let others: BTreeSet<usize> = map.iter().copied().filter(|band| *band != usual).collect();
+        for band in others {
+            let is_of = |dscp: &u8| map[priority_of(*dscp)] == band;
+            let all: Vec<Dscp> = (0..64_u8).filter(is_of).filter_map(Dscp::new).collect();
+            if !all.is_empty() {
+                // A router sets the priority of packets of IPv4 alone (`ip_forward`).
+                let source = "0.0.0.0/0".parse::<Prefix>().ok().map(OneOrMany::from);
+                let matches = MatchConfig { dscp: Some(OneOrMany(all)), source, ..MatchConfig::default() };
+                rules.push(Rule { family: Family::Any, matches, target: id(qdisc, band) });
+            }
+        }
+        joined(rules)
+    }
+
+    /// The class of a band; `None` where it gets no packets.
+    fn band(&mut self, bands: &Bands, band: usize, above: Above) -> Option<ClassConfig> {
+        let (id, is_usual) = (id(bands.qdisc, band), band == bands.usual);
+        let taken = condition_of(&bands.rules, &bands.order, id);
+        if taken == Taken::Nothing && !is_usual {
+            return None;
+        }
+        let matches = taken.condition().filter(|_| !is_usual);
+        let mut class = ClassConfig { name: shown_id(id), matches, ..ClassConfig::default() };
+        if bands.qdisc.kind.name == "pfifo_fast" {
+            class.buffer = Some(self.usual());
+        } else {
+            self.fill_class(&mut class, id, above);
+        }
+        Some(class)
+    }
+
+    /// Notes where the old meaning of the type of service puts today's codepoints.
+    fn tell_of_service(&mut self, qdisc: &Qdisc, map: &[usize; 16]) {
+        let band = |dscp: u8| map[priority_of(dscp)];
+        // AF12 comes before EF with the map that every discipline begins with.
+        if band(12) < band(46) {
+            let message = format!(
+                "priorities go by the type of service of 1992: AF12 and AF22 get band {}, EF and CS6 band {}, AF11 \
+                 band {}",
+                band(12),
+                band(46),
+                band(10)
+            );
+            let linux = "filters by `dsfield` put codepoints where they belong";
+            self.log.found(&rules::TC_PRIORITY_BY_TOS, qdisc.line, message, linux);
+        }
+    }
+
+    /// `sch_ets.c`: the first bands in strict priority, the others in turns below.
+    pub(super) fn ets(&mut self, qdisc: &Qdisc) -> QueueingConfig {
+        let options = &qdisc.options;
+        let (quanta, map) = (numbers(options, "quanta"), numbers(options, "priomap"));
+        let strict = options.number("strict").unwrap_or(0) as usize;
+        let count = (options.number("bands").unwrap_or(0) as usize).max(strict + quanta.len()).clamp(1, 16);
+        let band_of =
+            |priority: usize| map.get(priority).map_or(count - 1, |band| (*band as usize).min(count - 1));
+        let map: [usize; 16] = std::array::from_fn(band_of);
+        let usual = map[0];
+        let rules = self.rules_of_bands(qdisc, &map);
+        let is_strict = |band: usize| band < strict;
+        // Within each part the band of all other packets comes last, and the part that holds it as well.
+        let mut asked: Vec<usize> = (0..count).collect();
+        asked.sort_by_key(|band| (is_strict(*band) == is_strict(usual), *band == usual, *band));
+        let order: Vec<u32> = asked.iter().map(|band| id(qdisc, *band)).collect();
+        let bands = Bands { qdisc, rules, usual, order };
+        let (mut outer, mut turns) = (Vec::new(), Vec::new());
+        for band in asked {
+            let above = if is_strict(band) { Above::Device } else { Above::Class };
+            let Some(mut class) = self.band(&bands, band, above) else { continue };
+            if is_strict(band) {
+                class.share.level = Some(band as u16);
+                outer.push(class);
+            } else {
+                let quantum = quanta.get(band - strict).copied().unwrap_or_else(|| self.device.frame());
+                class.share.quantum = Some(ByteSize::from_bytes(quantum));
+                turns.push(class);
+            }
+        }
+        if !turns.is_empty() {
+            let class = in_turns(turns, strict);
+            let at = if class.matches.is_none() { outer.len() } else { 0 };
+            outer.insert(at, class);
+        }
+        without_gaps(&mut outer);
+        QueueingConfig { scheduler: SchedulerConfig::Priority, classes: outer, ..QueueingConfig::default() }
+    }
+}
+
+/// Levels without gaps, where a band has no packets.
+fn without_gaps(classes: &mut [ClassConfig]) {
+    let mut levels: Vec<u16> = classes.iter().filter_map(|class| class.share.level).collect();
+    levels.sort_unstable();
+    for class in classes {
+        let level = class.share.level.and_then(|level| levels.iter().position(|one| *one == level));
+        class.share.level = level.map(|level| level as u16);
+    }
+}
+
+/// The bands of `ets` that take turns, as one class below `strict` others.
+fn in_turns(classes: Vec<ClassConfig>, strict: usize) -> ClassConfig {
+    let is_all = classes.iter().any(|class| class.matches.is_none());
+    let parts = classes.iter().filter_map(|class| class.matches.clone()).collect();
+    let matches = if is_all { None } else { any(parts) };
+    let share = ShareConfig { level: Some(strict as u16), ..ShareConfig::default() };
+    let inner = QueueingConfig { scheduler: SchedulerConfig::Drr, classes, ..QueueingConfig::default() };
+    let name = "turns".to_owned();
+    ClassConfig { name, matches, share, queueing: Some(inner), ..ClassConfig::default() }
+}
+
+fn numbers(options: &Options, name: &str) -> Vec<u64> {
+    match options.value(name) {
+        Some(Value::Numbers(numbers)) => numbers.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// The band of each priority: `prio2band`, or what the options say.
+fn band_map(options: &Options, count: usize) -> [usize; 16] {
+    let mut map = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
+    if let Some(Value::Numbers(numbers)) = options.value("priomap") {
+        for (band, number) in map.iter_mut().zip(numbers) {
+            *band = *number as usize;
+        }
+    }
+    map.map(|band: usize| band.min(count - 1))
+}
+
+/// The priority of a packet of IPv4 that a router sends on: `rt_tos2priority`, which looks at the lowest
+/// three bits of today's codepoint (`net/ipv4/route.c:ip_tos2prio`).
+fn priority_of(dscp: u8) -> usize {
+    const BEST_EFFORT: usize = 0;
+    const BULK: usize = 2;
+    const INTERACTIVE_BULK: usize = 4;
+    const INTERACTIVE: usize = 6;
+    match dscp & 7 {
+        0 | 1 => BEST_EFFORT,
+        2 | 3 => BULK,
+        4 | 5 => INTERACTIVE,
+        _ => INTERACTIVE_BULK,
+    }
+}
