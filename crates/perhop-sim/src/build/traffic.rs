@@ -11,7 +11,7 @@ use perhop_net::Direction;
 use perhop_net::source::Source;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::routing::LinkId;
-use perhop_scenario::{SourceConfig, TrafficConfig, read_recording, read_trace};
+use perhop_scenario::{SourceConfig, TraceEntry, TrafficConfig, read_recording, read_trace};
 
 impl<'a> Builder<'a> {
     /// The flows of `config`, the entry of the scenario's traffic with index `index`, and who sends on them.
@@ -25,11 +25,6 @@ impl<'a> Builder<'a> {
                 format!("{} hops are more than an IP packet survives (255)", path.len()),
             ));
         }
-        let trace = match &config.source {
-            SourceConfig::Trace(trace) => read_trace(self.base, &trace.file)
-                .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?,
-            _ => Vec::new(),
-        };
         let class = self.hosts.measurements.class_of(config);
         if let Some((_, tcp)) = Plan::of(&config.source) {
             let back = self.topology.path(to, from)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
@@ -43,6 +38,7 @@ impl<'a> Builder<'a> {
                 read_recording(self.base, pcap).map_err(|error| error.within("pcap").within("source"))?;
             return self.add_replay(index, config, &path, class, recording);
         }
+        let trace = self.trace_of(config)?;
         let first = self.add_path(&path);
         let back = match config.source.back() {
             Some(source) => {
@@ -79,6 +75,15 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The packets that `config` replays of a trace, if it does.
+    fn trace_of(&self, config: &TrafficConfig) -> Result<Vec<TraceEntry>, ConfigError> {
+        match &config.source {
+            SourceConfig::Trace(trace) => read_trace(self.base, &trace.file)
+                .map_err(|error| ConfigError::new("source.trace.file", error.to_string())),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// What tells flow `number` of `config` from every other.

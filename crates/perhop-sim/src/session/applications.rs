@@ -34,7 +34,7 @@ pub(crate) struct SpeedTest {
 }
 
 /// The time for which the player or browser of `session` asked has come.
-pub(super) fn due<S: Sessions + ?Sized>(world: &mut S, now: Time, session: usize) {
+pub(super) fn due<S: Sessions>(world: &mut S, now: Time, session: usize) {
     let transport = &mut world.hosts_mut().transport;
     transport.sessions[session].due = Time::MAX;
     match transport.sessions[session].application {
@@ -53,7 +53,7 @@ pub(super) fn due<S: Sessions + ?Sized>(world: &mut S, now: Time, session: usize
 }
 
 /// The connection at `place` is open.
-pub(super) fn connected<S: Sessions + ?Sized>(world: &mut S, now: Time, place: usize) {
+pub(super) fn connected<S: Sessions>(world: &mut S, now: Time, place: usize) {
     let transport = &mut world.hosts_mut().transport;
     let session = transport.pairs[place].session;
     match transport.sessions[session].application {
@@ -69,7 +69,7 @@ pub(super) fn connected<S: Sessions + ?Sized>(world: &mut S, now: Time, place: u
 }
 
 /// The whole response has arrived on the connection at `place`.
-pub(super) fn received<S: Sessions + ?Sized>(world: &mut S, now: Time, place: usize) {
+pub(super) fn received<S: Sessions>(world: &mut S, now: Time, place: usize) {
     let Transport { ends, pairs, sessions, players, .. } = &mut world.hosts_mut().transport;
     let end = &mut ends[end_of(place, CLIENT)];
     end.arrived -= end.awaited;
@@ -88,7 +88,7 @@ pub(super) fn received<S: Sessions + ?Sized>(world: &mut S, now: Time, place: us
 }
 
 /// A player requests its next segment, or waits.
-fn play_on<S: Sessions + ?Sized>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
+fn play_on<S: Sessions>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
     let player = &mut world.hosts_mut().transport.players[player];
     let (place, request) = (player.place, player.request());
     match player.next(now) {
@@ -99,7 +99,7 @@ fn play_on<S: Sessions + ?Sized>(world: &mut S, now: Time, [session, player]: [u
 }
 
 /// A browser hears something, and takes the steps that follow.
-fn walk<S: Sessions + ?Sized>(
+fn walk<S: Sessions>(
     world: &mut S,
     now: Time,
     browser: usize,
@@ -125,7 +125,7 @@ fn walk<S: Sessions + ?Sized>(
 }
 
 /// The client at `place` requests so many bytes by so many.
-fn fetch<S: Sessions + ?Sized>(world: &mut S, now: Time, place: usize, [request, response]: [u64; 2]) {
+fn fetch<S: Sessions>(world: &mut S, now: Time, place: usize, [request, response]: [u64; 2]) {
     let Transport { ends, pairs, .. } = &mut world.hosts_mut().transport;
     pairs[place].response = response;
     ends[end_of(place, SERVER)].awaited = request;
@@ -136,7 +136,7 @@ fn fetch<S: Sessions + ?Sized>(world: &mut S, now: Time, place: usize, [request,
 }
 
 /// The agenda comes to `session` at `later`.
-fn wake<S: Sessions + ?Sized>(world: &mut S, session: usize, later: Time) {
+fn wake<S: Sessions>(world: &mut S, session: usize, later: Time) {
     let (Hosts { transport, .. }, agenda) = world.split();
     let session = &mut transport.sessions[session];
     session.due = later;
@@ -144,7 +144,7 @@ fn wake<S: Sessions + ?Sized>(world: &mut S, session: usize, later: Time) {
 }
 
 /// A slice of the speed test at a place is over.
-pub(crate) fn sample_speed<S: Sessions + ?Sized>(world: &mut S, test: usize) {
+pub(crate) fn sample_speed<S: Sessions>(world: &mut S, test: usize) {
     let (Hosts { transport, measurements, .. }, agenda) = world.split();
     let Transport { ends, speed_tests, .. } = transport;
     let SpeedTest { slot, first, tally } = &mut speed_tests[test];
