@@ -49,7 +49,8 @@ def trade_off(outcome: Outcome) -> Verdict:
     cases = [("5.1.1", {}), *(("8.2", {"level": level}) for level in LEVELS), ("9.1", {}), ("9.2", {})]
     parts, evidence = {}, []
     for aqm in AQMS:
-        delays, rates = [], []
+        delays: list[float] = []
+        rates: list[float] = []
         for table, case in cases:
             for metric, ratios in (("delay_ms", delays), ("goodput_mbps", rates)):
                 usual = outcome.point(table, metric, aqm="tail-drop", **case).measured

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any, cast
 
 import polars as pl
 
@@ -188,7 +190,8 @@ def payloads(results: Results) -> dict[str, float]:
     found = {}
     for one in results.scenario["traffic"]:
         name, source = one.get("class") or one["name"], one["source"]
-        if "packet" in (kind := next(iter(source.values()))):
+        kind = cast("dict[str, Any]", next(iter(source.values())))
+        if "packet" in kind:
             size = quantity(kind["packet"]["payload"])
             assert size is not None
             found[name] = size[0] / (size[0] + 28)
@@ -208,7 +211,8 @@ def base_delays(results: Results) -> dict[str, float]:
         if one["from"] == "receiver":
             continue
         size = 1500
-        if "packet" in (kind := next(iter(one["source"].values()))):
+        kind = cast("dict[str, Any]", next(iter(one["source"].values())))
+        if "packet" in kind:
             payload = quantity(kind["packet"]["payload"])
             assert payload is not None
             size = int(payload[0]) + 28
@@ -223,7 +227,7 @@ def base_delays(results: Results) -> dict[str, float]:
     return found
 
 
-def way(links: dict[frozenset[str], dict[str, object]], start: str, end: str) -> list[frozenset[str]]:
+def way(links: Iterable[frozenset[str]], start: str, end: str) -> list[frozenset[str]]:
     """Return the links from one host to another: the networks here are trees."""
     ways: dict[str, list[frozenset[str]]] = {start: []}
     while end not in ways:
