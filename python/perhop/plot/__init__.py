@@ -14,6 +14,7 @@ from perhop.plot.comparisons import compared, published, share
 from perhop.plot.curves import curves
 from perhop.plot.description import Axis, Cells, Line, Parallel, Points, Rule, Span
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve, page_load_cdf
+from perhop.plot.ellipses import ellipses
 from perhop.plot.kinds import KINDS, charts, possible
 from perhop.plot.over_time import congestion_window, delay, ipdv, queue, throughput
 from perhop.plot.sweeps import against, heat_map, parallel
@@ -39,6 +40,7 @@ __all__ = [
     "delay_cdf",
     "delay_histogram",
     "drop_curve",
+    "ellipses",
     "heat_map",
     "ipdv",
     "page_load_cdf",

@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from perhop.errors import InvalidInputError
 from perhop.palette import of_lines
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Points
 from perhop.quantity import counted, number
 
+if TYPE_CHECKING:
+    from perhop.study.report import Report
+
 # Points of a drawn ellipse.
 _CORNERS = 72
+
+
+def ellipses(report: Report, table: str, name: str) -> Chart:
+    """Plot two quantities that were measured together, `name` of the study's scatters, for a table's cases.
+
+    Raises:
+        InvalidInputError: the study has no such ellipses.
+
+    """
+    rows = [one.to_json() for one in report.ellipses if (one.table, one.scatter.name) == (table, name)]
+    if not rows:
+        raise InvalidInputError(f"`{report.study.id}` has no ellipses of `{name}` in table {table}")
+    heading = next(one.heading for one in report.study.tables if one.id == table)
+    note = f"seed {report.seed}; {len(report.study.assumptions)} assumptions of the study."
+    return ellipse_chart(rows, heading, note)
 
 
 def ellipse_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) -> Chart:
