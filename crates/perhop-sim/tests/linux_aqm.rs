@@ -5,6 +5,7 @@
 //! was told to start, and what step of 1.024 us the kernel's clock had reached is not known: the start is
 //! chosen so that the first gap comes when it did, everything after it is the algorithm's.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use perhop_qos::Observer;
@@ -56,21 +57,24 @@ struct Seen {
     left: Vec<(f64, f64)>,
     /// When a packet left before which one or more were dropped.
     gaps: Vec<f64>,
-    is_gap: bool,
+    /// When those were sent that were dropped, and after which none has left.
+    missing: VecDeque<Time>,
 }
 
 impl Observer for Seen {
     fn arrived(&mut self, now: Time, _: Place, _: &Packet) {
         self.arrived.push(now.as_seconds());
     }
-    fn dropped(&mut self, now: Time, _: Option<Place>, _: &Packet, cause: DropCause) {
+    fn dropped(&mut self, now: Time, _: Option<Place>, packet: &Packet, cause: DropCause) {
         assert!(matches!(cause, DropCause::EarlyForced | DropCause::EarlyRandom));
         self.dropped.push(now.as_seconds());
-        self.is_gap = true;
+        self.missing.push_back(packet.sent_at);
     }
     fn dequeued(&mut self, now: Time, _: Place, packet: &Packet, _: Departure) {
         self.left.push((now.as_seconds(), (now - packet.sent_at).as_seconds()));
-        if std::mem::take(&mut self.is_gap) {
+        // Who is dropped on arrival is missing when those before it have left.
+        let dropped_before = self.missing.partition_point(|sent| *sent < packet.sent_at);
+        if self.missing.drain(..dropped_before).next().is_some() {
             self.gaps.push(now.as_seconds());
         }
     }
@@ -88,7 +92,7 @@ impl PortObservers for First {
 }
 
 /// 12 Mb/s in frames of 1000 bytes, with the Ethernet header, through 10 Mb/s.
-fn overload(start: &str, rate: &str, buffer: &Value) -> Seen {
+fn overload(start: &str, rate: &str, buffer: &Value, seed: u64) -> Seen {
     let scenario = json!({
         "perhop": 1, "name": "cbr12", "duration": "300s", "hosts": {"h": {}, "c": {}},
         "links": [{"between": ["h", "c"], "rate": rate, "delay": "0s", "framing": "ethernet-header",
@@ -98,7 +102,7 @@ fn overload(start: &str, rate: &str, buffer: &Value) -> Seen {
                      "source": {"cbr": {"rate": "12Mb/s", "packet": {"ip": "986B"}, "rate-counts": "ethernet-header"}}}],
     });
     let scenario = perhop_scenario::load_json(scenario, ".").unwrap().resolved;
-    let mut network = set_up(&scenario, Path::new("."), 1, 0, &[]).unwrap().plain(First::default());
+    let mut network = set_up(&scenario, Path::new("."), seed, 0, &[]).unwrap().plain(First::default());
     network.run_until(scenario.duration);
     network.observers.0
 }
@@ -160,7 +164,7 @@ fn assert_as_the_kernel(seen: &Seen, case: &str, step_ms: f64) {
 #[test]
 fn codel_drops_when_the_kernel_did() {
     assert_as_the_kernel(
-        &overload("100.0024ms", "10Mb/s", &json!({"codel": {"law": "linux"}})),
+        &overload("100.0024ms", "10Mb/s", &json!({"codel": {"law": "linux"}}), 1),
         "cbr12",
         0.0,
     );
@@ -170,7 +174,7 @@ fn codel_drops_when_the_kernel_did() {
 #[test]
 fn fq_codel_drops_when_the_kernel_did() {
     assert_as_the_kernel(
-        &overload("100.0024ms", "10Mb/s", &json!({"fq-codel": {"law": "linux", "ecn": "ignore"}})),
+        &overload("100.0024ms", "10Mb/s", &json!({"fq-codel": {"law": "linux", "ecn": "ignore"}}), 1),
         "cbr12",
         0.0,
     );
@@ -182,31 +186,43 @@ fn fq_codel_drops_when_the_kernel_did() {
 #[test]
 fn cake_drops_when_the_kernel_did() {
     let cake = json!({"cake": {"bandwidth": "10Mb/s", "tins": "besteffort"}});
-    assert_as_the_kernel(&overload("100.001ms", "1000Gb/s", &cake), "cbr12-cake", 2.0 / 15.0);
+    assert_as_the_kernel(&overload("100.001ms", "1000Gb/s", &cake, 1), "cbr12-cake", 2.0 / 15.0);
 }
 
-/// The draws are others: totals after 20 s, and how the queue fills and empties before.
+/// The draws are others, and so is all that follows from them: from seed to seed the 99th percentile lies
+/// between 20.9 and 22.5 ms. What the kernel did lies among what eight seeds do, or a step of waits beside
+/// it: those that pass are multiples of 2/15 ms apart here, and of 25 us in the readings.
 #[test]
-fn fq_pie_drops_as_often_as_the_kernel() {
-    let seen = overload("100.0024ms", "10Mb/s", &json!({"fq-pie": {"law": "linux"}}));
+fn fq_pie_drops_as_the_kernel_might_have() {
     let all = readings();
     let reading = all.case.iter().find(|reading| reading.id == "cbr12-fq-pie").unwrap();
     let is_measured = |at: &f64| (reading.from_s..reading.until_s).contains(at);
-    let arrived = seen.arrived.iter().filter(|at| is_measured(at)).count();
-    let dropped = seen.dropped.iter().filter(|at| is_measured(at)).count();
-    assert_eq!(arrived, reading.frames_in);
-    assert!(dropped.abs_diff(reading.drops) <= 60, "{dropped} instead of {}", reading.drops);
-    let mut waits: Vec<f64> =
-        seen.left.iter().filter(|(at, _)| is_measured(at)).map(|(_, wait)| wait * 1e3).collect();
-    waits.sort_by(f64::total_cmp);
-    let mean = waits.iter().sum::<f64>() / waits.len() as f64;
-    assert_close("mean wait", mean, reading.wait_ms.mean, 0.1);
-    let Waits { p5, p25, p50, p75, p95, p99, .. } = reading.wait_ms;
-    for (part, expected) in [(0.05, p5), (0.25, p25), (0.5, p50), (0.75, p75), (0.95, p95), (0.99, p99)] {
-        let found = waits[(waits.len() as f64 * part) as usize];
-        assert_close(&format!("percentile {part}"), found, expected, 0.5);
+    let Waits { mean, p5, p25, p50, p75, p95, p99, .. } = reading.wait_ms;
+    let percentiles = [(0.05, p5), (0.25, p25), (0.5, p50), (0.75, p75), (0.95, p95), (0.99, p99)];
+    // Name, what the kernel did, what is allowed beside the seeds, and what they do.
+    let mut facts = vec![
+        ("drops".to_owned(), reading.drops as f64, 0.0, Vec::new()),
+        ("mean wait".to_owned(), mean, 0.0, Vec::new()),
+        // The allowance for bursts counts from the first departure.
+        ("first gap".to_owned(), reading.gaps_s[0], 0.0, Vec::new()),
+    ];
+    facts.extend(percentiles.map(|(part, is)| (format!("percentile {part}"), is, 2.0 / 15.0, Vec::new())));
+    for seed in 1..=8 {
+        let seen = overload("100.0024ms", "10Mb/s", &json!({"fq-pie": {"law": "linux"}}), seed);
+        assert_eq!(seen.arrived.iter().filter(|at| is_measured(at)).count(), reading.frames_in);
+        let mut waits: Vec<f64> =
+            seen.left.iter().filter(|(at, _)| is_measured(at)).map(|(_, wait)| wait * 1e3).collect();
+        waits.sort_by(f64::total_cmp);
+        let dropped = seen.dropped.iter().filter(|at| is_measured(at)).count() as f64;
+        let mean = waits.iter().sum::<f64>() / waits.len() as f64;
+        let found = percentiles.map(|(part, _)| waits[(waits.len() as f64 * part) as usize]);
+        for (fact, found) in facts.iter_mut().zip([dropped, mean, seen.gaps[0]].into_iter().chain(found)) {
+            fact.3.push(found);
+        }
     }
-    // The first second has no drop until 816 ms: the allowance for bursts, which counts from the first
-    // departure.
-    assert_close("first gap", seen.gaps[0], reading.gaps_s[0], 0.02);
+    for (what, kernel, step, seeds) in facts {
+        let (least, most) = (seeds.iter().copied().reduce(f64::min), seeds.iter().copied().reduce(f64::max));
+        let range = least.unwrap() - step..=most.unwrap() + step;
+        assert!(range.contains(&kernel), "{what}: {kernel} in the kernel, {seeds:?} here");
+    }
 }
