@@ -184,7 +184,9 @@ def _assert_kept(scenario: package.Scenario) -> None:
 
 @pytest.mark.parametrize("file", [*EXAMPLES, *STUDIES], ids=lambda file: file.name)
 def test_no_example_exceeds_its_bounds(file: Path) -> None:
-    _assert_kept(package.Scenario.load(file, {"duration": "14s", "measure.warmup": "0s"}))
+    # Some flows of varying-level start late.
+    duration = "140s" if file.stem.startswith("varying-level") else "14s"
+    _assert_kept(package.Scenario.load(file, {"duration": duration, "measure.warmup": "0s"}))
 
 
 @pytest.mark.parametrize("file", CONFIGURATIONS, ids=lambda file: file.name)

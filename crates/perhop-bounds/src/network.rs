@@ -13,7 +13,7 @@ use perhop_qos::packet::{Ingress, Packet};
 use perhop_qos::policer::PoliceWhen;
 use perhop_qos::policy::{PolicyConfig, WireConfig, queue_names};
 use perhop_qos::port::PortClassifier;
-use perhop_qos::units::PICOSECONDS_PER_SECOND;
+use perhop_qos::units::{PICOSECONDS_PER_SECOND, Rate};
 use perhop_scenario::routing::LinkId;
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, Scenario};
@@ -72,8 +72,7 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
         }
     }
     for link in order.known {
-        let changes = !scenario.links[link.index() / 2].rate_changes.is_empty();
-        network.port(link, &entries, changes.then_some("the rate of the link changes during the run"))?;
+        network.port(link, &entries, None)?;
     }
     for link in order.circular {
         network.port(
@@ -190,6 +189,10 @@ impl<'a> Network<'a> {
         let mut leaving = Vec::new();
         for (place, (bound, queue)) in bounds.into_iter().zip(queued).enumerate() {
             let Some(mut bound) = bound else { continue };
+            if !site.config.rate_changes.is_empty() {
+                // The limit of a queue bounds its delay at one rate only.
+                bound.delay = Err("the rate of the link changes during the run".to_owned());
+            }
             if let (Some(obstacle), Err(reason)) = (obstacle, &mut bound.delay) {
                 obstacle.clone_into(reason);
             }
@@ -314,8 +317,9 @@ impl<'a> Network<'a> {
         let ingress = Ingress::new(number, site.wire.headers.encapsulation());
         let policy = site.far.input.as_ref().and_then(|name| self.scenario.policies.get(name));
         let stages = policy.map_or(&[][..], |policy| &policy.conditioners);
-        let limit =
-            Limit { id: self.ids, measure: Measure::Wire(site.wire), curve: carried(&site.wire, &lengths) };
+        let rates = site.config.rate_changes.iter().map(|change| change.rate);
+        let wire = WireConfig { rate: rates.fold(site.wire.rate, Rate::max), ..site.wire };
+        let limit = Limit { id: self.ids, measure: Measure::Wire(wire), curve: carried(&wire, &lengths) };
         let first_id = self.ids + 1;
         self.ids += 1 + (stages.len() + 1) * IDS_PER_STAGE;
         let accounting = Site::accounting(policy)?;
