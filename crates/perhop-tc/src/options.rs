@@ -168,6 +168,10 @@ impl Options {
             _ => None,
         }
     }
+    /// Its names in the order in which they are given.
+    pub(crate) fn names(&self) -> &[&'static str] {
+        &self.order
+    }
     /// Which of these flags was given last.
     pub(crate) fn last(&self, flags: &[&str]) -> Option<&'static str> {
         self.order.iter().rev().find(|name| flags.contains(name)).copied()
@@ -349,7 +353,10 @@ fn value_of(
         Argument::Rate | Argument::RateOrPercent => {
             let part = || units::percent(word).filter(|_| argument == Argument::RateOrPercent);
             let wanted = "a rate, as 10mbit or 800kbit (mbps is megabytes per second)";
-            (units::rate(word).map(Value::Rate).or_else(|| part().map(Value::Part)), wanted)
+            // `show` prints the bandwidth of cake so.
+            let none = || (is_shown && word == "unlimited").then_some(Value::Rate(0));
+            let rate = units::rate(word).map(Value::Rate);
+            (rate.or_else(|| part().map(Value::Part)).or_else(none), wanted)
         }
         Argument::Size => {
             // `show` counts packets: 20p.

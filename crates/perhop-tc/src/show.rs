@@ -261,7 +261,6 @@ impl Session {
     }
 
     fn shown_filter(&mut self, number: usize, words: &mut Words) {
-        self.log.state(number, LineState::Modelled);
         self.shown.open = Some((Open::Counters, number));
         let asked = self.shown.asked.clone();
         let mut head = filter::Head {
@@ -311,6 +310,7 @@ impl Session {
         if body.is_table {
             return;
         }
+        self.log.state(number, LineState::Modelled);
         let handle = self.devices[device].qdiscs[index].handle;
         let at = filter::add(self, number, (device, index), parent, head, kind, body);
         self.shown.open = Some((Open::Filter(device, handle, at), number));

@@ -135,7 +135,7 @@ fn output_says_what_commands_say() {
     let ports = |router: &Router| serde_json::to_value(&router.ports).expect("serializable");
     assert_eq!(ports(&by_commands)[0]["output"], ports(&by_output)[0]["output"]);
     let counters = said.lines.iter().filter(|line| line.state == LineState::Irrelevant).count();
-    assert_eq!(counters, 6);
+    assert_eq!(counters, 6, "{:?}", said.lines);
 }
 
 #[test]
@@ -327,4 +327,60 @@ fn htb_is_a_tree_of_rates() {
     assert_eq!(told.diagnostics[0].rule.id, "tc-unclassified-direct");
     let queueing = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
     assert_eq!(queueing["classes"][1]["share"], json!({"direct": true}));
+}
+
+#[test]
+fn pie_in_queues_of_flows() {
+    let buffer = class("tc qdisc add dev eth0 root fq_pie flows 64 target 20ms alpha 4 ecn ecn_prob 20")["buffer"]
+        ["fq-pie"]
+        .clone();
+    let keys = ["law", "target", "alpha", "beta", "flows", "quantum", "limit", "ecn", "mark-up-to"];
+    assert_eq!(
+        without_nulls(&buffer, &keys),
+        json!({
+            "law": "linux", "target": "20ms", "alpha": 0.25, "beta": 1.25, "flows": 64, "quantum": "1514B",
+            "limit": "10240 packets", "ecn": "mark", "mark-up-to": 0.2,
+        })
+    );
+}
+
+#[test]
+fn cake_is_all_of_a_port() {
+    let cake =
+        |text: &str| class(&format!("tc qdisc add dev eth0 root cake {text}"))["buffer"]["cake"].clone();
+    assert_eq!(
+        cake("bandwidth 10mbit diffserv4 dual-srchost rtt 50ms wash ethernet ether-vlan memlimit 1m"),
+        json!({
+            "bandwidth": "10Mb/s", "tins": "diffserv4", "isolation": "dual-srchost", "rtt": "50ms", "overhead": 42,
+            "mpu": 84, "cells": "none", "memory-limit": "1MiB", "wash": true,
+        })
+    );
+    // Alone it counts the frame, as `show` has it: `raw overhead 0`.
+    assert!(cake("")["overhead"].is_null());
+    assert_eq!(cake("raw overhead 0")["overhead"], 14);
+    let adsl = cake("pppoe-vcmux metro besteffort");
+    assert_eq!(
+        (&adsl["overhead"], &adsl["cells"], &adsl["rtt"]),
+        (&json!(32), &json!("atm"), &json!("10ms"))
+    );
+    assert_eq!(
+        port("tc qdisc add dev eth0 root cake bandwidth 9mbit").bandwidth.map(|rate| rate.to_string()),
+        Some("9Mb/s".to_owned())
+    );
+    let (told, _) = read("tc qdisc add dev eth0 root cake bandwidth 10mbit ack-filter");
+    assert_eq!(told.lines[0].state, LineState::NotModelled);
+    assert!(told.lines[0].note.as_ref().is_some_and(|note| note.contains("ack-filter")));
+    let (told, _) = read(
+        "tc qdisc add dev eth0 root handle 1: tbf rate 8mbit burst 15k latency 50ms\n\
+         tc qdisc add dev eth0 parent 1:1 cake",
+    );
+    assert_eq!(told.lines[1].state, LineState::NotModelled);
+    let shown = "qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 10Mbit diffserv3 triple-isolate nonat nowash \
+                 no-ack-filter split-gso rtt 100ms raw overhead 0 \n";
+    let (told, router) = read(shown);
+    assert_eq!(told.differing().next(), None);
+    assert_eq!(router.ports[0].bandwidth.map(|rate| rate.to_string()), Some("10Mb/s".to_owned()));
+    let (told, router) = read(&shown.replace("10Mbit", "unlimited"));
+    assert_eq!(told.differing().next(), None, "{:?}", told.diagnostics);
+    assert_eq!(router.ports[0].bandwidth, None);
 }

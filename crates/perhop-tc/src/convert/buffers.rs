@@ -3,8 +3,8 @@
 use perhop_lint::rules;
 use perhop_qos::buffer::{
     Averages, AveragingConfig, BufferConfig, CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw,
-    DualPi2Config, DualPi2Law, EcnConfig, EcnMarking, FqCodelConfig, Law, MredConfig, NativeMarking,
-    PieConfig, PieLaw, PrecedenceConfig, TailDropConfig,
+    DualPi2Config, DualPi2Law, EcnConfig, EcnMarking, FqCodelConfig, FqPieConfig, Law, MredConfig,
+    NativeMarking, PieConfig, PieLaw, PrecedenceConfig, TailDropConfig,
 };
 use perhop_qos::queue::{CoupledScheduler, FairQueueingConfig, FlowIdentity, FlowWeights};
 use perhop_qos::{ByteSize, QueueSize, Rate};
@@ -43,6 +43,8 @@ pub(super) fn of(qdisc: &Qdisc, device: &Device, above: Above, log: &mut Log) ->
         "codel" => codel(options),
         "fq_codel" => fq_codel(options, device),
         "pie" => pie(options),
+        "fq_pie" => fq_pie(options, device),
+        "cake" => super::cake::of(qdisc, device, log)?,
         "dualpi2" => dualpi2(qdisc, log),
         "red" => red(qdisc, above, log)?,
         "gred" => gred(qdisc, log)?,
@@ -117,6 +119,29 @@ fn pie(options: &Options) -> BufferConfig {
         } else {
             EcnConfig::Ignore
         },
+        ..usual
+    })
+}
+
+fn fq_pie(options: &Options, device: &Device) -> BufferConfig {
+    let usual = FqPieConfig::default();
+    let sixteenths = |name: &str, usual| options.number(name).map_or(usual, |number| number as f64 / 16.0);
+    BufferConfig::FqPie(FqPieConfig {
+        law: PieLaw::Linux,
+        target: options.time("target").unwrap_or(usual.target),
+        update_interval: options.time("tupdate").unwrap_or(usual.update_interval),
+        alpha: sixteenths("alpha", usual.alpha),
+        beta: sixteenths("beta", usual.beta),
+        flows: options.number("flows").map_or(usual.flows, |flows| flows.min(65_535) as u16),
+        quantum: ByteSize::from_bytes(options.number("quantum").unwrap_or_else(|| device.frame())),
+        limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
+        ecn: if ecn(options, EcnMarking::Ignore) == EcnMarking::Mark {
+            EcnConfig::Mark
+        } else {
+            EcnConfig::Ignore
+        },
+        // `ecn_prob`: percent.
+        mark_up_to: options.number("ecn_prob").map_or(usual.mark_up_to, |percent| percent as f64 / 100.0),
         ..usual
     })
 }

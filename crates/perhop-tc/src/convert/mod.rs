@@ -2,6 +2,7 @@
 
 mod bands;
 mod buffers;
+mod cake;
 mod classes;
 mod conditioners;
 mod hierarchy;

@@ -72,6 +72,9 @@ impl Tree<'_> {
             _ => {
                 let buffer = buffers::of(qdisc, self.device, above, self.log);
                 let is_known = buffer.is_some();
+                if let Some(BufferConfig::Cake(cake)) = &buffer {
+                    self.bandwidth = self.bandwidth.or(cake.bandwidth);
+                }
                 class.buffer = buffer.or_else(|| Some(self.usual()));
                 is_known
             }

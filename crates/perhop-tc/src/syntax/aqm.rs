@@ -35,7 +35,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind { name: "pie", model: Model::Modelled("`pie` with `law: linux`"), options: PIE, class: None },
     Kind {
         name: "fq_pie",
-        model: Model::NotModelled("its queues per flow; pie alone is modelled"),
+        model: Model::Modelled("`fq-pie` with `law: linux`"),
         options: FQ_PIE,
         class: None,
     },

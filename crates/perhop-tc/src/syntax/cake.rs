@@ -7,7 +7,7 @@ use crate::options::Opt;
 
 pub(super) const KINDS: &[Kind] = &[Kind {
     name: "cake",
-    model: Model::NotModelled("perhop's own cake is not there yet"),
+    model: Model::Modelled("`cake`, at the root of a device"),
     options: CAKE,
     class: None,
 }];
@@ -15,6 +15,8 @@ pub(super) const KINDS: &[Kind] = &[Kind {
 const fn flag(names: &'static [&'static str], default: &'static str) -> Opt {
     Opt::new(names, Nothing, default)
 }
+
+const ACKS: &str = "all acknowledgements stay: queues of perhop read no TCP header";
 
 const CAKE: &[Opt] = &[
     Opt::new(&["bandwidth"], Rate, "unlimited (cake_init)"),
@@ -48,8 +50,8 @@ const CAKE: &[Opt] = &[
     flag(&["nowash"], "on (cake_init)"),
     flag(&["split-gso"], "on (cake_init)").effect(Irrelevant("packets of perhop are not joined")),
     flag(&["no-split-gso"], "off").effect(Irrelevant("packets of perhop are not joined")),
-    flag(&["ack-filter"], "off"),
-    flag(&["ack-filter-aggressive"], "off"),
+    flag(&["ack-filter"], "off").effect(NotModelled(ACKS)),
+    flag(&["ack-filter-aggressive"], "off").effect(NotModelled(ACKS)),
     flag(&["no-ack-filter"], "on (cake_init)"),
     flag(&["raw"], "on: the frame as the device has it"),
     Opt::new(&["overhead"], Signed, "0"),
@@ -68,10 +70,10 @@ const CAKE: &[Opt] = &[
     flag(&["pppoe-llcsnap"], "atm overhead 40"),
     flag(&["pppoe-ptm"], "ptm overhead 30"),
     flag(&["bridged-ptm"], "ptm overhead 22"),
-    flag(&["via-ethernet"], "overhead as given, less 14"),
-    flag(&["ethernet"], "noatm overhead 38 mpu 84"),
+    flag(&["via-ethernet"], "ignored (q_cake.c)").effect(Irrelevant("tc ignores it")),
+    flag(&["ethernet"], "overhead 38 more, mpu 84"),
     flag(&["ether-vlan"], "overhead 4 more"),
-    flag(&["docsis"], "noatm overhead 18 mpu 64"),
+    flag(&["docsis"], "noatm, overhead 18 more, mpu 64"),
     flag(&["ingress"], "off"),
     flag(&["egress"], "on (cake_init)"),
     Opt::new(&["memlimit"], Size, "4 × rate × rtt, 4 MiB at least (cake_reconfigure)"),
