@@ -90,8 +90,7 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 /// Bits per second; whole bytes per second, as the kernel keeps them. `get_rate64`.
 pub(crate) fn rate(text: &str) -> Option<u64> {
     let bits = scaled(text, &RATES)?;
-    // The largest that does not overflow what follows.
-    (bits < 1e18).then_some((bits / 8.0) as u64 * 8)
+    (0.0..1e18).contains(&bits).then(|| (bits / 8.0) as u64 * 8)
 }
 
 /// Whether a rate counts bytes: `10mbps`, which many write for megabits.
