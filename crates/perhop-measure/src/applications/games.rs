@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-use super::nearest_rank;
+use super::quantile::nearest_rank;
 use crate::counters::LoggedPacket;
 
 /// What a game made of its packets.
