@@ -21,19 +21,16 @@ pub use isolation::CakeIsolation;
 pub use length::CakeCells;
 pub use tins::CakeTins;
 
+use crate::framing::Framing;
 use crate::packet::Ecn;
-use crate::random::Stream;
-use crate::{DropCause, Dscp, Packet, Time};
+use crate::random::{Stream, Streams};
+use crate::{ConfigError, DropCause, Dscp, Packet, Time};
 use backlogs::Backlogs;
 use cobalt::{Decision, Leaving};
+use config::MTU;
 use length::{Lengths, memory};
-use pace::Pace;
-use tin::{Flow, LooksAtDecaying, NO_SLOT, Tin};
-
-/// Queues of a tin. Linux, `CAKE_QUEUES`.
-const FLOWS: usize = 1024;
-/// Among how many queues a flow looks for one of its own. Linux, `CAKE_SET_WAYS`.
-const SETS_OF: usize = 8;
+use pace::{ByteTime, Pace};
+use tin::{FLOWS, Flow, LooksAtDecaying, NO_SLOT, Tin};
 
 /// The packets of a port, and who is sent next.
 #[derive(Clone, Debug)]
@@ -85,6 +82,46 @@ enum Head {
     /// Dropped, or there was none: somebody else may have the turn.
     Gone,
     NoPacket,
+}
+
+impl CakeConfig {
+    /// CAKE before a link of this `framing`.
+    ///
+    /// # Errors
+    /// The first field that is out of range.
+    pub fn build(&self, framing: Framing, streams: &Streams) -> Result<Cake, ConfigError> {
+        self.check()?;
+        let header = framing.queued_header();
+        let overhead = self.overhead.unwrap_or(header.cast_signed());
+        let rate = self.bandwidth.map_or(0, |rate| rate.as_bits_per_second() / 8);
+        let key = streams.child("hash").stream().bits();
+        let tins: Box<[Tin]> = self
+            .tins
+            .shares(rate)
+            .into_iter()
+            .map(|(rate, weight)| self.tin(rate, weight, MTU + header, key))
+            .collect();
+        let memory_limit = self.memory(rate, header);
+        // One more than stay: it joins before another is given up.
+        let packets = memory_limit / memory(header) + 1;
+        Ok(Cake {
+            backlogs: Backlogs::new(tins.len() * FLOWS),
+            tins,
+            slots: Vec::with_capacity(packets as usize),
+            free: NO_SLOT,
+            held: 0,
+            pace: Pace::new(ByteTime::at(rate)),
+            lengths: Lengths { overhead, mpu: self.mpu, cells: self.cells },
+            header,
+            memory_used: 0,
+            memory_limit,
+            turn: 0,
+            is_ingress: self.ingress,
+            washes: self.wash,
+            random: streams.stream(),
+            held_until: None,
+        })
+    }
 }
 
 impl Cake {

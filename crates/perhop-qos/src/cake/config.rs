@@ -3,14 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::backlogs::Backlogs;
 use super::cobalt::CobaltSettings;
-use super::length::{CakeCells, Lengths, memory};
-use super::pace::{ByteTime, Pace, TinClock};
-use super::tin::{NO_SLOT, Tin, TinSettings};
-use super::{Cake, CakeIsolation, CakeTins, FLOWS};
-use crate::framing::Framing;
-use crate::random::Streams;
+use super::isolation::CakeIsolation;
+use super::length::CakeCells;
+use super::pace::{ByteTime, TinClock};
+use super::tin::{Tin, TinSettings};
+use super::tins::CakeTins;
 use crate::{ByteSize, ConfigError, Rate, Time};
 
 /// CAKE as written in a policy: queues, scheduler and shaper of a whole port.
@@ -76,7 +74,7 @@ impl Default for CakeConfig {
 }
 
 /// Bytes of the longest packet.
-const MTU: u32 = 1500;
+pub(super) const MTU: u32 = 1500;
 /// The longest packets, so many at most. Linux, `cake_init`.
 const PACKETS: u64 = 10_240;
 
@@ -88,45 +86,7 @@ impl CakeConfig {
             names => names.iter().map(|name| format!("{class}/{name}")).collect(),
         }
     }
-    /// CAKE before a link of this `framing`.
-    ///
-    /// # Errors
-    /// The first field that is out of range.
-    pub fn build(&self, framing: Framing, streams: &Streams) -> Result<Cake, ConfigError> {
-        self.check()?;
-        let header = framing.queued_header();
-        let overhead = self.overhead.unwrap_or(header.cast_signed());
-        let rate = self.bandwidth.map_or(0, |rate| rate.as_bits_per_second() / 8);
-        let key = streams.child("hash").stream().bits();
-        let tins: Box<[Tin]> = self
-            .tins
-            .shares(rate)
-            .into_iter()
-            .map(|(rate, weight)| self.tin(rate, weight, MTU + header, key))
-            .collect();
-        let memory_limit = self.memory(rate, header);
-        // One more than stay: it joins before another is given up.
-        let packets = memory_limit / memory(header) + 1;
-        Ok(Cake {
-            backlogs: Backlogs::new(tins.len() * FLOWS),
-            tins,
-            slots: Vec::with_capacity(packets as usize),
-            free: NO_SLOT,
-            held: 0,
-            pace: Pace::new(ByteTime::at(rate)),
-            lengths: Lengths { overhead, mpu: self.mpu, cells: self.cells },
-            header,
-            memory_used: 0,
-            memory_limit,
-            turn: 0,
-            is_ingress: self.ingress,
-            washes: self.wash,
-            random: streams.stream(),
-            held_until: None,
-        })
-    }
-
-    fn check(&self) -> Result<(), ConfigError> {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
         if !(Time::from_microseconds(1)..=Time::from_seconds(1000)).contains(&self.rtt) {
             return Err(ConfigError::new("rtt", format!("a round trip of {}", self.rtt))
                 .help("1us to 1000s; 100ms where round trips are not known"));
@@ -154,7 +114,7 @@ impl CakeConfig {
 
     /// A tin that may send so many bytes per second, or so much in turn where that is 0. Linux,
     /// `cake_set_rate`.
-    fn tin(&self, rate: u64, weight: i64, mtu: u32, key: u64) -> Tin {
+    pub(super) fn tin(&self, rate: u64, weight: i64, mtu: u32, key: u64) -> Tin {
         let byte_time = ByteTime::at(rate);
         let mtu_time = byte_time.of(mtu);
         let aim = Time::from_picoseconds(self.rtt.as_picoseconds() / 20).max(Time::from_microseconds(1));
@@ -171,7 +131,7 @@ impl CakeConfig {
     }
 
     /// Memory for packets. Linux, `cake_reconfigure`.
-    fn memory(&self, rate: u64, header: u32) -> u64 {
+    pub(super) fn memory(&self, rate: u64, header: u32) -> u64 {
         let most = PACKETS * u64::from(MTU + header);
         match self.memory_limit {
             Some(limit) => limit.as_bytes(),

@@ -1,6 +1,7 @@
 //! [`Hosts`]: how many flows of each host have packets waiting, so that hosts share a tin fairly.
 
-use super::SETS_OF;
+/// Among how many queues a flow looks for one of its own. Linux, `CAKE_SET_WAYS`.
+pub(super) const SETS_OF: usize = 8;
 
 /// The hosts at one end of the flows of a tin, found by their hash among eight places.
 #[derive(Clone, Debug)]

@@ -1,13 +1,14 @@
 //! [`Tin`]: flows that share a part of the bandwidth, in turns, those that send little first.
 
 use super::cobalt::{Cobalt, CobaltSettings};
-use super::hosts::Hosts;
+use super::hosts::{Hosts, SETS_OF};
 use super::isolation::{CakeIsolation, destination_tag, source_tag};
 use super::pace::TinClock;
-use super::{FLOWS, SETS_OF};
 use crate::random::Stream;
 use crate::{Packet, Time};
 
+/// Queues of a tin. Linux, `CAKE_QUEUES`.
+pub(super) const FLOWS: usize = 1024;
 /// No flow, and no slot.
 pub(super) const NO_FLOW: u16 = u16::MAX;
 pub(super) const NO_SLOT: u32 = u32::MAX;
