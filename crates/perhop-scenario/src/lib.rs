@@ -12,6 +12,7 @@
 mod application;
 mod codec;
 mod configuration;
+mod datagrams;
 mod decode;
 mod default;
 mod diagnostic;

@@ -2,8 +2,8 @@
 
 use perhop_qos::units::Time;
 
+use super::datagram::{IP_AND_UDP_HEADERS, LARGEST_PACKET};
 use super::findings::Findings;
-use super::traffic::{IP_AND_UDP_HEADERS, LARGEST_PACKET};
 use crate::path::ValuePath;
 use crate::{
     Adaptation, GameConfig, JitterBuffer, PageConfig, SpeedTestConfig, TalkSpurts, VideoConfig, VoiceConfig,

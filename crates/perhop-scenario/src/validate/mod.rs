@@ -3,6 +3,7 @@
 //!
 //! All checks run, so that an author sees all errors at once.
 
+mod datagram;
 mod findings;
 mod judged;
 mod measure;

@@ -8,6 +8,7 @@ use perhop_qos::packet::{Dscp, Protocol};
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::units::{ByteSize, Rate, Time};
 
+use super::datagram::{IP_AND_UDP_HEADERS, LARGEST_PACKET};
 use super::findings::Findings;
 use super::judged;
 use super::topology::{Network, links_of};
@@ -21,11 +22,6 @@ use crate::{
     CutGap, OnOffConfig, PacketSize, PcapConfig, PeriodLaw, Scenario, SourceConfig, TraceConfig,
     TrafficConfig, read_recording,
 };
-
-/// IPv4 header without options and UDP header, bytes (RFC 791 §3.1, RFC 768).
-pub(super) const IP_AND_UDP_HEADERS: u64 = 28;
-/// The largest IPv4 packet, bytes (RFC 791 §3.1: Total Length has 16 bits).
-pub(super) const LARGEST_PACKET: u64 = 65_535;
 
 /// The most hops of a path (RFC 791 §3.1: Time to Live has 8 bits).
 const MOST_HOPS: usize = 255;

@@ -1,0 +1,93 @@
+//! The datagrams of calls and games, as sources that send nothing else.
+
+use std::borrow::Cow;
+
+use perhop_qos::units::{ByteSize, PacketRate, Rate};
+
+use crate::media::{GameConfig, TalkSpurts, VoiceConfig};
+use crate::traffic::{CbrConfig, CutGap, OnOffConfig, PacketSize, PeriodLaw, SourceConfig};
+
+/// RTP header without contributing sources, bytes (RFC 3550 §5.1).
+const RTP_HEADER: u64 = 12;
+
+impl VoiceConfig {
+    /// The source of its packets.
+    fn packets(&self) -> SourceConfig {
+        let planning = self.codec.planning();
+        let counted = planning.payload + RTP_HEADER;
+        let packet = PacketSize::Payload(ByteSize::from_bytes(counted));
+        // Packets take whole milliseconds: bits per second are whole.
+        let rate = Rate::from_bits_per_second(8_000_000 * counted / (planning.frames * planning.frame_us));
+        match self.talk_spurts {
+            None => SourceConfig::Cbr(CbrConfig { rate, packet, rate_counts: None, jitter: 0.0 }),
+            Some(TalkSpurts { talk, silence }) => SourceConfig::OnOff(OnOffConfig {
+                rate,
+                packet,
+                on_time: talk,
+                off_time: silence,
+                law: PeriodLaw::Exponential,
+                cut_gap: CutGap::Dropped,
+            }),
+        }
+    }
+}
+
+impl GameConfig {
+    fn commands(&self) -> SourceConfig {
+        regular(self.command_rate.unwrap_or(self.tick_rate), self.command)
+    }
+    fn snapshots(&self) -> SourceConfig {
+        regular(self.tick_rate, self.snapshot)
+    }
+}
+
+fn regular(rate: PacketRate, payload: ByteSize) -> SourceConfig {
+    let rate = Rate::from_bits_per_second(rate.as_packets_per_second() * 8 * payload.as_bytes());
+    SourceConfig::Cbr(CbrConfig {
+        rate,
+        packet: PacketSize::Payload(payload),
+        rate_counts: None,
+        jitter: 0.0,
+    })
+}
+
+impl SourceConfig {
+    /// What it sends from sender to receiver, as a source of datagrams or an application on TCP.
+    pub fn forth(&self) -> Cow<'_, SourceConfig> {
+        match self {
+            SourceConfig::Voice(voice) => Cow::Owned(voice.packets()),
+            SourceConfig::Game(game) => Cow::Owned(game.commands()),
+            others => Cow::Borrowed(others),
+        }
+    }
+    /// Whether it is judged by its packets one by one.
+    pub fn is_judged_by_packets(&self) -> bool {
+        matches!(self, SourceConfig::Voice(_) | SourceConfig::Game(_))
+    }
+    /// The datagrams that the receiver sends back by itself.
+    pub fn back(&self) -> Option<SourceConfig> {
+        match self {
+            SourceConfig::Game(game) => Some(game.snapshots()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Codec;
+
+    /// 160 bytes of G.711 and 12 of RTP each 20 ms; 20 bytes of G.729; 24 each 30 ms of G.723.1.
+    #[test]
+    fn voice_is_sent_at_the_rate_of_its_codec_with_headers() {
+        for (codec, payload, rate) in
+            [(Codec::G711, 172, 68_800), (Codec::G729, 32, 12_800), (Codec::G7231Vad, 36, 9_600)]
+        {
+            let source = SourceConfig::Voice(VoiceConfig { codec, ..VoiceConfig::default() });
+            let SourceConfig::Cbr(cbr) = source.forth().into_owned() else { panic!("not regular") };
+            assert_eq!(cbr.packet.counted(), payload, "{codec:?}");
+            assert_eq!(cbr.rate.as_bits_per_second(), rate, "{codec:?}");
+        }
+    }
+}
