@@ -2,11 +2,13 @@
 //! `perhop-scenario` translates the result ([`loader`]); and what there is to say of a configuration by
 //! itself ([`report()`]).
 
+mod contents;
+mod not_simulated;
 mod report;
 mod tc;
 
 use perhop_ios::{Platform, Recognition};
-use perhop_lint::{Line, LineState, Severity, rules};
+use perhop_lint::Severity;
 use perhop_qos::ConfigError;
 use perhop_qos::framing::Framing;
 use perhop_qos::units::Rate;
@@ -15,7 +17,11 @@ use perhop_scenario::{
     RouterConfiguration,
 };
 
-pub use report::{Detail, Report, Wrong, report};
+pub use contents::{Detail, Report, Wrong};
+pub use report::report;
+pub use tc::is_tc;
+
+use not_simulated::not_simulated;
 
 /// Cisco IOS, and commands and output of Linux' `tc`.
 struct Languages;
@@ -28,11 +34,6 @@ pub fn loader() -> Loader<'static> {
 /// Whether `text` looks like a router's configuration in a language that perhop reads.
 pub fn is_configuration(text: &str) -> bool {
     perhop_tc::is_configuration(text) || perhop_ios::is_configuration(text)
-}
-
-/// Whether `text` is for `tc`: the platform says so, or the text where there is none.
-pub fn is_tc(text: &str, platform: Option<&str>) -> bool {
-    platform.map_or_else(|| perhop_tc::is_configuration(text), |name| name == tc::PLATFORM)
 }
 
 impl ConfigurationLanguage for Languages {
@@ -97,29 +98,6 @@ fn port(port: perhop_ios::Port, slots_of: Option<Rate>) -> ConfiguredPort {
 fn in_slots(rate: Rate, line: Rate) -> Rate {
     let (rate, line) = (rate.as_bits_per_second().max(1), line.as_bits_per_second());
     Rate::from_bits_per_second(line / line.div_ceil(rate))
-}
-
-/// One warning for all lines that would affect packets but are not simulated.
-fn not_simulated(all: &[Line]) -> Option<Finding> {
-    let not_simulated = |state| matches!(state, LineState::NotModelled | LineState::NotRecognized);
-    let lines: Vec<_> = all.iter().filter(|line| not_simulated(line.state)).collect();
-    let first = lines.first()?;
-    let rule = match first.state {
-        LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
-        _ => &rules::COMMAND_UNKNOWN,
-    };
-    let others = match lines.len() - 1 {
-        0 => String::new(),
-        1 => " and another line".to_owned(),
-        count => format!(" and {count} other lines"),
-    };
-    Some(Finding {
-        rule,
-        line: first.number,
-        interfaces: None,
-        message: format!("`{}`{others}: not simulated", first.text.trim()),
-        help: "`perhop check` of the configuration lists the state of every line".to_owned(),
-    })
 }
 
 fn platform_of(

@@ -1,19 +1,12 @@
 //! [`report`]: what there is to say of a router's configuration by itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use perhop_ios::platform::Evidence;
-use perhop_ios::{Assumptions, Diagnostic, Dialect, Line, LineState, Platform, Profile, Recognition, Router};
-use serde::Serialize;
+use perhop_ios::{Assumptions, Platform, Recognition};
+use perhop_lint::{Line, LineState};
 
-/// What is asked for does not exist, or an assumption is no criterion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// What is wrong.
-    pub message: String,
-    /// How to correct it.
-    pub help: String,
-}
+use crate::contents::{Because, Concerning, Detail, Named, PlatformReport, Report, RouterReport, Wrong};
+use crate::tc;
 
 /// What becomes of the configuration `text` on the platform that it tells of itself, or on the one called
 /// `platform`, with the classes of `assumptions` defined by match criteria; `detail` says how much of it.
@@ -27,8 +20,8 @@ pub fn report<T>(
     detail: Detail,
     write: impl FnOnce(&Report) -> T,
 ) -> Result<T, Wrong> {
-    if crate::is_tc(text, platform) {
-        return Ok(crate::tc::report(text, platform.is_some(), detail, write));
+    if tc::is_tc(text, platform) {
+        return Ok(tc::report(text, platform.is_some(), detail, write));
     }
     let chosen =
         platform.map(|name| Platform::named(name).ok_or_else(|| unknown_platform(name))).transpose()?;
@@ -75,100 +68,6 @@ pub fn report<T>(
         router: (detail == Detail::Policies).then_some(RouterReport::Ios(&router)),
     };
     Ok(write(&report))
-}
-
-/// How much is said of a configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// Every line, and the resulting policies.
-    Policies,
-    /// Every line.
-    Lines,
-    /// The lines that need attention.
-    Remarks,
-}
-
-impl Detail {
-    /// The detail called `name`.
-    ///
-    /// # Errors
-    /// Where there is none of that name.
-    pub fn named(name: &str) -> Result<Detail, Wrong> {
-        match name {
-            "policies" => Ok(Detail::Policies),
-            "lines" => Ok(Detail::Lines),
-            "remarks" => Ok(Detail::Remarks),
-            _ => Err(Wrong {
-                message: format!("there is no detail `{name}`"),
-                help: "details: policies, lines, remarks".to_owned(),
-            }),
-        }
-    }
-}
-
-/// What becomes of a configuration.
-#[derive(Debug, Serialize)]
-pub struct Report<'a> {
-    pub(crate) platform: PlatformReport<'a>,
-    pub(crate) lines: Vec<&'a Line>,
-    pub(crate) counts: BTreeMap<String, usize>,
-    pub(crate) diagnostics: Vec<Concerning<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) router: Option<RouterReport<'a>>,
-}
-
-/// What it amounts to.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum RouterReport<'a> {
-    Ios(&'a Router),
-    Tc(&'a perhop_tc::Router),
-}
-
-/// A name of a language of its own, or of `perhop-ios`.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Named<T> {
-    Ios(T),
-    Linux(&'static str),
-}
-
-/// The lines that tell.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Because<'a> {
-    Ios(&'a [Evidence]),
-    Tc(Vec<Sign<'a>>),
-}
-
-/// A line that tells, and what it says.
-#[derive(Debug, Serialize)]
-pub(crate) struct Sign<'a> {
-    pub(crate) line: usize,
-    pub(crate) text: &'a str,
-    pub(crate) says: &'static str,
-}
-
-/// A diagnostic, the interfaces that it concerns, and its line mended.
-#[derive(Debug, Serialize)]
-pub(crate) struct Concerning<'a> {
-    #[serde(flatten)]
-    pub(crate) diagnostic: &'a Diagnostic,
-    pub(crate) interfaces: Vec<&'a str>,
-    /// What its line had better be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fixed: Option<String>,
-}
-
-/// The platform whose rules it is read by.
-#[derive(Debug, Serialize)]
-pub(crate) struct PlatformReport<'a> {
-    pub(crate) profile: Named<Profile>,
-    pub(crate) dialect: Named<Dialect>,
-    pub(crate) supported: bool,
-    pub(crate) chosen: bool,
-    pub(crate) certain: bool,
-    pub(crate) because: Because<'a>,
 }
 
 fn unknown_platform(name: &str) -> Wrong {

@@ -5,11 +5,16 @@ use std::collections::BTreeSet;
 use perhop_lint::{LineState, Severity};
 use perhop_scenario::{ConfiguredPort, ConfiguredRouter, Finding};
 
-use crate::not_simulated;
-use crate::report::{Because, Concerning, Detail, Named, PlatformReport, Report, RouterReport, Sign};
+use crate::contents::{Because, Concerning, Detail, Named, PlatformReport, Report, RouterReport, Sign};
+use crate::not_simulated::not_simulated;
 
 /// The platform of such a configuration.
-pub(crate) const PLATFORM: &str = "linux";
+const PLATFORM: &str = "linux";
+
+/// Whether `text` is for `tc`: the platform says so, or the text where there is none.
+pub fn is_tc(text: &str, platform: Option<&str>) -> bool {
+    platform.map_or_else(|| perhop_tc::is_configuration(text), |name| name == PLATFORM)
+}
 
 /// The devices of `text`.
 pub(crate) fn read(text: &str) -> ConfiguredRouter {
