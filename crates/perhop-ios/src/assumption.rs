@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use perhop_lint::LineState;
+
 use crate::ast::{Combination, Configuration, Criterion};
 use crate::check;
-use crate::line::LineState;
 use crate::parser;
 
 /// Classes, and criteria as `match` takes them; alternatives are joined by ` or `.

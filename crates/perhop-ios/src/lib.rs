@@ -30,6 +30,5 @@ pub use check::Dependencies;
 pub use convert::{MatchedLines, Port, Router, convert, matched_lines};
 pub use parser::{is_configuration, parse};
 pub use perhop_lint::{Diagnostic, Fix, Line, LineState, Severity};
-pub(crate) use perhop_lint::{diagnostic, line};
 pub use platform::{Dialect, Platform, Profile, Recognition};
 pub use syntax::{CommandReference, commands, interface_name};

@@ -7,10 +7,10 @@
 
 use std::borrow::Cow;
 
+use perhop_lint::{Diagnostic, Line, LineState};
+
 use crate::ast::Configuration;
 use crate::check;
-use crate::diagnostic::Diagnostic;
-use crate::line::{Line, LineState};
 use crate::mode::Mode;
 use crate::syntax::{self, Spelling};
 use crate::words::{Finding, Form, Reader};

@@ -2,10 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use crate::diagnostic::Diagnostic;
-use crate::line::LineState;
+use perhop_lint::{Diagnostic, LineState, Rule};
+
 use crate::mode::Mode;
-use perhop_lint::Rule;
 
 /// How a command is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod policy_map;
 mod random_detect;
 mod rate_limit;
 
+use perhop_lint::{Diagnostic, Line};
 use serde::Serialize;
 
 pub use access_list::{
@@ -37,9 +38,6 @@ pub use policy_map::{
 };
 pub use random_detect::{Basis, RandomDetect, ThresholdUnit, Thresholds};
 pub use rate_limit::{Action, Direction, Field, Marking, RateLimit, RateLimitMatch, Then};
-
-use crate::diagnostic::Diagnostic;
-use crate::line::Line;
 
 /// The name of the class that takes what no other class of a policy takes.
 pub const CLASS_DEFAULT: &str = "class-default";

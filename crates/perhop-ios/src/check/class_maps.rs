@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use perhop_lint::{Diagnostic, rules};
+
 use crate::ast::{AclAction, ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
-use crate::diagnostic::Diagnostic;
 use crate::syntax::application::ip_protocol;
-use perhop_lint::rules;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let used = used(configuration);

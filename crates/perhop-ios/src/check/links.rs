@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use perhop_lint::{Diagnostic, rules};
+
 use crate::ast::{At, Configuration, Hardware, Interface};
-use crate::diagnostic::Diagnostic;
-use perhop_lint::rules;
 
 pub(super) fn check(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     channels(configuration);

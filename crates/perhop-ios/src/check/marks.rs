@@ -1,8 +1,9 @@
 //! Marks that perhop's packets have only in part: groups beside traffic classes, and colors that policers
 //! are aware of.
 
+use perhop_lint::LineState;
+
 use crate::ast::{Basis, Configuration, Criterion, Field, Marking, Polarity, Police, PolicyClass};
-use crate::line::LineState;
 
 /// Says of lines that they are not modelled, where only the whole configuration tells.
 pub(super) fn check(configuration: &mut Configuration) {

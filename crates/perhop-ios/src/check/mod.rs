@@ -17,10 +17,9 @@ mod value_limits;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use perhop_lint::{Diagnostic, LineState, Severity, rules};
+
 use crate::ast::{Configuration, Family, Interface, InterfaceAddress};
-use crate::diagnostic::Diagnostic;
-use crate::line::LineState;
-use perhop_lint::{Severity, rules};
 
 pub use dependencies::Dependencies;
 pub(crate) use links::rate;

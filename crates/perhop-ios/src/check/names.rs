@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use perhop_lint::{Diagnostic, rules};
+
 use crate::ast::{
     AclEntry, At, CLASS_DEFAULT, Configuration, Criterion, GroupMember, Marking, PolicyClass, RateLimitMatch,
     Statement,
 };
-use crate::diagnostic::Diagnostic;
 use crate::object_group::{Addresses, MOST};
-use perhop_lint::rules;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     for map in configuration.class_maps.iter() {

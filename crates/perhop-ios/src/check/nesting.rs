@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use perhop_lint::{Diagnostic, rules};
+
 use crate::ast::{Configuration, Criterion};
-use crate::diagnostic::Diagnostic;
-use perhop_lint::rules;
 
 /// Class-maps inside class-maps go no deeper.
 const DEEPEST: usize = 16;

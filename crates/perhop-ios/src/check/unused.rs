@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use perhop_lint::rules;
+use perhop_lint::{Diagnostic, rules};
 
 use super::class_maps::used;
 use crate::ast::Configuration;
-use crate::diagnostic::Diagnostic;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let attached = attached(configuration);

@@ -1,8 +1,8 @@
 //! Limits of packets with some values that have no effect beside other lines of their class.
 
+use perhop_lint::{Diagnostic, rules};
+
 use crate::ast::{Configuration, Field, PolicyClass};
-use crate::diagnostic::Diagnostic;
-use perhop_lint::rules;
 
 /// Whether queues tell packets by `field`.
 pub(crate) fn limits_queues(field: Field) -> bool {

@@ -1,13 +1,13 @@
 //! Which policy is attached to what packets leave and arrive by.
 
+use perhop_lint::{Diagnostic, rules};
+
 use super::Context;
 use super::circuit::Circuit;
 use super::reference::Reference;
 use super::resolved::ResolvedPolicy;
 use crate::ast::{Interface, PolicyMap, ServicePolicies};
-use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;
-use perhop_lint::rules;
 
 /// A policy for packets that leave, and the line that attaches it.
 #[derive(Clone, Copy)]

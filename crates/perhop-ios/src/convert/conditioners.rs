@@ -1,5 +1,6 @@
 //! Conditioners: `rate-limit` lines, and `set` and `police` of policies.
 
+use perhop_lint::{Diagnostic, rules};
 use perhop_qos::action;
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -18,8 +19,6 @@ use super::link_marks::{Tag, discard_class_0, new_tag};
 use super::marking::{Markings, Treatment};
 use super::resolved::{Awareness, PoliceKind, ResolvedClass, ResolvedPolice, ResolvedPolicy};
 use crate::ast::{Action, Basis, Direction, Interface, RateLimit, Then};
-use crate::diagnostic::Diagnostic;
-use perhop_lint::rules;
 
 impl<'a> Context<'a> {
     /// What happens to packets that arrive; `policy` learns the names of its conditioners.

@@ -1,10 +1,10 @@
 //! How many levels and classes a policy has with those inside it.
 
+use perhop_lint::{Diagnostic, rules};
+
 use super::Context;
 use super::reference::{DEEPEST, MOST_CLASSES};
 use crate::ast::PolicyMap;
-use crate::diagnostic::Diagnostic;
-use perhop_lint::rules;
 
 /// Why a policy is not attached.
 enum Excess {

@@ -6,6 +6,7 @@
 
 use std::net::Ipv4Addr;
 
+use perhop_lint::{Diagnostic, rules};
 use perhop_qos::classifier::{MatchConfig, Prefix};
 use perhop_qos::packet::Protocol;
 
@@ -14,8 +15,6 @@ use super::circuit::underlay;
 use super::condition::{Condition, of_access_group};
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use crate::ast::{Interface, IpsecProfile};
-use crate::diagnostic::Diagnostic;
-use perhop_lint::rules;
 
 /// Encapsulating security payload (RFC 4303).
 const ESP: Protocol = Protocol(50);

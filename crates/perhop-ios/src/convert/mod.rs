@@ -45,6 +45,7 @@ mod wire;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
+use perhop_lint::Diagnostic;
 use perhop_qos::policy::PolicyConfig;
 use serde::Serialize;
 
@@ -59,7 +60,6 @@ pub use wire::Wire;
 
 use crate::ast::{Configuration, Hardware, Interface};
 use crate::check;
-use crate::diagnostic::Diagnostic;
 use crate::platform::{Platform, Recognition};
 use circuit::Circuit;
 use condition::Tags;

@@ -1,5 +1,6 @@
 //! Fragments of a bundle of PPP links (`ppp multilink fragment`), and what goes between them.
 
+use perhop_lint::{Diagnostic, rules};
 use perhop_qos::ByteSize;
 use perhop_qos::framing::{Header, Multilink};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
@@ -8,8 +9,6 @@ use perhop_qos::scheduler::SchedulerConfig;
 use super::{Context, Wire};
 use crate::ast::Interface;
 use crate::check::rate;
-use crate::diagnostic::Diagnostic;
-use perhop_lint::rules;
 
 /// What a fragment lasts on one link where `interleave` stands alone, microseconds.
 const DEFAULT_DELAY: u64 = 30_000;

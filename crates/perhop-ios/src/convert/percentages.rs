@@ -1,10 +1,9 @@
 //! Percentages in nested policies: of what, and how much that is.
 
-use perhop_lint::rules;
+use perhop_lint::{Diagnostic, rules};
 
 use super::resolved::{GuaranteeKind, PoliceKind, PriorityKind, ResolvedClass, ResolvedPolicy};
 use super::{Context, Port};
-use crate::diagnostic::Diagnostic;
 
 impl Context<'_> {
     /// Says of the percentages in the nested policies of `ports` what they are.

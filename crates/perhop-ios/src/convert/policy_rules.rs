@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_lint::{Finding, Place, Subject};
+use perhop_lint::{Diagnostic, Finding, Place, Subject};
 use perhop_qos::Rate;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::ring::RingConfig;
@@ -10,7 +10,6 @@ use perhop_qos::ring::RingConfig;
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use super::{Context, Port, Wire};
 use crate::ast::Then;
-use crate::diagnostic::Diagnostic;
 
 impl Context<'_> {
     /// Says what rules find in the policies of `ports`.

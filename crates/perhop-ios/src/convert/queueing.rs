@@ -9,6 +9,7 @@
 //! The scheduler of the other classes is SCFQ by what each is promised; on IOS-XE, where a class has a
 //! minimum, the three-parameter scheduler.
 
+use perhop_lint::{Diagnostic, rules};
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::policer::{PoliceConfig, PoliceWhen};
@@ -27,9 +28,7 @@ use super::resolve::LEVELS;
 use super::resolved::{PriorityLimit, ResolvedClass, ResolvedFairQueue, ResolvedPolicy, ResolvedShape};
 use super::value_limits::weighted_tail_drop;
 use crate::ast::{CLASS_DEFAULT, PolicyClass, PolicyMap, ShapeKind};
-use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;
-use perhop_lint::rules;
 
 /// The classes of a policy by what they ask for, each with the packets that are its own.
 struct Sorted<'p> {

@@ -1,14 +1,14 @@
 //! What the router refuses to attach, by release.
 
+use perhop_lint::{Diagnostic, rules};
+
 use super::Context;
 use super::attachment::Attachment;
 use super::bandwidth::{Reservations, percent_of, priority_rate};
 use super::circuit::Circuit;
 use super::reference::{DEEPEST, Reference};
 use crate::ast::{AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap};
-use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;
-use perhop_lint::rules;
 
 impl<'a> Context<'a> {
     /// Whether the router attaches a policy to what leaves by `circuit`.

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
+use perhop_lint::{Diagnostic, rules};
 
 use super::Context;
 use super::condition::{Condition, Tags, of_class, of_entry};
@@ -12,9 +13,7 @@ use crate::ast::{
     AccessList, AclAction, AclEntry, CLASS_DEFAULT, Configuration, Criterion, Polarity, PolicyClass,
     PolicyMap,
 };
-use crate::diagnostic::Diagnostic;
 use crate::syntax::application::ip_protocol;
-use perhop_lint::rules;
 
 /// Classes named in a message; more make it no clearer.
 const MOST_NAMED: usize = 3;

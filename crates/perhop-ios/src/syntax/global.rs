@@ -1,14 +1,14 @@
 //! What stands outside of all blocks and is part of the model.
 
+use perhop_lint::{LineState, rules};
+
 use super::access_list::{ipv6, named, numbered};
 use super::command::{Command, modelled};
 use super::queueing::other_type;
 use super::{control_plane, controller, crypto, interface_name, object_group, table_map};
 use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
-use crate::line::LineState;
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
     modelled("access-list", numbered),

@@ -34,12 +34,12 @@ mod rate_limit;
 mod service_instance;
 mod table_map;
 
+use perhop_lint::LineState;
 use serde::Serialize;
 
 use command::{Command, Does};
 
 use crate::ast::Configuration;
-use crate::line::LineState;
 use crate::mode::Mode;
 use crate::words::{Finding, Form, Reader, Reading, abbreviates};
 
