@@ -1,40 +1,28 @@
 //! What players and browsers do at hosts: the steps that they take, on the connections of their sessions.
 
-use perhop_measure::applications::SpeedTally;
 use perhop_measure::tcp::{CLIENT, SERVER};
-use perhop_net::agenda::Slot;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
+use super::application::{Application, SpeedTest};
 use super::browser::{Browser, Step};
-use super::exchange::Sessions;
 use super::player::Next;
 use super::transport::{Transport, end_of};
+use crate::engine::Engine;
 use crate::hosts::Hosts;
 
-/// Who decides what a session sends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Application {
-    /// Its plan.
-    #[default]
-    Plan,
-    /// The player at a place.
-    Player(usize),
-    /// The browser at a place.
-    Browser(usize),
-}
-
-/// A speed test: what its connections have received by the ends of equal slices of its time.
-#[derive(Debug)]
-pub(crate) struct SpeedTest {
-    pub(crate) slot: Slot,
-    /// The first of its sessions; those of its bulk data, and one more.
-    pub(crate) first: usize,
-    pub(crate) tally: SpeedTally,
+/// What the steps of players and browsers come to.
+pub(super) trait Steps: Engine {
+    /// A new connection of `session`.
+    fn connect(&mut self, now: Time, session: usize);
+    /// Sends what the end at `place` has to send.
+    fn serve(&mut self, now: Time, place: usize);
+    /// A transaction of `session` that began at `began` is over.
+    fn complete(&mut self, now: Time, session: usize, began: Time);
 }
 
 /// The time for which the player or browser of `session` asked has come.
-pub(super) fn due<S: Sessions>(world: &mut S, now: Time, session: usize) {
+pub(super) fn due<S: Steps>(world: &mut S, now: Time, session: usize) {
     let transport = &mut world.hosts_mut().transport;
     transport.sessions[session].due = Time::MAX;
     match transport.sessions[session].application {
@@ -53,7 +41,7 @@ pub(super) fn due<S: Sessions>(world: &mut S, now: Time, session: usize) {
 }
 
 /// The connection at `place` is open.
-pub(super) fn connected<S: Sessions>(world: &mut S, now: Time, place: usize) {
+pub(super) fn connected<S: Steps>(world: &mut S, now: Time, place: usize) {
     let transport = &mut world.hosts_mut().transport;
     let session = transport.pairs[place].session;
     match transport.sessions[session].application {
@@ -69,7 +57,7 @@ pub(super) fn connected<S: Sessions>(world: &mut S, now: Time, place: usize) {
 }
 
 /// The whole response has arrived on the connection at `place`.
-pub(super) fn received<S: Sessions>(world: &mut S, now: Time, place: usize) {
+pub(super) fn received<S: Steps>(world: &mut S, now: Time, place: usize) {
     let Transport { ends, pairs, sessions, players, .. } = &mut world.hosts_mut().transport;
     let end = &mut ends[end_of(place, CLIENT)];
     end.arrived -= end.awaited;
@@ -88,7 +76,7 @@ pub(super) fn received<S: Sessions>(world: &mut S, now: Time, place: usize) {
 }
 
 /// A player requests its next segment, or waits.
-fn play_on<S: Sessions>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
+fn play_on<S: Steps>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
     let player = &mut world.hosts_mut().transport.players[player];
     let (place, request) = (player.place, player.request());
     match player.next(now) {
@@ -99,7 +87,7 @@ fn play_on<S: Sessions>(world: &mut S, now: Time, [session, player]: [usize; 2])
 }
 
 /// A browser hears something, and takes the steps that follow.
-fn walk<S: Sessions>(
+fn walk<S: Steps>(
     world: &mut S,
     now: Time,
     browser: usize,
@@ -125,7 +113,7 @@ fn walk<S: Sessions>(
 }
 
 /// The client at `place` requests so many bytes by so many.
-fn fetch<S: Sessions>(world: &mut S, now: Time, place: usize, [request, response]: [u64; 2]) {
+fn fetch<S: Steps>(world: &mut S, now: Time, place: usize, [request, response]: [u64; 2]) {
     let Transport { ends, pairs, .. } = &mut world.hosts_mut().transport;
     pairs[place].response = response;
     ends[end_of(place, SERVER)].awaited = request;
@@ -136,7 +124,7 @@ fn fetch<S: Sessions>(world: &mut S, now: Time, place: usize, [request, response
 }
 
 /// The agenda comes to `session` at `later`.
-fn wake<S: Sessions>(world: &mut S, session: usize, later: Time) {
+fn wake<S: Steps>(world: &mut S, session: usize, later: Time) {
     let (Hosts { transport, .. }, agenda) = world.split();
     let session = &mut transport.sessions[session];
     session.due = later;
@@ -144,7 +132,7 @@ fn wake<S: Sessions>(world: &mut S, session: usize, later: Time) {
 }
 
 /// A slice of the speed test at a place is over.
-pub(crate) fn sample_speed<S: Sessions>(world: &mut S, test: usize) {
+pub(crate) fn sample_speed<E: Engine>(world: &mut E, test: usize) {
     let (Hosts { transport, measurements, .. }, agenda) = world.split();
     let Transport { ends, speed_tests, .. } = transport;
     let SpeedTest { slot, first, tally } = &mut speed_tests[test];

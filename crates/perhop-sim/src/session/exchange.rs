@@ -12,7 +12,8 @@ use perhop_scenario::Closing;
 use perhop_scenario::plan::{Beginning, Connections};
 use perhop_scenario::routing::LinkId;
 
-use super::applications::{self, Application};
+use super::application::Application;
+use super::applications;
 use super::end::{End, Served};
 use super::transport::{ConnectionPair, Ledger, Session, Transport, end_of};
 use crate::engine::Engine;
@@ -389,3 +390,15 @@ pub(crate) trait Sessions: Engine {
 }
 
 impl<E: Engine> Sessions for E {}
+
+impl<E: Engine> applications::Steps for E {
+    fn connect(&mut self, now: Time, session: usize) {
+        Sessions::connect(self, now, session);
+    }
+    fn serve(&mut self, now: Time, place: usize) {
+        Sessions::serve(self, now, place);
+    }
+    fn complete(&mut self, now: Time, session: usize, began: Time) {
+        Sessions::complete(self, now, session, began);
+    }
+}

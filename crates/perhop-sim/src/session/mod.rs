@@ -9,6 +9,7 @@
 //! `lookahead` (which ends may answer ahead of the agenda), `segments` (what is under way); `player` and
 //! `browser` (applications that no plan describes), `applications` (how they use connections).
 
+mod application;
 mod applications;
 mod browser;
 mod end;
@@ -18,7 +19,8 @@ mod player;
 mod segments;
 mod transport;
 
-pub(crate) use applications::{Application, SpeedTest, sample_speed};
+pub(crate) use application::{Application, SpeedTest};
+pub(crate) use applications::sample_speed;
 pub(crate) use browser::Browser;
 pub(crate) use exchange::Sessions;
 pub(crate) use player::Player;

@@ -10,7 +10,7 @@ use perhop_qos::units::Time;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::tcp::Parameters;
 
-use super::applications::{Application, SpeedTest};
+use super::application::{Application, SpeedTest};
 use super::browser::Browser;
 use super::end::End;
 use super::player::Player;
