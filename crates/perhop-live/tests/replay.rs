@@ -292,8 +292,8 @@ fn examples() -> Vec<PathBuf> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.to_string_lossy().ends_with(".perhop.yaml"))
-        // A laboratory refuses the first two: the addresses in a capture are no hosts of it, and its hosts have
-        // no players and browsers. The third has commands of tc, and this test reads IOS only.
+        // A laboratory refuses the first two: the addresses in a capture are no hosts of it, and its hosts
+        // have no players and browsers. The third has commands of tc, and this test reads IOS only.
         .filter(|path| {
             let left_out = ["replay", "applications", "linux-tc"];
             !left_out.iter().any(|name| path.ends_with(format!("{name}.perhop.yaml")))
