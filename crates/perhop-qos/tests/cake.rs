@@ -10,7 +10,7 @@ use perhop_qos::observer::{Observer, Place};
 use perhop_qos::packet::{Address, Dscp, Ecn};
 use perhop_qos::policy::{QueueingConfig, WireConfig};
 use perhop_qos::random::Streams;
-use perhop_qos::ring::RingConfig;
+use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::{DropCause, FlowKey, Packet, Port, Rate, Time};
 use plain::cake::{Fate, Plain, Settings};
 use proptest::prelude::*;
@@ -363,8 +363,8 @@ fn mistakes_are_named() {
     let ring = RingConfig::Particles {
         count: 4,
         size: "512B".parse().unwrap(),
-        admission: Default::default(),
-        release: Default::default(),
+        admission: RingAdmission::default(),
+        release: RingRelease::default(),
     };
     let error = built(one(json!({})), &WireConfig { ring, ..WIRE });
     assert!(error.message.contains("whole packets"), "{error}");

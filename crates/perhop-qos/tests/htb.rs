@@ -26,7 +26,7 @@ fn plainly(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) -> Vec<Sen
         }
         let mut wake = free_at;
         if now >= free_at {
-            wake = match plain.next((now.as_picoseconds() / 1000) as i64) {
+            wake = match plain.next((now.as_picoseconds() / 1000).cast_signed()) {
                 Next::Sent(queue, length) => {
                     sent.push((queue, length, now));
                     free_at = now + rate.transmission_time(length.into());

@@ -84,7 +84,7 @@ pub(crate) enum Fate {
 }
 
 fn ns(time: Time) -> i64 {
-    (time.as_picoseconds() / 1000) as i64
+    (time.as_picoseconds() / 1000).cast_signed()
 }
 
 fn newton(root: u32, count: u32) -> u32 {
@@ -193,7 +193,7 @@ impl Plain {
 
     fn bulk(&self, tin: usize, of: impl Fn(&FlowKey) -> Address, host: Address) -> i64 {
         let bulk = self.tins[tin].flows.iter().filter(|flow| flow.set == Set::Bulk);
-        bulk.filter(|flow| of(&flow.key) == host).count() as i64
+        bulk.filter(|flow| of(&flow.key) == host).count().cast_signed() as i64
     }
     fn quantum(&mut self, tin: usize, flow: usize) -> i64 {
         let key = self.tins[tin].flows[flow].key;
@@ -204,7 +204,7 @@ impl Plain {
         if self.settings.destinations {
             load = load.max(self.bulk(tin, |key| key.destination, key.destination));
         }
-        let dither = (self.random.bits() >> 48) as i64;
+        let dither = (self.random.bits() >> 48).cast_signed();
         (i64::from(self.settings.quanta[tin]) * (65_535 / load) + dither) >> 16
     }
 
@@ -305,6 +305,7 @@ impl Plain {
         best
     }
 
+    #[expect(clippy::too_many_lines, reason = "the steps of one function of the kernel, in its order")]
     pub(crate) fn pull(&mut self, now: Time) -> Vec<Fate> {
         let now = ns(now);
         let (mut fates, mut first) = (Vec::new(), true);
@@ -334,8 +335,12 @@ impl Plain {
                     continue 'retry;
                 }
                 loop {
-                    let bulk =
-                        self.tins[tin].flows.iter().filter(|flow| flow.set == Set::Bulk).count() as i64;
+                    let bulk = self.tins[tin]
+                        .flows
+                        .iter()
+                        .filter(|flow| flow.set == Set::Bulk)
+                        .count()
+                        .cast_signed() as i64;
                     let at = &mut self.tins[tin];
                     let times = (at.target, at.interval, at.mtu_ns);
                     let flow = &mut at.flows[index];

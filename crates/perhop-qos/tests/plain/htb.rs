@@ -93,7 +93,7 @@ impl Plain {
             let (rate, ceil) = (bytes(rate), bytes(ceil));
             let burst = |written: Option<u64>, rate: u64| {
                 let bytes = written.unwrap_or(1600 + rate / 1_000_000_000);
-                (bytes * 1_000_000 / rate * 1000 / 64 * 64) as i64
+                (bytes * 1_000_000 / rate * 1000 / 64 * 64).cast_signed()
             };
             let (burst, ceil_burst) = (
                 burst(share.burst.map(perhop_qos::ByteSize::as_bytes), rate),
@@ -113,7 +113,7 @@ impl Plain {
                 quantum: share
                     .quantum
                     .map_or((rate / divisor).clamp(1000, 200_000), perhop_qos::ByteSize::as_bytes)
-                    as i64,
+                    .cast_signed(),
                 tokens: burst,
                 ceil_tokens: ceil_burst,
                 checked: 0,
