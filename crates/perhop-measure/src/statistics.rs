@@ -14,14 +14,15 @@ pub struct Interval {
 /// The mean of `samples` with its 95 % confidence interval by Student's t distribution: mean ± t·s/√n with
 /// n-1 degrees of freedom. NaN samples (nothing measured) are ignored; `None` for fewer than two others.
 pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
-    let samples: Vec<f64> = samples.iter().copied().filter(|sample| !sample.is_nan()).collect();
-    if samples.len() < 2 {
+    let measured = || samples.iter().copied().filter(|sample| !sample.is_nan());
+    let count = measured().count();
+    if count < 2 {
         return None;
     }
-    let n = samples.len() as f64;
-    let mean = samples.iter().sum::<f64>() / n;
-    let variance = samples.iter().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>() / (n - 1.0);
-    let half = student_97_5(samples.len() - 1) * libm::sqrt(variance / n);
+    let n = count as f64;
+    let mean = measured().sum::<f64>() / n;
+    let variance = measured().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>() / (n - 1.0);
+    let half = student_97_5(count - 1) * libm::sqrt(variance / n);
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 

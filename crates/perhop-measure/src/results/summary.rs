@@ -105,7 +105,10 @@ impl Summary {
             pages: present("pages", &["class"]),
             speed_tests: present("speed_tests", &["class"]),
             fairness: match of_runs("fairness") {
-                Some(Values::Float(values)) => Some(metric(values, "")),
+                Some(Values::Float(values)) => {
+                    let measured: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+                    Some(metric(&measured, ""))
+                }
                 _ => None,
             },
             packet_hops: match of_runs("packet_hops") {
@@ -151,38 +154,43 @@ fn metrics(table: &Table, keys: &[&str], rows: &[usize]) -> Vec<(&'static str, M
     let measured = |name: &str| !keys.contains(&name) && name != "replication";
     let is_number = |values: &Values| !matches!(values, Values::Text { .. });
     let columns = table.columns.iter().filter(|column| measured(column.name) && is_number(&column.values));
-    let replications: Vec<f64> = rows
-        .iter()
-        .map(|row| table.column("replication").and_then(|values| values.number(*row)).unwrap_or_default())
-        .collect();
+    let replications = table.column("replication");
+    // One for all columns: summaries of many classes have thousands of metrics.
+    let mut samples = Vec::with_capacity(rows.len());
     columns
         .map(|column| {
-            let samples: Vec<f64> = rows.iter().filter_map(|row| column.values.number(*row)).collect();
-            (column.name, metric(&by_replication(&samples, &replications), column.unit))
+            sample_replications(&column.values, replications, rows, &mut samples);
+            (column.name, metric(&samples, column.unit))
         })
         .collect()
 }
 
-/// One sample of each replication: several rows of one, such as calls of a class, are no independent samples
-/// and count by their mean.
-fn by_replication(samples: &[f64], replications: &[f64]) -> Vec<f64> {
-    let mut means = Vec::new();
-    let rows: Vec<(f64, f64)> = replications.iter().copied().zip(samples.iter().copied()).collect();
-    for run in rows.chunk_by(|a, b| a.0 == b.0) {
-        let known: Vec<f64> = run.iter().map(|row| row.1).filter(|sample| !sample.is_nan()).collect();
-        means.push(match known[..] {
-            [] => f64::NAN,
-            [one] => one,
-            _ => known.iter().sum::<f64>() / known.len() as f64,
-        });
+/// Puts one sample of each replication into `samples`: several rows of one, such as calls of a class, are no
+/// independent samples and count by their mean. A replication without a measured value has none.
+fn sample_replications(
+    values: &Values,
+    replications: Option<&Values>,
+    rows: &[usize],
+    samples: &mut Vec<f64>,
+) {
+    let replication = |row: usize| replications.and_then(|numbers| numbers.number(row));
+    samples.clear();
+    for run in rows.chunk_by(|a, b| replication(*a) == replication(*b)) {
+        let (mut sum, mut known) = (0.0, 0_u32);
+        for sample in run.iter().filter_map(|row| values.number(*row)).filter(|sample| !sample.is_nan()) {
+            sum += sample;
+            known += 1;
+        }
+        if known > 0 {
+            samples.push(sum / f64::from(known));
+        }
     }
-    means
 }
 
+/// Of measured `samples`, which are numbers.
 fn metric(samples: &[f64], unit: &'static str) -> Metric {
-    let measured: Vec<f64> = samples.iter().copied().filter(|sample| !sample.is_nan()).collect();
-    let mean = (!measured.is_empty()).then(|| measured.iter().sum::<f64>() / measured.len() as f64);
-    Metric { mean, ci95: confidence_95(&measured).map(|interval| [interval.low, interval.high]), unit }
+    let mean = (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64);
+    Metric { mean, ci95: confidence_95(samples).map(|interval| [interval.low, interval.high]), unit }
 }
 
 fn cell(values: Option<&Values>, row: usize) -> Value {
