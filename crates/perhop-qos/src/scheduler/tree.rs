@@ -349,12 +349,14 @@ impl Node {
         }
     }
     /// `child` has sent a packet of `length` bytes, and its next head has `next`, 0 for none; chooses again.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what every packet that leaves a tree does at each level")]
+    #[inline(always)]
     fn sent(&mut self, now: Time, child: usize, length: u32, next: u32) {
         self.heads[child] = next;
         self.choice = self.scheduler.dequeued_then_select(now, child, length, next, &self.heads);
     }
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
     fn choose(&mut self, now: Time) {
         self.choice = self.scheduler.select(now, &self.heads);
         self.is_stale = false;
