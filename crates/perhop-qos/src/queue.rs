@@ -7,7 +7,6 @@ mod growing_ring;
 mod order;
 mod sparse;
 mod stay;
-mod timed;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,11 +19,11 @@ pub use growing_ring::GrowingRing;
 pub use sparse::SparseFlows;
 pub(crate) use sparse::{Emptied, FlowChoice, SparseSettings};
 pub use stay::Stay;
-use timed::TimedPackets;
 
 use crate::accounting::Accounting;
 use crate::classifier::OneOrMany;
 use crate::{Color, ConfigError, Dscp, Packet, Time};
+pub(crate) use order::Entrance;
 use order::Order;
 
 /// A queue of a [`Port`](crate::Port), numbered in the order of the policy's leaf classes.
@@ -176,6 +175,9 @@ pub struct Queue {
     packets: GrowingRing<Slot>,
     /// Whatever knows more of its packets than their order of arrival: most queues do not.
     order: Option<Box<Order>>,
+    /// When those in order of arrival joined, where the buffer manager [asks for
+    /// it](crate::buffer::BufferManager::asks_for_stays): a packet's descriptor has no room for that.
+    joined: Option<Box<GrowingRing<Time>>>,
     precedences: Precedences,
     occupancy: Occupancy,
 }
@@ -191,7 +193,7 @@ impl Queue {
     }
     /// An empty queue, first in, first out, that notes when packets join and counts by `precedence`.
     pub fn timed(precedence: &PrecedenceSource) -> Queue {
-        Queue { order: Some(Box::new(Order::Timed(TimedPackets::default()))), ..Queue::new(precedence) }
+        Queue { joined: Some(Box::default()), ..Queue::new(precedence) }
     }
     /// An empty queue that serves `flows` in turns and counts by `precedence`.
     pub fn sparse(precedence: &PrecedenceSource, flows: SparseFlows) -> Queue {
@@ -219,7 +221,7 @@ impl Queue {
     /// Whether it serves first in, first out: what joins stands behind its head.
     #[inline]
     pub fn is_fifo(&self) -> bool {
-        self.order.as_ref().is_none_or(|order| order.is_fifo())
+        self.order.is_none()
     }
     /// Whether it serves first in, first out, and colors are its drop precedences.
     pub fn is_plain(&self) -> bool {
@@ -237,6 +239,11 @@ impl Queue {
             None => self.packets.front().map(|slot| &slot.0),
             Some(order) => order.head(),
         }
+    }
+    /// What it asks of a packet that is to join.
+    #[inline]
+    pub(crate) fn entrance(&self) -> Entrance {
+        self.order.as_ref().map_or(Entrance::Open, |order| order.entrance())
     }
     /// Makes room for `packet`, which a [`push`](Queue::push) is to follow unless it is refused.
     #[inline]
@@ -257,7 +264,12 @@ impl Queue {
     pub(crate) fn push_as(&mut self, now: Time, precedence: Color, packet: &Packet) {
         self.occupancy.add(precedence, packet.length);
         match &mut self.order {
-            None => self.packets.push_back(Slot(*packet)),
+            None => {
+                self.packets.push_back(Slot(*packet));
+                if let Some(joined) = &mut self.joined {
+                    joined.push_back(now);
+                }
+            }
             Some(order) => order.push(now, packet),
         }
     }
@@ -275,17 +287,29 @@ impl Queue {
     /// Takes the packet at the head.
     pub fn pop(&mut self) -> Option<Packet> {
         let packet = *self.head()?;
-        self.drop_head(self.precedences.of(&packet), packet.length);
+        self.take_head(self.precedences.of(&packet), packet.length);
         Some(packet)
+    }
+    /// Forgets the packet at the head, whose drop precedence is `precedence` and whose length is `length`, of
+    /// a queue that nobody asks how long it has stayed.
+    #[inline]
+    pub(crate) fn drop_head(&mut self, precedence: Color, length: u32) {
+        debug_assert!(self.joined.is_none(), "take_head keeps the times in step");
+        self.occupancy.remove(precedence, length);
+        match &mut self.order {
+            None => self.packets.drop_front(),
+            Some(order) => drop(order.drop_head()),
+        }
     }
     /// Forgets the packet at the head, whose drop precedence is `precedence` and whose length is `length`.
     #[inline]
-    pub(crate) fn drop_head(&mut self, precedence: Color, length: u32) -> Stay {
+    pub(crate) fn take_head(&mut self, precedence: Color, length: u32) -> Stay {
         self.occupancy.remove(precedence, length);
         match &mut self.order {
             None => {
                 self.packets.drop_front();
-                Stay::default()
+                let since = self.joined.as_mut().and_then(|joined| joined.take_front());
+                Stay { since: since.unwrap_or_default(), ..Stay::default() }
             }
             Some(order) => order.drop_head(),
         }
@@ -296,6 +320,11 @@ impl Queue {
         if let Some(order) = &mut self.order {
             order.refund(flow, length);
         }
+    }
+    /// Whether it must give up packets, because it holds too many.
+    #[inline]
+    pub(crate) fn holds_too_many(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| order.holds_too_many())
     }
     /// Another packet that it gives up because it holds too many, and the flow of that.
     #[inline(never)]

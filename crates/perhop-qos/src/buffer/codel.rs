@@ -35,7 +35,7 @@ pub struct Codel {
 }
 
 impl BufferManager for Codel {
-    #[inline(never)]
+    #[inline]
     fn admit(&mut self, _: Time, packet: &Packet, _: Color, queue: &Occupancy) -> Verdict {
         if TailDrop::fits(self.limit, packet, queue) {
             Verdict::Pass
@@ -43,9 +43,9 @@ impl BufferManager for Codel {
             Verdict::Drop(DropCause::QueueFull)
         }
     }
-    #[inline(never)] // or the ways of all other buffer managers grow
+    #[inline]
     fn release(&mut self, now: Time, packet: &Packet, _: Color, stay: Stay, queue: &Occupancy) -> Verdict {
-        let backlog = self.controller.counted(queue.packets, queue.bytes);
+        let backlog = || self.controller.counted(queue.packets, queue.bytes);
         self.control.decide(&self.controller, now, stay.since, backlog, packet.marks.ecn())
     }
     fn asks_for_stays(&self) -> bool {

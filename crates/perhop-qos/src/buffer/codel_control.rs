@@ -32,6 +32,8 @@ pub(super) struct Controller {
     target: i64,
     interval: i64,
     ce_threshold: i64,
+    /// Waits below this are below target and threshold, in whichever steps they are counted.
+    unremarkable: Time,
 }
 
 impl Controller {
@@ -51,6 +53,8 @@ impl Controller {
         }
         let header = if law == CodelLaw::Linux { framing.queued_header() } else { 0 };
         let ce_threshold = config.ce_threshold;
+        let step = Time::from_picoseconds(if law == CodelLaw::Linux { LINUX_STEP_PICOSECONDS } else { 0 });
+        let remarkable = ce_threshold.map_or(target, |threshold| threshold.wait.min(target));
         Ok(Controller {
             law,
             ecn: config.ecn,
@@ -60,6 +64,8 @@ impl Controller {
             target: steps(law, target),
             interval: steps(law, interval),
             ce_threshold: ce_threshold.map_or(i64::MAX, |threshold| steps(law, threshold.wait)),
+            // Both ends of a wait are rounded down, and so were target and threshold.
+            unremarkable: remarkable.saturating_sub(step + step),
         })
     }
     /// What `packets` of so many IP bytes in all count.
@@ -144,7 +150,7 @@ impl Default for Control {
 }
 
 impl Control {
-    /// What becomes of a packet with this `ecn` field that has waited since `since` and leaves `backlog`
+    /// What becomes of a packet with this `ecn` field that has waited since `since` and leaves `backlog()`
     /// bytes behind.
     #[inline]
     pub(super) fn decide(
@@ -152,14 +158,17 @@ impl Control {
         controller: &Controller,
         now: Time,
         since: Time,
-        backlog: u64,
+        backlog: impl FnOnce() -> u64,
         ecn: Ecn,
     ) -> Verdict {
+        if now.saturating_sub(since) < controller.unremarkable {
+            self.end_of_row();
+            return Verdict::Pass;
+        }
         let now = steps(controller.law, now);
         let wait = now - steps(controller.law, since);
-        if wait < controller.target || backlog <= controller.floor {
-            self.first_above = NEVER;
-            self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
+        if wait < controller.target || backlog() <= controller.floor {
+            self.end_of_row();
             return controller.pass(wait, ecn);
         }
         self.decide_above(controller, now, wait, ecn)
@@ -169,8 +178,10 @@ impl Control {
     pub(super) fn found_empty(&mut self) {
         (self.first_above, self.phase) = (NEVER, Phase::Watching);
     }
-    /// The packet that was just dropped was the last of its queue.
-    pub(super) fn drained(&mut self) {
+    /// A packet waited for less than the target or leaves hardly anything behind, or the packet that was just
+    /// dropped was the last of its queue.
+    #[inline]
+    pub(super) fn end_of_row(&mut self) {
         self.first_above = NEVER;
         self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
     }

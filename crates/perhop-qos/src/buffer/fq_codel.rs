@@ -136,8 +136,8 @@ impl BufferManager for FqCodel {
     }
     #[inline(never)] // or the ways of all other buffer managers grow
     fn release(&mut self, now: Time, packet: &Packet, _: Color, stay: Stay, queue: &Occupancy) -> Verdict {
-        let backlog = match self.law {
-            CodelLaw::Rfc => stay.left.into(),
+        let backlog = || match self.law {
+            CodelLaw::Rfc => u64::from(stay.left),
             CodelLaw::Linux => self.controller.counted(queue.packets, queue.bytes),
         };
         let control = &mut self.controls[usize::from(stay.flow)];
@@ -146,7 +146,7 @@ impl BufferManager for FqCodel {
         }
         let verdict = control.decide(&self.controller, now, stay.since, backlog, packet.marks.ecn());
         if stay.left == 0 && matches!(verdict, Verdict::Drop(_)) {
-            control.drained();
+            control.end_of_row();
         }
         verdict
     }

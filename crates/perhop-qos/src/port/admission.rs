@@ -4,7 +4,7 @@ use super::Port;
 use super::judge::judge;
 use crate::buffer::BufferManager;
 use crate::observer::Place;
-use crate::queue::{QueueId, Room};
+use crate::queue::{Entrance, QueueId, Room};
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
 /// How a packet joins a queue.
@@ -41,8 +41,12 @@ impl Port {
             None => self.buffers[index].admit(now, packet, place.precedence, queue.occupancy()),
         };
         judge(now, place, packet, verdict, observer)?;
-        let joins =
-            if queue.is_fifo() { Joins::AsOneMore } else { self.make_room(now, place, packet, observer)? };
+        let joins = match queue.entrance() {
+            Entrance::Open => Joins::AsOneMore,
+            Entrance::GivesUpAfterwards => Joins::AmongFlows,
+            Entrance::OfTin => Joins::IntoTin,
+            Entrance::MakesRoom => self.make_room(now, place, packet, observer)?,
+        };
         observer.enqueued(now, place, packet);
         Ok((verdict, joins))
     }
@@ -67,8 +71,7 @@ impl Port {
     ) -> Result<Joins, DropCause> {
         let queue = &mut self.queues[place.queue.index()];
         match queue.make_room(packet) {
-            Room::Free if self.cake.is_some() => Ok(Joins::IntoTin),
-            Room::Free => Ok(Joins::AmongFlows),
+            Room::Free => Ok(Joins::AsOneMore),
             Room::Refused => {
                 observer.dropped(now, Some(place), packet, DropCause::QueueFull);
                 Err(DropCause::QueueFull)
@@ -100,6 +103,7 @@ impl Port {
         self.scheduler.enqueued(now, place.queue, packet.length, queue);
         match joins {
             Joins::AsOneMore | Joins::InPlaceOfAnother => {}
+            Joins::AmongFlows if !queue.holds_too_many() => {}
             Joins::AmongFlows => self.shed(now, place.queue, observer),
             Joins::IntoTin => self.join_tin(now, place.queue, packet, observer),
         }

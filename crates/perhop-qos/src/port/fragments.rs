@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::fragmenter::{Fragmenter, InProgress};
 use super::{Departure, Port};
+use crate::observer::Place;
 use crate::queue::QueueId;
 use crate::scheduler::Selection;
 use crate::{Observer, Packet, Time};
@@ -56,15 +57,16 @@ impl Port {
         packet: &mut Packet,
         observer: &mut O,
     ) -> ControlFlow<Option<Departure>> {
-        let Some(head) = self.queues[id.index()].head() else { return ControlFlow::Break(None) };
+        let queue = &self.queues[id.index()];
+        let Some(head) = queue.head() else { return ControlFlow::Break(None) };
         let (is_whole, length) = (fragmenter.interleaves(id), head.length);
         let left = fragmenter.fragmentation.carried(length);
         if !self.ring.admits(if is_whole { length } else { left.min(fragmenter.fragmentation.most()) }) {
             return ControlFlow::Break(None);
         }
-        let Some((place, stay)) = self.take_head(now, id, packet, |_, _| true) else {
-            return ControlFlow::Break(None);
-        };
+        let place = Place { queue: id, precedence: queue.precedence_of(head) };
+        *packet = *head;
+        let stay = self.take_head(now, place, length);
         if !self.leaves(now, place, stay, packet, observer) {
             return ControlFlow::Continue(());
         }

@@ -8,7 +8,6 @@ use super::{Departure, Port};
 use crate::buffer::BufferManager;
 use crate::observer::Place;
 use crate::queue::{QueueId, Stay};
-use crate::ring::TransmitRing;
 use crate::{Observer, Packet, Time};
 
 impl Port {
@@ -22,7 +21,11 @@ impl Port {
     ) -> Option<Departure> {
         while self.backlog > 0 {
             let id = self.choose(now)?;
-            let (place, stay) = self.take_head(now, id, packet, TransmitRing::admits)?;
+            let queue = &self.queues[id.index()];
+            let head = queue.head().filter(|head| self.ring.admits(head.length))?;
+            let place = Place { queue: id, precedence: queue.precedence_of(head) };
+            *packet = *head;
+            let stay = self.take_head(now, place, packet.length);
             if self.leaves(now, place, stay, packet, &mut observer) {
                 return Some(self.hand_over(now, place, packet, &mut observer));
             }
@@ -30,27 +33,17 @@ impl Port {
         None
     }
 
-    /// The head of queue `id` leaves it if it `fits` into the ring: `packet` is it, and the answer its place
-    /// and its stay.
+    /// The head at `place`, which has been copied and has `length` IP bytes, leaves its queue after this stay.
+    // In a tuple with its place it would go through memory, in pieces that the processor cannot hand on from
+    // a store to a load: 8 ns.
     #[expect(clippy::inline_always, reason = "a call takes a tenth of it")]
     #[inline(always)]
-    pub(super) fn take_head(
-        &mut self,
-        now: Time,
-        id: QueueId,
-        packet: &mut Packet,
-        fits: impl FnOnce(&TransmitRing, u32) -> bool,
-    ) -> Option<(Place, Stay)> {
+    pub(super) fn take_head(&mut self, now: Time, place: Place, length: u32) -> Stay {
         if self.peaks.is_some() {
-            self.note_peak(now, id);
+            self.note_peak(now, place.queue);
         }
-        let queue = &mut self.queues[id.index()];
-        let head = queue.head().filter(|head| fits(&self.ring, head.length))?;
-        let (length, place) = (head.length, Place { queue: id, precedence: queue.precedence_of(head) });
-        *packet = *head;
-        let stay = queue.drop_head(place.precedence, length);
         self.backlog -= 1;
-        Some((place, stay))
+        self.queues[place.queue.index()].take_head(place.precedence, length)
     }
 
     /// The head side: whether `packet`, which has left its queue after this `stay`, goes on, as its scheduler

@@ -215,13 +215,15 @@ impl DualQueue {
     pub(super) fn drop_head(&mut self) -> Stay {
         let is_low_latency = self.serves_low_latency();
         let queue = if is_low_latency { &mut self.low_latency } else { &mut self.classic };
-        let Timed { packet, since } = queue.front().copied().unwrap_or_default();
+        let Some((length, since)) = queue.front().map(|timed| (timed.packet.length, timed.since)) else {
+            return Stay::default();
+        };
         queue.drop_front();
         let other = if is_low_latency { &self.classic } else { &self.low_latency };
         self.change = match self.scheduler {
             Coupled::Shares { classic, low_latency } if !other.is_empty() => {
                 let weight = if is_low_latency { classic } else { -low_latency };
-                weight * (i64::from(packet.length) + self.header)
+                weight * (i64::from(length) + self.header)
             }
             _ => 0,
         };

@@ -45,6 +45,13 @@ impl<T: Copy + Default> GrowingRing<T> {
         // lines.
         self.first = if self.held == 0 { 0 } else { (self.first + 1) & (self.slots.len() - 1) };
     }
+    /// Takes what came first.
+    #[inline]
+    pub fn take_front(&mut self) -> Option<T> {
+        let front = self.front().copied()?;
+        self.drop_front();
+        Some(front)
+    }
     /// All, in order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let (wrapped, from_first) = self.slots.split_at(self.first);

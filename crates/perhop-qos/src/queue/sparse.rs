@@ -183,8 +183,8 @@ impl SparseFlows {
     /// Forgets the head, which there must be.
     pub(super) fn drop_head(&mut self) -> Stay {
         let Some(index) = self.turn() else { return Stay::default() };
-        let (packet, since) = self.take(index);
-        let bytes = self.counted(packet.length);
+        let Slot { packet: Packet { length, .. }, since, .. } = *self.take(index);
+        let bytes = self.counted(length);
         let flow = &mut self.flows[usize::from(index)];
         flow.deficit -= bytes.cast_signed();
         Stay {
@@ -203,6 +203,11 @@ impl SparseFlows {
         flow.is_drained = flow.first == NO_SLOT;
     }
 
+    /// Whether more packets are held than may be.
+    #[inline]
+    pub(super) fn holds_too_many(&self) -> bool {
+        self.held > self.settings.limit as usize
+    }
     /// While more packets are held than may be, the first of the flow with most bytes, and that flow: of
     /// this, half the bytes are given up at once, or a batch of packets.
     ///
@@ -210,10 +215,10 @@ impl SparseFlows {
     pub(super) fn shed(&mut self) -> Option<(Packet, u16)> {
         let mut batch = match self.batch.take() {
             Some(batch) => batch,
-            None if self.held <= self.settings.limit as usize => return None,
+            None if !self.holds_too_many() => return None,
             None => self.fattest(),
         };
-        let (packet, _) = self.take(batch.flow);
+        let packet = self.take(batch.flow).packet;
         batch.packets -= 1;
         batch.bytes = batch.bytes.saturating_sub(self.counted(packet.length).into());
         if batch.packets > 0 && batch.bytes > 0 {
@@ -292,7 +297,7 @@ impl SparseFlows {
     }
 
     /// Takes the first packet of flow `index`, which there must be.
-    fn take(&mut self, index: u16) -> (Packet, Time) {
+    fn take(&mut self, index: u16) -> &Slot {
         let flow = &mut self.flows[usize::from(index)];
         let place = flow.first;
         let slot = &mut self.slots[place as usize];
@@ -303,7 +308,7 @@ impl SparseFlows {
         }
         flow.bytes -= u64::from(slot.packet.length + self.settings.header);
         self.held -= 1;
-        (slot.packet, slot.since)
+        slot
     }
 
     /// A place for `slot`.
