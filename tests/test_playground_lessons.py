@@ -94,6 +94,7 @@ def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Pat
     with page(teachers) as here:
         here.tab.click("#lessons-open")
         here.tab.set_input_files("#sheets", [file, copied])
+        here.tab.locator("#sheets-table .claimed").nth(23).wait_for()
         assert here.tab.locator("#sheets-table .claimed").count() == 24
         here.tab.click("#sheets-verify")
         here.tab.locator("html[data-verified]").wait_for(timeout=120_000)

@@ -389,7 +389,7 @@ def test_a_sweep_gives_the_curves_of_a_figure(perhop: Command, study: Path, tmp_
     assert "lost at 4 points" in perhop("study", "show", study).out
     for old, new, said in [
         ('curves = ["lost"]\n', "", "figure-1 has neither published figures nor `curves`"),
-        ('sweep = { capacity = "all", offered = ["4", "8"] }\n', "", "`curves` need a `sweep`"),
+        ('sweep = { capacity = "all", offered = ["4", "8"] }\n', "", "`ellipses` need a `sweep`"),
         ('offered = ["4", "8"]', 'offered = ["5"]', "has no 5"),
         ("capacity = ", "speed = ", "no [sweeps.speed]"),
         ('unit = "%"', "absolute = 1", "no [metrics.lost] with a unit"),

@@ -67,7 +67,7 @@ class Line:
     thin: bool = False
     #: Mark every point: nothing was measured between them.
     marked: bool = False
-    #: What the tooltip of each point says, in place of its position.
+    #: What the tooltip of each point says, or that of all, in place of its position.
     notes: tuple[str, ...] | None = None
 
 

@@ -45,7 +45,7 @@ def ellipse_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) ->
     lines = []
     for name, row, (role, stroke) in zip(names, rows, of_lines(len(rows)), strict=True):
         x, y = corners(row)
-        lines.append(Line(name, role, x, y, stroke=stroke, notes=(_note(name, row),) * len(x)))
+        lines.append(Line(name, role, x, y, stroke=stroke, notes=(_note(name, row),)))
     centers = Points(
         "means",
         "queue",

@@ -82,7 +82,8 @@ def _study(study: Study) -> Card:
     words += [f"{missed} not"] if missed else []
     tone = "bad" if missed else "fair" if study.claims_partly else "good"
     agree, differ = study.counted("agrees"), study.counted("differs")
-    numbers = [(f"{agree} / {agree + differ}", "figures agree")]
+    # A study of guidelines, which publish no figures, has claims alone.
+    numbers = [(f"{agree} / {agree + differ}", "figures agree")] if agree + differ else []
     errors = study.data.get("errors") or []
     if errors and errors[-1]["median_percent"] is not None:
         numbers.append((f"{number(errors[-1]['median_percent'], 2)} %", "median error"))

@@ -28,6 +28,10 @@ _README = "README.md"
 _QUOTED = ("<!-- report: begin", "<!-- report: end -->")
 # The plots of a case that the report shows; distributions would repeat them.
 _KINDS = ("queue", "drop-curve", "throughput", "delay", "cwnd")
+# Of studies with more experiments than this those of classes over time are left to `perhop plot`: some 22 kB
+# of each experiment, which nobody opens one by one.
+_MOST_DRAWN = 100
+_OF_CLASSES = ("throughput", "delay")
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,10 @@ class Part:
 class Case(Run):
     """One experiment of a study."""
 
-    def __init__(self, name: str, results: Results) -> None:
+    def __init__(self, name: str, results: Results, kinds: Sequence[str]) -> None:
         super().__init__(results)
         self._name = name
+        self._kinds = kinds
 
     @property
     def name(self) -> str:
@@ -55,7 +60,7 @@ class Case(Run):
     @cached_property
     def charts(self) -> list[Chart]:
         """The plots over time and of drop probabilities."""
-        return [one for one in super().charts if one.kind in _KINDS]
+        return [one for one in super().charts if one.kind in self._kinds]
 
 
 class Study:
@@ -139,11 +144,13 @@ class Study:
         """The experiments by name."""
         assumptions = f"{len(self.data['assumptions'])} assumptions, listed below"
         found = {}
+        several = sum(len(table["cases"]) for table in self.data["tables"])
+        kinds = [kind for kind in _KINDS if several <= _MOST_DRAWN or kind not in _OF_CLASSES]
         for table in self.data["tables"]:
             for one in table["cases"]:
                 results = Results.of(self._saved.within(one["folder"]))
                 results.assumptions = assumptions
-                found[one["name"]] = Case(one["name"], results)
+                found[one["name"]] = Case(one["name"], results, kinds)
         return found
 
     @cached_property

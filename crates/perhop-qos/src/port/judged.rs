@@ -33,7 +33,8 @@ impl Port {
         None
     }
 
-    /// The head at `place`, which has been copied and has `length` IP bytes, leaves its queue after this stay.
+    /// The head at `place`, which has been copied and has `length` IP bytes, leaves its queue after this
+    /// stay.
     // In a tuple with its place it would go through memory, in pieces that the processor cannot hand on from
     // a store to a load: 8 ns.
     #[expect(clippy::inline_always, reason = "a call takes a tenth of it")]

@@ -204,7 +204,7 @@
     if (noted) {
       return { ...common, trigger: "item", formatter: (at) => {
         const mark = chart.marks.find((one) => one.notes && one.name === at.seriesName);
-        return mark ? mark.notes[at.dataIndex].split("\n").map(escaped).join("<br>") : "";
+        return mark ? (mark.notes[at.dataIndex] ?? mark.notes[0]).split("\n").map(escaped).join("<br>") : "";
       } };
     }
     if (chart.y.categories.length) {
@@ -415,7 +415,7 @@
     const mark = all[index];
     const notes = one.chart.marks.find((each) => each.notes && each.name === mark.name)?.notes;
     if (notes) {
-      figure.querySelector(".says").textContent = notes[one.at].replaceAll("\n", ", ");
+      figure.querySelector(".says").textContent = (notes[one.at] ?? notes[0]).replaceAll("\n", ", ");
       return;
     }
     const [x, y] = mark.data[one.at];
