@@ -12,10 +12,12 @@ import polars as pl
 
 from fidelity.comparison import Comparison, Rule, Value, estimate
 from fidelity.document import Part
-from fidelity.linux_aqm import BURST, rule
+from fidelity.linux_aqm import rule
 from fidelity.simulating import Effort, by_replication, simulate, sum_of
 from perhop.results import Results
 
+#: Linux's `htb` with `burst 1` sends a frame whenever it has a byte, and pays for the rest afterwards.
+BURST = "1B"
 PEER = "linux-gred"
 READINGS = Path(__file__).parents[1] / "tests" / "readings" / "linux-gred.toml"
 WARMUP_S = 10

@@ -45,11 +45,11 @@ def one_link(name: str, rate: str, queueing: dict[str, Any], traffic: list[dict[
     }
 
 
-def simulate(scenario: dict[str, Any], effort: Effort) -> Results:
+def simulate(scenario: dict[str, Any] | perhop.Scenario, effort: Effort) -> Results:
     """Run a scenario with the replications of an effort, on all processors."""
-    return perhop.Scenario(scenario).run(
-        seed=SEED, replications=effort.replications, threads=os.cpu_count() or 1
-    )
+    if isinstance(scenario, dict):
+        scenario = perhop.Scenario(scenario)
+    return scenario.run(seed=SEED, replications=effort.replications, threads=os.cpu_count() or 1)
 
 
 def of_class(results: Results, name: str, column: str) -> list[float]:

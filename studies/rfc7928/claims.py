@@ -7,10 +7,10 @@ from statistics import fmean
 
 from perhop.study import Outcome, Verdict, judged
 
-AQMS = ("red", "codel", "fq-codel", "pie", "dualpi2")
+AQMS = ("red", "codel", "fq-codel", "pie", "dualpi2", "fq-pie", "cake")
 ALL = ("tail-drop", *AQMS)
 # Those with a queue for each flow.
-BY_FLOW = ("fq-codel",)
+BY_FLOW = ("fq-codel", "fq-pie", "cake")
 LEVELS = ("mild", "medium", "heavy")
 ROUND_TRIPS = (5, 20, 50, 200, 560)
 TARGETS_MS = {"pie": 15.0, "dualpi2": 15.0, "codel": 5.0}

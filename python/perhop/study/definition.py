@@ -25,6 +25,8 @@ class Published:
     unit: str
     #: How exactly the value can be read off its chart, in its unit; `None` where the paper prints it.
     reading_error: float | None = None
+    #: What single runs gave, where the source has them; `value` is their mean.
+    runs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Metric:
     factor: float | None
     #: or as a difference in the metric's unit.
     absolute: float | None
+    #: or as a part of the published value.
+    relative: float | None
     #: Why the two cannot be compared, if so.
     incomparable: str | None
     #: Unit of a metric that is plotted but not published in a table.

@@ -46,6 +46,8 @@ def tolerances(report: Findings) -> dict[str, str]:
         near = []
         if metric.factor is not None:
             near.append(f"within a factor of {metric.factor:g}")
+        if metric.relative is not None:
+            near.append(f"within {100 * metric.relative:g} %")
         if metric.absolute is not None:
             unit = units.get(name, "")
             # Differences of percentages are in percentage points.

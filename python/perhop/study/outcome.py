@@ -188,6 +188,8 @@ def _compare(published: float, measured: float, metric: Metric) -> Answer:
     if metric.incomparable is not None:
         return "not-comparable"
     near = metric.absolute is not None and abs(measured - published) <= metric.absolute
+    if metric.relative is not None:
+        near = near or abs(measured - published) <= metric.relative * abs(published)
     if metric.factor is not None and published * measured > 0:
         near = near or 1 / metric.factor <= measured / published <= metric.factor
     return "agrees" if near else "differs"

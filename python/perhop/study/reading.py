@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
@@ -32,6 +34,8 @@ _FILE = "study.toml"
 _NOT_CASE = ("table", "metric", "value", "unit")
 # How exactly a value can be read off a chart; a file of printed figures has no such column.
 _READING = "reading_error"
+# Rows that are alike but for it are runs, whose mean is the published figure.
+_RUN = "run"
 
 
 def identifiers() -> list[str]:
@@ -94,14 +98,15 @@ def _metric(name: str, keys: Keys) -> Metric:
         name,
         keys.number("factor"),
         keys.number("absolute"),
+        keys.number("relative"),
         keys.optional_text("not-comparable"),
         keys.optional_text("unit"),
     )
     keys.finish()
-    near = metric.factor is not None or metric.absolute is not None
+    near = (metric.factor, metric.absolute, metric.relative) != (None, None, None)
     if sum((near, metric.incomparable is not None, metric.unit is not None)) != 1:
         raise keys.error(
-            "give a tolerance (factor, absolute), or the reason why it is not-comparable,"
+            "give a tolerance (factor, relative, absolute), or the reason why it is not-comparable,"
             " or, for a metric that no table publishes, its unit"
         )
     return metric
@@ -241,11 +246,11 @@ def _published(file: Path) -> list[Published]:
 def _rows(file: Path) -> list[Published]:
     with file.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
-        not_case = (*_NOT_CASE, _READING)
+        not_case = (*_NOT_CASE, _READING, _RUN)
         missing = [name for name in _NOT_CASE if name not in (rows.fieldnames or [])]
         if missing:
             raise InvalidInputError(f"`{file}`: missing columns: {', '.join(missing)}")
-        return [
+        published = [
             Published(
                 table=row["table"],
                 case={name: value for name, value in row.items() if value and name not in not_case},
@@ -256,6 +261,20 @@ def _rows(file: Path) -> list[Published]:
             )
             for row in rows
         ]
+    return _means(published) if _RUN in (rows.fieldnames or []) else published
+
+
+def _means(runs: list[Published]) -> list[Published]:
+    """Return one figure, their mean, for the runs of each."""
+    alike: dict[tuple[str, ...], list[Published]] = {}
+    for one in runs:
+        case = (word for pair in one.case.items() for word in pair)
+        alike.setdefault((one.table, one.metric, one.unit, *case), []).append(one)
+    found = []
+    for rows in alike.values():
+        values = tuple(row.value for row in rows)
+        found.append(replace(rows[0], value=math.fsum(values) / len(values), runs=values))
+    return found
 
 
 def _reading_error(text: str | None) -> float | None:

@@ -1,0 +1,85 @@
+"""How many cells are near Linux's, and whether its disciplines keep their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+from perhop.study import Figure, Outcome, Verdict, judged
+
+#: The part of the cells that has to be near.
+MOST = 0.9
+# Waits that are nearer to each other have no order.
+EQUAL_MS = 1.0
+
+
+def cells(outcome: Outcome) -> Verdict:
+    """Judge how many cells are near: of all, of each metric, of each discipline."""
+    groups = {"all": outcome.figures}
+    for figure in outcome.figures:
+        groups.setdefault(figure.metric.replace("_", " "), []).append(figure)
+    for figure in outcome.figures:
+        groups.setdefault(figure.case["discipline"], []).append(figure)
+    parts = {name: near(group) >= MOST * len(group) for name, group in groups.items()}
+    return judged(parts, ", ".join(f"{name} {near(group)} of {len(group)}" for name, group in groups.items()))
+
+
+def constant_rate(outcome: Outcome) -> Verdict:
+    """Judge the cells of the sender that does not respond, by discipline."""
+    return every(of_table(outcome, "cbr12"), "discipline")
+
+
+def hosts_of_today(outcome: Outcome) -> Verdict:
+    """Judge the cells of flows with SACK, by congestion control."""
+    figures = [*of_table(outcome, "four-flows"), *of_table(outcome, "fq_pie")]
+    return every([one for one in figures if one.case["flows"].endswith("-on")], "flows")
+
+
+def without_sack(outcome: Outcome) -> Verdict:
+    """Judge the cells of flows without SACK, by discipline."""
+    figures = of_table(outcome, "four-flows")
+    return every([one for one in figures if one.case["flows"].endswith("-plain")], "discipline")
+
+
+def call(outcome: Outcome) -> Verdict:
+    """Judge the cells of the call and of the flows beside it, by discipline."""
+    return every(of_table(outcome, "call"), "discipline")
+
+
+def order(outcome: Outcome) -> Verdict:
+    """Judge the order of the disciplines by their median wait."""
+    parts, evidence = {}, []
+    for flows in ("reno-on", "cubic-on"):
+        for rtt in ("20", "100"):
+            waits = [
+                one
+                for one in of_table(outcome, "four-flows")
+                if one.metric == "wait_p50_ms" and (one.case["flows"], one.case["rtt_ms"]) == (flows, rtt)
+            ]
+            told = [
+                (one.published < other.published) is (one.measured < other.measured)
+                for one, other in combinations(waits, 2)
+                if abs(one.published - other.published) > EQUAL_MS
+            ]
+            parts[f"{flows}, {rtt} ms"] = all(told)
+            evidence.append(f"{flows}, {rtt} ms: {sum(told)} of {len(told)} pairs")
+    return judged(parts, "; ".join(evidence))
+
+
+def every(figures: list[Figure], column: str) -> Verdict:
+    """Judge whether all cells are near, for each value of a column."""
+    groups: dict[str, list[Figure]] = {}
+    for figure in figures:
+        groups.setdefault(figure.case[column], []).append(figure)
+    parts = {name: near(group) == len(group) for name, group in groups.items()}
+    return judged(parts, ", ".join(f"{name} {near(group)} of {len(group)}" for name, group in groups.items()))
+
+
+def near(figures: Iterable[Figure]) -> int:
+    """Return how many cells are near."""
+    return sum(one.verdict == "agrees" for one in figures)
+
+
+def of_table(outcome: Outcome, table: str) -> list[Figure]:
+    """Return the figures of a table."""
+    return [one for one in outcome.figures if one.table == table]

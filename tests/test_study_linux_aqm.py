@@ -1,0 +1,89 @@
+"""The study linux-aqm, through the command line."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Command
+from perhop import study
+
+READINGS = ROOT / "tests" / "readings"
+VERDICTS = {
+    "cells": "agrees",
+    "constant-rate": "agrees",
+    "hosts-of-today": "agrees",
+    "without-sack": "partly",
+    "call": "agrees",
+    "order": "agrees",
+}
+
+
+def test_a_sender_that_does_not_respond(perhop: Command) -> None:
+    arguments = ("--only", "cbr12", "--no-sensitivity", "--replications", "1", "--json")
+    ended = perhop("study", "run", "linux-aqm", *arguments)
+    assert ended.code in (0, 4), ended.err
+    figures = ended.json()["figures"]
+    assert len(figures) == 24
+    assert {one["verdict"] for one in figures} == {"agrees"}
+    [claim] = [one for one in ended.json()["claims"] if one["id"] == "linux-aqm.constant-rate"]
+    assert claim["verdict"] == "agrees"
+    # The disciplines are far apart: none would pass for another of these.
+    waits = {one["case"]["discipline"]: one["measured"] for one in figures if one["metric"] == "wait_p50_ms"}
+    assert waits["codel"] > 150 and 14 < waits["pie"] < 16 and 4 < waits["cake-besteffort"] < 6
+
+
+def test_every_table_and_its_tolerances(perhop: Command) -> None:
+    shown = perhop("study", "show", "linux-aqm")
+    assert shown.code == 0, shown.err
+    for table in ("cbr12", "four-flows", "fq_pie", "call"):
+        assert f"Table {table}" in shown.out
+    found = study.find("linux-aqm")
+    assert (found.metrics["goodput_mbps"].relative, found.metrics["goodput_mbps"].absolute) == (0.03, None)
+    assert (found.metrics["loss_percent"].relative, found.metrics["loss_percent"].absolute) == (0.1, 0.3)
+    assert len(found.published) == 24 + 50 * 4 + 10 * 7
+    assert Counter(len(one.runs) for one in found.published) == {3: 234, 1: 60}
+
+
+def test_the_constant_rate_is_what_the_readings_of_single_drops_say() -> None:
+    """Of these there are two more files, which Rust's tests read."""
+    figures = {
+        (one.case["discipline"], one.metric): one.runs
+        for one in study.find("linux-aqm").published
+        if one.table == "cbr12"
+    }
+    lines = (READINGS / "linux-pie.csv").read_text().splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    for name, metric in (
+        ("loss", "loss_percent"),
+        ("sojourn_p50", "wait_p50_ms"),
+        ("sojourn_p99", "wait_p99_ms"),
+    ):
+        wanted = tuple(float(row["value"]) for row in rows if row["metric"] == name)
+        assert figures["pie", metric] == pytest.approx(wanted, abs=1e-4)
+    cases = {one["id"]: one for one in tomllib.loads((READINGS / "linux-aqm.toml").read_text())["case"]}
+    for id, discipline in (("cbr12", "codel"), ("cbr12-fq-pie", "fq_pie"), ("cbr12-cake", "cake-besteffort")):
+        case = cases[id]
+        assert figures[discipline, "loss_percent"] == pytest.approx(
+            (100 * case["drops"] / case["frames_in"],), abs=1e-4
+        )
+        assert figures[discipline, "wait_p50_ms"] == (case["wait_ms"]["p50"],)
+        assert figures[discipline, "wait_p99_ms"] == (case["wait_ms"]["p99"],)
+
+
+@pytest.mark.slow
+def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
+    """At full length: every claim, every miss in the README, and the README quotes what comes out."""
+    ended = perhop("study", "run", "linux-aqm", "--json", "-o", "results")
+    assert ended.code == 4, ended.err
+    verdicts = {claim["id"].partition(".")[2]: claim["verdict"] for claim in ended.json()["claims"]}
+    assert verdicts == VERDICTS
+    missed = [one["case"] for one in ended.json()["figures"] if one["verdict"] == "differs"]
+    assert len(missed) == 10 and all(one["flows"].endswith("-plain") for one in missed)
+    readme = (ROOT / "studies" / "linux-aqm" / "README.md").read_text()
+    for line in (tmp_path / "results" / "linux-aqm" / "report.md").read_text().splitlines()[4:]:
+        assert line in readme.splitlines(), "run `make quote-reports`"
