@@ -274,6 +274,30 @@ def test_studies_saved_before_parts_and_errors_are_read(perhop: Command, study: 
         require(Path("study.json"), found, stored._SHAPE)
 
 
+def test_rows_that_differ_in_their_run_are_one_figure(perhop: Command, study: Path) -> None:
+    """The mean of 49 and 53 is 51 %, of which 1 % is less than what is between it and 50, and 2 % is more."""
+    (study / "reference" / "slow.csv").write_text(
+        "table,load,metric,value,unit,run\n1,light,dropped_percent,0,%,1\n"
+        "1,heavy,dropped_percent,49,%,1\n1,heavy,dropped_percent,53,%,2\n1,heavy,delivered,1234,packets,1\n"
+    )
+    definition = study / "study.toml"
+    verdicts = []
+    for part in (0.01, 0.03):
+        lines = STUDY.splitlines()
+        at = lines.index("[metrics.dropped_percent]")
+        lines[at + 1] = f"relative = {part}"
+        definition.write_text("\n".join(lines))
+        figures = perhop("study", "run", study, "--no-sensitivity", "--json").json()["figures"]
+        [heavy] = [
+            one
+            for one in figures
+            if one["case"].get("load") == "heavy" and one["metric"] == "dropped_percent"
+        ]
+        assert heavy["published"] == 51
+        verdicts.append(heavy["verdict"])
+    assert verdicts == ["differs", "agrees"]
+
+
 def test_a_reading_error_is_above_0(perhop: Command, study: Path) -> None:
     (study / "reference" / "slow.csv").write_text(
         "table,load,metric,value,unit,reading_error\n1,light,dropped_percent,0,%,0\n"
