@@ -775,6 +775,7 @@ TcpConfig = TypedDict("TcpConfig", {
     "abe": 'NotRequired[bool | None]',
     "pacing": 'NotRequired[bool | None]',
     "virtual-rtt": 'NotRequired[Time | None]',
+    "segmentation-offload": 'NotRequired[SegmentationOffload | None]',
 })
 
 
@@ -802,6 +803,11 @@ class AcknowledgmentParameters(TypedDict):
     delayed: NotRequired[AcknowledgmentParametersDelayed]
     estimated: NotRequired[AcknowledgmentParametersEstimated]
     adaptive: NotRequired[AcknowledgmentParametersAdaptive]
+
+
+class SegmentationOffload(TypedDict):
+    largest: NotRequired[ByteSize]
+    deferral: NotRequired[bool]
 
 
 class RequestResponseConfig(TypedDict):

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use simulation::{ONCE, simulate};
 
 /// Profiles, and with `linux-6` what is set besides.
-const PROFILES: [&str; 13] = [
+const PROFILES: [&str; 14] = [
     "linux-2.0",
     "linux-2.2",
     "linux-modern",
@@ -21,6 +21,7 @@ const PROFILES: [&str; 13] = [
     "linux-6 bbr",
     "linux-6 bbr3",
     "linux-6 tuned",
+    "linux-6 bursts",
     "freebsd",
     "windows-11",
 ];
@@ -58,6 +59,10 @@ fn source(flow: &Flow) -> Value {
     let mut tcp = json!({"profile": names.next()});
     match names.next() {
         Some("tuned") => tcp["autotuning"] = json!(true),
+        Some("bursts") => {
+            tcp["segmentation-offload"] = json!({});
+            tcp["pacing"] = json!(flow.stops);
+        }
         Some(congestion) => tcp["congestion"] = json!(congestion),
         None => {}
     }

@@ -4,10 +4,10 @@ mod pair;
 
 use pair::{CLIENT, Pair, SERVER};
 use perhop_qos::random::Streams;
-use perhop_qos::units::Time;
+use perhop_qos::units::{ByteSize, Time};
 use perhop_scenario::tcp::{
-    Acknowledgment, CongestionControl, FastRetransmit, Flags, Profile, Recovery, SlowStartExit, TcpConfig,
-    WindowReduction,
+    Acknowledgment, CongestionControl, FastRetransmit, Flags, Profile, Recovery, SegmentationOffload,
+    SlowStartExit, TcpConfig, WindowReduction,
 };
 use perhop_sim::tcp::{Connection, ConnectionEvent, Reading, State};
 use proptest::prelude::*;
@@ -76,11 +76,13 @@ fn any_linux() -> impl Strategy<Value = TcpConfig> {
     ]);
     let slow_start_exit = prop::sample::select(vec![SlowStartExit::Hystart, SlowStartExit::HystartPlusPlus]);
     let window_reduction = prop::sample::select(vec![WindowReduction::AtOnce, WindowReduction::Proportional]);
-    let switches = (any::<[bool; 9]>(), 1u64..60);
+    let switches = (any::<[bool; 11]>(), 1u64..60);
     (recovery, congestion, slow_start_exit, window_reduction, switches).prop_map(
         |(recovery, congestion, slow_start_exit, window_reduction, (switches, window))| {
+            let [offload, deferral, switches @ ..] = switches;
             let [timestamps, ecn, probe, dsack, undo, frto, compression, limited, pacing] =
                 switches.map(Some);
+            let largest = ByteSize::from_bytes(65_215);
             TcpConfig {
                 recovery: Some(recovery),
                 congestion: Some(congestion),
@@ -95,6 +97,7 @@ fn any_linux() -> impl Strategy<Value = TcpConfig> {
                 frto,
                 ack_compression: compression,
                 limited_transmit: limited,
+                segmentation_offload: offload.then_some(SegmentationOffload { largest, deferral }),
                 window: Some(perhop_qos::QueueSize::Packets(window)),
                 ..TcpConfig::new(Profile::Linux6)
             }

@@ -14,6 +14,7 @@ pub(super) fn check(parameters: &Parameters) -> Result<(), ConfigError> {
     check_accounting(parameters)?;
     check_feedback(parameters)?;
     check_alternative_backoff(parameters)?;
+    check_offload(parameters)?;
     check_times(parameters)
 }
 
@@ -54,6 +55,7 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
         ("ecn-feedback: dctcp", parameters.ecn_feedback == EcnFeedback::Dctcp),
         ("ecn-feedback: accurate", parameters.ecn_feedback == EcnFeedback::Accurate),
         ("pacing: true", parameters.pacing),
+        ("segmentation-offload: {…}", parameters.segmentation_offload.is_some()),
     ];
     let by_segments = parameters.accounting == Accounting::Segments;
     if let Some((found, _)) = needs.iter().find(|(_, wanted)| *wanted && !by_segments) {
@@ -122,6 +124,22 @@ fn check_alternative_backoff(parameters: &Parameters) -> Result<(), ConfigError>
     if !matches!(parameters.congestion, CongestionControl::Reno | CongestionControl::Cubic) {
         let message = "`abe: true` needs `congestion: reno` or `cubic`";
         return Err(ConfigError::new("abe", message).help("RFC 8511 §3 has a factor for these two"));
+    }
+    Ok(())
+}
+
+/// The largest buffer that Linux makes: `GSO_MAX_SIZE`, eight times what a header of IP can say.
+const LARGEST_BURST: u64 = 8 * 65_535;
+
+/// A burst has at least a segment.
+fn check_offload(parameters: &Parameters) -> Result<(), ConfigError> {
+    let Some(offload) = parameters.segmentation_offload else { return Ok(()) };
+    let (largest, payload) = (offload.largest.as_bytes(), u64::from(parameters.payload()));
+    if largest < payload || largest > LARGEST_BURST {
+        let message =
+            format!("`largest` must be from a segment ({payload}B) to {LARGEST_BURST}B, got {largest}B");
+        return Err(ConfigError::new("segmentation-offload.largest", message)
+            .help("65215B is Linux's; leave `largest` out"));
     }
     Ok(())
 }

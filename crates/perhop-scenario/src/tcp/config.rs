@@ -10,7 +10,7 @@ use super::check::check;
 use super::parameters::{
     Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, FastRetransmit, Fin, Growth,
     Handshake, HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout,
-    RtoRule, SlowStartExit, TimerRestart, WindowReduction,
+    RtoRule, SegmentationOffload, SlowStartExit, TimerRestart, WindowReduction,
 };
 use super::profile::{DefaultWindow, Profile};
 use crate::default::bytes;
@@ -161,6 +161,10 @@ pub struct TcpConfig {
     /// `0s` leaves their advantage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtual_rtt: Option<Time>,
+    /// Segments leave in bursts that a device cuts, as with TSO and GSO; without it one by one. `{}` has
+    /// Linux's values. Needs `accounting: segments`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segmentation_offload: Option<SegmentationOffload>,
 }
 
 /// Least maximum segment size, bytes; RFC 1122 §3.3.3 has 536 as the default.
@@ -237,6 +241,7 @@ impl TcpConfig {
             abe: self.abe.unwrap_or(base.abe),
             pacing: self.pacing.unwrap_or(base.pacing || is_paced),
             virtual_rtt: self.virtual_rtt.unwrap_or(base.virtual_rtt),
+            segmentation_offload: self.segmentation_offload.or(base.segmentation_offload),
             clock: self.clock.unwrap_or(base.clock),
             rto_rule: self.rto_rule.unwrap_or(base.rto_rule),
             minimum_rto: self.minimum_rto.unwrap_or(base.minimum_rto),

@@ -12,7 +12,7 @@ pub use flags::Flags;
 pub use parameters::{
     Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, FastRetransmit, Fin, Growth,
     HEADERS, Handshake, HandshakeTiming, Headers, InitialWindow, LONGEST_DELAY, Parameters, Recovery,
-    Reduction, RepeatedTimeout, RtoRule, SlowStartExit, TCP_HEADER, TIMESTAMPS_OPTION, TimerRestart,
-    WindowReduction,
+    Reduction, RepeatedTimeout, RtoRule, SegmentationOffload, SlowStartExit, TCP_HEADER, TIMESTAMPS_OPTION,
+    TimerRestart, WindowReduction,
 };
 pub use profile::Profile;

@@ -1,8 +1,10 @@
 //! [`Parameters`]: everything in which TCP implementations differ; and what is modeled of the header.
 
-use perhop_qos::units::Time;
+use perhop_qos::units::{ByteSize, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::default::bytes;
 
 /// Headers of IP and TCP without options, bytes (RFC 791, RFC 9293).
 pub const HEADERS: u32 = 40;
@@ -102,6 +104,8 @@ pub struct Parameters {
     pub pacing: bool,
     /// The round trip whose share a Prague flow with a shorter one takes; zero for none.
     pub virtual_rtt: Time,
+    /// How segments leave in bursts that a device cuts; `None` for one by one.
+    pub segmentation_offload: Option<SegmentationOffload>,
 }
 
 impl Parameters {
@@ -233,6 +237,25 @@ pub enum EcnFeedback {
     Dctcp,
     /// A counter of marked packets in three flags of every segment (RFC 9768).
     Accurate,
+}
+
+/// Segments leave in bursts, back to back: the sender hands buffers to its device, which cuts them (TSO,
+/// GSO). A burst is what the pace lets out in a millisecond, and more for near peers; it is at least two
+/// segments and at most half of the congestion window (Linux 6.1 `tcp_tso_autosize`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SegmentationOffload {
+    /// Largest burst, bytes of payload: Linux's `gso_max_size` of 64 KiB less headers.
+    #[serde(default = "bytes::<65_215>")]
+    pub largest: ByteSize,
+    /// Whether a burst waits for acknowledgments that are due within a millisecond and make it larger, while
+    /// less than a third of the window is free (`tcp_tso_should_defer`).
+    #[serde(default = "yes")]
+    pub deferral: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Whether headers are added to the size of a packet.

@@ -160,6 +160,7 @@ const RFC5681_RENO: Parameters = Parameters {
     pacing: false,
     // The Prague of L4STeam/linux, prague_rtt_target.
     virtual_rtt: Time::from_milliseconds(25),
+    segmentation_offload: None,
 };
 
 /// ns-2.1b4 to 2.1b5. Of the values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s

@@ -39,7 +39,7 @@ impl LinuxSender {
 
     /// `tcp_cwnd_validate`: new segments were sent, or could not be.
     pub(super) fn note_usage(&mut self, stream: &Sender, now: Time) {
-        let (is_limited, flight) = (self.in_flight() >= self.window, self.records.len());
+        let (is_limited, flight) = (self.window_limits(), self.records.len());
         let usage = &mut self.usage;
         let is_over = stream.unacknowledged >= usage.ends;
         if is_over || is_limited || (!usage.is_limited && flight > usage.most) {

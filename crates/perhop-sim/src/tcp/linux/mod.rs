@@ -6,7 +6,7 @@
 //! `selective` and `cumulative` (what it delivers), `alert` (the states of loss recovery), `undo`, `rack`,
 //! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `feedback`, `dctcp` and `prague`
 //! (where the share of marks counts), `rate` and `bbr`, `ledbat` (where delay counts), `timer`, `pacing`,
-//! `output`.
+//! `offload`, `output`.
 //!
 //! `Sender` keeps what both kinds of accounting share: the stream, the offered window and its probes, the
 //! counters and the timer's deadline. It lends itself to the functions here as `stream`.
@@ -23,6 +23,7 @@ mod feedback;
 mod growth;
 mod hystart;
 mod ledbat;
+mod offload;
 mod output;
 mod pacing;
 mod prague;
@@ -54,6 +55,7 @@ use feedback::Feedback;
 use growth::Usage;
 use hystart::Hystart;
 use ledbat::Ledbat;
+use offload::Bursts;
 use output::Output;
 use pacing::Pacer;
 use prague::Prague;
@@ -162,6 +164,8 @@ pub(super) struct LinuxSender {
     rate: Option<Box<DeliveryRate>>,
     ledbat: Option<Box<Ledbat>>,
     pacer: Option<Box<Pacer>>,
+    /// Where a device cuts bursts into segments.
+    bursts: Option<Box<Bursts>>,
     clock: Clock,
     output: Output,
 }
@@ -207,6 +211,7 @@ impl LinuxSender {
             bbr,
             ledbat: (parameters.congestion == CongestionControl::Ledbat).then(Box::default),
             pacer: parameters.pacing.then(Box::default),
+            bursts: parameters.segmentation_offload.map(|config| Box::new(Bursts::new(config))),
             clock: Clock::new(parameters.clock, clock_phase),
             output: Output::default(),
         }

@@ -175,6 +175,9 @@ impl LinuxSender {
         if self.room() <= if makes_room { 0 } else { self.records.sacked } {
             return None;
         }
+        if !self.joins_burst(stream, now) {
+            return None;
+        }
         let piece = stream.next_piece(now)?;
         self.output.new_segments += 1;
         Some(self.record_new(stream, now, piece))
@@ -219,13 +222,21 @@ impl LinuxSender {
 
     /// Nothing more can be sent now.
     fn end_burst(&mut self, stream: &mut Sender, now: Time) {
+        self.end_offload(stream, now);
         let sent = std::mem::take(&mut self.output.new_segments);
-        let is_waiting = stream.next < stream.end() && self.in_flight() >= self.window;
+        let is_waiting = stream.next < stream.end() && self.window_limits();
         if self.output.restrained != Some(stream.written) && (sent > 0 || is_waiting) {
             self.note_usage(stream, now);
+        }
+        if let Some(bursts) = &mut self.bursts {
+            bursts.stop_waiting();
         }
         if sent > 0 {
             self.schedule_probe(stream, now, None);
         }
+    }
+    /// Whether the congestion window keeps new data back: for now, or because a burst waits for more room.
+    pub(super) fn window_limits(&self) -> bool {
+        self.in_flight() >= self.window || self.bursts.as_ref().is_some_and(|bursts| bursts.waits())
     }
 }

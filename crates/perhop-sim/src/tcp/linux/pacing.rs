@@ -1,4 +1,4 @@
-//! Pacing: segments leave one by one (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
+//! Pacing: segments, or bursts of them, leave one by one (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
 //! `tcp_update_skb_after_send`).
 
 use perhop_qos::units::Time;
@@ -24,11 +24,11 @@ impl Pacer {
     pub(super) fn departs(&self) -> Time {
         self.departs
     }
-    /// A segment of `bytes` leaves at `now`; the pace is `rate` bytes per second, or unknown.
-    fn on_sent(&mut self, now: Time, bytes: u64, rate: u64) {
+    /// So many `segments` of `bytes` leave at `now`; the pace is `rate` bytes per second, or unknown.
+    fn on_sent(&mut self, now: Time, bytes: u64, segments: u32, rate: u64) {
         let before = self.departs;
         self.departs = before.max(now);
-        self.sent = (self.sent + 1).min(UNPACED + 1);
+        self.sent = self.sent.saturating_add(segments).min(UNPACED + 1);
         if rate == 0 || self.sent <= UNPACED {
             return;
         }
@@ -54,11 +54,22 @@ impl LinuxSender {
     }
     /// A segment of `bytes` is sent.
     pub(super) fn pace(&mut self, stream: &Sender, now: Time, bytes: u64) {
-        if self.pacer.is_some() {
-            let rate = self.pacing_rate(stream);
-            if let Some(pacer) = &mut self.pacer {
-                pacer.on_sent(now, bytes, rate);
-            }
+        if self.pacer.is_none() {
+            return;
+        }
+        let sent = match &mut self.bursts {
+            Some(bursts) => bursts.add(bytes),
+            None => Some((bytes, 1)),
+        };
+        if let Some((bytes, segments)) = sent {
+            self.count_pace(stream, now, bytes, segments);
+        }
+    }
+    /// The pace counts `segments` of `bytes` that left together.
+    pub(super) fn count_pace(&mut self, stream: &Sender, now: Time, bytes: u64, segments: u32) {
+        let rate = self.pacing_rate(stream);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(now, bytes, segments, rate);
         }
     }
 }
@@ -73,15 +84,15 @@ mod tests {
     fn segments_leave_at_the_pace() {
         let (mut pacer, rate) = (Pacer::default(), 1_000_000);
         for _ in 0..UNPACED {
-            pacer.on_sent(Time::ZERO, 1000, rate);
+            pacer.on_sent(Time::ZERO, 1000, 1, rate);
         }
         assert_eq!(pacer.departs, Time::ZERO);
-        pacer.on_sent(Time::ZERO, 1000, rate);
+        pacer.on_sent(Time::ZERO, 1000, 1, rate);
         assert_eq!(pacer.departs, Time::from_microseconds(1000));
-        pacer.on_sent(Time::from_microseconds(1200), 1000, rate);
+        pacer.on_sent(Time::from_microseconds(1200), 1000, 1, rate);
         assert_eq!(pacer.departs, Time::from_microseconds(2000));
         // A second late: not more than half of a gap.
-        pacer.on_sent(Time::from_seconds(1), 1000, rate);
+        pacer.on_sent(Time::from_seconds(1), 1000, 1, rate);
         assert_eq!(pacer.departs, Time::from_microseconds(1_000_500));
     }
 }
