@@ -7,23 +7,10 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-# Values that some option takes and others refuse.
-_VALUES = (
-    "10",
-    "5ms",
-    "10mbit",
-    "10mbps",
-    "15k",
-    "1.5Mbit",
-    "10%",
-    "0.02",
-    "0x1f",
-    "-3",
-    "abc",
-    "8kbit/8",
-    "2e3",
-    "",
-)
+# Values that some option takes and others refuse: a number, a time, a rate, a size, a share, a word.
+_VALUES = ("10", "5ms", "10mbit", "15k", "10%", "abc")
+# Values at the edges of one kind of number each: for one option of each discipline.
+_EDGES = ("10mbps", "1.5Mbit", "0.02", "0x1f", "-3", "8kbit/8", "2e3", "")
 #: Options by discipline, with what must stand beside them.
 OPTIONS: dict[str, tuple[str, str]] = {
     "pfifo": ("", "limit"),
@@ -52,8 +39,8 @@ _KERNEL = re.compile(r"RTNETLINK|^Error: (?!argument|duplicate)", re.MULTILINE)
 def commands() -> Iterator[str]:
     """Return a command for each option with each value."""
     for kind, (beside, options) in OPTIONS.items():
-        for option in options.split():
-            for value in _VALUES:
+        for index, option in enumerate(options.split()):
+            for value in _VALUES + (_EDGES if index == 0 else ()):
                 words = ["tc qdisc add dev near0 root", kind, beside, option, value]
                 yield " ".join(word for word in words if word)
 

@@ -111,6 +111,7 @@ rules! {
     TC_FILTER_WITHOUT_CLASS = "tc-filter-without-class" Warning;
     TC_FILTER_ORDER = "tc-filter-order" Note;
     TC_ECN_BITS_MATCHED = "tc-ecn-bits-matched" Warning;
+    TC_OPTION_OVERRIDDEN = "tc-option-overridden" Warning;
     TC_PRIORITY_BY_TOS = "tc-priority-by-tos" Note;
     TC_POLICE_WITHOUT_ACTION = "tc-police-without-action" Warning;
 }

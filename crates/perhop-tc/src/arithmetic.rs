@@ -1,6 +1,6 @@
 //! Whole numbers in `$((…))`, as POSIX shells calculate.
 
-use crate::shell::Variables;
+use crate::variables::Variables;
 
 /// The value of an expression of numbers, variables, `+ - * / %` and brackets; `None` for any other.
 pub(crate) fn value(text: &str, variables: &Variables) -> Option<i64> {

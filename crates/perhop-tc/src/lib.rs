@@ -14,8 +14,10 @@
 
 mod arithmetic;
 mod commands;
+mod configuration;
 mod convert;
 mod filter;
+mod kernel;
 mod log;
 mod model;
 mod nearest;
@@ -26,60 +28,14 @@ mod shell;
 mod show;
 mod syntax;
 mod units;
+mod variables;
 mod words;
 
-use perhop_lint::{Diagnostic, Line, LineState, Severity};
+use perhop_lint::{Diagnostic, LineState, Severity};
 
+pub use configuration::Configuration;
 pub use convert::{Port, Router, Wire, convert};
 pub use reference::reference;
-
-use log::Log;
-use model::Device;
-
-/// What a file says.
-#[derive(Clone, Debug)]
-pub struct Configuration {
-    /// Every line, with what became of it.
-    pub lines: Vec<Line>,
-    /// What is wrong or doubtful, by line.
-    pub diagnostics: Vec<Diagnostic>,
-    devices: Vec<Device>,
-    log: Log,
-    /// By line less one: the line that opened its block, and its device.
-    owners: Vec<(Option<usize>, Option<usize>)>,
-}
-
-impl Configuration {
-    fn new(
-        devices: Vec<Device>,
-        log: Log,
-        owners: Vec<(Option<usize>, Option<usize>)>,
-        texts: &[(usize, String)],
-    ) -> Configuration {
-        let lines = session::lines(&log, &owners, texts);
-        let mut configuration = Configuration { lines, diagnostics: Vec::new(), devices, log, owners };
-        configuration.settle();
-        configuration
-    }
-    /// Brings lines and diagnostics up to what has been said.
-    fn settle(&mut self) {
-        for line in &mut self.lines {
-            let (state, note) = self.log.of(line.number);
-            (line.state, line.note) = (state, note);
-        }
-        self.diagnostics.clone_from(&self.log.diagnostics);
-        self.diagnostics.sort();
-    }
-    /// The device that a line is about.
-    pub fn device_of(&self, line: usize) -> Option<&str> {
-        let (_, device) = self.owners.get(line.checked_sub(1)?)?;
-        self.devices.get((*device)?).map(|device| device.name.as_str())
-    }
-    /// The lines that may make what perhop runs differ from Linux.
-    pub fn differing(&self) -> impl Iterator<Item = &Line> {
-        self.lines.iter().filter(|line| line.state.differs())
-    }
-}
 
 /// Reads commands or output of `tc`.
 ///

@@ -1,25 +1,25 @@
 //! [`Session`]: the lines of a file one after the other, each as the shell and `tc` would take it.
 
-use perhop_lint::{Line, LineState, rules};
+use perhop_lint::{LineState, rules};
 
-use crate::log::Log;
-use crate::model::Device;
+use crate::configuration::{Configuration, Owner};
+use crate::kernel::Kernel;
 use crate::nearest::suggestion;
-use crate::shell::{self, LogicalLine, Variables};
+use crate::shell::{self, LogicalLine};
 use crate::show::{Shown, Shows};
+use crate::variables::Variables;
 use crate::words::{Voice, Words, abbreviates};
-use crate::{Configuration, commands, units};
+use crate::{commands, units};
 
 /// A file being read.
 pub(crate) struct Session {
-    pub(crate) devices: Vec<Device>,
-    pub(crate) log: Log,
+    kernel: Kernel,
     variables: Variables,
     /// The loops, conditions and functions that are open: the word that ends each.
     blocks: Vec<&'static str>,
     /// By the line's number less one: the line that opened its block, and its device.
-    pub(crate) owners: Vec<(Option<usize>, Option<usize>)>,
-    pub(crate) shown: Shown,
+    owners: Vec<Owner>,
+    shown: Shown,
 }
 
 /// What opens a block of a shell script, and what ends it.
@@ -71,8 +71,7 @@ const UNREAD: [(&str, &str); 8] = [
 impl Session {
     pub(crate) fn new() -> Session {
         Session {
-            devices: Vec::new(),
-            log: Log::default(),
+            kernel: Kernel::default(),
             variables: Variables::default(),
             blocks: Vec::new(),
             owners: Vec::new(),
@@ -85,13 +84,13 @@ impl Session {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for logical in shell::logical_lines(text) {
             let block = self.line(&logical);
-            let (state, _) = self.log.of(logical.first);
+            let (state, _) = self.kernel.log.of(logical.first);
             for number in logical.first + 1..=logical.last {
-                self.log.state(number, state);
-                self.log.note(number, format!("goes on from line {}", logical.first));
+                self.kernel.log.state(number, state);
+                self.kernel.log.note(number, format!("goes on from line {}", logical.first));
             }
             for number in logical.first..=logical.last {
-                let device = self.shown.device_of_line.filter(|_| number >= logical.first);
+                let device = self.kernel.device_of_line.filter(|_| number >= logical.first);
                 let opener = if number > logical.first { Some(logical.first) } else { block };
                 self.owners.push((opener, device));
             }
@@ -99,19 +98,28 @@ impl Session {
         let lines = text.lines().enumerate();
         let lines: Vec<(usize, String)> =
             lines.map(|(index, text)| (index + 1, text.trim_end().to_owned())).collect();
-        Configuration::new(self.devices, self.log, self.owners, &lines)
+        Configuration::new(self.kernel, self.owners, &lines)
     }
 
     /// Reads a line; returns the line that opened what it belongs to.
     fn line(&mut self, logical: &LogicalLine) -> Option<usize> {
         let (number, text) = (logical.first, logical.text.as_str());
-        self.shown.device_of_line = None;
+        self.kernel.device_of_line = None;
         let trimmed = text.trim();
         if trimmed.is_empty() || trimmed.starts_with('#') {
-            self.log.state(number, LineState::Irrelevant);
+            // A prompt of root, or a comment above the output: `# tc -s class show dev eth0`.
+            let said: Vec<String> =
+                trimmed.trim_start_matches('#').split_whitespace().map(str::to_owned).collect();
+            if said.first().is_some_and(|word| word == "tc")
+                && said.iter().any(|word| matches!(word.as_str(), "show" | "ls" | "list"))
+            {
+                self.shown.close();
+                self.shown.told_to(&mut Words::new(&said, Voice::Told));
+            }
+            self.kernel.log.state(number, LineState::Irrelevant);
             return None;
         }
-        match self.show(number, text) {
+        match self.shown.read(&mut self.kernel, number, text) {
             Shows::Nothing => {}
             Shows::Object => return None,
             Shows::MoreOf(line) => return Some(line),
@@ -127,7 +135,7 @@ impl Session {
     fn command(&mut self, number: usize, words: &mut Vec<String>) {
         while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
             self.variables.set(name, value);
-            self.log.state(number, LineState::Irrelevant);
+            self.kernel.log.state(number, LineState::Irrelevant);
             words.remove(0);
         }
         while words.first().is_some_and(|word| word == "export" || word == "local" || word == "readonly") {
@@ -137,11 +145,11 @@ impl Session {
                 words.remove(0);
             }
             words.clear();
-            self.log.state(number, LineState::Irrelevant);
+            self.kernel.log.state(number, LineState::Irrelevant);
         }
         without_prefix(words);
         let Some(first) = words.first().cloned() else {
-            self.log.state(number, LineState::Irrelevant);
+            self.kernel.log.state(number, LineState::Irrelevant);
             return;
         };
         if self.structure(number, &first, words) {
@@ -166,19 +174,19 @@ impl Session {
         if let Some((_, what)) = IRRELEVANT.iter().find(|(known, _)| *known == name) {
             self.say_irrelevant(number, what);
         } else if let Some((_, what)) = UNREAD.iter().find(|(known, _)| *known == name) {
-            self.log.not_modelled(number, format!("`{name}` is not read: {what}"));
+            self.kernel.log.not_modelled(number, format!("`{name}` is not read: {what}"));
         } else {
             let known = ["tc", "qdisc", "class", "filter", "ip"];
             let help = suggestion(name, known);
-            self.log.state(number, LineState::NotRecognized);
-            self.log.note(number, format!("`{name}` is no command of tc: {help}"));
+            self.kernel.log.state(number, LineState::NotRecognized);
+            self.kernel.log.note(number, format!("`{name}` is no command of tc: {help}"));
         }
     }
 
     fn say_irrelevant(&mut self, number: usize, what: &str) {
-        self.log.state(number, LineState::Irrelevant);
+        self.kernel.log.state(number, LineState::Irrelevant);
         if !what.is_empty() {
-            self.log.note(number, what);
+            self.kernel.log.note(number, what);
         }
     }
 
@@ -189,20 +197,22 @@ impl Session {
         let end = opens.or_else(|| is_body.then_some("}"));
         if self.blocks.last().is_some_and(|end| *end == first) {
             self.blocks.pop();
-            self.log.not_modelled(number, "perhop runs no shell");
+            self.kernel.log.not_modelled(number, "perhop runs no shell");
             return true;
         }
         if let Some(end) = end {
             if self.blocks.len() < 64 {
                 self.blocks.push(end);
             }
-            self.log.not_modelled(number, "perhop runs no shell: what stands in here is not read");
+            self.kernel.log.not_modelled(number, "perhop runs no shell: what stands in here is not read");
             return true;
         }
         if self.blocks.is_empty() {
             return false;
         }
-        self.log.not_modelled(number, "inside a loop, a condition or a function: write the commands out");
+        self.kernel
+            .log
+            .not_modelled(number, "inside a loop, a condition or a function: write the commands out");
         true
     }
 
@@ -218,7 +228,7 @@ impl Session {
                 "b" | "batch" => {
                     let file = words.next().unwrap_or("-");
                     let note = format!("the commands in `{file}` are not read: give that file itself");
-                    return self.log.not_modelled(number, note);
+                    return self.kernel.log.not_modelled(number, note);
                 }
                 _ => {}
             }
@@ -231,12 +241,17 @@ impl Session {
         else {
             let help = suggestion(object, objects);
             let message = format!("`tc {object}` is unknown: {help}");
-            return self.log.found(&rules::TC_COMMAND_REFUSED, number, message, "tc refuses the command");
+            return self.kernel.log.found(
+                &rules::TC_COMMAND_REFUSED,
+                number,
+                message,
+                "tc refuses the command",
+            );
         };
         match object {
             "qdisc" | "class" | "filter" => self.object(number, object, &mut words),
             "monitor" => self.say_irrelevant(number, "output"),
-            _ => self.log.not_modelled(number, format!("`tc {object}` is not read")),
+            _ => self.kernel.log.not_modelled(number, format!("`tc {object}` is not read")),
         }
     }
 
@@ -246,19 +261,24 @@ impl Session {
         let Some(verb) = verbs.into_iter().find(|one| abbreviates(verb, one)) else {
             let help = suggestion(verb, verbs);
             let message = format!("`tc {object} {verb}` is unknown: {help}");
-            return self.log.found(&rules::TC_COMMAND_REFUSED, number, message, "tc refuses the command");
+            return self.kernel.log.found(
+                &rules::TC_COMMAND_REFUSED,
+                number,
+                message,
+                "tc refuses the command",
+            );
         };
         if matches!(verb, "list" | "show" | "lst" | "get" | "help") {
             self.shown.told_to(words);
             return self.say_irrelevant(number, "output");
         }
         if verb != "delete" {
-            self.log.state(number, LineState::Modelled);
+            self.kernel.log.state(number, LineState::Modelled);
         }
         match object {
-            "qdisc" => commands::qdisc(self, number, verb, words),
-            "class" => commands::class(self, number, verb, words),
-            _ => commands::filter(self, number, verb, words),
+            "qdisc" => commands::qdisc(&mut self.kernel, number, verb, words),
+            "class" => commands::class(&mut self.kernel, number, verb, words),
+            _ => commands::filter(&mut self.kernel, number, verb, words),
         }
     }
 
@@ -275,23 +295,12 @@ impl Session {
         }
         let name = if words.get(2) == Some(&"dev") { words.get(3) } else { words.get(2) };
         let Some(name) = name else { return self.say_irrelevant(number, "help") };
-        let index = self.device(name, number);
+        let index = self.kernel.device(name, number);
         let values = [length, mtu].map(|text| text.and_then(|text| units::integer(text, 0)));
-        let device = &mut self.devices[index];
+        let device = &mut self.kernel.devices[index];
         device.tx_queue_len = values[0].or(device.tx_queue_len);
         device.mtu = values[1].or(device.mtu);
-        self.log.state(number, LineState::Modelled);
-    }
-
-    /// The place of the device called `name`, which may be new.
-    pub(crate) fn device(&mut self, name: &str, number: usize) -> usize {
-        let found = self.devices.iter().position(|device| device.name == name);
-        let index = found.unwrap_or_else(|| {
-            self.devices.push(Device { name: name.to_owned(), line: number, ..Device::default() });
-            self.devices.len() - 1
-        });
-        self.shown.device_of_line = Some(index);
-        index
+        self.kernel.log.state(number, LineState::Modelled);
     }
 }
 
@@ -334,18 +343,4 @@ fn without_prompt(text: &str) -> &str {
         }
     }
     trimmed
-}
-
-/// The lines of a file with what became of them.
-pub(crate) fn lines(
-    log: &Log,
-    owners: &[(Option<usize>, Option<usize>)],
-    texts: &[(usize, String)],
-) -> Vec<Line> {
-    let line = |(number, text): &(usize, String)| {
-        let (state, note) = log.of(*number);
-        let block = owners.get(number - 1).and_then(|(block, _)| *block);
-        Line { number: *number, state, text: text.clone(), note, block }
-    };
-    texts.iter().map(line).collect()
 }

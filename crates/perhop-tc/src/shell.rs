@@ -1,9 +1,8 @@
 //! What a shell does with a line before `tc` sees it: continuation, quotes, variables, arithmetic, `;`, `&&`
 //! and `||`, redirection. Nothing is run: what only a running shell knows stays as it is written.
 
-use std::collections::BTreeMap;
-
 use crate::arithmetic;
+use crate::variables::Variables;
 
 /// A line as the shell takes it: several lines of the file where they end with a backslash.
 #[derive(Debug)]
@@ -36,27 +35,6 @@ pub(crate) fn logical_lines(text: &str) -> Vec<LogicalLine> {
         is_open = continues;
     }
     found
-}
-
-/// The variables of a script, as far as their values stand in it.
-#[derive(Debug, Default)]
-pub(crate) struct Variables(BTreeMap<String, String>);
-
-/// Longer values are not kept: a line that doubles a variable would otherwise fill the memory.
-const LONGEST: usize = 4096;
-
-impl Variables {
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-    /// Sets a variable; one whose value is not known is no longer known.
-    pub(crate) fn set(&mut self, name: &str, value: &str) {
-        if value.contains(['$', '`']) || value.len() > LONGEST {
-            self.0.remove(name);
-        } else {
-            self.0.insert(name.to_owned(), value.to_owned());
-        }
-    }
 }
 
 /// The commands of a line, each as its words; those that are run only where the one before fails are left
@@ -229,6 +207,11 @@ impl Lexer<'_> {
                     .and_then(|inner| arithmetic::value(inner, self.variables))
                     .map(|value| value.to_string())
             }
+            // The older form of bash.
+            (_, ['[', ..]) => {
+                let inner = self.balanced('[', ']');
+                arithmetic::value(&inner, self.variables).map(|value| value.to_string())
+            }
             (_, ['(', ..]) => {
                 self.balanced('(', ')');
                 None
@@ -320,6 +303,7 @@ mod tests {
         assert_eq!(said("a >/dev/null 2>&1 && b &>x c"), ["a", "b|c"]);
         assert_eq!(said("x $(date +%s) `id` y"), ["x|$(date +%s)|`id`|y"]);
         assert_eq!(said("a || b; c"), ["a", "c"]);
+        assert_eq!(said("rate $[9*$UP/10]kbit"), ["rate|18kbit"]);
     }
 
     #[test]

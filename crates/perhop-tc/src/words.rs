@@ -42,6 +42,10 @@ impl<'a> Words<'a> {
         self.words = rest;
         Words { words: first, voice: self.voice }
     }
+    /// All that follows.
+    pub(crate) fn rest(&mut self) -> &'a [String] {
+        std::mem::take(&mut self.words)
+    }
     pub(crate) fn is_shown(&self) -> bool {
         self.voice == Voice::Shown
     }

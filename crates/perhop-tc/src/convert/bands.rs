@@ -11,7 +11,7 @@ use perhop_qos::{ByteSize, Dscp};
 use super::buffers::Above;
 use super::classes::{Rule, Taken, any, condition_of, joined};
 use super::tree::{DEFAULT, Tree};
-use crate::filter::Family;
+use crate::model::Family;
 use crate::model::Qdisc;
 use crate::options::{Options, Value};
 use crate::units::shown_id;

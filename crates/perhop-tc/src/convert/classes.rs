@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 
-use crate::filter::{Condition, Family};
+use crate::model::{Condition, Family};
 
 /// A filter: the packets it takes, and where they go.
 #[derive(Clone, Debug)]

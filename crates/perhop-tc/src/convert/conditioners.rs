@@ -9,9 +9,8 @@ use perhop_qos::units::PacketRate;
 use perhop_qos::{ByteSize, Color, Dscp, QueueSize, Rate};
 
 use super::classes::{Rule, any, is_empty, joined};
-use crate::filter::{Action, Control, Family, Police};
 use crate::log::Log;
-use crate::model::{Device, Filter, Qdisc};
+use crate::model::{Action, Control, Device, Family, Filter, Police, Qdisc};
 use crate::options::Options;
 
 /// What a filter does: with each color, and how it finds them.

@@ -20,7 +20,7 @@ use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use serde::Serialize;
 
-use crate::Configuration;
+use crate::configuration::Configuration;
 use crate::log::Log;
 use crate::model::{Device, ETHERNET, HOOK_EGRESS, HOOK_INGRESS};
 

@@ -5,11 +5,11 @@ use perhop_qos::Dscp;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::packet::{LinkMark, Protocol};
 
+use super::body::{Body, common};
 use super::u32::prefix;
-use super::{Body, Family, common};
-use crate::commands::refuse;
+use crate::kernel::Kernel;
+use crate::model::{Family, ranges};
 use crate::nearest::suggestion;
-use crate::session::Session;
 use crate::units;
 use crate::words::Words;
 
@@ -58,9 +58,15 @@ const KNOWN: [&str; 14] = [
 ];
 
 /// Reads the options of a filter; false where tc refuses one.
-pub(super) fn read(session: &mut Session, number: usize, words: &mut Words, body: &mut Body) -> bool {
+pub(super) fn read(
+    kernel: &mut Kernel,
+    number: usize,
+    words: &mut Words,
+    body: &mut Body,
+    has_protocol: bool,
+) -> bool {
     while let Some(word) = words.next() {
-        if common(session, number, word, words, body) {
+        if common(kernel, number, word, words, body) {
             continue;
         }
         if word == "handle" || word == "hw_tc" || word == "eth_type" {
@@ -69,30 +75,47 @@ pub(super) fn read(session: &mut Session, number: usize, words: &mut Words, body
         }
         if UNSEEN.contains(&word) {
             words.next();
-            session
+            kernel
                 .log
                 .not_modelled(number, format!("it asks for {word}, which packets of perhop do not have"));
             body.condition.is_unseen = true;
             continue;
         }
         let Some(value) = words.next() else {
-            refuse(session, number, format!("nothing stands behind `{word}` of flower"));
+            kernel.refuse(number, format!("nothing stands behind `{word}` of flower"));
             return false;
         };
-        match field(session, number, word, value, body) {
+        if let Some(help) = misplaced(word, body, has_protocol).filter(|_| !words.is_shown()) {
+            kernel.refuse(number, format!("`{word} {value}` of flower: {help}"));
+            return false;
+        }
+        match field(kernel, number, word, value, body) {
             Ok(()) => {}
             Err(Some(help)) => {
-                refuse(session, number, format!("`{word} {value}` of flower: {help}"));
+                kernel.refuse(number, format!("`{word} {value}` of flower: {help}"));
                 return false;
             }
             Err(None) => {
                 let help = suggestion(word, KNOWN);
-                refuse(session, number, format!("`{word}` is no option of flower: {help}"));
+                kernel.refuse(number, format!("`{word}` is no option of flower: {help}"));
                 return false;
             }
         }
     }
     true
+}
+
+/// What has to stand before a field (`flower_parse_ip_proto`, `flower_parse_port`).
+fn misplaced(word: &str, body: &Body, has_protocol: bool) -> Option<&'static str> {
+    /// `f_flower.c:flower_port_attr_type`: TCP, UDP, SCTP.
+    const WITH_PORTS: [u8; 3] = [6, 17, 132];
+    let protocol = body.condition.matches.protocol.as_ref();
+    let has_ports = protocol.is_some_and(|known| known.0.iter().any(|one| WITH_PORTS.contains(&one.0)));
+    match word {
+        "ip_proto" if !has_protocol => Some("write `protocol ip` before flower"),
+        "src_port" | "dst_port" if !has_ports => Some("write `ip_proto tcp` or `ip_proto udp` before it"),
+        _ => None,
+    }
 }
 
 /// Whether it is the name of a field.
@@ -102,7 +125,7 @@ pub(super) fn is_field(word: &str) -> bool {
 
 /// One field; an error is what would be right, or nothing where there is no such field.
 fn field(
-    session: &mut Session,
+    kernel: &mut Kernel,
     number: usize,
     name: &str,
     value: &str,
@@ -124,7 +147,7 @@ fn field(
         "dst_ip" => matches.destination = Some(address(value, family)?.into()),
         "src_port" => matches.source_port = Some(port(value)?),
         "dst_port" => matches.destination_port = Some(port(value)?),
-        "ip_tos" => service(session, number, value, matches)?,
+        "ip_tos" => service(kernel, number, value, matches)?,
         "vlan_prio" => {
             let mark = value.parse().ok().and_then(LinkMark::new).ok_or(Some("write a number up to 7"))?;
             matches.cos = Some(mark.into());
@@ -135,7 +158,7 @@ fn field(
         }
         "indev" => matches.input = Some(OneOrMany(vec![value.to_owned()])),
         "vlan_id" | "vlan_ethtype" | "cvlan_id" | "cvlan_prio" | "cvlan_ethtype" => {
-            session.log.not_modelled(number, format!("it asks for {name}, which no condition of perhop has"));
+            kernel.log.not_modelled(number, format!("it asks for {name}, which no condition of perhop has"));
             body.condition.is_unseen = true;
         }
         _ => return Err(None),
@@ -145,7 +168,7 @@ fn field(
 
 /// The type of service with its mask: `0xb8/0xfc`; tc takes hexadecimal alone.
 fn service(
-    session: &mut Session,
+    kernel: &mut Kernel,
     number: usize,
     text: &str,
     matches: &mut MatchConfig,
@@ -159,7 +182,7 @@ fn service(
         let message = "it asks for the bits of ECN beside the codepoint: packets of ECN-capable connections are \
                        taken for others";
         let linux = "perhop looks at the codepoint alone; write the mask 0xfc";
-        session.log.found(&rules::TC_ECN_BITS_MATCHED, number, message, linux);
+        kernel.log.found(&rules::TC_ECN_BITS_MATCHED, number, message, linux);
     }
     let (value, mask) = ((value >> 2) as u8, (mask >> 2) as u8);
     if mask != 0 {
@@ -190,7 +213,7 @@ fn port(text: &str) -> Result<OneOrMany<PortRange>, Option<&'static str>> {
     if let Some((value, mask)) = text.split_once('/') {
         let value = value.parse::<u16>().map_err(|_| help)?;
         let mask = units::integer(mask, 0).filter(|mask| *mask <= 0xffff).ok_or(help)? as u16;
-        let ranges = super::header::ranges(value & mask, mask).ok_or(help)?;
+        let ranges = ranges(value & mask, mask).ok_or(help)?;
         return Ok(OneOrMany(ranges.into_iter().filter_map(|(a, b)| PortRange::new(a, b).ok()).collect()));
     }
     let (first, last) = text.split_once('-').unwrap_or((text, text));

@@ -4,10 +4,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use perhop_qos::classifier::OneOrMany;
 
-use super::{Bits, Body, Condition, Family, common, labels};
-use crate::commands::refuse;
+use super::body::{Body, common, labels};
+use crate::kernel::Kernel;
+use crate::model::{Bits, Condition, Family};
 use crate::nearest::suggestion;
-use crate::session::Session;
 use crate::units;
 use crate::words::{Words, abbreviates};
 
@@ -21,7 +21,7 @@ const UNREAD: [(&str, usize, &str); 4] = [
 
 /// Reads the options of a filter; false where tc refuses one.
 pub(super) fn read(
-    session: &mut Session,
+    kernel: &mut Kernel,
     number: usize,
     family: Family,
     words: &mut Words,
@@ -32,7 +32,7 @@ pub(super) fn read(
     while let Some(word) = words.next() {
         if word.len() > 2 && abbreviates(word, "match") {
             has_match = true;
-            if !selector(session, number, words, &mut body.bits, &mut mark) {
+            if !selector(kernel, number, words, &mut body.bits, &mut mark) {
                 return false;
             }
         } else if let Some((_, behind, what)) =
@@ -40,7 +40,7 @@ pub(super) fn read(
         {
             words.split(*behind);
             is_linked = true;
-            session.log.not_modelled(number, format!("{what}: not read"));
+            kernel.log.not_modelled(number, format!("{what}: not read"));
             if *behind == 0 {
                 while words.peek().is_some_and(|next| {
                     !matches!(next, "match" | "flowid" | "classid" | "link" | "action" | "police")
@@ -52,10 +52,9 @@ pub(super) fn read(
             // `show`: a table of its own.
         } else if matches!(word, "link" | "ht") {
             let table = words.next().unwrap_or_default();
-            // 800 is the table that every list of filters begins with.
-            if !table.starts_with("800:") && table != "800" {
+            if !is_first_table(table) {
                 is_linked = true;
-                session.log.not_modelled(number, "tables of u32 beyond the first are not read");
+                kernel.log.not_modelled(number, "tables of u32 beyond the first are not read");
             }
         } else if word.len() > 2 && abbreviates(word, "divisor") {
             words.next();
@@ -63,22 +62,22 @@ pub(super) fn read(
         } else if matches!(word, "order" | "bkt" | "fh") {
             words.next();
         } else if matches!(word, "key" | "terminal" | "???") || words.is_shown() && word.starts_with('(') {
-        } else if !common(session, number, word, words, body) {
+        } else if !common(kernel, number, word, words, body) {
             let known = ["match", "flowid", "classid", "action", "police", "ht", "link", "order", "divisor"];
             let help = suggestion(word, known);
-            refuse(session, number, format!("`{word}` is no option of u32: {help}"));
+            kernel.refuse(number, format!("`{word}` is no option of u32: {help}"));
             return false;
         }
     }
     if body.is_table && !has_match {
-        session.log.note(number, "a table of u32");
+        kernel.log.note(number, "a table of u32");
     }
-    condition(session, number, family, body);
+    condition(kernel, number, family, body);
     if let Some((value, mask)) = mark {
         if let Some(labels) = labels(value, mask) {
             body.condition.matches.label = Some(OneOrMany(labels));
         } else {
-            session.log.not_modelled(number, "marks of perhop are numbers up to 255");
+            kernel.log.not_modelled(number, "marks of perhop are numbers up to 255");
             body.condition.is_unseen = true;
         }
     }
@@ -86,15 +85,21 @@ pub(super) fn read(
     true
 }
 
+/// Whether it is the table that the list of a preference begins with: 800 to fff (`gen_new_htid`).
+fn is_first_table(text: &str) -> bool {
+    let digits = text.split_once(':').map_or(text, |(digits, _)| digits);
+    u32::from_str_radix(digits, 16).is_ok_and(|table| (0x800..=0xfff).contains(&table))
+}
+
 /// Makes the condition of the bits that were demanded so far.
-pub(crate) fn condition(session: &mut Session, number: usize, family: Family, body: &mut Body) {
-    let found = body.bits.condition(family, number, &mut session.log);
+pub(crate) fn condition(kernel: &mut Kernel, number: usize, family: Family, body: &mut Body) {
+    let found = body.bits.condition(family, number, &mut kernel.log);
     body.condition = found.unwrap_or(Condition { family, is_unseen: true, ..Condition::default() });
 }
 
 /// One `match`; false where tc refuses it.
 fn selector(
-    session: &mut Session,
+    kernel: &mut Kernel,
     number: usize,
     words: &mut Words,
     bits: &mut Bits,
@@ -137,7 +142,7 @@ fn selector(
         } else {
             format!("`match {kind}`: {help}")
         };
-        refuse(session, number, message);
+        kernel.refuse(number, message);
     }
     read.is_some()
 }

@@ -1,6 +1,6 @@
 //! Queues that decide who may join and who may stay.
 
-use super::{Kind, Model};
+use super::kind::{Kind, Model};
 use crate::options::Argument::{
     Fraction, Integer, Masked, None as Nothing, Percent, RateOrPercent, Rest, Size, SizeAndCell, Time,
     TimeOrPackets, Word,
@@ -226,17 +226,18 @@ const SFQ: &[Opt] = &[
 const PEAK: &str = "perhop's shaper has one bucket; write a second one around it";
 
 const TBF: &[Opt] = &[
-    Opt::new(&["rate"], RateOrPercent, "must be given"),
-    Opt::new(&["burst", "buffer", "maxburst"], SizeAndCell, "must be given").short(),
-    Opt::new(&["limit"], Size, "this or latency must be given").short(),
-    Opt::new(&["latency"], Time, "limit = rate × latency + burst (tbf_parse_opt)").short(),
+    Opt::new(&["rate"], RateOrPercent, "must be given").once(),
+    Opt::new(&["burst", "buffer", "maxburst"], SizeAndCell, "must be given").once().short(),
+    Opt::new(&["limit"], Size, "this or latency must be given").once().short(),
+    Opt::new(&["latency"], Time, "limit = rate × latency + burst (tbf_parse_opt)").once().short(),
     Opt::new(&["lat"], Time, "").shown(),
-    Opt::new(&["peakrate"], RateOrPercent, "none").short().effect(NotModelled(PEAK)),
+    Opt::new(&["peakrate"], RateOrPercent, "none").once().short().effect(NotModelled(PEAK)),
     Opt::new(&["mtu", "minburst"], SizeAndCell, "2047 (tc_calc_rtable)")
+        .once()
         .effect(Irrelevant("it belongs to peakrate")),
     Opt::new(&["mpu"], Size, "0")
         .effect(NotModelledBut(&["0", "0b"], "short packets count their own length")),
-    Opt::new(&["overhead"], Integer, "0").short(),
+    Opt::new(&["overhead"], Integer, "0").once().short(),
     Opt::new(&["linklayer"], Word, "ethernet").short().effect(NotModelledBut(
         &["ethernet"],
         "cells of ATM are not counted by the shaper: give the link `framing: aal5-snap`",

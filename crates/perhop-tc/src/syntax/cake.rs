@@ -1,6 +1,6 @@
 //! CAKE: its keywords (`tc/q_cake.c`, `net/sched/sch_cake.c`).
 
-use super::{Kind, Model};
+use super::kind::{Kind, Model};
 use crate::options::Argument::{Integer, None as Nothing, Rate, Signed, Size, Time};
 use crate::options::Effect::{Irrelevant, NotModelled};
 use crate::options::Opt;
@@ -15,6 +15,21 @@ pub(super) const KINDS: &[Kind] = &[Kind {
 const fn flag(names: &'static [&'static str], default: &'static str) -> Opt {
     Opt::new(names, Nothing, default)
 }
+
+/// `q_cake.c:presets`.
+pub(crate) const RTT_PRESETS: [&str; 8] =
+    ["datacentre", "lan", "metro", "regional", "internet", "oceanic", "satellite", "interplanetary"];
+
+/// Keywords of which the last counts.
+pub(crate) const EXCLUSIVE: [&[&str]; 7] = [
+    &["bandwidth", "unlimited"],
+    &["besteffort", "precedence", "diffserv8", "diffserv4", "diffserv3"],
+    &["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"],
+    &["nat", "nonat"],
+    &["wash", "nowash"],
+    &["ack-filter", "ack-filter-aggressive", "no-ack-filter"],
+    &["ingress", "egress"],
+];
 
 const ACKS: &str = "all acknowledgements stay: queues of perhop read no TCP header";
 

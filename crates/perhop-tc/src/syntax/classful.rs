@@ -1,6 +1,6 @@
 //! Disciplines with classes.
 
-use super::{Kind, Model};
+use super::kind::{Kind, Model};
 use crate::options::Argument::{
     Curve, Hexadecimal, Integer, Integers, None as Nothing, RateOrPercent, Size, SizeAndCell, Word,
 };
@@ -41,7 +41,7 @@ pub(super) const PFIFO_FAST: &[Opt] = &[
 const DRR_CLASS: &[Opt] = &[Opt::new(&["quantum"], Size, "MTU + 14, 1514 bytes (psched_mtu)")];
 
 const ETS: &[Opt] = &[
-    Opt::new(&["bands"], Integer, "the number of strict bands and quanta"),
+    Opt::new(&["bands"], Integer, "the number of strict bands and quanta").once(),
     Opt::new(&["strict"], Integer, "0"),
     Opt::new(&["quanta"], Integers, "MTU + 14 for the other bands (ets_qdisc_change)"),
     Opt::new(&["priomap"], Integers, "all to the last band"),
@@ -59,8 +59,8 @@ const HTB: &[Opt] = &[
 ];
 
 const HTB_CLASS: &[Opt] = &[
-    Opt::new(&["rate"], RateOrPercent, "must be given"),
-    Opt::new(&["ceil"], RateOrPercent, "rate (htb_parse_class_opt)"),
+    Opt::new(&["rate"], RateOrPercent, "must be given").once(),
+    Opt::new(&["ceil"], RateOrPercent, "rate (htb_parse_class_opt)").once(),
     Opt::new(&["burst", "buffer", "maxburst"], SizeAndCell, "rate / HZ + 1600 bytes (htb_parse_class_opt)")
         .short(),
     Opt::new(&["cburst", "cbuffer", "cmaxburst"], SizeAndCell, "ceil / HZ + 1600 bytes").short(),
@@ -73,7 +73,7 @@ const HTB_CLASS: &[Opt] = &[
     Opt::new(&["level"], Integer, "").shown().effect(Irrelevant("it follows from the tree")),
 ];
 
-const HFSC: &[Opt] = &[Opt::new(&["default"], Hexadecimal, "0: none, the packet is dropped")];
+const HFSC: &[Opt] = &[Opt::new(&["default"], Hexadecimal, "0: none, the packet is dropped").once()];
 const HFSC_CLASS: &[Opt] = &[
     Opt::new(&["rt"], Curve, "none"),
     Opt::new(&["ls"], Curve, "none"),

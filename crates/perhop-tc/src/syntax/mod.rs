@@ -6,35 +6,12 @@
 mod aqm;
 mod cake;
 mod classful;
+mod kind;
 mod others;
 
-use crate::options::Opt;
-
+pub(crate) use cake::{EXCLUSIVE, RTT_PRESETS};
 pub(crate) use classful::STAB;
-
-/// A kind of queueing discipline.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind {
-    /// Its name.
-    pub(crate) name: &'static str,
-    /// What perhop makes of it.
-    pub(crate) model: Model,
-    /// The options of the discipline.
-    pub(crate) options: &'static [Opt],
-    /// The options of its classes; `None` where it has none.
-    pub(crate) class: Option<&'static [Opt]>,
-}
-
-/// What perhop makes of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Model {
-    /// It is modelled; as what.
-    Modelled(&'static str),
-    /// It is known and not modelled; why, or what to take in its place.
-    NotModelled(&'static str),
-    /// It changes nothing by itself; why.
-    Irrelevant(&'static str),
-}
+pub(crate) use kind::{Kind, Model};
 
 /// All kinds, in the order of the documentation.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {

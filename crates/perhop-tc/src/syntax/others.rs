@@ -1,6 +1,6 @@
 //! Disciplines that are known by their names alone, and those that only hold others.
 
-use super::{Kind, Model};
+use super::kind::{Kind, Model};
 use crate::options::Opt;
 
 const ANY: &[Opt] = &[];

@@ -1,6 +1,13 @@
 //! What the commands leave in the kernel: devices with disciplines, classes and filters.
 
-use crate::filter::{Action, Bits, Condition};
+mod bits;
+mod condition;
+mod filter;
+
+pub(crate) use bits::{Bits, ranges};
+pub(crate) use condition::{Condition, Family};
+pub(crate) use filter::{Action, Control, Filter, Police};
+
 use crate::options::Options;
 use crate::syntax::Kind;
 
@@ -124,31 +131,6 @@ pub(crate) struct Class {
     pub(crate) parent: Option<u32>,
     pub(crate) line: usize,
     pub(crate) options: Options,
-}
-
-/// A filter.
-#[derive(Clone, Debug)]
-pub(crate) struct Filter {
-    /// The class or hook that it is at; the discipline's own number for the discipline.
-    pub(crate) parent: u32,
-    pub(crate) preference: u32,
-    pub(crate) chain: u32,
-    /// Its lines: the output of `show` has several for one.
-    pub(crate) lines: Vec<usize>,
-    /// Its number among those of its preference, as it is written.
-    pub(crate) handle: Option<String>,
-    pub(crate) kind: String,
-    pub(crate) condition: Condition,
-    /// What it demands of the bits of a header, for lines of `show` that add to it.
-    pub(crate) bits: Bits,
-    pub(crate) class: Option<u32>,
-    pub(crate) actions: Vec<Action>,
-}
-
-impl Filter {
-    pub(crate) fn line(&self) -> usize {
-        self.lines.first().copied().unwrap_or(1)
-    }
 }
 
 /// Linux: `TC_H_CLSACT` with `TC_H_MIN_INGRESS` and `TC_H_MIN_EGRESS`.

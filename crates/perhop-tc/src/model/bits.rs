@@ -7,7 +7,7 @@ use perhop_qos::Dscp;
 use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::packet::Protocol;
 
-use super::{Condition, Family};
+use super::condition::{Condition, Family};
 use crate::log::Log;
 
 /// Bytes of a header that a filter of perhop can look at: IPv6 and the ports behind it.

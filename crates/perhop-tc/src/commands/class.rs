@@ -1,0 +1,118 @@
+//! `tc class`: what the kernel makes of it, and what it refuses (`net/sched/sch_api.c`).
+
+use perhop_lint::LineState;
+
+use super::head::{head, kind_of};
+use crate::kernel::Kernel;
+use crate::model::{Class, Place};
+use crate::options::{self, Options, Place as At};
+use crate::syntax::{Kind, Model};
+use crate::units;
+use crate::words::{Voice, Words};
+
+pub(crate) fn class(kernel: &mut Kernel, number: usize, verb: &str, words: &mut Words) {
+    let Some(head) = head(kernel, number, "class", words) else { return };
+    let Some(name) = head.device else {
+        return kernel.refuse(number, "no device: write dev NAME");
+    };
+    let device = kernel.device(name, number);
+    let Some(id) = head.class.or(head.parent.filter(|_| verb == "delete")) else {
+        return kernel.refuse(number, "no number: write classid 1:10");
+    };
+    if verb == "delete" {
+        return delete_class(kernel, number, device, id);
+    }
+    let Some(kind) = head.kind.and_then(|name| kind_of(kernel, number, name)) else { return };
+    let parent = head.parent.unwrap_or(units::ROOT);
+    add_class(kernel, number, device, verb, (kind, id, parent), words);
+}
+
+/// Adds or changes the class `id` of `kind` inside `parent`.
+pub(crate) fn add_class(
+    kernel: &mut Kernel,
+    number: usize,
+    device: usize,
+    verb: &str,
+    (kind, id, parent): (&'static Kind, u32, u32),
+    words: &mut Words,
+) {
+    let Some(table) = kind.class else {
+        return kernel.refuse(number, format!("{} has no classes", kind.name));
+    };
+    if let Model::NotModelled(why) = kind.model {
+        kernel.log.not_modelled(number, format!("{}: {why}", kind.name));
+    }
+    let at = At { line: number, of: kind.name };
+    let read = if table.is_empty() && kind.options.is_empty() {
+        Ok(Options::default())
+    } else {
+        options::read(&[table], words, at, |_| false, &mut kernel.log)
+    };
+    let Ok(options) = read else { return };
+    if kind.name == "htb" && !options.has("rate") {
+        return kernel.refuse(number, "a class of htb must have `rate`");
+    }
+    if kind.name == "hfsc" && words.voice == Voice::Told {
+        let has = |names: &[&str]| names.iter().any(|name| options.has(name));
+        if !has(&["rt", "ls", "sc", "ul"]) {
+            return kernel.refuse(number, "a class of hfsc must have `ls`, `rt` or `sc`");
+        }
+        if has(&["ul"]) && !has(&["ls", "sc"]) {
+            return kernel.refuse(number, "hfsc takes `ul` beside `ls` or `sc` alone");
+        }
+    }
+    let shown = words.voice == Voice::Shown;
+    let known = &mut kernel.devices[device];
+    let major = if parent == units::ROOT { id } else { parent };
+    let index = known.of_major(major).filter(|index| known.qdiscs[*index].kind.name == kind.name);
+    let Some(index) = index else {
+        let message =
+            format!("there is no {} {} on the device", kind.name, units::shown_id(major & 0xffff_0000));
+        return kernel.refuse(number, message);
+    };
+    let qdisc = &mut known.qdiscs[index];
+    let inner = (parent != units::ROOT && parent & 0xffff != 0).then_some(parent);
+    if inner.is_some_and(|inner| qdisc.class(inner).is_none()) && !shown {
+        return kernel.refuse(number, format!("there is no class {}", units::shown_id(parent)));
+    }
+    if id & 0xffff_0000 != qdisc.handle {
+        let message = format!("{} is no class of {}", units::shown_id(id), units::shown_id(qdisc.handle));
+        return kernel.refuse(number, message);
+    }
+    let there = qdisc.classes.iter().position(|class| class.id == id);
+    match (there, verb) {
+        (Some(at), "add") => {
+            let message =
+                format!("{} is the class of line {} already", units::shown_id(id), qdisc.classes[at].line);
+            kernel.refuse(number, message);
+        }
+        (Some(at), _) => {
+            let class = &mut qdisc.classes[at];
+            class.options.changed_by(options);
+            let line = class.line;
+            kernel.log.note(number, format!("changes line {line}"));
+        }
+        (None, "change") => kernel.refuse(number, "there is no such class to change: write add or replace"),
+        (None, _) => qdisc.classes.push(Class { id, parent: inner, line: number, options }),
+    }
+}
+
+fn delete_class(kernel: &mut Kernel, number: usize, device: usize, id: u32) {
+    let known = &mut kernel.devices[device];
+    let found = known.of_major(id).and_then(|index| {
+        let at = known.qdiscs[index].classes.iter().position(|class| class.id == id)?;
+        Some((index, at))
+    });
+    let Some((index, at)) = found else {
+        return kernel.refuse(number, format!("there is no class {}", units::shown_id(id)));
+    };
+    let class = known.qdiscs[index].classes.remove(at);
+    let mut lines = vec![class.line];
+    if let Some(child) = known.at(Place::Class(id)) {
+        lines.extend(known.remove(child));
+    }
+    for line in lines {
+        kernel.log.taken_back(line, number);
+    }
+    kernel.log.state(number, LineState::Modelled);
+}

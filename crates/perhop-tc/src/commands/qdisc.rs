@@ -1,0 +1,246 @@
+//! `tc qdisc`: what the kernel makes of it, and what it refuses (`net/sched/sch_api.c`).
+
+use perhop_lint::{LineState, rules};
+
+use super::head::{head, kind_of};
+use crate::kernel::Kernel;
+use crate::model::{HOOKS, Place, Qdisc};
+use crate::options::{self, Options, Place as At, Trouble, Value};
+use crate::syntax::{EXCLUSIVE, Kind, Model, RTT_PRESETS};
+use crate::units;
+use crate::words::Words;
+
+/// The options of `kind`, and what is to be said of it.
+fn options_of(
+    kernel: &mut Kernel,
+    number: usize,
+    kind: &'static Kind,
+    words: &mut Words,
+) -> Result<Options, Trouble> {
+    match kind.model {
+        Model::Modelled(_) => {}
+        Model::NotModelled(why) => kernel.log.not_modelled(number, format!("{}: {why}", kind.name)),
+        Model::Irrelevant(why) => kernel.log.note(number, why),
+    }
+    // What is only known by its name may have any options.
+    if kind.options.is_empty() && matches!(kind.model, Model::NotModelled(_)) {
+        return Ok(Options::default());
+    }
+    options::read(&[kind.options], words, At { line: number, of: kind.name }, |_| false, &mut kernel.log)
+}
+
+pub(crate) fn qdisc(kernel: &mut Kernel, number: usize, verb: &str, words: &mut Words) {
+    let Some(head) = head(kernel, number, "qdisc", words) else { return };
+    let Some(name) = head.device else {
+        return kernel.refuse(number, "no device: write dev NAME");
+    };
+    let device = kernel.device(name, number);
+    let place = match head.parent {
+        None => None,
+        Some(units::ROOT) => Some(Place::Root),
+        Some(HOOKS..) => Some(Place::Hooks),
+        Some(id) => Some(Place::Class(id)),
+    };
+    if verb == "delete" {
+        return delete_qdisc(kernel, number, device, place, head.handle);
+    }
+    let existing = place.and_then(|place| kernel.devices[device].at(place));
+    let named = head.kind;
+    let kind = match named {
+        Some(name) => match kind_of(kernel, number, name) {
+            Some(kind) => kind,
+            None => return,
+        },
+        None => match existing {
+            Some(index) => kernel.devices[device].qdiscs[index].kind,
+            None => return kernel.refuse(number, "no kind of queueing discipline"),
+        },
+    };
+    let place = match (place, kind.name) {
+        (_, "ingress" | "clsact") => Place::Hooks,
+        (Some(place), _) => place,
+        (None, _) => return kernel.refuse(number, "no place: write root, or parent CLASS"),
+    };
+    let Ok(options) = options_of(kernel, number, kind, words) else { return };
+    if !is_right(kernel, number, kind, &options) {
+        return;
+    }
+    let new = Qdisc {
+        kind,
+        handle: if place == Place::Hooks { HOOKS } else { head.handle.unwrap_or(0) },
+        place,
+        line: number,
+        options,
+        stab: head.stab,
+        classes: Vec::new(),
+        filters: Vec::new(),
+        rows: Vec::new(),
+    };
+    put(kernel, number, device, verb, new);
+}
+
+/// What tc asks of the options of one command besides each by itself.
+fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) -> bool {
+    let missing = |names: &[&'static str]| names.iter().find(|name| !options.has(name)).copied();
+    let wanted = match kind.name {
+        "tbf" => missing(&["rate", "burst"]).or_else(|| {
+            let has = ["limit", "latency", "lat"].iter().any(|name| options.has(name));
+            (!has).then_some("limit")
+        }),
+        "red" => missing(&["limit", "avpkt"]),
+        "gred" if options.has("setup") => missing(&["vqs", "default"]),
+        "gred" => missing(&["vq", "limit", "min", "max", "avpkt"]),
+        _ => None,
+    };
+    if let Some(name) = wanted {
+        kernel.refuse(number, format!("{} must have `{name}`", kind.name));
+        return false;
+    }
+    if kind.name == "tbf" && options.has("limit") && options.has("latency") {
+        kernel.refuse(number, "tbf takes `limit` or `latency`, not both");
+        return false;
+    }
+    kind.name != "cake" || is_right_cake(kernel, number, options)
+}
+
+/// `q_cake.c:cake_parse_opt`: one preset of round-trip times, overhead and mpu within their limits, and of
+/// keywords that exclude each other the last.
+fn is_right_cake(kernel: &mut Kernel, number: usize, options: &Options) -> bool {
+    let given = |names: &[&str]| -> Vec<&'static str> {
+        options.names().iter().filter(|name| names.contains(*name)).copied().collect()
+    };
+    let presets = given(&RTT_PRESETS);
+    if let [first, second, ..] = presets.as_slice() {
+        kernel.refuse(number, format!("cake takes one of `{first}` and `{second}`: both set `rtt`"));
+        return false;
+    }
+    let overhead = match options.value("overhead") {
+        Some(Value::Signed(bytes)) => *bytes,
+        _ => 0,
+    };
+    if !(-64..=256).contains(&overhead) {
+        kernel.refuse(number, format!("`overhead {overhead}` of cake: write a number from -64 to 256"));
+        return false;
+    }
+    if let Some(mpu) = options.number("mpu").filter(|mpu| *mpu > 256) {
+        kernel.refuse(number, format!("`mpu {mpu}` of cake: write a number from 0 to 256"));
+        return false;
+    }
+    for group in EXCLUSIVE {
+        let names = given(group);
+        if let [others @ .., last] = names.as_slice()
+            && !others.is_empty()
+        {
+            let message = format!("`{last}` takes back `{}`", others.join("`, `"));
+            kernel.log.found(&rules::TC_OPTION_OVERRIDDEN, number, message, "the last one counts");
+        }
+    }
+    true
+}
+
+/// Puts a discipline where it belongs, or changes the one that is there.
+fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Qdisc) {
+    if let Place::Class(id) = new.place
+        && !has_class(kernel, device, id)
+    {
+        let classes = classes_of(kernel, device).join(", ");
+        let message = format!("there is no class {}: {}", units::shown_id(id), listed(&classes));
+        return kernel.refuse(number, message);
+    }
+    let known = &mut kernel.devices[device];
+    match known.at(new.place) {
+        Some(index) => {
+            let old = &mut known.qdiscs[index];
+            let is_same = old.kind.name == new.kind.name && (new.handle == 0 || new.handle == old.handle);
+            match verb {
+                "add" => {
+                    let message = format!(
+                        "there is already {} of line {}: delete it first, or write replace",
+                        old.kind.name, old.line
+                    );
+                    return kernel.refuse(number, message);
+                }
+                "change" | "link" if !is_same => {
+                    let message =
+                        format!("{} of line {} cannot become {}", old.kind.name, old.line, new.kind.name);
+                    return kernel.refuse(number, message);
+                }
+                _ if is_same && new.kind.name == "gred" && new.options.has("vq") => {
+                    old.rows.push((number, new.options));
+                    return;
+                }
+                _ if is_same => {
+                    old.options.changed_by(new.options);
+                    old.stab = new.stab.or(old.stab.take());
+                    kernel.log.note(number, format!("changes line {}", old.line));
+                    return;
+                }
+                _ => {
+                    for line in known.remove(index) {
+                        kernel.log.taken_back(line, number);
+                    }
+                }
+            }
+        }
+        None if verb == "change" || verb == "link" => {
+            return kernel.refuse(number, "there is nothing here to change: write add or replace");
+        }
+        None => {}
+    }
+    let known = &mut kernel.devices[device];
+    if new.handle == 0 {
+        new.handle = known.free_handle();
+    }
+    if let Some(other) = known.qdiscs.iter().find(|qdisc| qdisc.handle == new.handle) {
+        let (shown, line) = (units::shown_id(new.handle), other.line);
+        return kernel.refuse(number, format!("{shown} is the number of line {line} already"));
+    }
+    kernel.devices[device].qdiscs.push(new);
+}
+
+fn listed(names: &str) -> String {
+    if names.is_empty() { "there are none here".to_owned() } else { format!("classes: {names}") }
+}
+
+/// Whether a discipline may stand in the class `id`.
+fn has_class(kernel: &Kernel, device: usize, id: u32) -> bool {
+    let known = &kernel.devices[device];
+    let Some(index) = known.of_major(id) else { return false };
+    let qdisc = &known.qdiscs[index];
+    let minor = u64::from(id & 0xffff);
+    match qdisc.kind.name {
+        "prio" => (1..=qdisc.options.number("bands").unwrap_or(3)).contains(&minor),
+        "ets" => (1..=16).contains(&minor),
+        // TBF, RED and others have one class, whose number is not looked at.
+        "tbf" | "red" | "netem" | "mq" | "mqprio" | "multiq" | "sfb" | "choke" | "cbs" | "etf" | "taprio" => {
+            true
+        }
+        _ if qdisc.kind.options.is_empty() && qdisc.kind.class.is_some_and(<[_]>::is_empty) => true,
+        _ => qdisc.class(id).is_some(),
+    }
+}
+
+fn classes_of(kernel: &Kernel, device: usize) -> Vec<String> {
+    let qdiscs = &kernel.devices[device].qdiscs;
+    qdiscs.iter().flat_map(|qdisc| &qdisc.classes).take(16).map(|class| units::shown_id(class.id)).collect()
+}
+
+fn delete_qdisc(
+    kernel: &mut Kernel,
+    number: usize,
+    device: usize,
+    place: Option<Place>,
+    handle: Option<u32>,
+) {
+    let known = &mut kernel.devices[device];
+    let by_handle = || handle.and_then(|handle| known.qdiscs.iter().position(|one| one.handle == handle));
+    let index = place.map_or_else(by_handle, |place| known.at(place));
+    let Some(index) = index else {
+        kernel.log.state(number, LineState::Irrelevant);
+        return kernel.log.note(number, "there is nothing here yet to delete");
+    };
+    for line in known.remove(index) {
+        kernel.log.taken_back(line, number);
+    }
+    kernel.log.state(number, LineState::Modelled);
+}

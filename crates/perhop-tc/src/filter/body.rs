@@ -1,0 +1,73 @@
+//! [`Body`]: what stands behind the kind of a filter, and the options that all kinds have.
+
+use super::action::actions;
+use super::police::police;
+use crate::kernel::Kernel;
+use crate::model::{Action, Bits, Condition};
+use crate::units;
+use crate::words::{Words, abbreviates};
+
+/// The parts of a filter behind its kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Body {
+    pub(crate) condition: Condition,
+    pub(crate) class: Option<u32>,
+    pub(crate) actions: Vec<Action>,
+    /// Whether it is nothing but a table of u32.
+    pub(crate) is_table: bool,
+    /// Bits of a header, which lines of `show` add to.
+    pub(crate) bits: Bits,
+}
+
+/// Reads an option that all filters have; false where `word` is none.
+pub(crate) fn common(
+    kernel: &mut Kernel,
+    number: usize,
+    word: &str,
+    words: &mut Words,
+    body: &mut Body,
+) -> bool {
+    match word {
+        "skip_hw" | "skip_sw" | "not_in_hw" | "in_hw" | "in_hw_count" => {
+            if word == "in_hw_count" {
+                words.next();
+            }
+            if word == "skip_sw" {
+                kernel.log.note(number, "`skip_sw`: perhop does what the device would");
+            }
+        }
+        "flowid" => class_of(kernel, number, words, body),
+        _ if word.len() > 1 && abbreviates(word, "classid") => class_of(kernel, number, words, body),
+        _ if word.len() > 1 && abbreviates(word, "action") => {
+            body.actions.extend(actions(kernel, number, words));
+        }
+        _ if word.len() > 1 && abbreviates(word, "police") => {
+            body.actions.extend(police(kernel, number, words));
+        }
+        "chain" if words.is_shown() => {
+            words.next();
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn class_of(kernel: &mut Kernel, number: usize, words: &mut Words, body: &mut Body) {
+    // tc prints `terminal flowid` where a filter leads to no class.
+    let has_none = |next: &str| units::class_id(next.trim_end_matches(',')).is_none() && next != "???";
+    if words.is_shown() && words.peek().is_none_or(has_none) {
+        return;
+    }
+    let text = words.next().unwrap_or_default();
+    body.class = units::class_id(text.trim_end_matches(','));
+    // Some versions of tc print `flowid ???` where there is none.
+    if body.class.is_none() && text != "???" {
+        kernel.refuse(number, format!("`{text}` is no class: write a number, as 1:10"));
+    }
+}
+
+/// The labels with `value` under `mask`.
+pub(crate) fn labels(value: u64, mask: u64) -> Option<Vec<u8>> {
+    let found: Vec<u8> = (0..=u8::MAX).filter(|label| u64::from(*label) & mask == value & mask).collect();
+    (!found.is_empty() && value <= 0xff).then_some(found)
+}

@@ -1,0 +1,132 @@
+//! The filters of a discipline: added, and taken away.
+
+use perhop_lint::{LineState, rules};
+
+use super::body::Body;
+use super::head::Head;
+use crate::kernel::Kernel;
+use crate::model::{Filter, HOOK_INGRESS, HOOKS, Place};
+use crate::units;
+
+/// The discipline that a filter belongs to, and the class or hook in it.
+pub(crate) fn owner(kernel: &Kernel, device: usize, parent: Option<u32>) -> Option<(usize, u32)> {
+    let known = &kernel.devices[device];
+    match parent {
+        None | Some(units::ROOT) => {
+            let index = known.at(Place::Root)?;
+            Some((index, known.qdiscs[index].handle))
+        }
+        Some(HOOKS) => Some((known.at(Place::Hooks)?, HOOK_INGRESS)),
+        Some(hook) if hook >= HOOKS => Some((known.at(Place::Hooks)?, hook)),
+        Some(id) => Some((known.of_major(id)?, id)),
+    }
+}
+
+/// Whether a discipline has filters; what it does with them is said where perhop does not.
+///
+/// Linux: `tcf_block` of its `Qdisc_class_ops` (`__tcf_qdisc_find` and `__tcf_qdisc_cl_find` of `cls_api.c`).
+pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index): (usize, usize)) -> bool {
+    let kind = kernel.devices[device].qdiscs[index].kind;
+    match kind.name {
+        "clsact" | "ingress" | "prio" | "ets" | "drr" | "htb" | "hfsc" | "qfq" | "multiq" | "sfb" | "cbq"
+        | "dsmark" | "atm" => true,
+        "fq_codel" | "sfq" | "dualpi2" => {
+            let note = format!("filters that choose a queue of {} are not modelled", kind.name);
+            kernel.log.not_modelled(number, note);
+            true
+        }
+        // Said by the conversion.
+        "cake" => true,
+        name => {
+            let line = kernel.devices[device].qdiscs[index].line;
+            let message = format!(
+                "{name} of line {line} takes no filters: give them to a discipline with classes, or to clsact"
+            );
+            kernel.refuse(number, message);
+            false
+        }
+    }
+}
+
+/// Linux: `tcf_auto_prio`, half of what a preference can be.
+const FIRST_PREFERENCE: u32 = 0xc000;
+
+/// Adds a filter at `parent`; returns where it stands among those of its discipline.
+pub(crate) fn add(
+    kernel: &mut Kernel,
+    number: usize,
+    (device, index): (usize, usize),
+    parent: u32,
+    head: Head,
+    kind: &str,
+    body: Body,
+) -> usize {
+    let qdisc = &mut kernel.devices[device].qdiscs[index];
+    let chain = head.chain.unwrap_or(0);
+    let others = || qdisc.filters.iter().filter(|one| one.parent == parent && one.chain == chain);
+    // `tcf_auto_prio`: a filter without a preference comes before all that are there.
+    let least = others().map(|one| one.preference).min();
+    let preference = head.preference.filter(|given| *given > 0);
+    let preference =
+        preference.unwrap_or_else(|| least.map_or(FIRST_PREFERENCE, |least| least.saturating_sub(1)));
+    let same = others().find(|one| one.preference == preference && one.kind != kind);
+    if let Some(other) = same {
+        let message =
+            format!("preference {preference} is that of {} in line {} already", other.kind, other.line());
+        kernel.refuse(number, message);
+        return usize::MAX;
+    }
+    if head.preference.is_none() && least.is_some() {
+        let message = "a filter without `pref` is asked before those that are there already";
+        kernel.log.found(
+            &rules::TC_FILTER_ORDER,
+            number,
+            message,
+            "Linux asks the last one first; so does perhop",
+        );
+    }
+    let qdisc = &mut kernel.devices[device].qdiscs[index];
+    qdisc.filters.push(Filter {
+        parent,
+        preference,
+        chain,
+        lines: vec![number],
+        handle: head.handle,
+        kind: kind.to_owned(),
+        condition: body.condition,
+        bits: body.bits,
+        class: body.class,
+        actions: body.actions,
+    });
+    qdisc.filters.len() - 1
+}
+
+pub(super) fn delete(
+    kernel: &mut Kernel,
+    number: usize,
+    device: usize,
+    (index, parent): (usize, u32),
+    head: &Head,
+    kind: Option<&str>,
+) {
+    let chain = head.chain.unwrap_or(0);
+    let is_meant = |one: &Filter| {
+        one.parent == parent
+            && one.chain == chain
+            && head.preference.is_none_or(|preference| preference == one.preference)
+            && kind.is_none_or(|kind| kind == one.kind)
+            && head.handle.as_ref().is_none_or(|handle| one.handle.as_ref() == Some(handle))
+    };
+    let filters = &mut kernel.devices[device].qdiscs[index].filters;
+    let lines: Vec<usize> =
+        filters.iter().filter(|one| is_meant(one)).flat_map(|one| one.lines.clone()).collect();
+    filters.retain(|one| !is_meant(one));
+    if lines.is_empty() {
+        kernel.log.state(number, LineState::Irrelevant);
+        return kernel.log.note(number, "there is nothing here yet to delete");
+    }
+    for line in lines {
+        kernel.log.taken_back(line, number);
+    }
+    kernel.log.state(number, LineState::Modelled);
+}

@@ -1,0 +1,103 @@
+//! The action `police` (`tc/m_police.c`, `net/sched/act_police.c`).
+
+use perhop_lint::rules;
+
+use super::control::{control, control_word};
+use crate::kernel::Kernel;
+use crate::model::{Action, Control, Police};
+use crate::options::Argument::{Integer, Rate, Size, SizeAndCell, Word};
+use crate::options::Effect::{Irrelevant, NotModelled, NotModelledBut};
+use crate::options::{self, Opt, Options, Place};
+use crate::words::{Words, abbreviates};
+
+/// Options of a policer (`m_police.c`).
+pub(crate) const POLICE: &[Opt] = &[
+    Opt::new(&["rate"], Rate, "must be given, or pkts_rate"),
+    Opt::new(&["burst", "buffer", "maxburst"], SizeAndCell, "must be given with rate").short(),
+    Opt::new(&["pkts_rate"], Integer, "none").short(),
+    Opt::new(&["pkts_burst"], Integer, "must be given with pkts_rate").short(),
+    Opt::new(&["mtu", "minburst"], SizeAndCell, "2040: longer packets exceed (tcf_police_init)"),
+    Opt::new(&["overhead"], Integer, "0").short(),
+    Opt::new(&["index"], Integer, "a number of its own").short(),
+    Opt::new(&["peakrate"], Rate, "none")
+        .short()
+        .effect(NotModelled("a policer has one bucket in perhop; write a second policer before it")),
+    Opt::new(&["avrate"], Rate, "none").effect(NotModelled("the rate that an estimator sees")),
+    Opt::new(&["mpu"], Size, "0")
+        .effect(NotModelledBut(&["0", "0b"], "short packets count their own length")),
+    Opt::new(&["linklayer"], Word, "ethernet")
+        .short()
+        .effect(NotModelledBut(&["ethernet"], "cells of ATM are not counted by a policer")),
+    Opt::new(&["ref", "bind"], Integer, "").shown().effect(Irrelevant("counters")),
+];
+
+/// A policer, whose word has been read.
+pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
+    // tc's default: `TC_POLICE_RECLASSIFY`.
+    let (mut exceed, mut conform) = (Control::Reclassify, Control::Pass);
+    let mut is_said = false;
+    let mut read = Options::default();
+    while let Some(word) = words.peek() {
+        let is_option = |opt: &Opt| {
+            opt.names.contains(&word)
+                || opt.short && word.len() > 1 && opt.names.iter().any(|name| abbreviates(word, name))
+        };
+        if word == "conform-exceed" || word == "action" && words.is_shown() {
+            words.next();
+            is_said = true;
+            let text = words.next().unwrap_or_default().to_owned();
+            let (first, second) = text.split_once('/').map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
+            exceed = control(kernel, number, first, words).unwrap_or(exceed);
+            let behind = second.map(str::to_owned).or_else(|| slash(words));
+            if let Some(second) = behind {
+                conform = control(kernel, number, &second, words).unwrap_or(conform);
+            }
+        } else if control_word(word) || word == "goto" {
+            words.next();
+            is_said = true;
+            exceed = control(kernel, number, word, words).unwrap_or(exceed);
+        } else if word == "flowid" || word == "classid" || !POLICE.iter().any(is_option) {
+            break;
+        } else {
+            let mut once = words.split(2);
+            let place = Place { line: number, of: "police" };
+            let Ok(options) = options::read(&[POLICE], &mut once, place, |_| false, &mut kernel.log) else {
+                return vec![Action::Unseen];
+            };
+            if let Some(name) = options.names().first().filter(|name| read.has(name) && !words.is_shown()) {
+                kernel.refuse(number, format!("`{name}` of police stands here twice"));
+                words.rest();
+                return vec![Action::Unseen];
+            }
+            read.changed_by(options);
+        }
+    }
+    let index = read.number("index");
+    if !read.has("rate") && !read.has("pkts_rate") && index.is_none() {
+        if !read.has("avrate") {
+            kernel.refuse(number, "a policer must have `rate` or `pkts_rate`");
+        }
+        return vec![Action::Unseen];
+    }
+    if read.has("rate") && read.has("pkts_rate") {
+        kernel.refuse(number, "a policer takes `rate` or `pkts_rate`: write two, one behind the other");
+        return vec![Action::Unseen];
+    }
+    if read.has("rate") && !read.has("burst") {
+        kernel.refuse(number, "a policer must have `burst` beside `rate`");
+        return vec![Action::Unseen];
+    }
+    if !is_said {
+        let message = "no action for what exceeds: tc writes reclassify, which ends in a drop";
+        let linux = "Linux asks the filters anew, four times, and drops; so does perhop: write drop";
+        kernel.log.found(&rules::TC_POLICE_WITHOUT_ACTION, number, message, linux);
+    }
+    vec![Action::Police(Police { options: read, index, exceed, conform })]
+}
+
+/// `/ pipe` behind what becomes of packets that exceed.
+fn slash(words: &mut Words) -> Option<String> {
+    let next = words.peek()?.strip_prefix('/')?.to_owned();
+    words.next();
+    if next.is_empty() { words.next().map(str::to_owned) } else { Some(next) }
+}

@@ -1,0 +1,34 @@
+//! [`Kernel`]: the devices as the commands so far leave them, and what is to be said of the lines.
+
+use perhop_lint::rules;
+
+use crate::log::Log;
+use crate::model::Device;
+
+/// The state of Linux while a file is read.
+#[derive(Debug, Default)]
+pub(crate) struct Kernel {
+    pub(crate) devices: Vec<Device>,
+    pub(crate) log: Log,
+    /// The device that the line being read is about.
+    pub(crate) device_of_line: Option<usize>,
+}
+
+impl Kernel {
+    /// The place of the device called `name`, which may be new.
+    pub(crate) fn device(&mut self, name: &str, number: usize) -> usize {
+        let found = self.devices.iter().position(|device| device.name == name);
+        let index = found.unwrap_or_else(|| {
+            self.devices.push(Device { name: name.to_owned(), line: number, ..Device::default() });
+            self.devices.len() - 1
+        });
+        self.device_of_line = Some(index);
+        index
+    }
+
+    /// Says that tc or Linux refuses the command in a line.
+    pub(crate) fn refuse(&mut self, number: usize, message: impl Into<String>) {
+        let linux = "Linux refuses the command: nothing changes";
+        self.log.found(&rules::TC_COMMAND_REFUSED, number, message, linux);
+    }
+}

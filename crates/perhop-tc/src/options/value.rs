@@ -1,0 +1,121 @@
+//! The value that stands behind the name of an option.
+
+use perhop_lint::rules;
+use perhop_qos::Time;
+
+use super::opt::Argument;
+use super::place::{Place, Trouble};
+use super::values::{Curve, Value};
+use crate::log::Log;
+use crate::units;
+use crate::words::Words;
+
+/// Reads `word` as `argument` wants it.
+pub(super) fn value_of(
+    argument: Argument,
+    word: &str,
+    is_shown: bool,
+    name: &str,
+    place: Place,
+    log: &mut Log,
+) -> Result<Value, Trouble> {
+    let (value, wanted) = match argument {
+        Argument::Rate | Argument::RateOrPercent => {
+            let part = || units::percent(word).filter(|_| argument == Argument::RateOrPercent);
+            let wanted = "a rate, as 10mbit or 800kbit (mbps is megabytes per second)";
+            // `show` prints the bandwidth of cake so.
+            let none = || (is_shown && word == "unlimited").then_some(Value::Rate(0));
+            let rate = units::rate(word).map(Value::Rate);
+            (rate.or_else(|| part().map(Value::Part)).or_else(none), wanted)
+        }
+        Argument::Size => {
+            // `show` counts packets: 20p.
+            let digits = if is_shown { word.strip_suffix('p').unwrap_or(word) } else { word };
+            (units::size(digits).map(Value::Bytes), "a size, as 15k or 60000")
+        }
+        Argument::SizeAndCell => {
+            let (size, cell) = word.split_once('/').unwrap_or((word, "1"));
+            let is_right = units::integer(cell, 0).is_some_and(u64::is_power_of_two);
+            (units::size(size).filter(|_| is_right).map(Value::Bytes), "a size, as 15k, or with a cell: 5k/8")
+        }
+        Argument::Time => {
+            (units::time(word).map(Value::Time), "a time, as 5ms or 500us (a number alone is us)")
+        }
+        Argument::TimeOrPackets => {
+            let packets = word.strip_suffix("packets").or_else(|| word.strip_suffix("packet"));
+            let packets = packets.or_else(|| word.strip_suffix("pkts")).or_else(|| word.strip_suffix("pkt"));
+            let packets = packets.and_then(|digits| units::integer(digits, 10)).map(Value::Number);
+            (units::time(word).map(Value::Time).or(packets), "a time, as 1ms, or packets, as 5pkt")
+        }
+        Argument::Integer | Argument::Hexadecimal => {
+            let digits = if is_shown { word.strip_suffix(['p', 'b']).unwrap_or(word) } else { word };
+            // sfq prints its queues and their most: flows 127/1024.
+            let digits =
+                if is_shown { digits.split_once('/').map_or(digits, |(first, _)| first) } else { digits };
+            let base = if argument == Argument::Hexadecimal { 16 } else { 0 };
+            let wanted = if base == 16 { "a number in hexadecimal, as 30" } else { "a whole number" };
+            // `show` puts a unit behind sizes that commands take as numbers: 32Kb.
+            let shown = || units::size(word).filter(|_| is_shown && base == 0).map(Value::Number);
+            (units::integer(digits, base).map(Value::Number).or_else(shown), wanted)
+        }
+        Argument::Signed => (word.parse().ok().map(Value::Signed), "a whole number, as 44 or -14"),
+        Argument::Fraction => (units::fraction(word).map(Value::Fraction), "a number, as 0.02"),
+        Argument::Percent => (units::percent(word).map(Value::Part), "a part of a hundred, as 10%"),
+        Argument::Masked => {
+            let (value, mask) = word.split_once('/').unwrap_or((word, ""));
+            let pair = units::integer(value, 0).zip(units::integer(mask, 0));
+            (pair.map(|(value, mask)| Value::Pair(value, mask)), "a value and a mask, as 0x1/0x3")
+        }
+        Argument::Word | Argument::None | Argument::Integers | Argument::Rest | Argument::Curve => {
+            (Some(Value::Word(word.to_owned())), "a word")
+        }
+    };
+    if let Some(value) = value {
+        if matches!(value, Value::Rate(_)) && units::counts_bytes(word) {
+            tell_of_bytes(name, word, place.line, log);
+        }
+        return Ok(value);
+    }
+    if word.contains(['$', '`']) {
+        let message = format!("`{name} {word}`: the value stands in a variable that only the shell knows");
+        log.not_modelled(place.line, format!("{message}: write it as NAME=VALUE above"));
+    } else {
+        let message = format!("`{name} {word}` of {}: write {wanted}", place.of);
+        log.found(&rules::TC_COMMAND_REFUSED, place.line, message, "tc refuses the command");
+    }
+    Err(Trouble::Refused)
+}
+
+/// A rate in bytes per second where most mean bits.
+fn tell_of_bytes(name: &str, word: &str, line: usize, log: &mut Log) {
+    let bits = units::in_bits(word);
+    let message = format!("`{name} {word}`: bps is bytes per second: eight times `{bits}`");
+    let linux = "tc takes bytes per second; so does perhop";
+    let diagnostic = perhop_lint::Diagnostic::new(&rules::TC_RATE_IN_BYTES, line, message, linux);
+    log.add(diagnostic.mended_by([(word.to_owned(), bits)]));
+}
+
+/// `q_hfsc.c:hfsc_get_sc1` and `hfsc_get_sc2`.
+pub(super) fn curve(words: &mut Words) -> Option<Curve> {
+    let mut value = |name: &str| if words.take(name) { words.next() } else { None };
+    let (m1, d, m2) = (value("m1"), value("d"), value("m2"));
+    if let Some(m2) = m2 {
+        let first = m1.map_or(Some(0), units::rate)?;
+        let lasts = d.map_or(Some(Time::ZERO), units::time)?;
+        return Some(Curve { first, lasts, then: units::rate(m2)? });
+    }
+    let (umax, dmax, rate) = (value("umax"), value("dmax"), value("rate"));
+    let then = units::rate(rate?)?;
+    let umax = umax.map_or(Some(0), units::size)?;
+    let dmax = dmax.map_or(Some(Time::ZERO), units::time)?;
+    if umax != 0 && dmax == Time::ZERO || m1.is_some() || d.is_some() {
+        return None;
+    }
+    let micros = dmax.as_seconds() * 1e6;
+    let needed = if micros > 0.0 { (umax as f64 * 1e6 / micros).ceil() as u64 * 8 } else { 0 };
+    if needed > then {
+        return Some(Curve { first: needed, lasts: dmax, then });
+    }
+    let less = if then > 0 { umax * 1_000_000 / (then / 8).max(1) } else { 0 };
+    Some(Curve { first: 0, lasts: Time::from_microseconds((micros as u64).saturating_sub(less)), then })
+}

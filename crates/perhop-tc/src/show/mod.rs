@@ -1,0 +1,275 @@
+//! The output of `tc qdisc show`, `tc class show` and `tc filter show`: lines that stand at the begin of a
+//! line say what there is, those further in belong to it.
+
+mod class;
+mod filter;
+
+use perhop_lint::LineState;
+
+use crate::kernel::Kernel;
+use crate::model::{HOOK_EGRESS, HOOK_INGRESS, HOOKS, Place, Qdisc};
+use crate::options::{self, Options, Place as At};
+use crate::syntax::{self, Kind, STAB};
+use crate::units;
+use crate::words::{Voice, Words};
+
+/// Where the output stands.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    /// The device of the command that printed what follows, and its class or discipline for filters.
+    asked: Option<(String, Option<u32>)>,
+    /// What lines further in belong to, and its line.
+    open: Option<(Open, usize)>,
+}
+
+/// What lines further in belong to.
+#[derive(Clone, Copy, Debug)]
+enum Open {
+    /// A discipline of a device.
+    Qdisc(usize, u32),
+    /// Counters alone.
+    Counters,
+    /// A filter: its device, its discipline, and its place there.
+    Filter(usize, u32, usize),
+}
+
+impl Shown {
+    /// A command of show says which device it is about.
+    pub(crate) fn told_to(&mut self, words: &mut Words) {
+        let (mut device, mut parent) = (None, None);
+        while let Some(word) = words.next() {
+            match word {
+                "dev" => device = words.next(),
+                "ingress" => parent = Some(HOOK_INGRESS),
+                "egress" => parent = Some(HOOK_EGRESS),
+                "parent" => parent = words.next().and_then(units::class_id),
+                _ => {}
+            }
+        }
+        self.asked = device.map(|device| (device.to_owned(), parent));
+    }
+    /// Another command ends the output.
+    pub(crate) fn close(&mut self) {
+        self.open = None;
+    }
+}
+
+/// A device that the output does not name: `tc qdisc show dev eth0` leaves it out.
+const UNNAMED: &str = "device";
+
+/// What a line of output shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// It is no output.
+    Nothing,
+    /// A discipline, class or filter.
+    Object,
+    /// More of what the line of this number shows.
+    MoreOf(usize),
+}
+
+impl Shown {
+    /// Reads a line of output.
+    pub(crate) fn read(&mut self, kernel: &mut Kernel, number: usize, text: &str) -> Shows {
+        let words: Vec<String> = without_hits(text)
+            .split_whitespace()
+            .map(|word| word.trim_start_matches('*').to_owned())
+            .collect();
+        let is_inside = text.starts_with([' ', '\t']);
+        if let Some((open, line)) = self.open.filter(|_| is_inside) {
+            let is_command = words.first().is_some_and(|word| matches!(word.as_str(), "tc" | "sudo" | "ip"));
+            if !is_command {
+                self.inside(kernel, number, open, &words);
+                return Shows::MoreOf(line);
+            }
+        }
+        let mut words = Words::new(&words, Voice::Shown);
+        let Some((object, second)) = words.next().zip(words.peek()) else { return Shows::Nothing };
+        match object {
+            "qdisc" if is_shown_kind(second) => self.shown_qdisc(kernel, number, &mut words),
+            "class" if is_shown_kind(second) => self.shown_class(kernel, number, &mut words),
+            "filter"
+                if matches!(
+                    second,
+                    "parent"
+                        | "root"
+                        | "ingress"
+                        | "egress"
+                        | "protocol"
+                        | "dev"
+                        | "block"
+                        | "pref"
+                        | "chain"
+                ) =>
+            {
+                self.shown_filter(kernel, number, &mut words);
+            }
+            _ => return Shows::Nothing,
+        }
+        Shows::Object
+    }
+
+    fn shown_qdisc(&mut self, kernel: &mut Kernel, number: usize, words: &mut Words) {
+        kernel.log.state(number, LineState::Modelled);
+        self.open = Some((Open::Counters, number));
+        let Some(kind) = words.next().and_then(syntax::kind) else { return };
+        let handle = words.next().and_then(units::handle).unwrap_or(0);
+        let (mut device, mut place) = (None, Place::Root);
+        let mut stab = None;
+        while let Some(word) = words.peek() {
+            match word {
+                "dev" => {
+                    words.next();
+                    device = words.peek();
+                }
+                "root" => place = Place::Root,
+                "ingress" | "clsact" => place = Place::Hooks,
+                "parent" => {
+                    words.next();
+                    let id = words.peek().and_then(units::class_id).unwrap_or(0);
+                    place = if id >= HOOKS { Place::Hooks } else { Place::Class(id) };
+                }
+                "refcnt" | "ingress_block" | "egress_block" => {
+                    words.next();
+                }
+                "[Unknown" | "offloaded" | "deleted" => {}
+                _ => break,
+            }
+            words.next();
+        }
+        let device = match device {
+            Some(name) => kernel.device(name, number),
+            None => self.asked_or_unnamed(kernel, number),
+        };
+        let options = self.shown_options(kernel, number, kind, words, &mut stab);
+        let place = if matches!(kind.name, "ingress" | "clsact") { Place::Hooks } else { place };
+        let Some(options) = options.filter(|_| kind.name != "noqueue") else { return };
+        self.keep(
+            kernel,
+            number,
+            device,
+            Qdisc {
+                kind,
+                handle: if place == Place::Hooks { HOOKS } else { handle },
+                place,
+                line: number,
+                options,
+                stab,
+                classes: Vec::new(),
+                filters: Vec::new(),
+                rows: Vec::new(),
+            },
+        );
+    }
+
+    /// The device that a command of show names; without one, a device of no name, which is said.
+    fn asked_or_unnamed(&self, kernel: &mut Kernel, number: usize) -> usize {
+        if let Some((name, _)) = &self.asked {
+            return kernel.device(name, number);
+        }
+        if kernel.devices.iter().all(|device| device.name != UNNAMED) {
+            let note = format!(
+                "tc does not say whose output this is: the device is called `{UNNAMED}` here; write \
+                 `tc qdisc show dev NAME` above"
+            );
+            kernel.log.note(number, note);
+        }
+        kernel.device(UNNAMED, number)
+    }
+
+    /// The options that `show` prints, and the size table behind or among them.
+    fn shown_options(
+        &mut self,
+        kernel: &mut Kernel,
+        number: usize,
+        kind: &'static Kind,
+        words: &mut Words,
+        stab: &mut Option<Options>,
+    ) -> Option<Options> {
+        match kind.model {
+            syntax::Model::NotModelled(why) => {
+                kernel.log.not_modelled(number, format!("{}: {why}", kind.name))
+            }
+            syntax::Model::Irrelevant(why) => kernel.log.note(number, why),
+            syntax::Model::Modelled(_) => {}
+        }
+        if kind.options.is_empty() {
+            return Some(Options::default());
+        }
+        let at = At { line: number, of: kind.name };
+        let ends = |word: &str| word == "stab" || word == "linklayer-of";
+        let found = options::read(&[kind.options], words, at, ends, &mut kernel.log).ok()?;
+        if words.take("stab") {
+            let at = At { line: number, of: "stab" };
+            *stab = options::read(&[STAB], words, at, |_| false, &mut kernel.log).ok();
+        }
+        Some(found)
+    }
+
+    /// Keeps a discipline that is shown: what was there by a command is the same one.
+    fn keep(&mut self, kernel: &mut Kernel, number: usize, device: usize, new: Qdisc) {
+        let known = &mut kernel.devices[device];
+        // A transmit queue of mq: perhop has one, the first that is shown.
+        if let Place::Class(id) = new.place
+            && known.of_major(id).is_none()
+        {
+            let is_of_mq = known.root().is_some_and(|root| root.kind.name == "mq");
+            if !is_of_mq {
+                return kernel.log.not_modelled(number, "the discipline around it is not shown before it");
+            }
+            let first =
+                known.qdiscs.iter().find(|one| matches!(one.place, Place::Class(id) if id >> 16 == 0));
+            if let Some(first) = first {
+                let (line, same) =
+                    (first.line, first.kind.name == new.kind.name && first.options == new.options);
+                let note = format!("a port has one transmit queue in perhop: that of line {line}");
+                if same {
+                    kernel.log.taken_back(number, line);
+                    kernel.log.note(number, note);
+                } else {
+                    kernel.log.not_modelled(number, note);
+                }
+                return;
+            }
+        }
+        self.open = Some((Open::Qdisc(device, new.handle), number));
+        let known = &mut kernel.devices[device];
+        match known.at(new.place) {
+            Some(index) => {
+                let old = &mut known.qdiscs[index];
+                let line = old.line;
+                if old.kind.name == new.kind.name && (old.handle == new.handle || old.handle >> 16 >= 0x8001)
+                {
+                    old.options.changed_by(new.options);
+                    old.handle = new.handle;
+                    kernel.log.note(number, format!("line {line}, as it is shown"));
+                } else {
+                    for line in known.remove(index) {
+                        kernel.log.taken_back(line, number);
+                    }
+                    known.qdiscs.push(new);
+                }
+            }
+            None => known.qdiscs.push(new),
+        }
+    }
+}
+
+/// Whether a word behind `qdisc` or `class` is a kind, and no verb: what `show` prints.
+fn is_shown_kind(word: &str) -> bool {
+    let verbs =
+        ["add", "change", "replace", "link", "delete", "del", "list", "show", "ls", "lst", "get", "help"];
+    !verbs.contains(&word) && syntax::kind(word).is_some()
+}
+
+/// A line of a filter without its counters: `(rule hit 3 success 3)`, `(success 3 )`.
+fn without_hits(text: &str) -> String {
+    let mut rest = text;
+    let mut kept = String::new();
+    while let Some(at) = ["(rule hit ", "(success "].iter().filter_map(|mark| rest.find(mark)).min() {
+        let Some(end) = rest[at..].find(')') else { break };
+        kept += &rest[..at];
+        rest = &rest[at + end + 1..];
+    }
+    kept + rest
+}
