@@ -23,7 +23,7 @@ def test_it_is_accepted_and_runs(perhop: Command, file: Path) -> None:
     ended = perhop("check", file, "--strict")
     assert ended.code == 0, ended.err
     # Flows that start late, and a warm-up of two minutes.
-    is_long = file.parent.name in ("rfc7928", "l4s-tests")
+    is_long = file.parent.name in ("rfc7928", "l4s-tests", "linux-aqm")
     ended = perhop("run", file, "--json", *(() if is_long else ("--duration", "14s")))
     assert ended.code == 0, ended.err
     assert sum(one["delivered_packets"]["mean"] for one in ended.json()["classes"]) > 0
