@@ -54,6 +54,12 @@ const TIMES: [(&str, f64); 9] = [
 
 /// The number at the begin of `text`, as C's `strtod` reads decimal numbers, and the rest.
 fn number(text: &str) -> Option<(f64, &str)> {
+    // C's `strtod` takes hexadecimal numbers as well.
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        let end = digits.find(|one: char| !one.is_ascii_hexdigit()).unwrap_or(digits.len());
+        let value = u32::from_str_radix(&digits[..end], 16).ok()?;
+        return Some((f64::from(value), &digits[end..]));
+    }
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
@@ -225,6 +231,7 @@ mod tests {
         for (text, bytes) in sizes {
             assert_eq!(size(text), Some(bytes), "{text}");
         }
+        assert_eq!((size("0x1f"), rate("0x10kbit")), (Some(31), Some(16_000)));
         assert_eq!(size("5gb"), None);
         assert_eq!(size("10p"), None);
         for (text, micros) in [("5ms", 5000), ("20000", 20_000), ("1.5msec", 1500), ("2s", 2_000_000)] {

@@ -42,6 +42,10 @@ impl<'a> Words<'a> {
         self.words = rest;
         Words { words: first, voice: self.voice }
     }
+    /// The word behind the next.
+    pub(crate) fn second(&self) -> Option<&'a str> {
+        self.words.get(1).map(String::as_str)
+    }
     /// All that follows.
     pub(crate) fn rest(&mut self) -> &'a [String] {
         std::mem::take(&mut self.words)

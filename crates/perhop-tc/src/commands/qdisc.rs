@@ -87,6 +87,7 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
             let has = ["limit", "latency", "lat"].iter().any(|name| options.has(name));
             (!has).then_some("limit")
         }),
+        "red" if options.number("limit") == Some(0) => Some("limit"),
         "red" => missing(&["limit", "avpkt"]),
         "gred" if options.has("setup") => missing(&["vqs", "default"]),
         "gred" => missing(&["vq", "limit", "min", "max", "avpkt"]),
@@ -98,6 +99,20 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
     }
     if kind.name == "tbf" && options.has("limit") && options.has("latency") {
         kernel.refuse(number, "tbf takes `limit` or `latency`, not both");
+        return false;
+    }
+    if kind.name == "tbf" && options.has("peakrate") && !options.has("mtu") {
+        kernel.refuse(number, "tbf must have `mtu` beside `peakrate`");
+        return false;
+    }
+    let bands = options.number("bands").unwrap_or(3).max(1);
+    if let (Some(Value::Numbers(map)), "prio") = (options.value("priomap"), kind.name)
+        && let Some(band) = map.iter().find(|band| **band >= bands)
+    {
+        kernel.refuse(
+            number,
+            format!("`priomap`: there is no band {band}: the last of {bands} is {}", bands - 1),
+        );
         return false;
     }
     kind.name != "cake" || is_right_cake(kernel, number, options)

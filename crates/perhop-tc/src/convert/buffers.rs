@@ -220,11 +220,13 @@ fn thresholds(line: usize, options: &Options, limit: u64, log: &mut Log) -> Opti
         None => limit / 4,
     });
     let min = options.number("min").unwrap_or(max / 3);
-    if max > limit || min >= max {
-        return refuse(
-            log,
-            format!("min {min}, max {max} and limit {limit} bytes: each is to be above the one before"),
-        );
+    if min >= max {
+        return refuse(log, format!("min {min} and max {max} bytes: max is to be above min"));
+    }
+    if max > limit {
+        let note = format!("max {max} above limit {limit} bytes: RED of perhop has its limit above max");
+        log.not_modelled(line, note);
+        return None;
     }
     let average = options.number("avpkt").unwrap_or(1000).max(1);
     let exponent = if let Some(shown) = options.number("ewma") {

@@ -24,19 +24,17 @@ pub(crate) fn owner(kernel: &Kernel, device: usize, parent: Option<u32>) -> Opti
 
 /// Whether a discipline has filters; what it does with them is said where perhop does not.
 ///
-/// Linux: `tcf_block` of its `Qdisc_class_ops` (`__tcf_qdisc_find` and `__tcf_qdisc_cl_find` of `cls_api.c`).
+/// Of cake the conversion says it. Linux: `tcf_block` of its `Qdisc_class_ops` (`__tcf_qdisc_find` and `__tcf_qdisc_cl_find` of `cls_api.c`).
 pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index): (usize, usize)) -> bool {
     let kind = kernel.devices[device].qdiscs[index].kind;
     match kind.name {
         "clsact" | "ingress" | "prio" | "ets" | "drr" | "htb" | "hfsc" | "qfq" | "multiq" | "sfb" | "cbq"
-        | "dsmark" | "atm" => true,
+        | "dsmark" | "atm" | "cake" => true,
         "fq_codel" | "sfq" | "dualpi2" => {
             let note = format!("filters that choose a queue of {} are not modelled", kind.name);
             kernel.log.not_modelled(number, note);
             true
         }
-        // Said by the conversion.
-        "cake" => true,
         name => {
             let line = kernel.devices[device].qdiscs[index].line;
             let message = format!(

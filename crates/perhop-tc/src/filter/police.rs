@@ -37,6 +37,7 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
     let (mut exceed, mut conform) = (Control::Reclassify, Control::Pass);
     let mut is_said = false;
     let mut read = Options::default();
+    let mut unread = None;
     while let Some(word) = words.peek() {
         let is_option = |opt: &Opt| {
             opt.names.contains(&word)
@@ -60,8 +61,16 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
             break;
         } else {
             let mut once = words.split(2);
+            // A number that only the shell knows is still the same for all policers that are written with it.
+            if let (true, Some(text)) =
+                (abbreviates(word, "index"), once.second().filter(|one| one.contains('$')))
+            {
+                unread = Some(numbered(text));
+                continue;
+            }
             let place = Place { line: number, of: "police" };
             let Ok(options) = options::read(&[POLICE], &mut once, place, |_| false, &mut kernel.log) else {
+                words.rest();
                 return vec![Action::Unseen];
             };
             if let Some(name) = options.names().first().filter(|name| read.has(name) && !words.is_shown()) {
@@ -72,19 +81,8 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
             read.changed_by(options);
         }
     }
-    let index = read.number("index");
-    if !read.has("rate") && !read.has("pkts_rate") && index.is_none() {
-        if !read.has("avrate") {
-            kernel.refuse(number, "a policer must have `rate` or `pkts_rate`");
-        }
-        return vec![Action::Unseen];
-    }
-    if read.has("rate") && read.has("pkts_rate") {
-        kernel.refuse(number, "a policer takes `rate` or `pkts_rate`: write two, one behind the other");
-        return vec![Action::Unseen];
-    }
-    if read.has("rate") && !read.has("burst") {
-        kernel.refuse(number, "a policer must have `burst` beside `rate`");
+    let index = read.number("index").or(unread);
+    if !is_whole(kernel, number, &read, index) {
         return vec![Action::Unseen];
     }
     if !is_said {
@@ -93,6 +91,31 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
         kernel.log.found(&rules::TC_POLICE_WITHOUT_ACTION, number, message, linux);
     }
     vec![Action::Police(Police { options: read, index, exceed, conform })]
+}
+
+/// What tc asks of the options of a policer besides each by itself.
+fn is_whole(kernel: &mut Kernel, number: usize, read: &Options, index: Option<u64>) -> bool {
+    if !read.has("rate") && !read.has("pkts_rate") && index.is_none() {
+        if !read.has("avrate") {
+            kernel.refuse(number, "a policer must have `rate` or `pkts_rate`");
+        }
+        return false;
+    }
+    if read.has("rate") && read.has("pkts_rate") {
+        kernel.refuse(number, "a policer takes `rate` or `pkts_rate`: write two, one behind the other");
+        return false;
+    }
+    if read.has("rate") && !read.has("burst") {
+        kernel.refuse(number, "a policer must have `burst` beside `rate`");
+        return false;
+    }
+    true
+}
+
+/// A number for the text of a number, beyond all that tc takes (FNV-1a).
+fn numbered(text: &str) -> u64 {
+    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step) | 1 << 63
 }
 
 /// `/ pipe` behind what becomes of packets that exceed.

@@ -19,6 +19,8 @@ pub(crate) enum Argument {
     TimeOrPackets,
     /// A whole number, in base 10 or as C has it.
     Integer,
+    /// A whole number in base 10.
+    Decimal,
     /// A whole number in hexadecimal: a class of HTB.
     Hexadecimal,
     /// A whole number that may be negative.

@@ -10,6 +10,24 @@ use crate::log::Log;
 use crate::units;
 use crate::words::Words;
 
+/// A whole number, and what is wanted where it is none.
+fn whole(argument: Argument, word: &str, is_shown: bool) -> (Option<Value>, &'static str) {
+    let digits = if is_shown { word.strip_suffix(['p', 'b']).unwrap_or(word) } else { word };
+    // sfq prints its queues and their most: flows 127/1024.
+    let digits = if is_shown { digits.split_once('/').map_or(digits, |(first, _)| first) } else { digits };
+    let base = match argument {
+        Argument::Hexadecimal => 16,
+        Argument::Decimal => 10,
+        _ => 0,
+    };
+    // sfq prints how often it changes its hash so: perturb 10sec.
+    let digits = if is_shown { digits.strip_suffix("sec").unwrap_or(digits) } else { digits };
+    let wanted = if base == 16 { "a number in hexadecimal, as 30" } else { "a whole number" };
+    // `show` puts a unit behind sizes that commands take as numbers: 32Kb.
+    let shown = || units::size(word).filter(|_| is_shown && base == 0).map(Value::Number);
+    (units::integer(digits, base).map(Value::Number).or_else(shown), wanted)
+}
+
 /// Reads `word` as `argument` wants it.
 pub(super) fn value_of(
     argument: Argument,
@@ -47,17 +65,7 @@ pub(super) fn value_of(
             let packets = packets.and_then(|digits| units::integer(digits, 10)).map(Value::Number);
             (units::time(word).map(Value::Time).or(packets), "a time, as 1ms, or packets, as 5pkt")
         }
-        Argument::Integer | Argument::Hexadecimal => {
-            let digits = if is_shown { word.strip_suffix(['p', 'b']).unwrap_or(word) } else { word };
-            // sfq prints its queues and their most: flows 127/1024.
-            let digits =
-                if is_shown { digits.split_once('/').map_or(digits, |(first, _)| first) } else { digits };
-            let base = if argument == Argument::Hexadecimal { 16 } else { 0 };
-            let wanted = if base == 16 { "a number in hexadecimal, as 30" } else { "a whole number" };
-            // `show` puts a unit behind sizes that commands take as numbers: 32Kb.
-            let shown = || units::size(word).filter(|_| is_shown && base == 0).map(Value::Number);
-            (units::integer(digits, base).map(Value::Number).or_else(shown), wanted)
-        }
+        Argument::Integer | Argument::Decimal | Argument::Hexadecimal => whole(argument, word, is_shown),
         Argument::Signed => (word.parse().ok().map(Value::Signed), "a whole number, as 44 or -14"),
         Argument::Fraction => (units::fraction(word).map(Value::Fraction), "a number, as 0.02"),
         Argument::Percent => (units::percent(word).map(Value::Part), "a part of a hundred, as 10%"),
@@ -65,6 +73,11 @@ pub(super) fn value_of(
             let (value, mask) = word.split_once('/').unwrap_or((word, ""));
             let pair = units::integer(value, 0).zip(units::integer(mask, 0));
             (pair.map(|(value, mask)| Value::Pair(value, mask)), "a value and a mask, as 0x1/0x3")
+        }
+        // `tc_util.c:get_linklayer`.
+        Argument::Word if name == "linklayer" && !is_shown => {
+            let known = matches!(word, "ethernet" | "atm" | "adsl").then(|| Value::Word(word.to_owned()));
+            (known, "ethernet, atm or adsl")
         }
         Argument::Word | Argument::None | Argument::Integers | Argument::Rest | Argument::Curve => {
             (Some(Value::Word(word.to_owned())), "a word")

@@ -78,7 +78,7 @@ impl Shown {
     }
 
     /// A line further in.
-    pub(super) fn inside(&mut self, kernel: &mut Kernel, number: usize, open: Open, words: &[String]) {
+    pub(super) fn inside(kernel: &mut Kernel, number: usize, open: Open, words: &[String]) {
         kernel.log.state(number, LineState::Irrelevant);
         let mut words = Words::new(words, Voice::Shown);
         match (open, words.peek()) {
@@ -110,7 +110,7 @@ impl Shown {
             }
             (Open::Filter(device, handle, at), Some(first)) => {
                 kernel.device_of_line = Some(device);
-                self.filter_line(kernel, number, (device, handle, at), first, &mut words);
+                Self::filter_line(kernel, number, (device, handle, at), first, &mut words);
             }
             _ => {}
         }
@@ -118,7 +118,6 @@ impl Shown {
 
     /// A line of a filter: what it asks for, or an action.
     fn filter_line(
-        &mut self,
         kernel: &mut Kernel,
         number: usize,
         (device, handle, at): (usize, u32, usize),

@@ -79,7 +79,7 @@ impl Shown {
         if let Some((open, line)) = self.open.filter(|_| is_inside) {
             let is_command = words.first().is_some_and(|word| matches!(word.as_str(), "tc" | "sudo" | "ip"));
             if !is_command {
-                self.inside(kernel, number, open, &words);
+                Self::inside(kernel, number, open, &words);
                 return Shows::MoreOf(line);
             }
         }
@@ -141,7 +141,7 @@ impl Shown {
             Some(name) => kernel.device(name, number),
             None => self.asked_or_unnamed(kernel, number),
         };
-        let options = self.shown_options(kernel, number, kind, words, &mut stab);
+        let options = Self::shown_options(kernel, number, kind, words, &mut stab);
         let place = if matches!(kind.name, "ingress" | "clsact") { Place::Hooks } else { place };
         let Some(options) = options.filter(|_| kind.name != "noqueue") else { return };
         self.keep(
@@ -179,7 +179,6 @@ impl Shown {
 
     /// The options that `show` prints, and the size table behind or among them.
     fn shown_options(
-        &mut self,
         kernel: &mut Kernel,
         number: usize,
         kind: &'static Kind,
@@ -188,7 +187,7 @@ impl Shown {
     ) -> Option<Options> {
         match kind.model {
             syntax::Model::NotModelled(why) => {
-                kernel.log.not_modelled(number, format!("{}: {why}", kind.name))
+                kernel.log.not_modelled(number, format!("{}: {why}", kind.name));
             }
             syntax::Model::Irrelevant(why) => kernel.log.note(number, why),
             syntax::Model::Modelled(_) => {}

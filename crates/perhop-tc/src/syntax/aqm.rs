@@ -111,7 +111,7 @@ const FQ_PIE: &[Opt] = &[
     Opt::new(&["tupdate"], Time, "15ms (pie_params_init)"),
     Opt::new(&["alpha"], Integer, "2, in sixteenths (pie_params_init)"),
     Opt::new(&["beta"], Integer, "20, in sixteenths (pie_params_init)"),
-    Opt::new(&["quantum"], Integer, "MTU + 14, 1514 bytes (psched_mtu)"),
+    Opt::new(&["quantum"], Size, "MTU + 14, 1514 bytes (psched_mtu)"),
     Opt::new(&["memory_limit"], Size, "32Mb (fq_pie_init)").effect(NotModelledBut(
         &["32Mb", "32m", "33554432"],
         "perhop counts packets, not the memory they take",
@@ -207,7 +207,7 @@ const SFQ: &[Opt] = &[
         &["1514", "1514b", "1500", "1500b"],
         "flows are served byte by byte in perhop, whatever a turn is",
     )),
-    Opt::new(&["perturb"], Word, "0: never").effect(NotModelledBut(
+    Opt::new(&["perturb"], Integer, "0: never").effect(NotModelledBut(
         &["0", "0s", "0sec"],
         "the hash of perhop stays as it is: no flow changes its queue",
     )),

@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Model};
 use crate::options::Argument::{
-    Curve, Hexadecimal, Integer, Integers, None as Nothing, RateOrPercent, Size, SizeAndCell, Word,
+    Curve, Decimal, Hexadecimal, Integer, Integers, None as Nothing, RateOrPercent, Size, SizeAndCell, Word,
 };
 use crate::options::Effect::{Irrelevant, NotModelled, NotModelledBut};
 use crate::options::Opt;
@@ -28,7 +28,7 @@ pub(super) const KINDS: &[Kind] = &[
 ];
 
 const PRIO: &[Opt] = &[
-    Opt::new(&["bands"], Integer, "3 (prio_parse_opt)"),
+    Opt::new(&["bands"], Decimal, "3 (prio_parse_opt)"),
     Opt::new(&["priomap"], Integers, MAP),
     Opt::new(&["multiqueue"], Nothing, "").effect(Irrelevant("it is not taken any more since 2.6.27")),
 ];
