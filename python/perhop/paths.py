@@ -93,7 +93,7 @@ def _unit(path: str) -> tuple[str, str]:
 def _types(node: Mapping[str, Any], types: Mapping[str, Any], rest: Sequence[str]) -> Iterator[str]:
     """Return the types of numbers and texts that the value at a path may have, as the schema names them."""
     reference = node.get("$ref", "").removeprefix(_REFERENCE)
-    if reference in _UNITS or reference == "QueueSize":
+    if reference in _UNITS or reference in ("QueueSize", "QueueDepth"):
         yield from [reference] if not rest else []
         return
     if reference:

@@ -427,6 +427,7 @@ MredConfig = TypedDict("MredConfig", {
     "after-forced": 'NotRequired[AfterForcedConfig | None]',
     "probability": 'NotRequired[ProbabilityConfig | None]',
     "ecn": 'NotRequired[EcnConfig]',
+    "scalable": 'NotRequired[ScalableConfig | None]',
     "limit": 'NotRequired[QueueSize | None]',
     "limit-counts": 'NotRequired[LimitCounts | None]',
 })
@@ -477,6 +478,22 @@ OverlappedConfig = TypedDict("OverlappedConfig", {
 class AveragingConfig(TypedDict):
     weight: NotRequired[float]
     exponent: NotRequired[int]
+
+
+class ScalableConfig(TypedDict):
+    mark: ScalableMarking
+    ecn: NotRequired[LowLatencyEcn]
+
+
+class ScalableMarking(TypedDict):
+    step: NotRequired[QueueDepth]
+    ramp: NotRequired[DepthRampConfig]
+
+
+DepthRampConfig = TypedDict("DepthRampConfig", {
+    "from": 'QueueDepth',
+    "width": 'QueueDepth',
+})
 
 
 CodelConfig = TypedDict("CodelConfig", {
@@ -593,6 +610,7 @@ CakeConfig = TypedDict("CakeConfig", {
     "memory-limit": 'NotRequired[ByteSize | None]',
     "wash": 'NotRequired[bool]',
     "ingress": 'NotRequired[bool]',
+    "ack-filter": 'NotRequired[CakeAckFilter]',
 })
 
 
@@ -972,6 +990,8 @@ SparedConfig = Literal["nothing", "first-above-min", "short-queue-and-first"]
 AfterForcedConfig = Literal["restart", "go-on"]
 ProbabilityConfig = Literal["per-packet", "per-byte"]
 EcnConfig = Literal["ignore", "mark", "mark-all"]
+QueueDepth = str
+LowLatencyEcn = Literal["l4s", "any-ect"]
 LimitCounts = Literal["queue", "averaged"]
 CodelLaw = Literal["rfc", "linux"]
 EcnMarking = Literal["ignore", "mark"]
@@ -981,10 +1001,10 @@ PieDelay = Literal["departure-rate", "sojourn"]
 PieSpacing = Literal["random", "derandomized"]
 DualPi2Law = Literal["rfc", "linux"]
 CoupledQueues = Literal["two", "one"]
-LowLatencyEcn = Literal["l4s", "any-ect"]
 CakeTins = Literal["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"]
 CakeIsolation = Literal["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"]
 CakeCells = Literal["none", "atm", "ptm"]
+CakeAckFilter = Literal["none", "filter", "aggressive"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
 PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters

@@ -2,7 +2,7 @@
 
 use perhop_measure::counters::{PortTally, Tally};
 use perhop_qos::observer::{Observer, Place};
-use perhop_qos::packet::Packet;
+use perhop_qos::packet::{Packet, TcpHeader};
 use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
@@ -32,6 +32,11 @@ impl DropPoint {
 pub trait DropSink {
     /// `packet` was dropped at `point` of `link`.
     fn dropped(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint);
+    /// The TCP header of `packet`, if it has one: who hears of packets has what they carry.
+    fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
+        let _ = packet;
+        None
+    }
 }
 
 /// Counts what happens at one port from the end of the warm-up on, and passes drops on.
@@ -58,6 +63,9 @@ impl<S, O> PortCounters<'_, S, O> {
 }
 
 impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
+    fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
+        self.sink.tcp_header(packet)
+    }
     fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
         if let Some(tally) = self.tally(now, place) {
             tally.arrived.add(packet.length);

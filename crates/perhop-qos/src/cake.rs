@@ -6,6 +6,7 @@
 //! the tin flows take turns, and `Cobalt` drops or marks what has waited for long at the
 //! head of a queue.
 
+mod ack_filter;
 mod backlogs;
 mod cobalt;
 mod config;
@@ -16,13 +17,14 @@ mod pace;
 mod tin;
 mod tins;
 
+pub use ack_filter::CakeAckFilter;
 pub use config::CakeConfig;
 pub use isolation::CakeIsolation;
 pub use length::CakeCells;
 pub use tins::CakeTins;
 
 use crate::framing::Framing;
-use crate::packet::Ecn;
+use crate::packet::{Ecn, TcpHeader};
 use crate::random::{Stream, Streams};
 use crate::{ConfigError, DropCause, Dscp, Packet, Time};
 use backlogs::Backlogs;
@@ -56,6 +58,9 @@ pub struct Cake {
     random: Stream,
     /// Until when the last question found that all packets wait.
     held_until: Option<Time>,
+    ack_filter: CakeAckFilter,
+    /// By slot: the TCP header, where acknowledgments are filtered and there is one.
+    headers: Vec<Option<TcpHeader>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +125,12 @@ impl CakeConfig {
             washes: self.wash,
             random: streams.stream(),
             held_until: None,
+            ack_filter: self.ack_filter,
+            headers: Vec::with_capacity(if self.ack_filter == CakeAckFilter::None {
+                0
+            } else {
+                packets as usize
+            }),
         })
     }
 }
@@ -148,8 +159,58 @@ impl Cake {
         })
     }
 
-    /// `packet` joins the queue of its flow in tin number `tin`.
-    pub fn push(&mut self, now: Time, tin: usize, packet: &Packet) {
+    /// Whether it wants to know the TCP headers of packets that join: else they are [pushed](Cake::push).
+    pub fn filters_acknowledgments(&self) -> bool {
+        self.ack_filter != CakeAckFilter::None
+    }
+    /// `packet`, with this TCP header if it has one, joins the queue of its flow in tin number `tin`. The
+    /// acknowledgment that is dropped for it, if there is one.
+    pub fn push_filtered(
+        &mut self,
+        now: Time,
+        tin: usize,
+        packet: &Packet,
+        header: Option<TcpHeader>,
+    ) -> Option<Packet> {
+        let index = self.push(now, tin, packet);
+        let last = self.tins[tin].flows[usize::from(index)].last as usize;
+        if self.headers.len() <= last {
+            self.headers.resize(last + 1, None);
+        }
+        self.headers[last] = header;
+        let (before, place) = self.repeated(tin, index, header?)?;
+        let Slot { packet, counted, .. } = self.unlink(tin, index, before, place)?;
+        if self.is_ingress {
+            self.charge_drop(now, tin, counted);
+        }
+        Some(packet)
+    }
+    /// Of the queue of flow `index` of `tin`, whose last packet has joined with the header `latest`: the
+    /// acknowledgment that need not be sent, and the packet before it, which may be none.
+    ///
+    /// Linux, `cake_ack_filter`.
+    fn repeated(&self, tin: usize, index: u16, latest: TcpHeader) -> Option<(u32, u32)> {
+        if !ack_filter::triggers(&latest) {
+            return None;
+        }
+        let flow = &self.tins[tin].flows[usize::from(index)];
+        let last = self.slots[flow.last as usize].packet.flow_key();
+        let (mut search, mut before, mut place) =
+            (ack_filter::Search::new(self.ack_filter, latest), NO_SLOT, flow.first);
+        while place != flow.last {
+            let slot = &self.slots[place as usize];
+            let header = self.headers[place as usize].as_ref();
+            let own = header.filter(|_| slot.packet.flow_key() == last);
+            if let Some(found) = search.next((before, place), own) {
+                return Some(found);
+            }
+            (before, place) = (place, slot.next);
+        }
+        search.end()
+    }
+
+    /// `packet` joins the queue of its flow in tin number `tin`; which that is.
+    pub fn push(&mut self, now: Time, tin: usize, packet: &Packet) -> u16 {
         let counted = self.lengths.counted(packet.length);
         let length = packet.length + self.header;
         let place = self.occupy(Slot { packet: *packet, since: now, next: NO_SLOT, counted });
@@ -171,6 +232,7 @@ impl Cake {
         }
         at.joined(index, &mut self.random);
         self.backlogs.add(tin * FLOWS + usize::from(index), length);
+        index
     }
 
     /// While packets take more memory than they may, the first of the queue with most bytes, and its tin.
@@ -326,12 +388,35 @@ impl Cake {
         if flow.first == NO_SLOT {
             flow.last = NO_SLOT;
         }
+        let slot = *slot;
+        self.discount(tin, index, &slot);
+        Some(slot)
+    }
+    /// Takes the packet at `place`, which is not the last, out of flow `index` of `tin`, where it stands
+    /// behind that at `before`.
+    #[inline(never)]
+    fn unlink(&mut self, tin: usize, index: u16, before: u32, place: u32) -> Option<Slot> {
+        let slot = self.slots.get_mut(place as usize)?;
+        let next = std::mem::replace(&mut slot.next, self.free);
+        let slot = *slot;
+        match self.slots.get_mut(before as usize) {
+            Some(before) => before.next = next,
+            None => self.tins[tin].flows[usize::from(index)].first = next,
+        }
+        self.free = place;
+        self.discount(tin, index, &slot);
+        Some(slot)
+    }
+    /// What `slot` held, of flow `index` of `tin`, waits no longer.
+    #[expect(clippy::inline_always, reason = "a part of taking a packet")]
+    #[inline(always)]
+    fn discount(&mut self, tin: usize, index: u16, slot: &Slot) {
+        let at = &mut self.tins[tin];
         let length = slot.packet.length + self.header;
         at.backlog -= u64::from(length);
         self.held -= 1;
         self.memory_used -= memory(length);
         self.backlogs.remove(tin * FLOWS + usize::from(index), length);
-        Some(*slot)
     }
 
     /// A place for `slot`.

@@ -1,5 +1,6 @@
 //! [`Observer`]: how probes, logs and captures see what a port does without the port knowing them.
 
+use crate::packet::TcpHeader;
 use crate::port::Departure;
 use crate::queue::QueueId;
 use crate::{Color, DropCause, Packet, Time};
@@ -16,6 +17,12 @@ pub struct Place {
 /// Sees every decision of a [`Port`](crate::Port). Every method does nothing by default, and the
 /// port is compiled for each observer, so what is not watched costs nothing.
 pub trait Observer {
+    /// The TCP header of `packet`, if it has one and whoever watches knows it: nobody else sees more of a
+    /// packet than its descriptor.
+    fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
+        let _ = packet;
+        None
+    }
     /// `packet` arrived at a queue, whatever becomes of it.
     fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
         let _ = (now, place, packet);
@@ -58,6 +65,10 @@ impl Observer for () {}
 
 /// Whoever sees for somebody else.
 impl<O: Observer> Observer for &mut O {
+    #[inline]
+    fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
+        (**self).tcp_header(packet)
+    }
     #[inline]
     fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
         (**self).arrived(now, place, packet);

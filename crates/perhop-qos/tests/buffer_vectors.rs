@@ -87,6 +87,7 @@ impl Step {
             None => Ecn::NotCapable,
             Some("capable") => Ecn::Capable0,
             Some("ect1") => Ecn::Capable1,
+            Some("ce") => Ecn::CongestionExperienced,
             Some(other) => panic!("unknown ecn {other}"),
         };
         Packet { length: self.length.unwrap_or(1000), marks: ecn.into(), ..Packet::default() }

@@ -7,7 +7,7 @@ use perhop_qos::buffer::BufferConfig;
 use perhop_qos::cake::{Cake, CakeConfig};
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::{Observer, Place};
-use perhop_qos::packet::{Address, Dscp, Ecn};
+use perhop_qos::packet::{Address, Dscp, Ecn, TcpHeader};
 use perhop_qos::policy::{QueueingConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
@@ -53,11 +53,45 @@ fn pull(cake: &mut Cake, now: Time) -> Vec<Fate> {
     });
     fates
 }
-fn push(cake: &mut Cake, now: Time, tin: usize, packet: &Packet) -> Vec<Fate> {
-    cake.push(now, tin, packet);
-    std::iter::from_fn(|| cake.overflow(now))
-        .map(|(tin, packet)| Fate::Dropped(tin, packet.payload, DropCause::QueueFull))
-        .collect()
+fn push(cake: &mut Cake, now: Time, tin: usize, packet: &Packet, header: Option<TcpHeader>) -> Vec<Fate> {
+    let filtered = if cake.filters_acknowledgments() {
+        cake.push_filtered(now, tin, packet, header)
+    } else {
+        cake.push(now, tin, packet);
+        None
+    };
+    let filtered = filtered.map(|packet| Fate::Dropped(tin, packet.payload, DropCause::EarlyForced));
+    let shed = std::iter::from_fn(|| cake.overflow(now))
+        .map(|(tin, packet)| Fate::Dropped(tin, packet.payload, DropCause::QueueFull));
+    filtered.into_iter().chain(shed).collect()
+}
+
+/// Headers of TCP that differ in little, from a few numbers.
+fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
+    if length > 900 {
+        return None;
+    }
+    let kinds = [0x10u16, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x50, 0x90, 0x110, 0x11, 0x18, 0x02, 0x12];
+    let pick =
+        |of: u32, salt: u32| length.wrapping_mul(2_654_435_761).wrapping_add(salt * 40_503) >> 7 & (of - 1);
+    let mut header = TcpHeader {
+        // Numbers wrap around; some acknowledge the same as others before them.
+        acknowledgment: (number / 2 * 1000)
+            .wrapping_sub(20_000 * u32::from(flow))
+            .wrapping_sub(1000 * (pick(8, 1) / 7)),
+        flags: kinds[pick(16, 2) as usize % kinds.len()],
+        has_payload: pick(16, 3) == 0,
+        has_others: pick(32, 4) == 0,
+        timestamps: (flow % 2 == 0).then(|| (number / 3 + pick(2, 5), number / 4)),
+        ..TcpHeader::default()
+    };
+    for block in 0..pick(8, 6) / 3 {
+        let start = header.acknowledgment.wrapping_add(1000 * (1 + 2 * block));
+        // Now and then a duplicate is told.
+        let start = if pick(16, 7) == 0 { header.acknowledgment.wrapping_sub(1000) } else { start };
+        header.push_block(start, start.wrapping_add(500 * (1 + pick(2, 8))));
+    }
+    Some(header)
 }
 
 /// What a test varies, for both sides.
@@ -73,6 +107,7 @@ fn variants() -> Vec<(Value, Settings)> {
         ingress: false,
         sources: false,
         destinations: false,
+        ack_filter: None,
     };
     let diffserv4 = Settings {
         tins: vec![(1000, 1024), (16_000, 64), (2000, 512), (4000, 256)],
@@ -110,7 +145,12 @@ fn variants() -> Vec<(Value, Settings)> {
         (with(json!({"isolation": "triple-isolate", "tins": "diffserv4", "bandwidth": null})), unlimited),
         (
             with(json!({"memory-limit": "100000B", "ingress": true})),
-            Settings { memory: 100_000, ingress: true, ..besteffort },
+            Settings { memory: 100_000, ingress: true, ..besteffort.clone() },
+        ),
+        (with(json!({"ack-filter": "filter"})), Settings { ack_filter: Some(false), ..besteffort.clone() }),
+        (
+            with(json!({"ack-filter": "aggressive", "ingress": true})),
+            Settings { ack_filter: Some(true), ingress: true, ..besteffort },
         ),
     ]
 }
@@ -132,13 +172,16 @@ proptest! {
     fn does_what_the_plain_one_does(steps in steps(), (options, settings) in prop::sample::select(variants())) {
         let tins = config(&options).tins;
         let (mut cake, mut plain) = (cake(&options), Plain::new(settings, &streams()));
-        let (mut now, mut offered, mut gone) = (Time::ZERO, 0u64, 0u64);
+        let (mut now, mut offered, mut gone, mut filtered) = (Time::ZERO, 0u64, 0u64, 0);
         let ends = |fates: &[Fate]| fates.iter().filter(|fate| matches!(fate, Fate::Sent(..) | Fate::Dropped(..))).count() as u64;
         for (number, &(gap, flow, length, dscp, ecn, pulls)) in steps.iter().enumerate() {
             now += Time::from_microseconds(gap);
             let packet = packet(number as u64, flow, length, dscp, ecn);
             let tin = tins.of(packet.dscp);
-            let pushed = push(&mut cake, now, tin, &packet);
+            let header = header(flow, length, number as u32);
+            plain.headers.extend(header.map(|header| (number as u64, header)));
+            let pushed = push(&mut cake, now, tin, &packet, header);
+            filtered += pushed.iter().filter(|fate| matches!(fate, Fate::Dropped(_, _, DropCause::EarlyForced))).count();
             prop_assert_eq!(&pushed, &plain.push(now, tin, &packet));
             (offered, gone) = (offered + 1, gone + ends(&pushed));
             for _ in 0..pulls {
@@ -149,6 +192,81 @@ proptest! {
             prop_assert_eq!(offered, gone + cake.held());
             prop_assert_eq!(cake.held(), cake.iter().count() as u64);
         }
+        // COBALT drops at the head, never on arrival.
+        prop_assert!(filtered == 0 || cake.filters_acknowledgments());
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FilterCase {
+    name: String,
+    filter: String,
+    packet: Vec<Acknowledgment>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Acknowledgment {
+    number: Option<u32>,
+    #[serde(default)]
+    flags: Vec<String>,
+    #[serde(default)]
+    sack: Vec<(u32, u32)>,
+    timestamps: Option<(u32, u32)>,
+    #[serde(default)]
+    payload: bool,
+    #[serde(default)]
+    other_options: bool,
+    /// Of another connection that shares the queue.
+    #[serde(default)]
+    other: bool,
+    /// Which packet is dropped for it.
+    drops: Option<usize>,
+}
+
+impl Acknowledgment {
+    fn header(&self) -> Option<TcpHeader> {
+        let flag = |name: &String| match name.as_str() {
+            "fin" => TcpHeader::FIN,
+            "syn" => TcpHeader::SYN,
+            "ece" => TcpHeader::ECE,
+            "cwr" => TcpHeader::CWR,
+            "ae" => TcpHeader::AE,
+            other => panic!("unknown flag {other}"),
+        };
+        let mut header = TcpHeader {
+            acknowledgment: self.number?,
+            flags: self.flags.iter().fold(TcpHeader::ACK, |all, name| all | flag(name)),
+            has_payload: self.payload,
+            has_others: self.other_options,
+            timestamps: self.timestamps,
+            ..TcpHeader::default()
+        };
+        self.sack.iter().for_each(|(start, end)| header.push_block(*start, *end));
+        Some(header)
+    }
+}
+
+/// `vectors/queue/ack-filter.toml`: which packets make others needless, by hand.
+#[test]
+fn acknowledgments_are_dropped_as_worked_out() {
+    #[derive(serde::Deserialize)]
+    struct Cases {
+        case: Vec<FilterCase>,
+    }
+    let cases: Cases = toml::from_str(include_str!("../../../vectors/queue/ack-filter.toml")).unwrap();
+    for case in &cases.case {
+        // One queue for all connections.
+        let mut cake = cake(&json!({"ack-filter": case.filter, "isolation": "flowblind"}));
+        for (number, one) in case.packet.iter().enumerate() {
+            let packet = packet(number as u64, u16::from(one.other), 40, 0, Ecn::NotCapable);
+            let dropped = cake.push_filtered(Time::ZERO, 0, &packet, one.header());
+            let dropped = dropped.map(|packet| packet.payload as usize);
+            assert_eq!(dropped, one.drops, "{}: packet {number}", case.name);
+        }
+        let dropped = case.packet.iter().filter(|one| one.drops.is_some()).count();
+        assert_eq!(cake.held(), (case.packet.len() - dropped) as u64, "{}", case.name);
     }
 }
 

@@ -5,7 +5,7 @@ use perhop_measure::counters::QueueSample;
 use perhop_net::agenda::Slot;
 use perhop_net::source::{Emission, Replay, Source};
 use perhop_net::{DropPoint, DropSink};
-use perhop_qos::packet::Packet;
+use perhop_qos::packet::{Packet, TcpHeader};
 use perhop_qos::port::Peak;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
@@ -189,5 +189,8 @@ impl DropSink for Hosts {
             self.record(now, link, packet, cause, point);
         }
         self.transport.segments.release(packet);
+    }
+    fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
+        self.transport.segments.of(packet).map(|carried| carried.segment.header())
     }
 }

@@ -367,9 +367,12 @@ fn cake_is_all_of_a_port() {
         port("tc qdisc add dev eth0 root cake bandwidth 9mbit").bandwidth.map(|rate| rate.to_string()),
         Some("9Mb/s".to_owned())
     );
-    let (told, _) = read("tc qdisc add dev eth0 root cake bandwidth 10mbit ack-filter");
+    assert_eq!(cake("ack-filter")["ack-filter"], "filter");
+    assert_eq!(cake("ack-filter-aggressive")["ack-filter"], "aggressive");
+    assert!(cake("ack-filter no-ack-filter")["ack-filter"].is_null());
+    let (told, _) = read("tc qdisc add dev eth0 root cake bandwidth 10mbit autorate-ingress");
     assert_eq!(told.lines[0].state, LineState::NotModelled);
-    assert!(told.lines[0].note.as_ref().is_some_and(|note| note.contains("ack-filter")));
+    assert!(told.lines[0].note.as_ref().is_some_and(|note| note.contains("autorate-ingress")));
     let (told, _) = read(
         "tc qdisc add dev eth0 root handle 1: tbf rate 8mbit burst 15k latency 50ms\n\
          tc qdisc add dev eth0 parent 1:1 cake",

@@ -180,6 +180,8 @@ def _wred(wred: Mapping[str, Any], config: Mapping[str, Any], profile: str) -> l
     found = [basis, *lines]
     if exponent is not None and exponent != _EXPONENT:
         found.append(f"random-detect exponential-weighting-constant {exponent}")
+    if wred.get("scalable"):
+        raise InexpressibleError("scalable", "IOS marks nobody by the queue of the moment")
     if wred.get("ecn") == "mark":
         found.append("random-detect ecn")
     limit = wred.get("limit")

@@ -34,4 +34,6 @@ def discipline_of_port(cake: Mapping[str, Any], say: Say) -> str:
         say("memory-limit", "the kernel counts what its drivers take for a packet")
     words.append("wash" if cake.get("wash") else "nowash")
     words.append("ingress" if cake.get("ingress") else "egress")
+    filters = {"filter": "ack-filter", "aggressive": "ack-filter-aggressive"}
+    words.append(filters.get(str(cake.get("ack-filter") or "none"), "no-ack-filter"))
     return " ".join(words)

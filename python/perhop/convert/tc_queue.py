@@ -211,6 +211,8 @@ def _red(row: Mapping[str, Any], wred: Mapping[str, Any], rate_bps: int, say: Sa
         say(f"averaging exponent {exponent}", "no burst gives it: that of tc-red(8) is taken")
     if wred.get("above-max") == "gentle":
         say("above-max: gentle", "red drops every packet above the maximum")
+    if wred.get("scalable"):
+        say("scalable", "red marks nobody by the queue of the moment")
     ecn = " ecn" if wred.get("ecn") in ("mark", "mark-all") else ""
     return (
         f"red limit {limit} min {low} max {high} avpkt {_AVERAGE} burst {burst} "

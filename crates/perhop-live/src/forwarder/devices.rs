@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use perhop_net::{Direction, DropPoint, DropSink, Edge, Network};
 use perhop_qos::observer::PortObservers;
-use perhop_qos::packet::{Dscp, Marks, Packet};
+use perhop_qos::packet::{Dscp, Marks, Packet, TcpHeader};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 use perhop_scenario::routing::LinkId;
@@ -15,7 +15,7 @@ use super::passed::Passed;
 use super::routes::Routes;
 use super::slots::{SlotId, Slots};
 use super::totals::Totals;
-use crate::frame::{Layout, LinkLayer, Refusal, read_packet, stays_on_link};
+use crate::frame::{Layout, LinkLayer, Refusal, read_packet, read_tcp, stays_on_link};
 use crate::wire::DeviceId;
 
 /// Where the packets go that have crossed a direction.
@@ -201,6 +201,10 @@ impl Devices {
 impl DropSink for Devices {
     fn dropped(&mut self, now: Time, _: LinkId, packet: &Packet, cause: DropCause, _: DropPoint) {
         self.end(now, packet, cause);
+    }
+    fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
+        let (frame, layout) = self.slots.stored(SlotId::of(packet));
+        read_tcp(frame.get(layout.header()..)?, layout.version())
     }
 }
 

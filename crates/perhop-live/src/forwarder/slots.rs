@@ -61,6 +61,12 @@ impl Slots {
         let Held { length, layout } = self.held[slot.0 as usize];
         (&mut self.bytes[start..start + length as usize], layout)
     }
+    /// As [`frame`](Slots::frame), to be read.
+    pub(crate) fn stored(&self, slot: SlotId) -> (&[u8], Layout) {
+        let start = slot.0 as usize * self.size;
+        let Held { length, layout } = self.held[slot.0 as usize];
+        (&self.bytes[start..start + length as usize], layout)
+    }
     /// Gives `slot` back.
     #[inline]
     pub(crate) fn give_back(&mut self, slot: SlotId) {

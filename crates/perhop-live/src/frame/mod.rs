@@ -16,6 +16,7 @@ mod link_headers;
 mod mark;
 mod packet;
 mod refusal;
+mod tcp;
 mod transport;
 
 use perhop_qos::packet::Packet;
@@ -28,6 +29,7 @@ pub(crate) use link_headers::{MOST_LABELS, MOST_TAGS};
 pub(crate) use packet::read_packet;
 pub use packet::{Frame, LinkLayer};
 pub use refusal::Refusal;
+pub(crate) use tcp::read_tcp;
 pub(crate) use transport::finish_checksum;
 
 /// Parses `frame`. The packet's color is that of its codepoint; time of arrival and interface have defaults,

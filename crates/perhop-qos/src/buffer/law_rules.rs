@@ -252,6 +252,11 @@ impl MredConfig {
             return Err(ConfigError::new("law", format!("{} knows no `own` thresholds", law.name()))
                 .help("leave `law` out, and write every option"));
         }
+        if self.scalable.is_some() && law != Law::Floyd1993 {
+            let message = format!("{} marks nobody by the queue of the moment", law.name());
+            return Err(ConfigError::new("scalable", message)
+                .help("leave `scalable` out, or leave `law` out and write every option"));
+        }
         let averages = self.averages.unwrap_or_default();
         if law.averages().contains(&averages) { Ok(()) } else { Err(law.contradicted("averages")) }
     }

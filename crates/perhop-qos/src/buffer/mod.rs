@@ -34,6 +34,7 @@ mod pie_control;
 mod pie_linux;
 mod pie_rfc;
 mod rules;
+mod scalable;
 mod tail_drop;
 mod thresholds;
 mod weighted_tail_drop;
@@ -57,6 +58,7 @@ pub use mred_options::{
 };
 pub use pie::Pie;
 pub use pie_config::{PieConfig, PieDelay, PieLaw, PieSpacing};
+pub use scalable::{DepthRampConfig, ScalableConfig, ScalableMarking};
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use thresholds::{
     AboveMaxConfig, ModelConfig, OverlappedConfig, PartiallyOverlappedConfig, PrecedenceConfig,

@@ -18,9 +18,10 @@ use super::mred_config::MredConfig;
 use super::mred_options::{AfterForcedConfig, EcnConfig};
 use super::mred_profile::{HotIndex, Profile};
 use super::rules::Sparing;
+use super::scalable::Scalable;
 use crate::framing::Framing;
 use crate::packet::Ecn;
-use crate::queue::Occupancy;
+use crate::queue::{Occupancy, Stay};
 use crate::random::{Stream, Streams};
 use crate::{Color, ConfigError, DropCause, Packet, Rate, Time, Verdict};
 
@@ -54,6 +55,8 @@ pub(super) struct Cold {
     pub(super) last_length: u32,
     /// When the link finds nothing to send, and all averages begin to idle (ns-2 `queue/rio.cc`).
     pub(super) all_sent: Time,
+    /// What has added up of the likelihoods of marks for scalable senders.
+    pub(super) scalable: u64,
     pub(super) own: Option<Box<Own>>,
 }
 
@@ -88,6 +91,8 @@ pub(super) struct TestState<'s> {
 pub(super) enum Outcome {
     Keep,
     Drawn,
+    /// Marked by the queue of the moment.
+    Marked,
     /// Drawn with a probability at which nothing is marked.
     DrawnUnmarked,
     Forced,
@@ -99,6 +104,7 @@ impl Outcome {
         match self {
             Outcome::Keep => Verdict::Pass,
             Outcome::Drawn => profile.drawn(packet),
+            Outcome::Marked => Verdict::MarkCe,
             Outcome::DrawnUnmarked => Verdict::Drop(DropCause::EarlyRandom),
             Outcome::Forced if profile.ecn == EcnConfig::MarkAll && packet.marks.ecn() != Ecn::NotCapable => {
                 Verdict::MarkCe
@@ -129,7 +135,7 @@ impl MredConfig {
         let rules = self.rules()?;
         let averaging = Averaging::build(&rules, self.mean_packet_size, drain, framing)?;
         let average = averaging.average();
-        let profile = Profile::new(self, &rules, &precedences, averaging, framing);
+        let profile = Profile::new(self, &rules, &precedences, averaging, framing, self.built_scalable()?);
         let own = profile.own_curves(&rules, &precedences).map(|curves| {
             let (averages, counts) = (Default::default(), Counts::default());
             Box::new(Own { curves: Arc::new(curves), averages, counts })
@@ -140,6 +146,7 @@ impl MredConfig {
             averages: [average; Color::COUNT],
             last_length: 0,
             all_sent: QueueAverage::NOT_IDLE,
+            scalable: 0,
             own,
         };
         Ok(Mred { profile: Arc::new(profile), level: 0, hot: Counts::default(), cold: Box::new(cold) })
@@ -184,11 +191,32 @@ impl Mred {
         packet: &Packet,
         queue: &Occupancy,
     ) -> Verdict {
+        let scalable = self.profile.scalable.filter(|scalable| scalable.takes(packet));
+        if let Some(scalable) = scalable {
+            return self.test_scalable(scalable, index, average, queue).verdict(&self.profile, packet);
+        }
         let mut outcome = self.test(TestOn::Deciding, index, average, packet, queue);
         if self.cold.own.is_some() {
             outcome = self.test_own(now, index, outcome, packet, queue);
         }
         outcome.verdict(&self.profile, packet)
+    }
+
+    /// Steps 2 to 4 for a packet of a scalable sender: nothing is drawn for it, and the counts of the others
+    /// go on as if it had not come. Overload drops it as them.
+    #[inline(never)]
+    fn test_scalable(
+        &mut self,
+        scalable: Scalable,
+        index: usize,
+        average: u64,
+        queue: &Occupancy,
+    ) -> Outcome {
+        if average >= self.profile.curves.forced_from(index) {
+            return Outcome::Forced;
+        }
+        let is_marked = scalable.marks_on_arrival(queue, &mut self.cold.scalable);
+        if is_marked { Outcome::Marked } else { Outcome::Keep }
     }
 
     /// Steps 2 to 4 on one `average`.
@@ -360,7 +388,27 @@ impl BufferManager for Mred {
             self.depart(now, index, queue);
         }
     }
+    #[inline(never)] // few ask: who decides on arrival is told of departures
+    fn release(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        precedence: Color,
+        stay: Stay,
+        queue: &Occupancy,
+    ) -> Verdict {
+        self.departed(now, precedence, queue);
+        let Some(scalable) = self.profile.scalable.filter(|scalable| scalable.takes(packet)) else {
+            return Verdict::Pass;
+        };
+        let waited = now.saturating_sub(stay.since);
+        let is_marked = scalable.marks_on_departure(waited, &mut self.cold.scalable);
+        if is_marked { Verdict::MarkCe } else { Verdict::Pass }
+    }
+    fn asks_for_stays(&self) -> bool {
+        self.profile.scalable.is_some_and(|scalable| scalable.goes_by_wait())
+    }
     fn decides_on_arrival(&self) -> bool {
-        true
+        !self.asks_for_stays()
     }
 }

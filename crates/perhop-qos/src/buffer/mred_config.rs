@@ -10,6 +10,7 @@ use super::mred_options::{
     ProbabilityConfig, SparedConfig, UpdateConfig,
 };
 use super::rules::LimitTest;
+use super::scalable::{Scalable, ScalableConfig};
 use super::thresholds::{AboveMaxConfig, ModelConfig, PrecedenceConfig, ThresholdConfig};
 use crate::{ByteSize, Color, ConfigError, QueueSize, Rate};
 
@@ -63,6 +64,10 @@ pub struct MredConfig {
     pub probability: Option<ProbabilityConfig>,
     /// Whether ECN-capable packets are marked.
     pub ecn: EcnConfig,
+    /// How packets of scalable senders (L4S, DCTCP) are marked, by the queue of the moment in place of averages.
+    /// What `ecn` says is for the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scalable: Option<ScalableConfig>,
     /// What the queue holds at most, in packets or bytes whatever the thresholds count; without it,
     /// only the averages bound the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,6 +109,7 @@ impl Default for MredConfig {
             after_forced: None,
             probability: None,
             ecn: EcnConfig::default(),
+            scalable: None,
             limit: None,
             limit_counts: None,
         }
@@ -212,6 +218,15 @@ impl MredConfig {
                     .help("with several it is wred, rio-c, rio-dc or mred"))
             }
         }
+    }
+
+    /// How packets of scalable senders are marked, if they are.
+    ///
+    /// # Errors
+    /// Where a threshold is wrong in itself.
+    pub(super) fn built_scalable(&self) -> Result<Option<Scalable>, ConfigError> {
+        let built = self.scalable.as_ref().map(ScalableConfig::build).transpose();
+        built.map_err(|error| error.within("scalable"))
     }
 
     /// The drop precedences written out, if this configuration is valid.

@@ -6,6 +6,7 @@ use super::moving_average::Averaging;
 use super::mred_config::MredConfig;
 use super::mred_options::{AfterForcedConfig, Averages, DropSpacing, EcnConfig, LimitCounts};
 use super::rules::{Arithmetic, IdleBegins, IdleEnds, Lengths, LimitTest, Overflow, Rules, Sparing};
+use super::scalable::Scalable;
 use super::tail_drop::TailDrop;
 use super::thresholds::PrecedenceConfig;
 use crate::framing::Framing;
@@ -43,6 +44,8 @@ pub(super) struct Profile {
     /// A queue of so many packets is short, where such are spared.
     pub(super) short_queue: u64,
     pub(super) ecn: EcnConfig,
+    /// Whoever is marked by the queue of the moment takes no fast path.
+    pub(super) scalable: Option<Scalable>,
     /// Beyond this probability a packet that is drawn is not marked.
     pub(super) marks_up_to: f64,
     limit_counts: LimitCounts,
@@ -128,6 +131,7 @@ impl Profile {
         precedences: &[PrecedenceConfig],
         mut averaging: Averaging,
         framing: Framing,
+        scalable: Option<Scalable>,
     ) -> Profile {
         let last = precedences.len() - 1;
         let averages = config.averages.unwrap_or_default();
@@ -159,6 +163,7 @@ impl Profile {
                 || rules.idle.ends != IdleEnds::EachArrival,
             is_blind_to_last: rules.is_blind_to_last,
             ecn: config.ecn,
+            scalable,
             marks_up_to: rules.marks_up_to,
             limit_counts: rules.limit_counts,
             limit: config.limit,
@@ -193,6 +198,7 @@ impl Profile {
         let one_test = matches!(self.averages, Averages::Single | Averages::Coupled)
             && self.sparing == Sparing::Nothing
             && self.averaging.idle.begins != IdleBegins::PrecedenceGone
+            && self.scalable.is_none()
             && self.packets_per_byte.is_none()
             && self.counts_bytes.is_none();
         if !one_test || self.unit == Unit::Bytes || self.last >= HotIndex::COUNT {

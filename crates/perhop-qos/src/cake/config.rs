@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ack_filter::CakeAckFilter;
 use super::cobalt::CobaltSettings;
 use super::isolation::CakeIsolation;
 use super::length::CakeCells;
@@ -44,6 +45,9 @@ pub struct CakeConfig {
     /// Counts dropped packets as if they were sent, for a port behind the bottleneck that they have crossed.
     #[serde(skip_serializing_if = "is_false")]
     pub ingress: bool,
+    /// Which acknowledgments are dropped as a later one waits behind them that says more.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ack_filter: CakeAckFilter,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
@@ -53,6 +57,11 @@ fn is_zero(number: &u32) -> bool {
 #[allow(clippy::trivially_copy_pass_by_ref)] // as above
 fn is_false(option: &bool) -> bool {
     !*option
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as above
+fn is_default(filter: &CakeAckFilter) -> bool {
+    *filter == CakeAckFilter::None
 }
 
 impl Default for CakeConfig {
@@ -69,6 +78,7 @@ impl Default for CakeConfig {
             memory_limit: None,
             wash: false,
             ingress: false,
+            ack_filter: CakeAckFilter::None,
         }
     }
 }

@@ -6,6 +6,7 @@ mod color;
 mod marks;
 mod name_or_number;
 mod protocol;
+mod tcp;
 
 pub use address::Address;
 pub use codepoint::{Dscp, IpPrecedence};
@@ -13,6 +14,7 @@ pub use color::Color;
 pub use marks::{Ecn, Encapsulation, Ingress, InterfaceId, LinkMark, Marks};
 pub(crate) use name_or_number::TextOrNumber;
 pub use protocol::Protocol;
+pub use tcp::TcpHeader;
 
 use std::fmt;
 

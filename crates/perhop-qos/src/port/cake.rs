@@ -19,7 +19,16 @@ impl Port {
     ) {
         let Port { cake, queues, peaks, backlog, .. } = self;
         let Some(cake) = cake else { return };
-        cake.push(now, id.index(), packet);
+        if cake.filters_acknowledgments() {
+            let header = observer.tcp_header(packet);
+            if let Some(repeated) = cake.push_filtered(now, id.index(), packet, header) {
+                let place = leaves_tin(now, id.index(), &repeated, queues, peaks.as_deref_mut());
+                *backlog -= 1;
+                observer.dropped(now, Some(place), &repeated, DropCause::EarlyForced);
+            }
+        } else {
+            cake.push(now, id.index(), packet);
+        }
         while let Some((tin, packet)) = cake.overflow(now) {
             let place = leaves_tin(now, tin, &packet, queues, peaks.as_deref_mut());
             *backlog -= 1;

@@ -1,5 +1,6 @@
 //! Quantities with their units: [`Time`] (integer picoseconds), [`Rate`] (bits per second), [`PacketRate`]
-//! (packets per second), [`ByteSize`] (bytes) and [`QueueSize`] (packets or bytes).
+//! (packets per second), [`ByteSize`] (bytes), [`QueueSize`] (packets or bytes) and [`QueueDepth`]
+//! (packets, bytes or time).
 //!
 //! All are written with their unit in configuration files (`30ms`, `1.7Mb/s`, `25KiB`,
 //! `40 packets`) and refuse a bare number: `10` beside a delay is ten of what?
@@ -149,6 +150,15 @@ pub enum QueueSize {
     Packets(u64),
     /// Counted in IP bytes.
     Bytes(u64),
+}
+
+/// How deep a queue is: by what it holds, or by how long packets wait in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QueueDepth {
+    /// By what it holds.
+    Size(QueueSize),
+    /// By how long packets wait.
+    Wait(Time),
 }
 
 impl QueueSize {

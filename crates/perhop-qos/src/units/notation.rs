@@ -62,6 +62,7 @@ pub(super) const SIZE: Notation =
     Notation { what: "a size in bytes", units: SIZE_UNITS, example: "1500B, 25KiB or 64kB" };
 pub(super) const QUEUE_SIZE: &str = "a queue length";
 pub(super) const QUEUE_SIZE_EXAMPLE: &str = "40 packets, 25KiB or 64kB";
+pub(super) const QUEUE_DEPTH_EXAMPLE: &str = "40 packets, 25KiB or 1ms";
 
 /// Splits `25KiB` into its number and its unit.
 pub(super) fn split(text: &str) -> (&str, &str) {

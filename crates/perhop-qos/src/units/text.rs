@@ -7,10 +7,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::notation::{
-    PACKET_RATE, PACKET_UNITS, QUEUE_SIZE, QUEUE_SIZE_EXAMPLE, RATE, RATE_UNITS, SIZE, SIZE_UNITS, TIME,
-    TIME_UNITS, decimal, format_exact, no_number, split,
+    PACKET_RATE, PACKET_UNITS, QUEUE_DEPTH_EXAMPLE, QUEUE_SIZE, QUEUE_SIZE_EXAMPLE, RATE, RATE_UNITS, SIZE,
+    SIZE_UNITS, TIME, TIME_UNITS, decimal, format_exact, no_number, split,
 };
-use super::{ByteSize, PacketRate, QueueSize, Rate, Time};
+use super::{ByteSize, PacketRate, QueueDepth, QueueSize, Rate, Time};
 
 impl FromStr for Time {
     type Err = String;
@@ -56,6 +56,17 @@ impl FromStr for QueueSize {
             .map_err(|message| message.replace(SIZE.example, QUEUE_SIZE_EXAMPLE))
     }
 }
+impl FromStr for QueueDepth {
+    type Err = String;
+    fn from_str(text: &str) -> Result<QueueDepth, String> {
+        let (_, unit) = split(text);
+        if TIME_UNITS.iter().any(|(name, _)| *name == unit) {
+            return text.parse().map(QueueDepth::Wait);
+        }
+        let size = text.parse().map(QueueDepth::Size);
+        size.map_err(|message: String| message.replace(QUEUE_SIZE_EXAMPLE, QUEUE_DEPTH_EXAMPLE))
+    }
+}
 
 impl fmt::Display for Time {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
@@ -87,6 +98,14 @@ impl fmt::Display for QueueSize {
         match self {
             QueueSize::Packets(count) => write!(formatter, "{count} packets"),
             QueueSize::Bytes(bytes) => ByteSize(*bytes).fmt(formatter),
+        }
+    }
+}
+impl fmt::Display for QueueDepth {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            QueueDepth::Size(size) => size.fmt(formatter),
+            QueueDepth::Wait(wait) => wait.fmt(formatter),
         }
     }
 }
@@ -128,6 +147,11 @@ quantity_as_text!(
 );
 quantity_as_text!(ByteSize, SIZE.example, "A size in bytes with its unit: 1500B, 64kB (1000), 25KiB (1024)");
 quantity_as_text!(QueueSize, QUEUE_SIZE_EXAMPLE, "A queue length in packets or IP bytes: 40 packets, 25KiB");
+quantity_as_text!(
+    QueueDepth,
+    QUEUE_DEPTH_EXAMPLE,
+    "How deep a queue is, in packets, IP bytes or time: 40 packets, 25KiB, 1ms"
+);
 
 /// Reads text through `parse`; says what is missing when it meets a bare number.
 struct TextWithUnit<T> {
@@ -162,6 +186,9 @@ mod tests {
         assert_eq!("1.7Mb/s".parse(), Ok(Rate(1_700_000)));
         assert_eq!("25KiB".parse(), Ok(ByteSize(25_600)));
         assert_eq!("40 packets".parse(), Ok(QueueSize::Packets(40)));
+        assert_eq!("40 packets".parse(), Ok(QueueDepth::Size(QueueSize::Packets(40))));
+        assert_eq!("25KiB".parse(), Ok(QueueDepth::Size(QueueSize::Bytes(25_600))));
+        assert_eq!("1ms".parse(), Ok(QueueDepth::Wait(Time::from_milliseconds(1))));
         assert_eq!("25kB".parse(), Ok(QueueSize::Bytes(25_000)));
         assert_eq!("500 packets/s".parse(), Ok(PacketRate(500)));
         assert_eq!("500pps".parse(), Ok(PacketRate(500)));
@@ -176,6 +203,7 @@ mod tests {
         assert!(error("10MB/s").contains("bits per second"));
         assert!("25KB".parse::<ByteSize>().unwrap_err().contains("kB (1000) or KiB (1024)"));
         assert!("1.5 packets".parse::<QueueSize>().unwrap_err().contains("whole number"));
+        assert!("1 minute".parse::<QueueDepth>().unwrap_err().contains("25KiB or 1ms"));
         assert!("0.5ps".parse::<Time>().unwrap_err().contains("too fine"));
         assert!("20000000s".parse::<Time>().unwrap_err().contains("at most 18446744s"));
         assert!("500".parse::<PacketRate>().unwrap_err().contains("has no unit"));

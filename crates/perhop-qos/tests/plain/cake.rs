@@ -2,9 +2,9 @@
 //! looking at all, and times are signed nanoseconds as in Linux. Rates must be such that a byte takes whole
 //! nanoseconds.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use perhop_qos::packet::{Address, Ecn};
+use perhop_qos::packet::{Address, Ecn, TcpHeader};
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::{DropCause, FlowKey, Packet, Time};
 
@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     /// Whether flows of one source, or of one destination, share.
     pub(crate) sources: bool,
     pub(crate) destinations: bool,
+    /// Whether acknowledgments are filtered, and aggressively.
+    pub(crate) ack_filter: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +74,8 @@ pub(crate) struct Plain {
     failsafe: i64,
     turn: usize,
     random: Stream,
+    /// TCP headers by the numbers of packets.
+    pub(crate) headers: BTreeMap<u64, TcpHeader>,
 }
 
 /// What becomes of packets, by their numbers.
@@ -167,6 +171,65 @@ impl Cobalt {
     }
 }
 
+/// Numbers are compared modulo 2^32, so that the distance between two is less than half of that.
+fn distance(from: u32, to: u32) -> i64 {
+    let ahead = i64::from(to) - i64::from(from);
+    (ahead + (1 << 31)).rem_euclid(1 << 32) - (1 << 31)
+}
+
+/// Whether `one` says nothing that `latest` does not say: every byte that it acknowledges is acknowledged
+/// there, in one block, too.
+fn says_less(one: &TcpHeader, latest: &TcpHeader) -> bool {
+    let plain = [TcpHeader::ACK, TcpHeader::ACK | TcpHeader::ECE, TcpHeader::ACK | TcpHeader::CWR, 0xd0];
+    if !plain.contains(&one.flags) || one.has_payload || one.has_others {
+        return false;
+    }
+    if let Some((value, echo)) = one.timestamps {
+        let (new_value, new_echo) = latest.timestamps.unwrap_or((0, 0));
+        if distance(value, new_value) < 0 || distance(echo, new_echo) < 0 {
+            return false;
+        }
+    }
+    let ahead = distance(one.acknowledgment, latest.acknowledgment);
+    let is_known = |(start, end): &(u32, u32)| {
+        distance(one.acknowledgment, *start) >= 0
+            && latest
+                .blocks()
+                .iter()
+                .any(|(from, to)| distance(*from, *start) >= 0 && distance(*end, *to) >= 0)
+    };
+    let bytes = |header: &TcpHeader| {
+        header.blocks().iter().map(|(start, end)| i64::from(end.wrapping_sub(*start))).sum::<i64>()
+    };
+    let more = bytes(latest) > bytes(one) || one.blocks == 0 && latest.blocks > 0;
+    ahead >= 0 && one.blocks().iter().all(is_known) && (ahead > 0 || more)
+}
+
+/// `cake_ack_filter`: of a queue, whose last packet has just joined, which other one is dropped.
+pub(crate) fn needless(queue: &[Option<TcpHeader>], aggressive: bool) -> Option<usize> {
+    let (latest, before) = queue.split_last()?;
+    let latest = latest.as_ref()?;
+    if latest.flags & TcpHeader::ACK == 0 || latest.flags & TcpHeader::SYN != 0 {
+        return None;
+    }
+    let ecn = |header: &TcpHeader| header.flags & (TcpHeader::ECE | TcpHeader::CWR);
+    let mut first: Option<usize> = None;
+    for (number, header) in before.iter().enumerate() {
+        let Some(header) = header else { continue };
+        if first.is_some_and(|first| ecn(before[first].as_ref().unwrap()) != ecn(header)) {
+            first = None;
+        }
+        if says_less(header, latest) {
+            match first {
+                Some(first) => return Some(first),
+                None => first = Some(number),
+            }
+        }
+    }
+    let first = first.filter(|first| aggressive && first + 1 == before.len())?;
+    (ecn(before[first].as_ref()?) == ecn(latest)).then_some(first)
+}
+
 impl Plain {
     pub(crate) fn new(settings: Settings, streams: &Streams) -> Plain {
         let aim = settings.rtt_ns / 20;
@@ -177,7 +240,8 @@ impl Plain {
             Tin { target, interval, mtu_ns, ..Tin::default() }
         };
         let tins = settings.tins.iter().map(tin).collect();
-        Plain { settings, tins, next: 0, failsafe: 0, turn: 0, random: streams.stream() }
+        let (random, headers) = (streams.stream(), BTreeMap::new());
+        Plain { settings, tins, next: 0, failsafe: 0, turn: 0, random, headers }
     }
 
     fn counted(&self, packet: &Packet) -> i64 {
@@ -236,7 +300,24 @@ impl Plain {
             Set::SparseWait => at.flows[index].set = Set::Bulk,
             Set::Sparse | Set::Bulk => {}
         }
-        self.overflow(now)
+        let mut fates = self.filter(now, tin, index);
+        fates.extend(self.overflow(now));
+        fates
+    }
+
+    /// The acknowledgment that the last packet of a flow makes needless.
+    fn filter(&mut self, now: i64, tin: usize, index: usize) -> Vec<Fate> {
+        let Some(aggressive) = self.settings.ack_filter else { return Vec::new() };
+        let packets: Vec<Packet> =
+            self.tins[tin].flows[index].packets.iter().map(|(_, packet)| *packet).collect();
+        let headers: Vec<Option<TcpHeader>> =
+            packets.iter().map(|packet| self.headers.get(&packet.payload).copied()).collect();
+        let Some(gone) = needless(&headers, aggressive) else { return Vec::new() };
+        self.tins[tin].flows[index].packets.remove(gone);
+        if self.settings.ingress {
+            self.advance(now, tin, self.counted(&packets[gone]), true);
+        }
+        vec![Fate::Dropped(tin, packets[gone].payload, DropCause::EarlyForced)]
     }
 
     fn overflow(&mut self, now: i64) -> Vec<Fate> {

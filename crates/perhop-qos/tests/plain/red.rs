@@ -138,6 +138,11 @@ impl PlainRed<'_> {
         }
     }
 
+    /// The average that decides about `packet`, which finds `queue`.
+    pub(crate) fn deciding(&self, packet: &Packet, queue: &Occupancy) -> f64 {
+        self.averages.deciding(packet.color, queue)
+    }
+
     /// What becomes of `packet`, which finds `queue`; `None` where it hangs on the last digits of an average,
     /// after which the two may no longer be compared.
     pub(crate) fn arrival(&mut self, now: Time, packet: &Packet, queue: &Occupancy) -> Option<Fate> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use perhop_qos::packet::Ecn;
+use perhop_qos::packet::{Ecn, TcpHeader};
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{Flags, HEADERS, Headers, Parameters, TIMESTAMPS_OPTION};
 
@@ -98,6 +98,30 @@ impl Segment {
     /// Whether every bit of `flags` is set.
     pub fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
+    }
+    /// Its header as a queue may read it: numbers modulo 2³², timestamps in milliseconds as Linux writes them.
+    pub fn header(&self) -> TcpHeader {
+        let bits = [
+            (Flags::FIN, TcpHeader::FIN),
+            (Flags::SYN, TcpHeader::SYN),
+            (Flags::ACK, TcpHeader::ACK),
+            (Flags::ECE, TcpHeader::ECE),
+            (Flags::CWR, TcpHeader::CWR),
+            (Flags::AE, TcpHeader::AE),
+        ];
+        let milliseconds = |time: Time| (time.as_picoseconds() / 1_000_000_000) as u32;
+        let mut header = TcpHeader {
+            acknowledgment: self.acknowledgment as u32,
+            flags: bits.iter().filter(|(flag, _)| self.has(*flag)).fold(0, |all, (_, bit)| all | bit),
+            has_payload: self.length > 0,
+            has_others: self.has(Flags::SYN),
+            timestamps: self.timestamps.map(|stamps| (milliseconds(stamps.value), milliseconds(stamps.echo))),
+            ..TcpHeader::default()
+        };
+        for (start, end) in self.sack.iter() {
+            header.push_block(start as u32, end as u32);
+        }
+        header
     }
     /// Length of its IP packet, bytes, options included.
     pub fn ip_length(&self) -> u32 {

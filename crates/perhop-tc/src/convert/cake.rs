@@ -1,7 +1,7 @@
 //! CAKE: all of a port. What its keywords mean: `tc/q_cake.c:cake_parse_opt`.
 
 use perhop_qos::buffer::BufferConfig;
-use perhop_qos::cake::{CakeCells, CakeConfig, CakeIsolation, CakeTins};
+use perhop_qos::cake::{CakeAckFilter, CakeCells, CakeConfig, CakeIsolation, CakeTins};
 use perhop_qos::{ByteSize, Rate, Time};
 
 use crate::log::Log;
@@ -33,6 +33,11 @@ pub(super) fn of(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Option<Buffer
         memory_limit: options.number("memlimit").filter(|bytes| *bytes > 0).map(ByteSize::from_bytes),
         wash: options.last(&["wash", "nowash"]) == Some("wash"),
         ingress: options.last(&["ingress", "egress"]) == Some("ingress"),
+        ack_filter: match options.last(&["ack-filter", "ack-filter-aggressive", "no-ack-filter"]) {
+            Some("ack-filter") => CakeAckFilter::Filter,
+            Some("ack-filter-aggressive") => CakeAckFilter::Aggressive,
+            _ => CakeAckFilter::None,
+        },
     }))
 }
 

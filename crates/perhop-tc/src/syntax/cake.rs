@@ -31,8 +31,6 @@ pub(crate) const EXCLUSIVE: [&[&str]; 7] = [
     &["ingress", "egress"],
 ];
 
-const ACKS: &str = "all acknowledgements stay: queues of perhop read no TCP header";
-
 const CAKE: &[Opt] = &[
     Opt::new(&["bandwidth"], Rate, "unlimited (cake_init)"),
     flag(&["unlimited"], "on (cake_init)"),
@@ -65,8 +63,8 @@ const CAKE: &[Opt] = &[
     flag(&["nowash"], "on (cake_init)"),
     flag(&["split-gso"], "on (cake_init)").effect(Irrelevant("packets of perhop are not joined")),
     flag(&["no-split-gso"], "off").effect(Irrelevant("packets of perhop are not joined")),
-    flag(&["ack-filter"], "off").effect(NotModelled(ACKS)),
-    flag(&["ack-filter-aggressive"], "off").effect(NotModelled(ACKS)),
+    flag(&["ack-filter"], "off"),
+    flag(&["ack-filter-aggressive"], "off"),
     flag(&["no-ack-filter"], "on (cake_init)"),
     flag(&["raw"], "on: the frame as the device has it"),
     Opt::new(&["overhead"], Signed, "0"),

@@ -1,0 +1,132 @@
+//! Which acknowledgments say nothing that a later one does not say as well (facts of `sch_cake.c` of Linux 6.1,
+//! `cake_ack_filter`).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::packet::TcpHeader;
+
+/// Which acknowledgments are dropped for a later one of their connection that waits behind them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CakeAckFilter {
+    /// None.
+    #[default]
+    None,
+    /// Of those that repeat less than the latest, the first, where there are two of them (`ack-filter`).
+    Filter,
+    /// Also where there is one, next before the latest (`ack-filter-aggressive`).
+    Aggressive,
+}
+
+/// All flags but the two of ECN, which are compared.
+const OTHER_FLAGS: u16 = 0xfff & !ECN;
+const ECN: u16 = TcpHeader::ECE | TcpHeader::CWR;
+
+/// RFC 9293 §3.4: numbers are compared modulo 2³².
+fn is_after(one: u32, other: u32) -> bool {
+    (one.wrapping_sub(other)).cast_signed() > 0
+}
+
+/// Whether packets before `latest`, which has joined, are looked at.
+pub(super) fn triggers(latest: &TcpHeader) -> bool {
+    latest.flags & (TcpHeader::ACK | TcpHeader::SYN) == TcpHeader::ACK
+}
+
+/// Whether `earlier`, of the same connection, says nothing that `latest` does not say, but for ECN.
+fn repeats_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
+    // Nothing but ACK may be set; data, and options that mean something else, are kept.
+    if earlier.flags & OTHER_FLAGS != TcpHeader::ACK || earlier.has_payload || earlier.has_others {
+        return false;
+    }
+    // `cake_tcph_may_drop`: timestamps may not go back. Where the latest has none, they count as 0.
+    let (value, echo) = latest.timestamps.unwrap_or_default();
+    if earlier.timestamps.is_some_and(|(own, echoed)| is_after(own, value) || is_after(echoed, echo)) {
+        return false;
+    }
+    if is_after(earlier.acknowledgment, latest.acknowledgment) {
+        return false;
+    }
+    match selective(earlier, latest) {
+        Selective::Other => false,
+        Selective::Same => earlier.acknowledgment != latest.acknowledgment,
+        Selective::Less => true,
+    }
+}
+
+/// What an acknowledgment says beyond its number, beside a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Selective {
+    /// Something that the later one does not say.
+    Other,
+    /// As much.
+    Same,
+    Less,
+}
+
+/// `cake_tcph_sack_compare`.
+fn selective(earlier: &TcpHeader, latest: &TcpHeader) -> Selective {
+    let (own, others) = (earlier.blocks(), latest.blocks());
+    match (own.is_empty(), others.is_empty()) {
+        (true, true) => return Selective::Same,
+        (true, false) => return Selective::Less,
+        (false, true) => return Selective::Other,
+        (false, false) => {}
+    }
+    let is_covered = |&(start, end): &(u32, u32)| {
+        // A block below the acknowledgment tells of a duplicate (RFC 2883): such are always kept.
+        !is_after(earlier.acknowledgment, start)
+            && others.iter().any(|other| !is_after(other.0, start) && !is_after(end, other.1))
+    };
+    let bytes = |blocks: &[(u32, u32)]| {
+        blocks.iter().fold(0u32, |sum, (start, end)| sum.wrapping_add(end.wrapping_sub(*start)))
+    };
+    if !own.iter().all(is_covered) {
+        Selective::Other
+    } else if bytes(others) > bytes(own) {
+        Selective::Less
+    } else {
+        Selective::Same
+    }
+}
+
+/// Looks at the packets of a queue from its head on, before one that has joined at its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search<T> {
+    is_aggressive: bool,
+    latest: TcpHeader,
+    /// The first that may be dropped, with its ECN flags.
+    found: Option<(T, u16)>,
+    /// Whether that is the last one looked at.
+    is_last: bool,
+}
+
+impl<T: Copy> Search<T> {
+    pub(super) fn new(filter: CakeAckFilter, latest: TcpHeader) -> Search<T> {
+        let is_aggressive = filter == CakeAckFilter::Aggressive;
+        Search { is_aggressive, latest, found: None, is_last: false }
+    }
+    /// The next packet, at `place`, with the header of a packet of the same connection, or something else.
+    /// Returns which is dropped, once that is known.
+    pub(super) fn next(&mut self, place: T, header: Option<&TcpHeader>) -> Option<T> {
+        self.is_last = false;
+        let earlier = header?;
+        let ecn = earlier.flags & ECN;
+        // Where the flags change, the one before them is kept: nobody else says what it said.
+        self.found = self.found.filter(|(_, flags)| *flags == ecn);
+        if !repeats_less(earlier, &self.latest) {
+            return None;
+        }
+        if let Some((first, _)) = self.found {
+            return Some(first);
+        }
+        self.found = Some((place, ecn));
+        self.is_last = true;
+        None
+    }
+    /// All have been looked at: which is dropped after all.
+    pub(super) fn end(self) -> Option<T> {
+        let (place, flags) = self.found?;
+        (self.is_aggressive && self.is_last && flags == self.latest.flags & ECN).then_some(place)
+    }
+}
