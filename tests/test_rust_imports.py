@@ -12,9 +12,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from rust_imports import circles
 
 # Circles that are left, by the first of their files: each is to be cut, and none may be added.
-LEFT = (
-    "crates/perhop-sim/src/tcp/linux/acknowledged.rs",
-)
+LEFT = ("crates/perhop-sim/src/tcp/linux/acknowledged.rs",)
 
 
 def test_no_other_file_of_the_workspace_is_in_a_circle() -> None:

@@ -82,7 +82,7 @@ fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
         flags: kinds[pick(16, 2) as usize % kinds.len()],
         has_payload: pick(16, 3) == 0,
         has_others: pick(32, 4) == 0,
-        timestamps: (flow % 2 == 0).then(|| (number / 3 + pick(2, 5), number / 4)),
+        timestamps: flow.is_multiple_of(2).then(|| (number / 3 + pick(2, 5), number / 4)),
         ..TcpHeader::default()
     };
     for block in 0..pick(8, 6) / 3 {

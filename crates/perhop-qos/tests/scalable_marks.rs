@@ -1,5 +1,6 @@
-//! Marks for scalable senders beside RED, held to a plain model: Floyd and Jacobson's decisions for all others,
-//! who do not notice them, and RFC 8257's threshold or RFC 9332's ramp for themselves, in floating point.
+//! Marks for scalable senders beside RED, held to a plain model: Floyd and Jacobson's decisions for all
+//! others, who do not notice them, and RFC 8257's threshold or RFC 9332's ramp for themselves, in floating
+//! point.
 
 mod plain;
 mod traffic;
@@ -183,7 +184,7 @@ proptest! {
     }
 }
 
-fn refused(scalable: Value, law: Option<&str>) -> String {
+fn refused(scalable: &Value, law: Option<&str>) -> String {
     let mut config = json!({"red": {
         "precedences": [{"min": "5KiB", "max": "15KiB", "max-probability": 0.1}], "scalable": scalable,
     }});
@@ -198,17 +199,17 @@ fn refused(scalable: Value, law: Option<&str>) -> String {
 fn a_wrong_ramp_is_refused() {
     let ramp = |width: &str| json!({"mark": {"ramp": {"from": "8 packets", "width": width}}});
     assert_eq!(
-        refused(ramp("1ms"), None),
+        refused(&ramp("1ms"), None),
         "red.scalable.mark.ramp.width: a ramp is in packets, in bytes or in time (write both as `8 packets`)"
     );
     assert_eq!(
-        refused(ramp("0 packets"), None),
+        refused(&ramp("0 packets"), None),
         "red.scalable.mark.ramp.width: a ramp of no width is a step (write mark: {step: 8 packets})"
     );
 }
 
 #[test]
 fn an_implementation_without_it_is_no_law_for_it() {
-    let error = refused(json!({"mark": {"step": "1ms"}}), Some("linux-red"));
+    let error = refused(&json!({"mark": {"step": "1ms"}}), Some("linux-red"));
     assert!(error.starts_with("red.scalable: linux-red marks nobody by the queue of the moment"), "{error}");
 }

@@ -122,8 +122,8 @@ impl Seen {
     }
 }
 
-/// The analysis has an acknowledgment for each packet; here one answers two, so that each flow may be a packet
-/// further above, and is a packet or two further below when it hears of the mark.
+/// The analysis has an acknowledgment for each packet; here one answers two, so that each flow may be a
+/// packet further above, and is a packet or two further below when it hears of the mark.
 #[test]
 fn dctcp_swings_between_the_bounds_of_its_analysis() {
     let threshold = 20.0;

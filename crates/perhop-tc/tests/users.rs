@@ -1,6 +1,7 @@
 //! Files as users have them: scripts of SQM and wondershaper, saved output of `show`, and common mistakes.
 //!
-//! What tc and the kernel say of them was tried with iproute2 6.1 on Linux 6.1 (htb, tbf, pfifo, ingress, u32).
+//! What tc and the kernel say of them was tried with iproute2 6.1 on Linux 6.1 (htb, tbf, pfifo, ingress,
+//! u32).
 
 use perhop_lint::LineState;
 use perhop_tc::{Configuration, Router, convert, is_configuration, parse};

@@ -64,8 +64,8 @@ pub struct MredConfig {
     pub probability: Option<ProbabilityConfig>,
     /// Whether ECN-capable packets are marked.
     pub ecn: EcnConfig,
-    /// How packets of scalable senders (L4S, DCTCP) are marked, by the queue of the moment in place of averages.
-    /// What `ecn` says is for the others.
+    /// How packets of scalable senders (L4S, DCTCP) are marked, by the queue of the moment in place of
+    /// averages. What `ecn` says is for the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scalable: Option<ScalableConfig>,
     /// What the queue holds at most, in packets or bytes whatever the thresholds count; without it,

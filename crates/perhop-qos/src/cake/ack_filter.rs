@@ -1,5 +1,5 @@
-//! Which acknowledgments say nothing that a later one does not say as well (facts of `sch_cake.c` of Linux 6.1,
-//! `cake_ack_filter`).
+//! Which acknowledgments say nothing that a later one does not say as well (facts of `sch_cake.c` of Linux
+//! 6.1, `cake_ack_filter`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

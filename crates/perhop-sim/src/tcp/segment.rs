@@ -99,7 +99,8 @@ impl Segment {
     pub fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
     }
-    /// Its header as a queue may read it: numbers modulo 2³², timestamps in milliseconds as Linux writes them.
+    /// Its header as a queue may read it: numbers modulo 2³², timestamps in milliseconds as Linux writes
+    /// them.
     pub fn header(&self) -> TcpHeader {
         let bits = [
             (Flags::FIN, TcpHeader::FIN),

@@ -24,7 +24,8 @@ pub(crate) fn owner(kernel: &Kernel, device: usize, parent: Option<u32>) -> Opti
 
 /// Whether a discipline has filters; what it does with them is said where perhop does not.
 ///
-/// Of cake the conversion says it. Linux: `tcf_block` of its `Qdisc_class_ops` (`__tcf_qdisc_find` and `__tcf_qdisc_cl_find` of `cls_api.c`).
+/// Of cake the conversion says it. Linux: `tcf_block` of its `Qdisc_class_ops` (`__tcf_qdisc_find` and
+/// `__tcf_qdisc_cl_find` of `cls_api.c`).
 pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index): (usize, usize)) -> bool {
     let kind = kernel.devices[device].qdiscs[index].kind;
     match kind.name {

@@ -1,7 +1,8 @@
 //! TCP Prague: scalable congestion control for the Internet (RFC 9331 §4), as `tcp_prague.c` of
 //! L4STeam/linux does it with a window.
 //!
-//! Departs from it: windows below four segments are not controlled by their rate, nor with shorter segments;
+//! Departs from it: windows below four segments are not controlled by their rate, nor with shorter segments,
+//! so that the window with its fraction does not fall below what is sent at least;
 //! a mark ends slow start also where its acknowledgment delivers unmarked segments, which undoes the first
 //! halving there; the pace does not swing by 3 %.
 
@@ -79,12 +80,17 @@ impl Prague {
             return;
         }
         self.reduced = now;
-        self.window -= self.window * self.alpha / 2.0;
+        self.shrink_to(self.window - self.window * self.alpha / 2.0);
+    }
+    /// To `window` segments, but not below what is sent at least: marks of what cannot be sent slower would
+    /// let it shrink without end, and growth is by the part of a window that is acknowledged.
+    fn shrink_to(&mut self, window: f64) {
+        self.window = window.max(f64::from(LEAST_WINDOW));
     }
     /// `prague_enter_loss`: half, also after a timeout.
     pub(super) fn on_loss(&mut self, window: u32) {
         self.window_at_loss = f64::from(window);
-        self.window /= 2.0;
+        self.shrink_to(self.window / 2.0);
         self.in_loss = true;
     }
     /// `prague_cwnd_undo`: there was no loss.
@@ -142,7 +148,7 @@ impl LinuxSender {
     fn grow_prague(&mut self, stream: &Sender, prague: &mut Prague, ack: &Ack, delivered: u32) {
         if ack.marks > 0 {
             if !std::mem::replace(&mut prague.has_seen_mark, true) {
-                prague.window /= 2.0;
+                prague.shrink_to(prague.window / 2.0);
             }
             self.threshold = self.threshold.min(self.window);
         }
@@ -170,5 +176,25 @@ impl LinuxSender {
         } else if self.window < whole {
             self.window += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every segment is marked for a thousand round trips: the window is the least, and what grows by a
+    /// whole window of unmarked segments is one segment.
+    #[test]
+    fn marks_without_end_leave_a_window_that_grows_by_a_segment() {
+        let mut prague = Prague { alpha: 1.0, ..Prague::new(40.0, 0) };
+        for round in 0..1000 {
+            prague.on_marks(round * 25_000, false);
+        }
+        assert_eq!(prague.window, 2.0);
+        prague.window += 2.0 * prague.increase(0) / prague.window;
+        assert_eq!(prague.window, 3.0);
+        prague.on_loss(3);
+        assert_eq!(prague.window, 2.0, "after a loss, too");
     }
 }
