@@ -303,7 +303,7 @@ def test_dualpi2_is_that_of_linux(tmp_path: Path) -> None:
 
 def test_cake_is_the_root_of_its_interface(tmp_path: Path) -> None:
     for cake, command, differences in (
-        ({}, "cake unlimited diffserv3 triple-isolate rtt 100000us noatm nowash egress", 0),
+        ({}, "cake unlimited diffserv3 triple-isolate rtt 100000us noatm nowash egress no-ack-filter", 0),
         (
             {
                 "bandwidth": "19Mb/s", "tins": "diffserv4", "isolation": "dual-srchost", "rtt": "30ms",

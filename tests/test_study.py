@@ -274,10 +274,10 @@ def test_studies_saved_before_parts_and_errors_are_read(perhop: Command, study: 
         require(Path("study.json"), found, stored._SHAPE)
 
 
-def test_rows_that_differ_in_their_run_are_one_figure(perhop: Command, study: Path) -> None:
+def test_rows_that_differ_in_their_repetition_are_one_figure(perhop: Command, study: Path) -> None:
     """The mean of 49 and 53 is 51 %, of which 1 % is less than what is between it and 50, and 2 % is more."""
     (study / "reference" / "slow.csv").write_text(
-        "table,load,metric,value,unit,run\n1,light,dropped_percent,0,%,1\n"
+        "table,load,metric,value,unit,repetition\n1,light,dropped_percent,0,%,1\n"
         "1,heavy,dropped_percent,49,%,1\n1,heavy,dropped_percent,53,%,2\n1,heavy,delivered,1234,packets,1\n"
     )
     definition = study / "study.toml"

@@ -34,8 +34,8 @@ _FILE = "study.toml"
 _NOT_CASE = ("table", "metric", "value", "unit")
 # How exactly a value can be read off a chart; a file of printed figures has no such column.
 _READING = "reading_error"
-# Rows that are alike but for it are runs, whose mean is the published figure.
-_RUN = "run"
+# Rows that are alike but for it are of one case: their mean is the published figure.
+_REPETITION = "repetition"
 
 
 def identifiers() -> list[str]:
@@ -246,7 +246,7 @@ def _published(file: Path) -> list[Published]:
 def _rows(file: Path) -> list[Published]:
     with file.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
-        not_case = (*_NOT_CASE, _READING, _RUN)
+        not_case = (*_NOT_CASE, _READING, _REPETITION)
         missing = [name for name in _NOT_CASE if name not in (rows.fieldnames or [])]
         if missing:
             raise InvalidInputError(f"`{file}`: missing columns: {', '.join(missing)}")
@@ -261,7 +261,7 @@ def _rows(file: Path) -> list[Published]:
             )
             for row in rows
         ]
-    return _means(published) if _RUN in (rows.fieldnames or []) else published
+    return _means(published) if _REPETITION in (rows.fieldnames or []) else published
 
 
 def _means(runs: list[Published]) -> list[Published]:

@@ -54,7 +54,10 @@ impl<'a> Builder<'a> {
                 parameters,
                 plan,
                 application: application.0,
-                is_watched: config.source.connections() > 1 || application.0 != Application::Plan,
+                // What leaves in a burst depends on when the connection is asked.
+                is_watched: config.source.connections() > 1
+                    || application.0 != Application::Plan
+                    || parameters.segmentation_offload.is_some(),
                 stops: config.stop.unwrap_or(Time::MAX),
                 stream: streams.child("session").stream(),
                 slot,
