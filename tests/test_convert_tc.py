@@ -311,7 +311,7 @@ def test_cake_is_the_root_of_its_interface(tmp_path: Path) -> None:
                 "wash": True, "ingress": True,
             },
             "cake bandwidth 19000000bit diffserv4 dual-srchost rtt 30000us overhead -4 mpu 64 ptm "
-            "memlimit 4194304 wash ingress",
+            "memlimit 4194304 wash ingress no-ack-filter",
             1,
         ),
     ):  # fmt: skip
