@@ -3,8 +3,7 @@
 //!
 //! Packets are sorted into tins by their codepoints, and in each tin into the queues of their flows. A
 //! virtual clock says when the next packet may be sent, the clocks of the tins which tin it is taken from; in
-//! the tin flows take turns, and `Cobalt` drops or marks what has waited for long at the
-//! head of a queue.
+//! the tin flows take turns, and `Cobalt` drops or marks what has waited for long at the head of a queue.
 
 mod ack_filter;
 mod backlogs;

@@ -181,7 +181,8 @@ proptest! {
             let header = header(flow, length, number as u32);
             plain.headers.extend(header.map(|header| (number as u64, header)));
             let pushed = push(&mut cake, now, tin, &packet, header);
-            filtered += pushed.iter().filter(|fate| matches!(fate, Fate::Dropped(_, _, DropCause::EarlyForced))).count();
+            let is_filtered = |fate: &&Fate| matches!(fate, Fate::Dropped(_, _, DropCause::EarlyForced));
+            filtered += pushed.iter().filter(is_filtered).count();
             prop_assert_eq!(&pushed, &plain.push(now, tin, &packet));
             (offered, gone) = (offered + 1, gone + ends(&pushed));
             for _ in 0..pulls {

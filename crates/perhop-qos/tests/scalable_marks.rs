@@ -138,7 +138,8 @@ proptest! {
                 }
                 let (packet, since) = queue.packets.remove(0);
                 let held = queue.occupancy();
-                let verdict = found.release(now, &packet, packet.color, Stay { since, ..Stay::default() }, &held);
+                let stay = Stay { since, ..Stay::default() };
+                let verdict = found.release(now, &packet, packet.color, stay, &held);
                 others.averages.departure(now, &packet, &held);
                 let expected = plain.unit == "time" && plain.takes(&packet) && {
                     let waited = (now - since).as_picoseconds() as f64 / 2e8;

@@ -13,8 +13,10 @@ fn scenario(filter: &str) -> Value {
         "perhop": 1, "name": "asymmetric", "duration": "30s", "hosts": {"server": {}, "home": {}},
         "routers": {"edge": {}},
         "links": [
-            {"between": ["server", "edge"], "rate": "50Mb/s", "delay": "10ms", "interfaces": {"server": {"output": "down"}}},
-            {"between": ["edge", "home"], "rate": "100Mb/s", "delay": "1ms", "interfaces": {"home": {"output": "up"}}},
+            {"between": ["server", "edge"], "rate": "50Mb/s", "delay": "10ms",
+             "interfaces": {"server": {"output": "down"}}},
+            {"between": ["edge", "home"], "rate": "100Mb/s", "delay": "1ms",
+             "interfaces": {"home": {"output": "up"}}},
         ],
         "policies": {
             "down": {"queueing": {"classes": [{"name": "all", "buffer": {"codel": {"law": "linux"}}}]}},

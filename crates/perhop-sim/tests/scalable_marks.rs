@@ -94,7 +94,8 @@ fn run(congestion: &str, scalable: &Value, count: u64) -> Seen {
     let scenario = json!({
         "perhop": 1, "name": "step", "duration": "15s", "hosts": {"h": {}, "c": {}}, "routers": {"r": {}},
         "links": [
-            {"between": ["r", "c"], "rate": "50Mb/s", "delay": "4ms", "interfaces": {"r": {"output": "queue"}}},
+            {"between": ["r", "c"], "rate": "50Mb/s", "delay": "4ms",
+             "interfaces": {"r": {"output": "queue"}}},
             {"between": ["h", "r"], "rate": "10Gb/s", "delay": "1ms"},
         ],
         "policies": {"queue": {"queueing": {"classes": [{"name": "all", "buffer": {"red": red}}]}}},

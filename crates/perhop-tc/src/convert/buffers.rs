@@ -104,42 +104,44 @@ fn fq_codel(options: &Options, device: &Device) -> BufferConfig {
     })
 }
 
+/// A gain of PIE, which tc counts in sixteenths.
+fn sixteenths(options: &Options, name: &str, usual: f64) -> f64 {
+    options.number(name).map_or(usual, |number| number as f64 / 16.0)
+}
+/// What PIE does to ECN-capable packets: nothing unless it is told to.
+fn marks_early(options: &Options) -> EcnConfig {
+    match ecn(options, EcnMarking::Ignore) {
+        EcnMarking::Mark => EcnConfig::Mark,
+        EcnMarking::Ignore => EcnConfig::Ignore,
+    }
+}
+
 fn pie(options: &Options) -> BufferConfig {
     let usual = PieConfig::default();
-    let sixteenths = |name: &str, usual| options.number(name).map_or(usual, |number| number as f64 / 16.0);
     BufferConfig::Pie(PieConfig {
         law: PieLaw::Linux,
         target: options.time("target").unwrap_or(usual.target),
         update_interval: options.time("tupdate").unwrap_or(usual.update_interval),
-        alpha: sixteenths("alpha", usual.alpha),
-        beta: sixteenths("beta", usual.beta),
+        alpha: sixteenths(options, "alpha", usual.alpha),
+        beta: sixteenths(options, "beta", usual.beta),
         limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
-        ecn: if ecn(options, EcnMarking::Ignore) == EcnMarking::Mark {
-            EcnConfig::Mark
-        } else {
-            EcnConfig::Ignore
-        },
+        ecn: marks_early(options),
         ..usual
     })
 }
 
 fn fq_pie(options: &Options, device: &Device) -> BufferConfig {
     let usual = FqPieConfig::default();
-    let sixteenths = |name: &str, usual| options.number(name).map_or(usual, |number| number as f64 / 16.0);
     BufferConfig::FqPie(FqPieConfig {
         law: PieLaw::Linux,
         target: options.time("target").unwrap_or(usual.target),
         update_interval: options.time("tupdate").unwrap_or(usual.update_interval),
-        alpha: sixteenths("alpha", usual.alpha),
-        beta: sixteenths("beta", usual.beta),
+        alpha: sixteenths(options, "alpha", usual.alpha),
+        beta: sixteenths(options, "beta", usual.beta),
         flows: options.number("flows").map_or(usual.flows, |flows| flows.min(65_535) as u16),
         quantum: ByteSize::from_bytes(options.number("quantum").unwrap_or_else(|| device.frame())),
         limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
-        ecn: if ecn(options, EcnMarking::Ignore) == EcnMarking::Mark {
-            EcnConfig::Mark
-        } else {
-            EcnConfig::Ignore
-        },
+        ecn: marks_early(options),
         // `ecn_prob`: percent.
         mark_up_to: options.number("ecn_prob").map_or(usual.mark_up_to, |percent| percent as f64 / 100.0),
         ..usual
