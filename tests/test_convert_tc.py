@@ -21,7 +21,6 @@ from conftest import ROOT, Command
 from perhop import convert
 from perhop.convert.policies import read_source
 from perhop.convert.tc_match import blocks
-from perhop.convert.tc_queue import burst_of, discipline, exponent_of
 from test_convert import WITH_POLICIES, _packet, _said, holds
 
 # Two classes by codepoint and the rest, without a discipline that small kernels lack.
@@ -176,66 +175,6 @@ def test_nearly_all_conditions_are_filters() -> None:
     assert (ports, said) >= (70, 65)
 
 
-def test_a_burst_gives_the_weight_of_the_average() -> None:
-    # tc-red(8): burst 20 and a minimum of 30 packets of 1000 bytes cannot be; 55 give 2^-6 or less.
-    assert exponent_of(20, 30_000, 1000) is None
-    for exponent in range(3, 12):
-        burst = burst_of(exponent, 20_000, 1000)
-        assert burst is not None
-        assert exponent_of(burst, 20_000, 1000) == exponent
-        assert exponent_of(burst - 1, 20_000, 1000) in {None, exponent - 1}
-
-
-@pytest.mark.parametrize(
-    ("buffer", "expected", "said"),
-    [
-        ({"codel": {"law": "linux"}}, "codel limit 1000 target 5000us interval 100000us noecn", []),
-        (
-            {"codel": {"limit": "30kB", "ecn": "mark", "ce-threshold": {"wait": "1ms", "of": "ect1"}}},
-            "codel limit 30 target 5000us interval 100000us ecn ce_threshold 1000us",
-            ["limit of 30000 bytes", "CoDel of RFC 8289", "ce-threshold of ECT(1)"],
-        ),
-        (
-            {
-                "fq-codel": {
-                    "law": "linux",
-                    "flows": 64,
-                    "drop-batch": 8,
-                    "target": "2.5ms",
-                    "interval": "50ms",
-                }
-            },
-            "fq_codel limit 10240 flows 64 quantum 1514 drop_batch 8 target 2500us interval 50000us ecn",
-            [],
-        ),
-        (
-            {"fq-codel": {"law": "linux", "ce-threshold": {"wait": "1ms", "of": "ect1"}, "mtu": "9kB"}},
-            "fq_codel limit 10240 flows 1024 quantum 1514 target 5000us interval 100000us ecn"
-            " ce_threshold 1000us ce_threshold_selector 0x1/0x3",
-            ["mtu: 9kB"],
-        ),
-        (
-            {"fq-pie": {"law": "linux", "flows": 64, "ecn": "mark", "mark-up-to": 0.2}},
-            "fq_pie limit 10240 target 15000us tupdate 15000us alpha 2 beta 20 ecn"
-            " flows 64 quantum 1514 ecn_prob 20",
-            [],
-        ),
-        (
-            {"fq-pie": {"quantum": "300B"}},
-            "fq_pie limit 10240 target 15000us tupdate 15000us alpha 2 beta 20 noecn"
-            " flows 1024 quantum 300 ecn_prob 10",
-            ["law: rfc"],
-        ),
-    ],
-)
-def test_waits_are_controlled_by_linux_as_well(
-    buffer: dict[str, Any], expected: str, said: list[str]
-) -> None:
-    found: list[str] = []
-    assert discipline({"buffer": buffer}, 10**6, lambda construct, _: found.append(construct)) == expected
-    assert found == said
-
-
 def test_tc_by_hand(policy: Path) -> None:
     # 2 Mb/s of 10 and a hundredth for the class without a minimum; quanta 3 : 1.
     converted = convert.convert(policy, to="tc", rate="10Mb/s")
@@ -256,72 +195,6 @@ def test_tc_by_hand(policy: Path) -> None:
     said = {(remark.construct, remark.where.rpartition(" ")[2]) for remark in converted.remarks}
     assert ("limit of 1000000 b/s", "voice") in said
     assert any(construct.startswith("excess of a three-parameter") for construct, _ in said)
-
-
-def test_pie_is_that_of_linux(tmp_path: Path) -> None:
-    for pie, command, differences in (
-        (
-            {"law": "linux", "target": "20ms", "ecn": "mark"},
-            "pie limit 1000 target 20000us tupdate 15000us alpha 2 beta 20 ecn",
-            0,
-        ),
-        (
-            {"alpha": 0.25, "update-interval": "30ms", "limit": "9kB"},
-            "pie limit 9 target 15000us tupdate 30000us alpha 4 beta 20 noecn",
-            2,
-        ),
-    ):
-        queueing = {"classes": [{"name": "all", "buffer": {"pie": pie}}]}
-        file = tmp_path / "policy.yaml"
-        file.write_text(json.dumps({"policies": {"one": {"queueing": queueing}}}))
-        converted = convert.convert(file, to="tc", rate="10Mb/s")
-        assert command in converted.text, converted.text
-        assert len([one for one in converted.remarks if "pie" in str(one)]) == differences
-
-
-def test_dualpi2_is_that_of_linux(tmp_path: Path) -> None:
-    for dual, command, differences in (
-        ({"law": "linux"}, "dualpi2 limit 10000 target 15000us tupdate 16000us coupling_factor 2", 1),
-        (
-            {"native": {"step": "2ms"}},
-            "dualpi2 limit 312 target 15000us tupdate 16000us coupling_factor 2 step_thresh 2000us",
-            3,
-        ),
-        (
-            {"law": "linux", "queues": "one", "min-qlen-step": 2},
-            "dualpi2 limit 10000 target 15000us tupdate 16000us coupling_factor 2 min_qlen_step 2",
-            2,
-        ),
-    ):
-        queueing = {"classes": [{"name": "all", "buffer": {"dualpi2": dual}}]}
-        file = tmp_path / "policy.yaml"
-        file.write_text(json.dumps({"policies": {"one": {"queueing": queueing}}}))
-        converted = convert.convert(file, to="tc", rate="10Mb/s")
-        assert command in converted.text, converted.text
-        assert len(converted.remarks) == differences, converted.remarks
-
-
-def test_cake_is_the_root_of_its_interface(tmp_path: Path) -> None:
-    for cake, command, differences in (
-        ({}, "cake unlimited diffserv3 triple-isolate rtt 100000us noatm nowash egress no-ack-filter", 0),
-        (
-            {
-                "bandwidth": "19Mb/s", "tins": "diffserv4", "isolation": "dual-srchost", "rtt": "30ms",
-                "overhead": -4, "mpu": 64, "cells": "ptm", "memory-limit": "4MiB",
-                "wash": True, "ingress": True,
-            },
-            "cake bandwidth 19000000bit diffserv4 dual-srchost rtt 30000us overhead -4 mpu 64 ptm "
-            "memlimit 4194304 wash ingress no-ack-filter",
-            1,
-        ),
-    ):  # fmt: skip
-        queueing = {"classes": [{"name": "all", "buffer": {"cake": cake}}]}
-        file = tmp_path / "policy.yaml"
-        file.write_text(json.dumps({"policies": {"one": {"queueing": queueing}}}))
-        converted = convert.convert(file, to="tc", rate="20Mb/s")
-        assert f"root handle 1: {command}\n" in converted.text, converted.text
-        assert "htb" not in converted.text
-        assert len(converted.remarks) == differences, converted.remarks
 
 
 def test_what_linux_does_not_have_is_listed(perhop: Command) -> None:
