@@ -83,7 +83,7 @@ def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     verdicts = {claim["id"].partition(".")[2]: claim["verdict"] for claim in ended.json()["claims"]}
     assert verdicts == VERDICTS
     missed = [one["case"] for one in ended.json()["figures"] if one["verdict"] == "differs"]
-    assert len(missed) == 10 and all(one["flows"].endswith("-plain") for one in missed)
+    assert len(missed) == 9 and sum(one["flows"].endswith("-plain") for one in missed) == 8
     readme = (ROOT / "studies" / "linux-aqm" / "README.md").read_text()
     for line in (tmp_path / "results" / "linux-aqm" / "report.md").read_text().splitlines()[4:]:
         assert line in readme.splitlines(), "run `make quote-reports`"

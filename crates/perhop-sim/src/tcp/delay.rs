@@ -126,7 +126,7 @@ impl AdaptiveDelay {
 
     /// Data in order arrived, and `unacknowledged` bytes await acknowledgment.
     pub(super) fn in_order(&mut self, now: Time, unacknowledged: u64, pending: Time) -> When {
-        if unacknowledged > self.largest || self.takes_quick() {
+        if unacknowledged > self.largest || self.is_quick() {
             return When::Now;
         }
         let arrival = self.clock.ticks_at(now);
@@ -142,7 +142,7 @@ impl AdaptiveDelay {
     }
     /// Data arrived out of order at RCV.NXT `next`; an acknowledgment may be `pending`.
     pub(super) fn out_of_order(&mut self, now: Time, next: u64, unacknowledged: u64, pending: Time) -> When {
-        if unacknowledged > self.largest || self.takes_quick() || !self.compresses {
+        if unacknowledged > self.largest || self.is_quick() || !self.compresses {
             return When::Now;
         }
         if pending == Time::MAX {
@@ -170,15 +170,18 @@ impl AdaptiveDelay {
     pub(super) fn gap_moved(&mut self, next: u64) {
         (self.place, self.duplicates) = (next, 1);
     }
-    fn takes_quick(&mut self) -> bool {
-        let is_quick = self.quick > 0 && !self.is_interactive;
-        if is_quick {
+    fn is_quick(&self) -> bool {
+        self.quick > 0 && !self.is_interactive
+    }
+    /// An acknowledgment of something that arrived is sent, whatever called for it: one of the quick ones
+    /// (`tcp_dec_quickack_mode`, as counted since 6.6 and in the stable trees).
+    pub(super) fn on_acknowledged(&mut self) {
+        if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
                 self.estimate = self.least;
             }
         }
-        is_quick
     }
 
     /// The timer has expired.

@@ -490,6 +490,11 @@ impl Receiver {
         segment.flags |= Flags::ACK | self.echo.flags;
         segment.acknowledgment = self.next;
         segment.window = self.edge.saturating_sub(self.next) as u32;
+        if let Some(delay) = &mut self.adaptive
+            && (self.pending_ack != PendingAck::None || self.deadline != Time::MAX)
+        {
+            delay.on_acknowledged();
+        }
         self.pending_ack = PendingAck::None;
         self.deadline = Time::MAX;
         self.unacknowledged = 0;
