@@ -10,6 +10,10 @@ mod aggregation;
 mod bounds;
 mod first;
 mod hooks;
+#[cfg(test)]
+mod plain;
+#[cfg(test)]
+mod plain_agrees;
 mod policed;
 mod probing;
 mod signals;

@@ -1,0 +1,492 @@
+//! A plain model of BBR version 1, to hold [`First`](super::first::First) to: the pseudocode of
+//! draft-cardwell-iccrg-bbr-congestion-control-00 in its order and with its names, state in one record, no
+//! filter but a list. Where Linux 6.1 (`net/ipv4/tcp_bbr.c`) has another rule its function is named.
+
+use std::collections::VecDeque;
+
+use perhop_qos::random::Stream;
+
+use super::super::State;
+use super::super::rate::RateSample;
+use super::{BbrMode, Facts};
+
+/// Draft §4.3.1.1 (`2/ln(2)`), §4.3.2, §4.3.3.3, as 256ths rounded as in `bbr_high_gain` and its neighbors.
+const HIGH: u128 = 739;
+const DRAIN: u128 = 88;
+const CYCLE: [u128; 8] = [320, 192, 256, 256, 256, 256, 256, 256];
+/// `BW_SCALE`: a rate of one segment per microsecond.
+const UNIT: u128 = 1 << 24;
+
+/// The mode for policers, which the draft does not have (`bbr_lt_bw_sampling`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Policer {
+    is_sampling: bool,
+    is_used: bool,
+    rounds: u32,
+    rate: u128,
+    /// Of the interval: milliseconds, delivered and lost.
+    begins: (u64, u32, u32),
+}
+
+/// Heaps of acknowledgments, which came after the draft (`bbr_update_ack_aggregation`).
+#[derive(Clone, Debug, Default)]
+struct Heaps {
+    epoch_begins: u64,
+    epoch: u128,
+    /// The most by which a heap exceeded the rate, of each window of five rounds, the last one at the end.
+    most: Vec<u128>,
+    rounds: u32,
+}
+
+/// What the draft calls `BBR.*`.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // the draft's flags
+pub(super) struct Plain {
+    pub(super) state: BbrMode,
+    pub(super) pacing_gain: u128,
+    pub(super) cwnd_gain: u128,
+    pub(super) pacing_rate: u128,
+    pub(super) rtprop: Option<u64>,
+    rtprop_stamp: u64,
+    probe_rtt_done_stamp: Option<u64>,
+    probe_rtt_round_done: bool,
+    /// `BtlBwFilter`: round and rate, the three that `lib/win_minmax.c` keeps.
+    filter: VecDeque<(u64, u128)>,
+    round_count: u64,
+    next_round_delivered: u32,
+    round_start: bool,
+    cycle_index: usize,
+    cycle_stamp: u64,
+    filled_pipe: bool,
+    full_bw: u128,
+    full_bw_count: u32,
+    prior_cwnd: u32,
+    pub(super) packet_conservation: bool,
+    idle_restart: bool,
+    previous: State,
+    has_rtt: bool,
+    policer: Policer,
+    heaps: Heaps,
+    random: Stream,
+}
+
+impl Plain {
+    /// `BBRInit`.
+    pub(super) fn new(facts: &Facts, random: Stream) -> Plain {
+        let mut plain = Plain {
+            state: BbrMode::Startup,
+            pacing_gain: HIGH,
+            cwnd_gain: HIGH,
+            pacing_rate: 0,
+            rtprop: (facts.least < u64::MAX).then_some(facts.least),
+            rtprop_stamp: facts.ticks,
+            probe_rtt_done_stamp: None,
+            probe_rtt_round_done: false,
+            filter: VecDeque::new(),
+            round_count: 0,
+            next_round_delivered: 0,
+            round_start: false,
+            cycle_index: 0,
+            cycle_stamp: 0,
+            filled_pipe: false,
+            full_bw: 0,
+            full_bw_count: 0,
+            prior_cwnd: 0,
+            packet_conservation: false,
+            idle_restart: false,
+            previous: State::Open,
+            has_rtt: false,
+            policer: Policer::default(),
+            heaps: Heaps { epoch_begins: facts.now, most: vec![0; 2], ..Heaps::default() },
+            random,
+        };
+        plain.init_pacing_rate(facts);
+        plain.reset_policer(facts);
+        plain
+    }
+    /// Bytes per second of a rate, `BBRSetPacingRateWithGain` with Linux's margin of 1 %
+    /// (`bbr_rate_bytes_per_sec`, which rounds after each factor).
+    fn bytes_per_second(rate: u128, gain: u128, facts: &Facts) -> u128 {
+        let rate = rate * u128::from(facts.payload) * gain / 256;
+        rate * 990_000 / UNIT
+    }
+    /// `BBRInitPacingRate`; 1 ms is the nominal round trip.
+    fn init_pacing_rate(&mut self, facts: &Facts) {
+        self.has_rtt |= facts.smoothed > 0;
+        let rtt = if facts.smoothed > 0 { (facts.smoothed / 8).max(1) } else { 1000 };
+        let rate = u128::from(facts.window) * UNIT / u128::from(rtt);
+        self.pacing_rate = Plain::bytes_per_second(rate, HIGH, facts);
+    }
+    fn btl_bw(&self) -> u128 {
+        self.filter.front().map_or(0, |(_, rate)| *rate)
+    }
+    /// `bbr_bw`: the policer's rate, if one was found.
+    pub(super) fn rate(&self) -> u128 {
+        if self.policer.is_used { self.policer.rate } else { self.btl_bw() }
+    }
+
+    /// `BBRUpdateOnACK`.
+    pub(super) fn on_acknowledgment(&mut self, facts: &mut Facts, rs: &RateSample) {
+        self.update_btl_bw(facts, rs);
+        self.update_heaps(facts, rs);
+        if self.state == BbrMode::ProbeBandwidth && self.is_next_cycle_phase(facts, rs) {
+            self.advance_cycle_phase(facts);
+        }
+        self.check_full_pipe(rs);
+        self.check_drain(facts);
+        self.update_rtprop_and_check_probe_rtt(facts, rs);
+        self.set_gains();
+        // bbr_set_pacing_rate: the first round trip makes up for the nominal one.
+        if !self.has_rtt && facts.smoothed > 0 {
+            self.init_pacing_rate(facts);
+        }
+        self.set_pacing_rate_with_gain(facts, self.pacing_gain);
+        self.set_cwnd(facts, rs);
+    }
+
+    /// `BBRUpdateRound`, `BBRUpdateBtlBw`.
+    fn update_btl_bw(&mut self, facts: &Facts, rs: &RateSample) {
+        self.round_start = false;
+        // bbr_update_bw: what is no valid sample begins no round either.
+        let (Some(delivered), Some(interval)) = (rs.delivered, rs.interval) else { return };
+        if rs.delivered_before >= self.next_round_delivered {
+            self.next_round_delivered = facts.delivered;
+            self.round_count += 1;
+            self.round_start = true;
+            self.packet_conservation = false;
+        }
+        self.sample_policer(facts, rs.newly_lost > 0, rs.is_app_limited);
+        let rate = u128::from(delivered) * UNIT / u128::from(interval);
+        if rate >= self.btl_bw() || !rs.is_app_limited {
+            self.add_to_filter(rate);
+        }
+    }
+    /// `minmax_running_max` over ten rounds: the best rate, the best one after it and the best after that,
+    /// each of them from a later quarter or half of the window.
+    fn add_to_filter(&mut self, rate: u128) {
+        let (new, window) = ((self.round_count, rate), 10);
+        let last = self.filter.back().copied();
+        if last.is_none_or(|last| rate >= self.btl_bw() || new.0 - last.0 > window) {
+            self.filter = VecDeque::from([new; 3]);
+            return;
+        }
+        for place in 1..3 {
+            if rate >= self.filter[place].1 {
+                (place..3).for_each(|later| self.filter[later] = new);
+                break;
+            }
+        }
+        let age = new.0 - self.filter[0].0;
+        if age > window {
+            while new.0 - self.filter[0].0 > window {
+                self.filter.pop_front();
+                self.filter.push_back(new);
+            }
+        } else if self.filter[1].0 == self.filter[0].0 && age > window / 4 {
+            (self.filter[1], self.filter[2]) = (new, new);
+        } else if self.filter[2].0 == self.filter[1].0 && age > window / 2 {
+            self.filter[2] = new;
+        }
+    }
+
+    /// `bbr_lt_bw_sampling`: two intervals of 4 to 16 rounds, in each of which a fifth (50/256) is lost, and
+    /// whose rates are an eighth or 4 kbit/s apart at most.
+    fn sample_policer(&mut self, facts: &Facts, has_loss: bool, is_app_limited: bool) {
+        if self.policer.is_used {
+            if self.state == BbrMode::ProbeBandwidth && self.round_start {
+                self.policer.rounds += 1;
+                if self.policer.rounds >= 48 {
+                    self.reset_policer(facts);
+                    self.enter_probe_bw(facts);
+                }
+            }
+            return;
+        }
+        if !self.policer.is_sampling && !has_loss {
+            return;
+        }
+        if !self.policer.is_sampling {
+            self.begin_interval(facts);
+            self.policer.is_sampling = true;
+        }
+        if is_app_limited {
+            return self.reset_policer(facts);
+        }
+        self.policer.rounds += u32::from(self.round_start);
+        match self.policer.rounds {
+            0..4 => return,
+            4..=16 => {}
+            _ => return self.reset_policer(facts),
+        }
+        let (at, delivered, lost) = self.policer.begins;
+        let (delivered, lost) = (u128::from(facts.delivered - delivered), u128::from(facts.lost - lost));
+        let milliseconds = (facts.delivered_at / 1000).saturating_sub(at);
+        if !has_loss || delivered == 0 || 256 * lost < 50 * delivered || milliseconds == 0 {
+            return;
+        }
+        let rate = delivered * UNIT / (1000 * u128::from(milliseconds));
+        let apart = rate.abs_diff(self.policer.rate);
+        let is_near =
+            256 * apart <= 32 * self.policer.rate || Plain::bytes_per_second(apart, 256, facts) <= 500;
+        if self.policer.rate > 0 && is_near {
+            self.policer.rate = u128::midpoint(rate, self.policer.rate);
+            (self.policer.is_used, self.policer.rounds) = (true, 0);
+            self.pacing_gain = 256;
+        } else {
+            self.policer.rate = rate;
+            self.begin_interval(facts);
+        }
+    }
+    fn begin_interval(&mut self, facts: &Facts) {
+        self.policer.begins = (facts.delivered_at / 1000, facts.delivered, facts.lost);
+        self.policer.rounds = 0;
+    }
+    fn reset_policer(&mut self, facts: &Facts) {
+        self.policer = Policer::default();
+        self.begin_interval(facts);
+    }
+
+    /// `bbr_update_ack_aggregation`.
+    fn update_heaps(&mut self, facts: &Facts, rs: &RateSample) {
+        if rs.newly_delivered == 0 || rs.delivered.is_none() || rs.interval.is_none() {
+            return;
+        }
+        self.heaps.rounds += u32::from(self.round_start);
+        if self.round_start && self.heaps.rounds >= 5 {
+            self.heaps.rounds = 0;
+            self.heaps.most.push(0);
+        }
+        let acked = u128::from(rs.newly_delivered);
+        let mut expected = self.rate() * u128::from(facts.delivered_at - self.heaps.epoch_begins) / UNIT;
+        if self.heaps.epoch <= expected || self.heaps.epoch + acked >= 1 << 20 {
+            (self.heaps.epoch, self.heaps.epoch_begins, expected) = (0, facts.delivered_at, 0);
+        }
+        self.heaps.epoch = (self.heaps.epoch + acked).min((1 << 20) - 1);
+        let extra = self.heaps.epoch.saturating_sub(expected).min(u128::from(facts.window));
+        if let Some(most) = self.heaps.most.last_mut() {
+            *most = extra.max(*most);
+        }
+    }
+    /// `bbr_ack_aggregation_cwnd`: the most of the last two windows, 100 ms of the rate at most.
+    fn allowance(&self) -> u128 {
+        let most = self.heaps.most.iter().rev().take(2).max().copied().unwrap_or(0);
+        if self.filled_pipe { most.min(self.rate() * 100_000 / UNIT) } else { 0 }
+    }
+
+    /// `BBRIsNextCyclePhase`; the flight is that of the next departure (`bbr_packets_in_net_at_edt`).
+    fn is_next_cycle_phase(&self, facts: &Facts, rs: &RateSample) -> bool {
+        let elapsed = facts.delivered_at.saturating_sub(self.cycle_stamp);
+        let is_full_length = self.rtprop.is_some_and(|rtprop| elapsed > rtprop);
+        let flight = self.at_departure(facts, rs.prior_in_flight);
+        match self.pacing_gain {
+            256 => is_full_length,
+            320 => {
+                is_full_length && (rs.newly_lost > 0 || flight >= self.inflight(facts, self.btl_bw(), 320, 0))
+            }
+            _ => is_full_length || flight <= self.inflight(facts, self.btl_bw(), 256, 0),
+        }
+    }
+    fn at_departure(&self, facts: &Facts, flight: u32) -> u128 {
+        let leaves = if self.pacing_gain > 256 { self.send_quantum(facts) } else { 0 };
+        let delivered = self.rate() * u128::from(facts.until_departure) / UNIT;
+        (u128::from(flight) + leaves).saturating_sub(delivered)
+    }
+    fn advance_cycle_phase(&mut self, facts: &Facts) {
+        self.cycle_stamp = facts.delivered_at;
+        self.cycle_index = (self.cycle_index + 1) % 8;
+    }
+    /// `BBREnterProbeBW`: any phase but the one of 3/4 is the first.
+    fn enter_probe_bw(&mut self, facts: &Facts) {
+        self.state = BbrMode::ProbeBandwidth;
+        self.cycle_index = 7 - (self.random.uniform() * 7.0) as usize;
+        self.advance_cycle_phase(facts);
+    }
+
+    /// `BBRCheckFullPipe`.
+    fn check_full_pipe(&mut self, rs: &RateSample) {
+        if self.filled_pipe || !self.round_start || rs.is_app_limited {
+            return;
+        }
+        if self.btl_bw() >= self.full_bw * 5 / 4 {
+            (self.full_bw, self.full_bw_count) = (self.btl_bw(), 0);
+            return;
+        }
+        self.full_bw_count += 1;
+        self.filled_pipe = self.full_bw_count >= 3;
+    }
+    /// `BBRCheckDrain`; Linux keeps the target as the threshold (`bbr_check_drain`).
+    fn check_drain(&mut self, facts: &mut Facts) {
+        if self.state == BbrMode::Startup && self.filled_pipe {
+            self.state = BbrMode::Drain;
+            facts.threshold = self.inflight(facts, self.btl_bw(), 256, 0) as u32;
+        }
+        let target = self.inflight(facts, self.btl_bw(), 256, 0);
+        if self.state == BbrMode::Drain && self.at_departure(facts, facts.in_flight) <= target {
+            self.enter_probe_bw(facts);
+        }
+    }
+
+    /// `BBRUpdateRTprop`, `BBRCheckProbeRTT`, `BBRHandleProbeRTT`. Times are ticks; a round trip as long as
+    /// the least does not renew it, and a delayed acknowledgment never replaces one that has expired
+    /// (`bbr_update_min_rtt`).
+    fn update_rtprop_and_check_probe_rtt(&mut self, facts: &mut Facts, rs: &RateSample) {
+        let second = facts.ticks_in(perhop_qos::units::Time::from_seconds(1));
+        let expired = facts.ticks > self.rtprop_stamp + 10 * second;
+        if let Some(rtt) = rs.round_trip
+            && (self.rtprop.is_none_or(|rtprop| rtt < rtprop) || (expired && !rs.may_be_delayed))
+        {
+            (self.rtprop, self.rtprop_stamp) = (Some(rtt), facts.ticks);
+        }
+        if self.state != BbrMode::ProbeRoundTrip && expired && !self.idle_restart {
+            self.state = BbrMode::ProbeRoundTrip;
+            self.save_cwnd(facts.window);
+            self.probe_rtt_done_stamp = None;
+        }
+        if self.state == BbrMode::ProbeRoundTrip {
+            facts.ignores_flight = true;
+            match self.probe_rtt_done_stamp {
+                None if facts.in_flight <= 4 => {
+                    self.probe_rtt_done_stamp = Some(facts.ticks + second / 5);
+                    self.probe_rtt_round_done = false;
+                    self.next_round_delivered = facts.delivered;
+                }
+                None => {}
+                Some(_) => {
+                    self.probe_rtt_round_done |= self.round_start;
+                    if self.probe_rtt_round_done {
+                        self.check_probe_rtt_done(facts);
+                    }
+                }
+            }
+        }
+        // Linux: with the next delivery, not with any acknowledgment.
+        if rs.delivered.is_some_and(|delivered| delivered > 0) {
+            self.idle_restart = false;
+        }
+    }
+    fn check_probe_rtt_done(&mut self, facts: &mut Facts) {
+        if self.probe_rtt_done_stamp.is_some_and(|done| facts.ticks > done) {
+            self.rtprop_stamp = facts.ticks;
+            facts.window = facts.window.max(self.prior_cwnd);
+            if self.filled_pipe {
+                self.enter_probe_bw(facts);
+            } else {
+                self.state = BbrMode::Startup;
+            }
+        }
+    }
+
+    /// The gains of each state; the draft sets them as states are entered, Linux after each acknowledgment.
+    fn set_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.state {
+            BbrMode::Startup => (HIGH, HIGH),
+            BbrMode::Drain => (DRAIN, HIGH),
+            BbrMode::ProbeBandwidth if self.policer.is_used => (256, 512),
+            BbrMode::ProbeBandwidth => (CYCLE[self.cycle_index], 512),
+            BbrMode::ProbeRoundTrip => (256, 256),
+        };
+    }
+    fn set_pacing_rate_with_gain(&mut self, facts: &Facts, gain: u128) {
+        let rate = Plain::bytes_per_second(self.rate(), gain, facts);
+        if self.filled_pipe || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+    /// `BBRSetSendQuantum`, segments: 2^-10 s of the pace, within 1 (below 1.2 Mb/s) or 2 and 127
+    /// (`bbr_tso_segs_goal`).
+    fn send_quantum(&self, facts: &Facts) -> u128 {
+        let least = if self.pacing_rate < 150_000 { 1 } else { 2 };
+        let bytes = (self.pacing_rate / 1024).min(65_536 - 1 - 320);
+        (bytes / u128::from(facts.payload)).clamp(least, 127)
+    }
+    /// `BBRInflight`, whole segments, with `more` beyond it, and an even number of them; two more while the
+    /// rate is probed (`bbr_quantization_budget`).
+    fn inflight(&self, facts: &Facts, rate: u128, gain: u128, more: u128) -> u128 {
+        let bdp = match self.rtprop {
+            None => 10,
+            Some(rtprop) => (rate * u128::from(rtprop) * gain / 256).div_ceil(UNIT),
+        };
+        let target = bdp + more + 3 * self.send_quantum(facts);
+        let is_up = self.state == BbrMode::ProbeBandwidth && self.cycle_index == 0;
+        target + target % 2 + if is_up { 2 } else { 0 }
+    }
+
+    /// `BBRSetCwnd` with `BBRModulateCwndForRecovery` and `BBRModulateCwndForProbeRTT`.
+    fn set_cwnd(&mut self, facts: &mut Facts, rs: &RateSample) {
+        let delivered = rs.newly_delivered;
+        if delivered > 0 {
+            self.modulate_for_recovery(facts, rs);
+            if !self.packet_conservation {
+                let target = self.inflight(facts, self.rate(), self.cwnd_gain, self.allowance()) as u32;
+                if self.filled_pipe {
+                    facts.window = target.min(facts.window + delivered);
+                } else if facts.window < target || facts.delivered < 10 {
+                    facts.window += delivered;
+                }
+                facts.window = facts.window.max(4);
+            }
+        }
+        if self.state == BbrMode::ProbeRoundTrip {
+            facts.window = facts.window.min(4);
+        }
+    }
+    /// The draft enters and leaves packet conservation as loss recovery begins and ends (§4.2.3.4); Linux
+    /// sees that with the next acknowledgment (`bbr_set_cwnd_to_recover_or_restore`).
+    fn modulate_for_recovery(&mut self, facts: &mut Facts, rs: &RateSample) {
+        let flight = facts.in_flight + rs.newly_delivered;
+        if rs.newly_lost > 0 {
+            facts.window = if facts.window > rs.newly_lost { facts.window - rs.newly_lost } else { 1 };
+        }
+        let (was, is) = (self.previous, facts.state);
+        if is == State::Recovery && was != State::Recovery {
+            self.packet_conservation = true;
+            self.next_round_delivered = facts.delivered;
+            facts.window = flight;
+        }
+        if is < State::Recovery && was >= State::Recovery {
+            self.packet_conservation = false;
+            facts.window = facts.window.max(self.prior_cwnd);
+        }
+        self.previous = is;
+        if self.packet_conservation {
+            facts.window = facts.window.max(flight);
+        }
+    }
+    /// `BBRSaveCwnd`.
+    pub(super) fn save_cwnd(&mut self, window: u32) {
+        let is_cut = self.previous >= State::Recovery || self.state == BbrMode::ProbeRoundTrip;
+        self.prior_cwnd = if is_cut { self.prior_cwnd.max(window) } else { window };
+    }
+    /// `BBRHandleRestartFromIdle`; Linux may leave `ProbeRTT` then (`bbr_cwnd_event`).
+    pub(super) fn on_restart(&mut self, facts: &mut Facts) {
+        self.idle_restart = true;
+        (self.heaps.epoch, self.heaps.epoch_begins) = (0, facts.now);
+        if self.state == BbrMode::ProbeBandwidth {
+            if !self.has_rtt && facts.smoothed > 0 {
+                self.init_pacing_rate(facts);
+            }
+            self.set_pacing_rate_with_gain(facts, 256);
+        }
+        if self.state == BbrMode::ProbeRoundTrip {
+            self.check_probe_rtt_done(facts);
+        }
+    }
+    /// A timeout is the end of a round with a loss (`bbr_set_state`).
+    pub(super) fn on_timeout(&mut self, facts: &Facts) {
+        (self.previous, self.full_bw, self.round_start) = (State::Loss, 0, true);
+        self.sample_policer(facts, true, false);
+    }
+    /// A spurious recovery is undone (`bbr_undo_cwnd`).
+    pub(super) fn undo(&mut self, facts: &Facts) {
+        (self.full_bw, self.full_bw_count) = (0, 0);
+        self.reset_policer(facts);
+    }
+    /// Whether a policer was found.
+    pub(super) fn is_policed(&self) -> bool {
+        self.policer.is_used
+    }
+    /// Whether data were sent after an idle time and none of them is delivered.
+    pub(super) fn is_restarting(&self) -> bool {
+        self.idle_restart
+    }
+}
