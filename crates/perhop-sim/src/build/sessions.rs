@@ -54,10 +54,7 @@ impl<'a> Builder<'a> {
                 parameters,
                 plan,
                 application: application.0,
-                // What leaves in a burst depends on when the connection is asked.
-                is_watched: config.source.connections() > 1
-                    || application.0 != Application::Plan
-                    || parameters.segmentation_offload.is_some(),
+                is_watched: config.source.connections() > 1 || application.0 != Application::Plan,
                 stops: config.stop.unwrap_or(Time::MAX),
                 stream: streams.child("session").stream(),
                 slot,

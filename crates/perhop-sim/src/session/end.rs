@@ -48,14 +48,20 @@ pub(crate) struct Served {
 
 #[allow(clippy::inline_always)] // every segment asks these
 impl End {
-    /// Its wake-up came, if it waits for one at `now`: whether it does.
-    pub(super) fn wake(&mut self, now: Time) -> bool {
-        let is_awaited = self.armed == now;
-        if is_awaited {
-            self.armed = Time::MAX;
-            self.connection.on_timer(now);
+    /// Its wake-up came, if it waits for one at `now`: whether a timer has expired. Where the timer has moved
+    /// away since the wake-up was asked for, another one is, and nothing happens: a host has no such instant,
+    /// and an end that is ahead of the agenda passes it.
+    pub(super) fn wake(&mut self, now: Time, agenda: &mut SimAgenda) -> bool {
+        if self.armed != now {
+            return false;
         }
-        is_awaited
+        self.armed = Time::MAX;
+        if self.connection.next_timer() > now {
+            self.arm(agenda);
+            return false;
+        }
+        self.connection.on_timer(now);
+        true
     }
 
     /// Whether a timer expires before `now`, because it is ahead of the agenda.

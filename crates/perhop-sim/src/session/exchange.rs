@@ -27,7 +27,8 @@ use crate::tcp::{Connection, ConnectionEvent as TcpEvent, Role, Transmitted};
 pub(crate) trait Sessions: Engine {
     /// The wake-up of an end came.
     fn connection_timer(&mut self, now: Time, end: usize) {
-        if self.hosts_mut().transport.ends[end].wake(now) {
+        let (hosts, agenda) = self.split();
+        if hosts.transport.ends[end].wake(now, agenda) {
             self.serve(now, end);
         }
     }
