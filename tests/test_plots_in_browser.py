@@ -16,7 +16,7 @@ from perhop.plot.curves import curve_chart
 from perhop.plot.ellipses import ellipse_chart
 from perhop.plot.studies import STUDY_KINDS, study_charts
 from perhop.plot.writing import charts_page
-from test_study import make_study
+from small_study import make_study
 
 SAMPLED = {"measure.throughput-every": "500ms", "measure.delay-every": "500ms", "duration": "10s"}
 ZOOM = (

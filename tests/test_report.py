@@ -16,7 +16,7 @@ from conftest import ROOT, Command
 from perhop.checking import check_file
 from perhop.report import page
 from perhop.rules import rules
-from test_study import make_study
+from small_study import make_study
 
 SAMPLED = {"measure.throughput-every": "500ms", "measure.delay-every": "500ms", "duration": "10s"}
 CONFIGURATION = [

@@ -12,7 +12,7 @@ from perhop.plot.description import Line, Points
 from perhop.plot.ellipses import corners, ellipse_chart
 from perhop.study.definition import Scatter
 from perhop.study.ellipses import ellipse
-from test_study import STUDY, make_study
+from small_study import STUDY, make_study
 
 SCATTER = Scatter("delay_goodput", ("queueing delay", "ms"), ("goodput", "Mb/s"))
 SWEEP = """
