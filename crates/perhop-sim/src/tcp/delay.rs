@@ -33,6 +33,8 @@ pub(super) struct AdaptiveDelay {
     /// Acknowledgments in a row that are sent at once, and how many still are.
     burst: u32,
     quick: u32,
+    /// `ICSK_ACK_SCHED`: something arrived that is to be acknowledged.
+    is_scheduled: bool,
     last_arrival: Option<u64>,
     /// The largest segment that arrived, bytes.
     largest: u64,
@@ -63,6 +65,7 @@ impl AdaptiveDelay {
             estimate: least,
             burst: quick,
             quick,
+            is_scheduled: false,
             last_arrival: None,
             largest: 0,
             timeout: u64::MAX,
@@ -100,6 +103,7 @@ impl AdaptiveDelay {
     /// A segment of `length` bytes arrived in order: the estimate follows the gaps between segments.
     pub(super) fn on_arrival(&mut self, now: Time, length: u32) {
         let arrival = self.clock.ticks_at(now);
+        self.is_scheduled = true;
         self.largest = self.largest.max(u64::from(length));
         let Some(last) = self.last_arrival.replace(arrival) else { return };
         let gap = arrival - last;
@@ -112,11 +116,18 @@ impl AdaptiveDelay {
             self.quick = self.quick.max(self.burst);
         }
     }
-    /// Data that had arrived before arrive again: an acknowledgment was lost.
-    pub(super) fn on_old_data(&mut self) {
+    /// Data that had arrived before arrive again: an acknowledgment was lost. Whether it `is_acknowledged`,
+    /// that is, ends below what the last acknowledgment told: it is then refused as out of the window
+    /// (`tcp_send_dupack`), and no acknowledgment is due.
+    pub(super) fn on_old_data(&mut self, is_acknowledged: bool) {
         self.quick = self.quick.max(self.burst);
         self.is_interactive = false;
         self.estimate = self.least;
+        self.is_scheduled |= !is_acknowledged;
+    }
+    /// Data arrived beyond a gap.
+    pub(super) fn on_overtaking_data(&mut self) {
+        self.is_scheduled = true;
     }
     /// Data are sent: as an answer, if something arrived within the delay.
     pub(super) fn on_data_sent(&mut self, now: Time) {
@@ -173,10 +184,10 @@ impl AdaptiveDelay {
     fn is_quick(&self) -> bool {
         self.quick > 0 && !self.is_interactive
     }
-    /// An acknowledgment of something that arrived is sent, whatever called for it: one of the quick ones
+    /// An acknowledgment is sent, whatever called for it. Of something that arrived it is one of the quick ones
     /// (`tcp_dec_quickack_mode`, as counted since 6.6 and in the stable trees).
     pub(super) fn on_acknowledged(&mut self) {
-        if self.quick > 0 {
+        if std::mem::take(&mut self.is_scheduled) && self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
                 self.estimate = self.least;

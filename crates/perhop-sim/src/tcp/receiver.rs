@@ -200,7 +200,7 @@ impl Receiver {
             // Old data, or a zero-window probe: the sender has missed an acknowledgment, or probes.
             self.pending_ack = PendingAck::Pure;
             if let Some(delay) = &mut self.adaptive {
-                delay.on_old_data();
+                delay.on_old_data(end < self.last_ack_sent);
             }
             return 0;
         }
@@ -236,6 +236,9 @@ impl Receiver {
     /// Data arrived out of order: a duplicate acknowledgment at once, unless it is compressed with others.
     fn acknowledge_out_of_order(&mut self, now: Time) {
         let unacknowledged = self.next - self.last_ack_sent;
+        if let Some(delay) = &mut self.adaptive {
+            delay.on_overtaking_data();
+        }
         match &mut self.adaptive {
             Some(delay) if self.duplicate.is_none() => {
                 match delay.out_of_order(now, self.next, unacknowledged, self.deadline) {
@@ -490,9 +493,7 @@ impl Receiver {
         segment.flags |= Flags::ACK | self.echo.flags;
         segment.acknowledgment = self.next;
         segment.window = self.edge.saturating_sub(self.next) as u32;
-        if let Some(delay) = &mut self.adaptive
-            && (self.pending_ack != PendingAck::None || self.deadline != Time::MAX)
-        {
+        if let Some(delay) = &mut self.adaptive {
             delay.on_acknowledged();
         }
         self.pending_ack = PendingAck::None;
