@@ -184,8 +184,8 @@ impl AdaptiveDelay {
     fn is_quick(&self) -> bool {
         self.quick > 0 && !self.is_interactive
     }
-    /// An acknowledgment is sent, whatever called for it. Of something that arrived it is one of the quick ones
-    /// (`tcp_dec_quickack_mode`, as counted since 6.6 and in the stable trees).
+    /// An acknowledgment is sent, whatever called for it. Of something that arrived it is one of the quick
+    /// ones (`tcp_dec_quickack_mode`, as counted since 6.6 and in the stable trees).
     pub(super) fn on_acknowledged(&mut self) {
         if std::mem::take(&mut self.is_scheduled) && self.quick > 0 {
             self.quick -= 1;
