@@ -12,6 +12,7 @@ mod classes;
 pub mod diagnostic;
 mod finding;
 pub mod line;
+mod nqb;
 mod policers;
 mod queues;
 mod rule;
@@ -23,6 +24,7 @@ mod wred;
 pub use diagnostic::{Diagnostic, Fix};
 pub use finding::{Finding, Place, Subject};
 pub use line::{Line, LineState};
+pub use nqb::{all_nqb, check_nqb, names_nqb, rewrites_nqb};
 pub use rule::{Rule, Severity};
 pub use traffic::check_traffic;
 

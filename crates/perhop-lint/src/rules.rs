@@ -79,6 +79,9 @@ rules! {
     MARKED_THEN_CLASSIFIED = "marked-then-classified" Warning;
     MARK_UNUSUAL = "mark-unusual" Note;
     MARK_NEVER_MATCHED = "mark-never-matched" Note;
+    NQB_MAY_GET_PRIORITY = "nqb-may-get-priority" Note;
+    NQB_GETS_PRIORITY = "nqb-gets-priority" Warning;
+    NQB_REMARKED = "nqb-remarked" Warning;
     ACCESS_ENTRY_SHADOWED = "access-entry-shadowed" Warning;
     ACCESS_ENTRY_REPEATED = "access-entry-repeated" Error;
     ACCESS_LIST_KIND = "access-list-kind" Error;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use perhop_lint::{Finding, Place, Severity, Subject, check, check_traffic};
+use perhop_lint::{
+    Finding, Place, Severity, Subject, all_nqb, check, check_nqb, check_traffic, names_nqb, rewrites_nqb,
+};
 use perhop_qos::action::Action;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::framing::HeaderStack;
@@ -23,6 +25,7 @@ use super::traffic::SourceConfig;
 pub(super) fn of_scenario(document: &Document, scenario: &Scenario, resolved: &Scenario) -> Vec<Diagnostic> {
     let mut found = of_policies(document, scenario);
     found.extend(of_traffic(document, scenario, resolved));
+    found.extend(of_nqb(document, scenario, resolved));
     shown(&found)
 }
 
@@ -80,6 +83,50 @@ fn of_traffic(document: &Document, scenario: &Scenario, resolved: &Scenario) -> 
     found
 }
 
+/// Warnings and notes on what is marked nqb, at the first interface that uses the policy: of a router's
+/// configuration only what the scenario's traffic meets.
+fn of_nqb(document: &Document, scenario: &Scenario, resolved: &Scenario) -> Vec<Diagnostic> {
+    let is_nqb = |flow: &MatchConfig| flow.dscp == all_nqb().dscp;
+    let mut sent: Vec<_> = flows(resolved).unwrap_or_default().into_iter().filter(is_nqb).collect();
+    sent.extend(scenario.policies.values().any(names_nqb).then(all_nqb));
+    let directions = |link: &'_ LinkConfig| -> Vec<(String, String)> {
+        let ends = link.interfaces.iter();
+        ends.flat_map(|(node, end)| [(node, &end.input), (node, &end.output)])
+            .filter_map(|(node, name)| Some((node.clone(), name.clone()?)))
+            .collect()
+    };
+    let mut seen = BTreeSet::new();
+    let uses: Vec<_> =
+        resolved.links.iter().flat_map(directions).filter(|one| seen.insert(one.1.clone())).collect();
+    let policies = || {
+        let known = |(node, name): &(String, String)| {
+            Some((node.clone(), name.clone(), resolved.policies.get(name)?, neighbors(resolved, node)))
+        };
+        uses.iter().filter_map(known)
+    };
+    // Which queue a packet comes to that was marked on its way is not asked.
+    let is_rewritten = policies().any(|(_, _, policy, names)| rewrites_nqb(policy, &names, &sent));
+    let mut found = Vec::new();
+    for (node, name, policy, names) in policies() {
+        let is_own = scenario.policies.contains_key(&name);
+        for one in check_nqb(policy, &names, &sent) {
+            let is_sure = !is_rewritten || matches!(one.place, Place::Conditioner(_));
+            let is_certain = is_sure && one.rule.severity == Severity::Warning;
+            if is_certain || (is_own && one.rule.severity == Severity::Note) {
+                let at = if is_own {
+                    place(&ValuePath::from("policies").join(&name), &one.place)
+                } else {
+                    ValuePath::from("routers").join(&node).join("configuration")
+                };
+                found.push(
+                    document.diagnostic(one.rule.severity, &at, one.message).by(one.rule).help(one.remedy),
+                );
+            }
+        }
+    }
+    found
+}
+
 /// The interfaces of a node, which are called by the neighbors at their other ends.
 fn neighbors(scenario: &Scenario, node: &str) -> Vec<String> {
     let other = |[a, b]: &[String; 2]| match (a == node, b == node) {
@@ -92,8 +139,17 @@ fn neighbors(scenario: &Scenario, node: &str) -> Vec<String> {
 
 /// What the packets of all flows are, as no router changes it; `None` where captures say it.
 fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
+    let mut flows = flows(scenario)?;
+    if scenario.policies.values().any(marks) {
+        flows.iter_mut().for_each(|flow| flow.dscp = None);
+        flows.dedup();
+    }
+    Some(flows)
+}
+
+/// What the packets of all flows are as their hosts send them; `None` where captures say it.
+fn flows(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
     let addresses: BTreeMap<&String, IpAddr> = scenario.hosts.keys().zip(host_addresses(scenario)).collect();
-    let keeps_codepoints = !scenario.policies.values().any(marks);
     let limits =
         |link: &LinkConfig| link.mtu.is_some() || link.interfaces.values().any(|end| end.mtu.is_some());
     let has_mtu = scenario.links.iter().any(limits);
@@ -111,7 +167,7 @@ fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
             source: one(Prefix::new(*from, bits(*from)).ok()),
             destination: one(Prefix::new(*to, bits(*to)).ok()),
             protocol: one(Some(protocol)),
-            dscp: one(Some(dscp).filter(|_| keeps_codepoints)),
+            dscp: one(Some(dscp)),
             ..MatchConfig::default()
         };
         sent.push(MatchConfig { destination_port: one(ports), ..of(from, to, traffic.dscp) });
@@ -142,6 +198,20 @@ fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
+/// What rules say of `policies` that stand in a file by themselves.
+pub(super) fn of_policies_alone<'a>(
+    document: &Document,
+    policies: impl Iterator<Item = (ValuePath, &'a PolicyConfig)> + Clone,
+) -> Vec<Diagnostic> {
+    let nqb: Vec<_> = policies.clone().any(|(_, one)| names_nqb(one)).then(all_nqb).into_iter().collect();
+    let of_policy = |(path, policy): (ValuePath, &PolicyConfig)| {
+        let mut found = of_policy(document, &path, policy, None, &[]);
+        found.extend(check_nqb(policy, &[], &nqb).into_iter().map(|finding| said(document, &path, finding)));
+        found
+    };
+    policies.flat_map(of_policy).collect()
+}
+
 /// Whether a policy may give packets another codepoint.
 fn marks(policy: &PolicyConfig) -> bool {
     let is_mark = |action: &Action| {
@@ -156,7 +226,7 @@ fn marks(policy: &PolicyConfig) -> bool {
 }
 
 /// Warnings and notes about a policy that stands by itself.
-pub(super) fn of_policy(
+fn of_policy(
     document: &Document,
     path: &ValuePath,
     policy: &PolicyConfig,
@@ -166,12 +236,13 @@ pub(super) fn of_policy(
     let limits: BTreeMap<String, Rate> = BTreeMap::new();
     let rate = wire.map(|wire| wire.rate);
     let subject = Subject { policy, rate, wire, limits: &limits, interfaces };
-    let to_diagnostic = |finding: Finding| {
-        let at = place(path, &finding.place);
-        let severity = finding.rule.severity;
-        document.diagnostic(severity, &at, finding.message).by(finding.rule).help(finding.remedy)
-    };
-    check(&subject).into_iter().map(to_diagnostic).collect()
+    check(&subject).into_iter().map(|finding| said(document, path, finding)).collect()
+}
+
+/// A finding in the policy at `path`.
+fn said(document: &Document, path: &ValuePath, finding: Finding) -> Diagnostic {
+    let at = place(path, &finding.place);
+    document.diagnostic(finding.rule.severity, &at, finding.message).by(finding.rule).help(finding.remedy)
 }
 
 /// As many of each severity as are shown of a document.

@@ -131,10 +131,9 @@ impl<'a> Loader<'a> {
         if !is_scenario && has("policies") {
             let set = decode::<PolicySet>(&document)?;
             let place = |name| ValuePath::from("policies").join(name);
-            validate_policies(&document, set.policies.iter().map(|(name, policy)| (place(name), policy)))?;
-            let of_policy = |(name, policy)| lint::of_policy(&document, &place(name), policy, None, &[]);
-            let found: Vec<_> = set.policies.iter().flat_map(of_policy).collect();
-            let found = lint::shown(&found);
+            let placed = set.policies.iter().map(|(name, policy)| (place(name), policy));
+            validate_policies(&document, placed.clone())?;
+            let found = lint::shown(&lint::of_policies_alone(&document, placed));
             Ok(Checked::Policies(set, found))
         } else if !is_scenario && (has("conditioners") || has("queueing")) {
             bare_policy(&document, path)
@@ -168,7 +167,8 @@ fn bare_policy(document: &Document, path: &Path) -> Result<Checked, Diagnostics>
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let policy = decode::<PolicyConfig>(document)?;
     validate_policies(document, [(ValuePath::root(), &policy)])?;
-    let found = lint::shown(&lint::of_policy(document, &ValuePath::root(), &policy, None, &[]));
+    let found = lint::of_policies_alone(document, std::iter::once((ValuePath::root(), &policy)));
+    let found = lint::shown(&found);
     Ok(Checked::Policies(PolicySet { policies: BTreeMap::from([(name, policy)]) }, found))
 }
 

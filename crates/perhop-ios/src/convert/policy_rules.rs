@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_lint::{Diagnostic, Finding, Place, Subject};
+use perhop_lint::{Diagnostic, Finding, Place, Subject, all_nqb, check_nqb, names_nqb};
 use perhop_qos::Rate;
+use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::ring::RingConfig;
 
@@ -15,6 +16,10 @@ impl Context<'_> {
     /// Says what rules find in the policies of `ports`.
     pub(super) fn policy_rules(&mut self, ports: &[Port]) {
         let mut known = BTreeSet::new();
+        // What the router itself names is taken to come.
+        let policies = ports.iter().flat_map(|port| [&port.input, &port.output]);
+        let nqb: Vec<MatchConfig> = policies.into_iter().any(names_nqb).then(all_nqb).into_iter().collect();
+        let names: Vec<String> = ports.iter().map(|port| port.interface.clone()).collect();
         for port in ports {
             let wire = whole(&port.wire);
             for (resolved, config, wire) in [
@@ -27,6 +32,8 @@ impl Context<'_> {
                 let queues = config.queueing.is_some();
                 if known.insert((resolved.name.clone(), resolved.rate_bps, wire_rate, queues)) {
                     self.found.extend(in_policy(port, resolved, config, wire));
+                    let of_nqb = check_nqb(config, &names, &nqb);
+                    self.found.extend(of_nqb.into_iter().map(|one| said(port, resolved, config, one)));
                 }
             }
         }
@@ -44,12 +51,15 @@ fn in_policy(
     let mut limits = BTreeMap::new();
     held(resolved, &mut limits);
     let subject = Subject { policy: config, rate, wire, limits: &limits, interfaces: &[] };
-    let to_diagnostic = |finding: Finding| {
-        let line = line_of(resolved, config, &finding.place).unwrap_or(resolved.line);
-        let message = format!("{}, on {}", finding.message, port.name);
-        Diagnostic::new(finding.rule, line, message, finding.remedy)
-    };
-    perhop_lint::check_sharing(&subject).into_iter().map(to_diagnostic).collect()
+    let found = perhop_lint::check_sharing(&subject).into_iter();
+    found.map(|finding| said(port, resolved, config, finding)).collect()
+}
+
+/// A finding, said of the line that it comes from.
+fn said(port: &Port, resolved: &ResolvedPolicy, config: &PolicyConfig, finding: Finding) -> Diagnostic {
+    let line = line_of(resolved, config, &finding.place).unwrap_or(resolved.line);
+    let message = format!("{}, on {}", finding.message, port.name);
+    Diagnostic::new(finding.rule, line, message, finding.remedy)
 }
 
 /// The wire where the configuration says all of it.

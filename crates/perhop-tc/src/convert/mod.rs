@@ -6,6 +6,7 @@ mod cake;
 mod classes;
 mod conditioners;
 mod hierarchy;
+mod nqb;
 mod shares;
 mod tree;
 
@@ -73,7 +74,8 @@ pub struct Wire {
 /// What `configuration` amounts to. What is found out on the way joins its lines and diagnostics.
 pub fn convert(configuration: &mut Configuration) -> Router {
     let Configuration { devices, log, .. } = &mut *configuration;
-    let ports = devices.iter().map(|device| port(device, log)).collect();
+    let ports: Vec<Port> = devices.iter().map(|device| port(device, log)).collect();
+    nqb::check(devices, &ports, log);
     configuration.settle();
     Router { hostname: None, ports }
 }

@@ -1,0 +1,304 @@
+//! Non-queue-building traffic (RFC 9956), whose codepoint 45 has the IP precedence of EF: classes with
+//! priority that take it unasked, and marks that erase it.
+
+use std::collections::BTreeMap;
+
+use perhop_analysis::{Field, PacketSpace, Set, TooComplex};
+use perhop_qos::Dscp;
+use perhop_qos::action::{Action, CopyConfig, CopyField, Outcome};
+use perhop_qos::classifier::{MatchConfig, OneOrMany};
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::packet::{Color, IpPrecedence};
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::scheduler::SchedulerConfig;
+
+use crate::finding::{Finding, Place};
+use crate::rules;
+
+/// RFC 9956 §5.1.
+const NQB: Dscp = Dscp::new(45).unwrap();
+/// Codepoints that nobody assigned (RFC 9956 appendix A): what takes them beside 45 takes a precedence.
+const OF_PRECEDENCE: [u128; 2] = [41, 47];
+/// And what takes these goes by the three low bits, as types of service did.
+const OF_LOW_BITS: [u128; 2] = [5, 61];
+
+/// What `policy`, on a node whose interfaces are called `interfaces`, does to packets marked nqb. `nqb` says
+/// which are known to come: flows, or all of that codepoint; where none is known, what it would do is said.
+pub fn check_nqb(policy: &PolicyConfig, interfaces: &[String], nqb: &[MatchConfig]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if may_matter(policy, nqb) {
+        // Where sets are too large, the classes' own rules have said so.
+        let _ = Check::new(interfaces, nqb).and_then(|mut check| check.policy(policy, &mut found));
+    }
+    found
+}
+
+/// Whether `policy` gives another codepoint to any of the packets `nqb`.
+pub fn rewrites_nqb(policy: &PolicyConfig, interfaces: &[String], nqb: &[MatchConfig]) -> bool {
+    let rewritten = || {
+        let mut check = Check::new(interfaces, nqb)?;
+        let mut left = Set::ALL;
+        for stage in &policy.conditioners {
+            let (known, _) = check.coming(stage, &mut left)?;
+            if known != Set::NONE && !rewritten_as(stage).is_empty() {
+                return Ok::<_, TooComplex>(true);
+            }
+        }
+        Ok(false)
+    };
+    // What cannot be told may be so.
+    may_matter(policy, nqb) && rewritten().unwrap_or(true)
+}
+
+/// Whether `policy` says the codepoint nqb: in a condition for it, or in a mark.
+pub fn names_nqb(policy: &PolicyConfig) -> bool {
+    let conditions = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
+    conditions.into_iter().any(names) || policy.conditioners.iter().any(marks_nqb) || {
+        policy
+            .queueing
+            .as_ref()
+            .is_some_and(|queueing| any_class(queueing, &|class| class.matches.as_ref().is_some_and(names)))
+    }
+}
+
+/// All packets that are marked nqb.
+pub fn all_nqb() -> MatchConfig {
+    MatchConfig { dscp: Some(OneOrMany(vec![NQB])), ..MatchConfig::default() }
+}
+
+fn any_class(queueing: &QueueingConfig, is_one: &dyn Fn(&ClassConfig) -> bool) -> bool {
+    let inner = |class: &ClassConfig| class.queueing.as_ref().is_some_and(|inner| any_class(inner, is_one));
+    queueing.classes.iter().any(|class| is_one(class) || inner(class))
+}
+
+fn marks_nqb(stage: &ConditionerConfig) -> bool {
+    let all = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
+    all.into_iter().flatten().any(|action| *action == Action::Mark(NQB))
+}
+
+/// Whether a condition asks for nqb by its codepoint, not by some of its bits.
+fn names(condition: &MatchConfig) -> bool {
+    let has =
+        |codepoints: &[Dscp], value: u128| codepoints.iter().any(|one| u128::from(one.value()) == value);
+    let own = condition.dscp.as_ref().is_some_and(|OneOrMany(codepoints)| {
+        let by_bits = [OF_PRECEDENCE, OF_LOW_BITS].iter().flatten().any(|value| has(codepoints, *value));
+        codepoints.contains(&NQB) && !by_bits
+    });
+    own || inner(condition).any(names)
+}
+
+fn inner(condition: &MatchConfig) -> impl Iterator<Item = &MatchConfig> {
+    let lists = condition.all.iter().flatten().chain(condition.any.iter().flatten());
+    lists.chain(condition.not.as_deref())
+}
+
+/// Whether a condition asks for the DS field at all: most do not, and make no sets.
+fn asks(condition: &MatchConfig) -> bool {
+    condition.dscp.is_some() || condition.precedence.is_some() || inner(condition).any(asks)
+}
+
+fn may_matter(policy: &PolicyConfig, nqb: &[MatchConfig]) -> bool {
+    let is_rewritten = !nqb.is_empty() && policy.conditioners.iter().any(|one| !rewritten_as(one).is_empty());
+    let asks = |class: &ClassConfig| class.matches.as_ref().is_some_and(asks);
+    is_rewritten
+        || policy.queueing.as_ref().is_some_and(|queueing| {
+            let has_ranks =
+                |queueing: &QueueingConfig| (0..queueing.classes.len()).any(|at| first(queueing, at));
+            let inside = |class: &ClassConfig| class.queueing.as_ref().is_some_and(has_ranks);
+            (has_ranks(queueing) || any_class(queueing, &inside)) && any_class(queueing, &asks)
+        })
+}
+
+/// Whether the class of this index goes before another one.
+fn first(queueing: &QueueingConfig, index: usize) -> bool {
+    let level = |at: usize| queueing.classes[at].share.level;
+    let by_place = |at: usize| level(at).unwrap_or(at as u16);
+    let by_level = |at: usize| level(at).unwrap_or(0);
+    let lowest = |rank: &dyn Fn(usize) -> u16| (0..queueing.classes.len()).map(rank).max();
+    match queueing.scheduler {
+        SchedulerConfig::Priority => Some(by_place(index)) < lowest(&by_place),
+        SchedulerConfig::Htb | SchedulerConfig::Cbq => Some(by_level(index)) < lowest(&by_level),
+        _ => false,
+    }
+}
+
+/// The other codepoints that a stage gives packets marked nqb.
+fn rewritten_as(stage: &ConditionerConfig) -> Vec<Dscp> {
+    // RFC 9956 §6.4.1: what exceeds a rate is marked as default traffic where others could take 45 for voice.
+    let is_metered = stage.meter.is_some();
+    let mut codepoints = Vec::new();
+    for index in 0..Color::COUNT {
+        let color = Color::new(index);
+        let dscp = stage.actions_of(color).iter().fold(NQB, after);
+        let is_excess = is_metered && color != Color::GREEN && dscp == Dscp::DEFAULT;
+        if dscp != NQB && !is_excess && !codepoints.contains(&dscp) {
+            codepoints.push(dscp);
+        }
+    }
+    codepoints
+}
+
+/// The codepoint after an action.
+fn after(dscp: Dscp, action: &Action) -> Dscp {
+    match action {
+        Action::Mark(dscp) => *dscp,
+        Action::MarkPrecedence(precedence) => precedence.class_selector(),
+        Action::Copy(copy) => copied(dscp, copy).unwrap_or(dscp),
+        _ => dscp,
+    }
+}
+
+/// What a mark copied from the codepoint itself makes of it; none where others are read.
+fn copied(dscp: Dscp, copy: &CopyConfig) -> Option<Dscp> {
+    let values = copy.values().ok()?;
+    let read = match copy.from {
+        CopyField::Dscp => dscp.value(),
+        CopyField::Precedence => dscp.precedence().value(),
+        _ => return None,
+    };
+    let value = *values.get(usize::from(read))?;
+    match copy.to {
+        CopyField::Dscp => Dscp::new(value?),
+        CopyField::Precedence => IpPrecedence::new(value?).map(IpPrecedence::class_selector),
+        _ => None,
+    }
+}
+
+/// How a class comes by packets marked nqb.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Precedence,
+    LowBits,
+    Name,
+}
+
+struct Check {
+    space: PacketSpace,
+    /// The packets that are known to come.
+    known: Set,
+}
+
+impl Check {
+    fn new(interfaces: &[String], nqb: &[MatchConfig]) -> Result<Check, TooComplex> {
+        let mut space = PacketSpace::new(interfaces);
+        let known = nqb.iter().map(|one| space.taken_by(one)).collect::<Result<_, _>>()?;
+        let known = space.any(known)?;
+        Ok(Check { space, known })
+    }
+
+    fn policy(&mut self, policy: &PolicyConfig, found: &mut Vec<Finding>) -> Result<(), TooComplex> {
+        let mut left = Set::ALL;
+        for (index, stage) in policy.conditioners.iter().enumerate() {
+            let (known, takes) = self.coming(stage, &mut left)?;
+            let rewritten = rewritten_as(stage);
+            if known == Set::NONE || rewritten.is_empty() || self.comes_by(takes)? == Some(By::Name) {
+                continue;
+            }
+            let name = stage.name.clone().unwrap_or_else(|| index.to_string());
+            let written: Vec<String> = rewritten.iter().map(Dscp::to_string).collect();
+            found.push(Finding::new(
+                &rules::NQB_REMARKED,
+                Place::Conditioner(index),
+                format!("{name} marks what comes as nqb (45) as {}", written.join(" or ")),
+                "no hop after it can tell it from others: leave 45 as it is, or name it",
+            ));
+        }
+        match &policy.queueing {
+            Some(queueing) => self.level(queueing, Set::ALL, None, &mut Vec::new(), found),
+            None => Ok(()),
+        }
+    }
+
+    /// What comes to a stage of packets that are known, and of all; `left` is what goes on behind it.
+    fn coming(&mut self, stage: &ConditionerConfig, left: &mut Set) -> Result<(Set, Set), TooComplex> {
+        let matched = match &stage.matches {
+            Some(condition) => self.space.taken_by(condition)?,
+            None => Set::ALL,
+        };
+        let takes = self.space.and(*left, matched)?;
+        let goes_on = (0..Color::COUNT).any(|color| {
+            let actions = stage.actions_of(Color::new(color));
+            actions.iter().find_map(Action::ends_with) == Some(Outcome::Continue)
+        });
+        if !goes_on {
+            *left = self.space.minus(*left, matched)?;
+        }
+        Ok((self.space.and(takes, self.known)?, takes))
+    }
+
+    /// `around` is the class with priority that is around this level.
+    fn level(
+        &mut self,
+        queueing: &QueueingConfig,
+        arriving: Set,
+        around: Option<&ClassConfig>,
+        path: &mut Vec<usize>,
+        found: &mut Vec<Finding>,
+    ) -> Result<(), TooComplex> {
+        let mut left = arriving;
+        for (index, class) in queueing.classes.iter().enumerate() {
+            let matches = match &class.matches {
+                Some(condition) => self.space.taken_by(condition)?,
+                None => Set::ALL,
+            };
+            let takes = self.space.and(left, matches)?;
+            left = self.space.minus(left, matches)?;
+            path.push(index);
+            let before = around.or_else(|| first(queueing, index).then_some(class));
+            match &class.queueing {
+                Some(inner) => self.level(inner, takes, before, path, found)?,
+                None => found.extend(self.class(before.map(|_| class), takes, path)?),
+            }
+            path.pop();
+        }
+        Ok(())
+    }
+
+    /// A class that goes before others, and takes packets marked nqb.
+    fn class(
+        &mut self,
+        class: Option<&ClassConfig>,
+        takes: Set,
+        path: &[usize],
+    ) -> Result<Option<Finding>, TooComplex> {
+        let Some(class) = class else { return Ok(None) };
+        let Some(by) = self.comes_by(takes)? else { return Ok(None) };
+        let is_known = by != By::Name && self.space.and(takes, self.known)? != Set::NONE;
+        let how = match by {
+            By::Precedence => "by the IP precedence 5 that it has in common with ef",
+            By::LowBits => "by the low bits of its codepoint",
+            By::Name => "as it says",
+        };
+        let (rule, takes) = if is_known {
+            (&rules::NQB_GETS_PRIORITY, "takes nqb (45)")
+        } else {
+            (&rules::NQB_MAY_GET_PRIORITY, "would take nqb (45)")
+        };
+        Ok(Some(Finding::new(
+            rule,
+            Place::Class(path.to_vec()),
+            format!("class {} has priority, and {takes} {how}", class.name),
+            "RFC 9956 §5.1: nqb goes with default traffic, in a shallow queue of its own, without priority",
+        )))
+    }
+
+    /// How packets marked nqb come to be in `takes`; none where they are not, or would be with any mark.
+    fn comes_by(&mut self, takes: Set) -> Result<Option<By>, TooComplex> {
+        let mut given = BTreeMap::new();
+        let codepoints = [u128::from(NQB.value()), 0].into_iter().chain(OF_PRECEDENCE).chain(OF_LOW_BITS);
+        for value in codepoints {
+            given.insert(value, self.space.given(takes, &[(Field::Dscp, value)])?);
+        }
+        let own = self.space.minus(given[&u128::from(NQB.value())], given[&0])?;
+        if own == Set::NONE {
+            return Ok(None);
+        }
+        for (others, by) in [(OF_PRECEDENCE, By::Precedence), (OF_LOW_BITS, By::LowBits)] {
+            let sets = others.iter().map(|value| given[value]).chain([own]).collect();
+            if self.space.all(sets)? != Set::NONE {
+                return Ok(Some(by));
+            }
+        }
+        Ok(Some(By::Name))
+    }
+}
