@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,74 @@ def test_the_platform_tells_the_language(tmp_path: Path, perhop: Command) -> Non
     file.write_text("qdisc add dev eth0 root fq_codel\n")
     (found,) = perhop("check", file, "--platform", "linux", "--json").json()["files"]
     assert found["router"]["ports"][0]["name"] == "eth0"
+
+
+def test_help_tells_of_tc(perhop: Command) -> None:
+    for command, example in (
+        ("check", "tc -j -d qdisc show | perhop check -"),
+        ("run", "perhop run uplink.tc"),
+    ):
+        told = perhop("help", command).out
+        assert "tc" in told and "linux" in told
+        assert example in told
+
+
+SHOWN = """\
+[{"kind":"fq_codel","handle":"1:","dev":"eth0","root":true,"refcnt":2,"options":{"limit":600,"target":4000}},\
+{"kind":"codel","handle":"2:","dev":"eth1","root":true,"options":{"limits":1000}}]
+"""
+
+
+@pytest.mark.parametrize("name", ["shown.json", "shown.txt", "shown.tc"])
+def test_json_of_tc_is_read_whatever_its_name(tmp_path: Path, perhop: Command, name: str) -> None:
+    file = tmp_path / name
+    file.write_text(SHOWN)
+    ended = perhop("check", file, "--json")
+    assert ended.code == 2
+    (found,) = ended.json()["files"]
+    assert found["platform"]["profile"] == "linux"
+    # Both stand in one line: their numbers are told.
+    assert [(one["line"], one["rule"]) for one in found["findings"]] == [(2, "tc-command-refused")]
+    assert "did you mean `limit`?" in found["findings"][0]["message"]
+    buffer = found["router"]["ports"][0]["output"]["queueing"]["classes"][0]["buffer"]
+    assert (buffer["fq-codel"]["limit"], buffer["fq-codel"]["target"]) == ("600 packets", "4ms")
+
+
+@needs_tc
+def test_json_of_this_machine_is_its_text(tmp_path: Path) -> None:
+    near = Namespace()
+    try:
+        near.run("ip", "link", "add", "near0", "type", "veth", "peer", "name", "far0")
+        near.run("ip", "link", "set", "near0", "up")
+        for words in (
+            "tbf rate 10mbit burst 15k latency 50ms",
+            "handle 1: htb default 20 r2q 5 direct_qlen 50",
+            "bfifo limit 50k",
+            "pfifo_fast",
+            "prio",
+            "fq_codel limit 400",
+            "cake bandwidth 20mbit diffserv4 ack-filter",
+        ):
+            # Kernels may lack a discipline: then there is the one before, which is as good.
+            replace = near.within("tc", "qdisc", "replace", "dev", "near0", "root", *words.split())
+            subprocess.run(replace, capture_output=True, check=False)
+            texts = [near.run("tc", *options, "-s", "-d", "qdisc", "show") for options in ([], ["-j"])]
+            plain, json_ = (checked(text, "linux") for text in texts)
+            assert texts[1].startswith("[{")
+            assert [port["output"] for port in plain["router"]["ports"]] == [
+                port["output"] for port in json_["router"]["ports"]
+            ], words
+            assert json_["counts"]["not-recognized"] == json_["counts"]["suspicious"] == 0
+    finally:
+        near.end()
+
+
+def test_traffic_is_inferred_for_queueing_of_linux(perhop: Command) -> None:
+    ended = perhop("run", SCRIPT, "--interface", "eth1", "--duration", "2s", "--json")
+    assert ended.code == 0, ended.err
+    classes = {one["class"]: one for one in ended.json()["classes"]}
+    assert {"10:1", "10:2", "10:3"} <= set(classes)
+    assert all(one["delivered_packets"]["mean"] > 0 for one in classes.values())
 
 
 def test_the_script_becomes_behavior() -> None:

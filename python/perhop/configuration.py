@@ -46,12 +46,15 @@ def router_text(file: Path) -> str | None:
 
     `-` is standard input, which can still be read afterwards.
     """
-    if file.suffix in (".yaml", ".yml", ".json"):
+    if file.suffix in (".yaml", ".yml"):
         return None
     try:
         content = _peeked() if file == STANDARD_INPUT else file.read_bytes()
     except OSError:
         # Reading it as a scenario reports the error.
+        return None
+    # A scenario is an object, what `tc -j` prints a list of them.
+    if file.suffix == ".json" and not content.lstrip().startswith(b"["):
         return None
     text = _core.router_text(content)
     is_router = file.suffix in (".cfg", ".tc") or (

@@ -141,7 +141,9 @@ fn neighbors(scenario: &Scenario, node: &str) -> Vec<String> {
 fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
     let mut flows = flows(scenario)?;
     if scenario.policies.values().any(marks) {
-        flows.iter_mut().for_each(|flow| flow.dscp = None);
+        for flow in &mut flows {
+            flow.dscp = None;
+        }
         flows.dedup();
     }
     Some(flows)

@@ -20,13 +20,17 @@ pub struct Configuration {
     pub(crate) log: Log,
     /// By line less one: the line that opened its block, and its device.
     owners: Vec<Owner>,
+    /// Whether objects of JSON are counted in place of lines.
+    pub(crate) counts_items: bool,
 }
 
 impl Configuration {
     pub(crate) fn new(kernel: Kernel, owners: Vec<Owner>, texts: &[(usize, String)]) -> Configuration {
         let Kernel { devices, log, .. } = kernel;
         let lines = lines(&log, &owners, texts);
-        let mut configuration = Configuration { lines, diagnostics: Vec::new(), devices, log, owners };
+        let diagnostics = Vec::new();
+        let mut configuration =
+            Configuration { lines, diagnostics, devices, log, owners, counts_items: false };
         configuration.settle();
         configuration
     }
@@ -38,6 +42,10 @@ impl Configuration {
         }
         self.diagnostics.clone_from(&self.log.diagnostics);
         self.diagnostics.sort();
+    }
+    /// Whether its lines are the objects of JSON that has no lines, by their numbers.
+    pub fn counts_items(&self) -> bool {
+        self.counts_items
     }
     /// The device that a line is about.
     pub fn device_of(&self, line: usize) -> Option<&str> {

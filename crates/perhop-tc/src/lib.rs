@@ -17,6 +17,7 @@ mod commands;
 mod configuration;
 mod convert;
 mod filter;
+mod json;
 mod kernel;
 mod log;
 mod model;
@@ -65,7 +66,9 @@ pub fn is_configuration(text: &str) -> bool {
             }
         }
     };
-    if !text.lines().any(|line| begins(&line)) {
+    let begins_json =
+        |line: &str| json::begins(line) && text.contains("\"handle\"") || line.contains("\"pref\"");
+    if !text.lines().any(|line| begins(&line) || begins_json(line)) {
         return false;
     }
     let configuration = parse(text);

@@ -3,6 +3,7 @@
 use perhop_lint::{LineState, rules};
 
 use crate::configuration::{Configuration, Owner};
+use crate::json::{self, Item};
 use crate::kernel::Kernel;
 use crate::nearest::suggestion;
 use crate::shell::{self, LogicalLine};
@@ -82,8 +83,25 @@ impl Session {
     /// Reads all lines of `text`.
     pub(crate) fn read(mut self, text: &str) -> Configuration {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        for logical in shell::logical_lines(text) {
-            let block = self.line(&logical);
+        let json = json::split(text).unwrap_or_default();
+        if let Some(items) = json.numbered() {
+            return self.items(&items);
+        }
+        let plain = if json.items.is_empty() { text } else { json.rest.as_str() };
+        for logical in shell::logical_lines(plain) {
+            let block = match json.items.get(&logical.first) {
+                Some(items) => {
+                    for item in items {
+                        self.item(logical.first, item.as_ref());
+                    }
+                    None
+                }
+                None => self.line(&logical),
+            };
+            if let Some(line) = json.begun.get(&logical.first).filter(|line| **line < logical.first) {
+                let (state, _) = self.kernel.log.of(*line);
+                self.kernel.log.state(logical.first, state);
+            }
             let (state, _) = self.kernel.log.of(logical.first);
             for number in logical.first + 1..=logical.last {
                 self.kernel.log.state(number, state);
@@ -99,6 +117,44 @@ impl Session {
         let lines: Vec<(usize, String)> =
             lines.map(|(index, text)| (index + 1, text.trim_end().to_owned())).collect();
         Configuration::new(self.kernel, self.owners, &lines)
+    }
+
+    /// Reads the items of JSON that has no lines: their numbers take the place of those of lines.
+    fn items(mut self, items: &[&Result<Item, String>]) -> Configuration {
+        let mut texts = Vec::new();
+        for (number, item) in (1..).zip(items) {
+            self.kernel.device_of_line = None;
+            self.item(number, item.as_ref());
+            self.owners.push((None, self.kernel.device_of_line));
+            let text = item.as_ref().map_or("", |item| item.lines.first().map_or("", String::as_str));
+            texts.push((number, text.trim().to_owned()));
+        }
+        let mut configuration = Configuration::new(self.kernel, self.owners, &texts);
+        configuration.counts_items = true;
+        configuration
+    }
+
+    /// Reads a discipline, class or filter that stands in JSON.
+    fn item(&mut self, number: usize, item: Result<&Item, &String>) {
+        match item {
+            Ok(item) => {
+                for line in &item.lines {
+                    if self.shown.read(&mut self.kernel, number, line) == Shows::Nothing {
+                        let name = line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+                        self.kernel.log.not_modelled(number, format!("`{name}` is not known"));
+                    }
+                }
+                for what in &item.missing {
+                    let note = format!("{what} is not in the JSON of tc: take its output without -j");
+                    self.kernel.log.not_modelled(number, note);
+                }
+            }
+            Err(why) => {
+                self.kernel.log.state(number, LineState::NotRecognized);
+                self.kernel.log.note(number, why);
+            }
+        }
+        self.shown.close();
     }
 
     /// Reads a line; returns the line that opened what it belongs to.

@@ -7,10 +7,12 @@ use perhop_tc::is_configuration;
 use proptest::prelude::*;
 
 /// Scripts and output that have a bit of everything.
-const TEXTS: [&str; 3] = [
+const TEXTS: [&str; 5] = [
     include_str!("../../../vectors/tc/router.sh"),
     include_str!("../../../vectors/tc/shown.txt"),
     include_str!("../../../vectors/tc/batch.tc"),
+    include_str!("../../../vectors/tc/shown.json"),
+    include_str!("../../../vectors/tc/shown-in-lines.json"),
 ];
 
 #[test]
@@ -24,7 +26,7 @@ fn whole_texts_hold() {
 proptest! {
     #[test]
     fn words_put_elsewhere_do_not_panic(
-        which in 0..3_usize, moves in prop::collection::vec((any::<usize>(), any::<usize>()), 1..12)
+        which in 0..5_usize, moves in prop::collection::vec((any::<usize>(), any::<usize>()), 1..12)
     ) {
         let mut words: Vec<&str> = TEXTS[which].split_inclusive([' ', '\n']).collect();
         for (from, to) in moves {
@@ -36,7 +38,7 @@ proptest! {
 
     #[test]
     fn letters_changed_do_not_panic(
-        which in 0..3_usize, changes in prop::collection::vec((any::<usize>(), any::<char>()), 1..12)
+        which in 0..5_usize, changes in prop::collection::vec((any::<usize>(), any::<char>()), 1..12)
     ) {
         let mut letters: Vec<char> = TEXTS[which].chars().collect();
         for (at, letter) in changes {

@@ -46,7 +46,9 @@ def check(
     Parameters
     ----------
     files
-        Scenario files, or running configurations of Cisco IOS routers; - is standard input.
+        Scenario files, running configurations of Cisco IOS routers, or Linux' queueing: commands of tc,
+        or what `tc qdisc show`, `tc class show` and `tc filter show` print, with -j as well; - is standard
+        input.
     json
         Print all findings as one JSON document.
     sarif
@@ -60,7 +62,7 @@ def check(
     fix
         Write the configuration with all lines that can be mended to this new file, and show the changes.
     platform
-        The platform whose rules apply to router configurations; by default recognized.
+        The platform whose rules apply to router configurations, `linux` for tc; by default recognized.
     assume
         What a class-map matches, as in 'VOICE = dscp ef', in place of its own criteria; may be given several
         times.

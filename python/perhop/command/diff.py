@@ -52,7 +52,7 @@ def diff(
     Parameters
     ----------
     old
-        The running configuration of a Cisco IOS router as it is, or a scenario.
+        The running configuration of a Cisco IOS router as it is, Linux' queueing as tc has it, or a scenario.
     new
         The same with the change.
     scenario

@@ -34,7 +34,7 @@ def draw(
     Parameters
     ----------
     scenario
-        The scenario file, or the running configuration of a Cisco IOS router.
+        The scenario file, the running configuration of a Cisco IOS router, or commands of Linux' tc.
     output
         File to write, .svg, .png or .pdf, or - for SVG on standard output; by default the name of the file
         with .svg.

@@ -26,6 +26,7 @@ Examples:
   generate-scenario | perhop run -
   perhop run router.cfg              infer and report hosts and traffic
   perhop run router.cfg --interface gi0/1 --traffic flows.csv
+  perhop run uplink.tc --interface eth1    queueing of Linux' tc
   perhop run policy.txt --rate 50Mb/s --assume 'VOICE = dscp ef'
   perhop run router.cfg --assert 'voice.delay_p99 < 20ms' --codec g729a-vad
 """
@@ -70,6 +71,9 @@ Examples:
   perhop check router.cfg            state of each configuration line
   ssh router show running-config | perhop check -
   perhop check router.cfg --json | jq '.files[].router.ports[].output'
+  perhop check uplink.tc             commands of Linux' tc
+  tc -s -d qdisc show | perhop check -
+  tc -j -d qdisc show | perhop check - --platform linux
   perhop check router.cfg --ignore mark-unusual,queue-delay
   perhop check router.cfg --sarif > findings.sarif
   perhop check router.cfg --fix mended.cfg
@@ -80,6 +84,7 @@ Examples:
   perhop trace router.cfg --packet 'udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200' --at Gi0/0
   perhop trace router.cfg --pcap office.pcapng       packets of a capture by class
   perhop trace router.cfg --reach all                a packet for every queue, or that there is none
+  perhop trace uplink.tc --out eth1 --packet 'udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200'
   perhop trace edge.perhop.yaml --at edge:lan --packet 'tcp 10.1.0.5:443 > 10.2.0.9:50000 dscp af21'
 """
 

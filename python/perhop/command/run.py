@@ -92,8 +92,8 @@ def run(
     Parameters
     ----------
     scenario
-        The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
-        - is standard input.
+        The scenario file, or a configuration (Cisco IOS, or Linux' tc), for which hosts and traffic are
+        inferred and reported; - is standard input.
     from_
         In place of a scenario: a point of a sweep, as in --from results/sweep:17, with the point's seed and
         replications.
@@ -109,7 +109,7 @@ def run(
         Of a router configuration: the interface that packets leave by, also a sub-interface or a tunnel; by
         default the one whose policy has most classes.
     platform
-        Of a router configuration: the platform whose rules apply; by default recognized.
+        Of a router configuration: the platform whose rules apply, `linux` for tc; by default recognized.
     assume
         Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef', in place of its own
         criteria; may be given several times.

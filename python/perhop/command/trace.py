@@ -45,7 +45,7 @@ def trace(
     Parameters
     ----------
     file
-        The running configuration of a Cisco IOS router, or a scenario.
+        The running configuration of a Cisco IOS router, commands or output of Linux' tc, or a scenario.
     packet
         The packet, as in 'tcp 10.1.2.3:443 > 10.9.8.7:50123 dscp af21 len 1500'; may be given several times.
     pcap

@@ -113,7 +113,9 @@ def infer(
         raise InvalidInputError(
             "--policy needs --rate", "give the rate of an interface for it: --rate 50Mb/s"
         )
-    network = select_network(report["router"], configuration, base, interface)
+    recognized = report.get("platform")
+    profile = recognized["profile"] if recognized else None
+    network = select_network(report["router"], configuration, base, interface, platform=profile)
     _check(network, report)
     if traffic is None:
         network, hits, misses = _reachable(network, report)

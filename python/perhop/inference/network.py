@@ -86,6 +86,8 @@ class Network:
     #: The router's own addresses, and their subnets.
     own: list[str]
     subnets: list[IPv4Network]
+    #: The platform whose rules the configuration is read by.
+    platform: str | None = None
     #: Further interfaces that classes match as the one that packets entered by.
     beside: list[Interface] = field(default_factory=list)
     #: What was chosen and why, where it is not the obvious: a line each.

@@ -10,6 +10,7 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import Any
 
+from perhop.configuration import LINUX
 from perhop.core_types import Router, RouterPort
 from perhop.errors import InvalidInputError
 from perhop.inference.network import Interface, Network, node_name
@@ -25,6 +26,8 @@ _ADDABLE = (
     ("HundredGigE99/0", "100Gb/s"),
     ("FourHundredGigE99/0", "400Gb/s"),
 )
+# What is added to Linux' devices; they have no rate by themselves.
+_ADDED_DEVICE = "ether99"
 # Packets enter this many times faster than they can leave: all classes together are offered a fifth more than
 # leaves, and bursts must reach the queue under test.
 _FASTER = 2.0
@@ -35,7 +38,12 @@ _NAMED = 12
 
 
 def select_network(
-    router: Router, configuration: RouterConfiguration, base: Path, interface: str | None
+    router: Router,
+    configuration: RouterConfiguration,
+    base: Path,
+    interface: str | None,
+    *,
+    platform: str | None = None,
 ) -> Network:
     """Return the path through the router with the largest output policy, or the one that uses `interface`.
 
@@ -58,12 +66,13 @@ def select_network(
         base=base,
         entering=_of(chosen),
         leaving=_of(chosen),
+        platform=platform,
         own=[one for port in router["ports"] for one, _ in port["addresses"]],
         subnets=[IPv4Interface(tuple(one)).network for port in router["ports"] for one in port["addresses"]],
     )
     if has_input_policy(chosen) and not has_output_policy(chosen):
         plain = [port for port in others if not has_output_policy(port)]
-        leaving = _widest(plain) or _widest(others) or _addable(network.bottleneck)
+        leaving = _widest(plain) or _widest(others) or _addable(network, network.bottleneck)
         return _completed(replace(network, leaving=leaving), up)
     usual, remarks = _usual_entrance(network, others)
     return _completed(replace(network, entering=usual, remarks=remarks), up)
@@ -84,7 +93,7 @@ def other_entrances(network: Network, router: Router) -> Iterator[Network]:
             remark = f"packets enter by {port['name']}{policy}, which a class depends on"
             other = replace(
                 network,
-                configuration=_without_added(network.configuration),
+                configuration=_without_added(network),
                 entering=_of(port),
                 remarks=[remark],
             )
@@ -179,9 +188,10 @@ def _usual_entrance(network: Network, others: Sequence[RouterPort]) -> tuple[Int
         return widest, []
     if open_ports or not others:
         # None, or none that is faster than the one under test: no queue would fill.
-        return _addable(needed), []
+        return _addable(network, needed), []
     names = ", ".join(port["name"] for port in others[:2]) + (", …" if len(others) > 2 else "")
-    return _addable(needed), [f"packets enter by an added interface: {names} would change or drop some"]
+    why = f"packets enter by an added interface: {names} would change or drop some"
+    return _addable(network, needed), [why]
 
 
 def _widest(ports: Sequence[RouterPort]) -> Interface | None:
@@ -190,9 +200,17 @@ def _widest(ports: Sequence[RouterPort]) -> Interface | None:
     return None if best is None else _of(best)
 
 
-def _addable(needed: float) -> Interface:
+def _addable(network: Network, needed: float) -> Interface:
     fast = [Interface(*one) for one in _ADDABLE if bits_per_second(one[1]) >= needed]
-    return fast[0] if fast else Interface(*_ADDABLE[-1])
+    added = fast[0] if fast else Interface(*_ADDABLE[-1])
+    return replace(added, name=_ADDED_DEVICE) if network.platform == LINUX else added
+
+
+def _command(network: Network, name: str) -> str:
+    """Return the command that makes an added interface."""
+    if network.platform == LINUX:
+        return f"tc qdisc add dev {name} root pfifo limit 1000"
+    return f"interface {name}"
 
 
 def _completed(network: Network, ports: Sequence[RouterPort]) -> Network:
@@ -200,7 +218,7 @@ def _completed(network: Network, ports: Sequence[RouterPort]) -> Network:
     added = [one for one in (network.entering, network.leaving) if one.port is None]
     configuration = network.configuration
     if added:
-        commands = [*configuration.get("add", []), *(f"interface {one.name}" for one in added)]
+        commands = [*configuration.get("add", []), *(_command(network, one.name) for one in added)]
         configuration = {**configuration, "add": commands}
     policies = [network.entering.side("input"), network.leaving.side("output")]
     mentioned = set(_values(policies, ("input",))) - {network.entering.name, network.leaving.name}
@@ -208,8 +226,9 @@ def _completed(network: Network, ports: Sequence[RouterPort]) -> Network:
     return replace(network, configuration=configuration, beside=beside)
 
 
-def _without_added(configuration: RouterConfiguration) -> RouterConfiguration:
-    added = {f"interface {name}" for name, _ in _ADDABLE}
+def _without_added(network: Network) -> RouterConfiguration:
+    configuration = network.configuration
+    added = {_command(network, name) for name in (_ADDED_DEVICE, *(name for name, _ in _ADDABLE))}
     commands = [one for one in configuration.get("add", []) if one not in added]
     rest: RouterConfiguration = {**configuration, "add": commands}
     if not commands:

@@ -1,0 +1,206 @@
+//! The output of `tc -j`: each discipline, class and filter becomes the lines that `tc` prints of it without
+//! that option, which are then read as such. What `tc` leaves out of its JSON is said.
+
+mod filter;
+mod options;
+mod value;
+
+use std::collections::BTreeMap;
+
+use options::shown_options;
+use value::{Object, Value, get};
+
+use crate::syntax;
+
+/// A discipline, class or filter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Item {
+    /// What tc prints of it: a line at the begin of a line, and those further in.
+    pub(crate) lines: Vec<String>,
+    /// What is not in the JSON of tc and would be in its text.
+    pub(crate) missing: Vec<&'static str>,
+}
+
+/// A text with the items that stand in it as JSON.
+#[derive(Debug, Default)]
+pub(crate) struct Split {
+    /// All else, with empty lines where items are.
+    pub(crate) rest: String,
+    /// By the number of the line in which they begin; what could not be read, with the reason.
+    pub(crate) items: BTreeMap<usize, Vec<Result<Item, String>>>,
+    /// By the number of a line, that of the line in which what stands in it began.
+    pub(crate) begun: BTreeMap<usize, usize>,
+}
+
+impl Split {
+    /// The items by their own numbers, where the text is nothing but them and several stand in one line.
+    pub(crate) fn numbered(&self) -> Option<Vec<&Result<Item, String>>> {
+        let is_all = self.rest.lines().all(|line| line.trim().is_empty());
+        let is_dense = self.items.values().any(|items| items.len() > 1);
+        (is_all && is_dense).then(|| self.items.values().flatten().collect())
+    }
+}
+
+/// Whether JSON of tc may begin in this line.
+pub(crate) fn begins(line: &str) -> bool {
+    let Some(rest) = line.trim_start().strip_prefix('[') else { return false };
+    let rest = rest.trim_start();
+    rest.is_empty() || rest.starts_with(['{', ']'])
+}
+
+/// Takes the JSON out of `text`; `None` where there is none.
+pub(crate) fn split(text: &str) -> Option<Split> {
+    if !text.lines().any(begins) {
+        return None;
+    }
+    let mut split = Split::default();
+    let (mut at, mut number) = (0, 1);
+    while at < text.len() {
+        let line = text[at..].split_inclusive('\n').next().unwrap_or_default();
+        if begins(line) {
+            let length = document(&text[at..], number, &mut split);
+            let taken = &text[at..at + length];
+            let lines = taken.lines().count();
+            split.rest.push_str(&"\n".repeat(lines));
+            at += length;
+            number += lines;
+        } else {
+            split.rest.push_str(line);
+            at += line.len();
+            number += 1;
+        }
+    }
+    Some(split)
+}
+
+/// Reads a list that begins in line `number`; returns its length, the rest of its last line among it.
+fn document(text: &str, number: usize, split: &mut Split) -> usize {
+    let mut at = text.find('[').map_or(0, |bracket| bracket + 1);
+    let mut lines = Lines { text, at: 0, number };
+    let mut opener = number;
+    let mut known = number;
+    loop {
+        at += text[at..].len() - text[at..].trim_start_matches([' ', '\t', '\r', '\n', ',']).len();
+        if text[at..].starts_with(']') || text[at..].is_empty() {
+            at = (at + 1).min(text.len());
+            break;
+        }
+        let line = lines.of(at);
+        split.begun.extend((known..line).map(|line| (line, opener)));
+        (opener, known) = (line, line);
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        let Some(Ok(value)) = values.next() else {
+            let why = "this is no JSON: tc prints some classes and filters as text even with -j; take its output \
+                       without -j";
+            split.items.entry(line).or_default().push(Err(why.to_owned()));
+            break;
+        };
+        at += values.byte_offset();
+        split.items.entry(line).or_default().push(item(&value));
+    }
+    // Whatever else stands in the last line is not read.
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    let last = lines.of(end.saturating_sub(usize::from(text[..end].ends_with('\n'))).max(at));
+    split.begun.extend((known..=last).map(|line| (line, opener)));
+    end
+}
+
+/// The lines of places in a text, which are asked for in its order.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    number: usize,
+}
+
+impl Lines<'_> {
+    fn of(&mut self, at: usize) -> usize {
+        self.number += self.text.get(self.at..at).map_or(0, |part| part.matches('\n').count());
+        self.at = at;
+        self.number
+    }
+}
+
+/// A discipline, class or filter as text.
+fn item(value: &Value) -> Result<Item, String> {
+    let object = value.object().ok_or("an object is wanted: a discipline, class or filter")?;
+    let text = |key: &str| get(object, key).and_then(Value::word);
+    if let Some(kind) = text("class") {
+        return Ok(class(object, kind));
+    }
+    let kind = text("kind");
+    if ["protocol", "pref", "chain"].iter().any(|key| get(object, key).is_some()) {
+        return Ok(filter::filter(object, kind.unwrap_or_default()));
+    }
+    match kind {
+        Some(kind) => Ok(qdisc(object, kind)),
+        None => Err("neither `kind` nor `class` says what this is".to_owned()),
+    }
+}
+
+/// The words of the begin of a line: where it is.
+fn place(object: &Object, line: &mut String) {
+    let mut say = |words: &[&str]| {
+        for word in words {
+            line.push(' ');
+            line.push_str(&plain(word));
+        }
+    };
+    for (key, value) in object {
+        match (key.as_str(), value) {
+            ("dev" | "parent" | "ingress_block" | "egress_block" | "block" | "refcnt", value) => {
+                if let Some(word) = value.word() {
+                    say(&[key, word]);
+                }
+            }
+            ("root" | "ingress" | "egress" | "offloaded", Value::Flag(true)) => say(&[key]),
+            _ => {}
+        }
+    }
+}
+
+/// A word: text of JSON may have spaces and ends of lines.
+fn plain(word: &str) -> String {
+    word.split_whitespace().collect::<Vec<_>>().join("_")
+}
+
+fn qdisc(object: &Object, kind: &str) -> Item {
+    let handle = get(object, "handle").and_then(Value::word).unwrap_or("0:");
+    let mut item = Item::default();
+    let mut line = format!("qdisc {} {}", plain(kind), plain(handle));
+    place(object, &mut line);
+    let options = get(object, "options").and_then(Value::object);
+    let table = syntax::kind(kind).map_or(&[][..], |kind| kind.options);
+    let mut inside = Vec::new();
+    if let Some(options) = options {
+        shown_options(kind, table, options, &mut line, &mut inside, &mut item.missing);
+    }
+    item.lines.push(line);
+    item.lines.extend(inside);
+    if let Some(stab) = get(object, "stab").and_then(Value::object) {
+        let mut line = String::from(" ");
+        shown_options("stab", syntax::STAB, stab, &mut line, &mut Vec::new(), &mut item.missing);
+        item.lines.push(line);
+    }
+    item
+}
+
+/// Keys of a class that say where it is, or count.
+const OF_CLASS: [&str; 7] = ["class", "handle", "dev", "root", "parent", "leaf", "stats"];
+
+fn class(object: &Object, kind: &str) -> Item {
+    let mut item = Item::default();
+    let handle = get(object, "handle").and_then(Value::word).unwrap_or("0:0");
+    let mut line = format!("class {} {}", plain(kind), plain(handle));
+    place(object, &mut line);
+    let own: Object = object.iter().filter(|(key, _)| !OF_CLASS.contains(&key.as_str())).cloned().collect();
+    let table = syntax::kind(kind).and_then(|kind| kind.class).unwrap_or_default();
+    if kind == "drr" && get(&own, "quantum").is_none() {
+        item.missing.push("the quantum of classes of drr");
+    }
+    if kind == "hfsc" {
+        item.missing.push("the service curves of classes of hfsc");
+    }
+    shown_options(kind, table, &own, &mut line, &mut Vec::new(), &mut item.missing);
+    item.lines.push(line);
+    item
+}
