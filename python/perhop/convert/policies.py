@@ -190,7 +190,9 @@ def _of_router(report: RouterReport) -> list[Attached]:
             to_itself = port["name"] == CONTROL_PLANE and side == "output"
             resolved = _resolved(port, "input" if to_itself else side)
             config = port[side]
-            if (resolved is None and not config.get("conditioners")) or not config:
+            # What a router queues by where nothing is attached is its own; Linux says all that it has.
+            is_said = "policies" not in port and config.get("queueing")
+            if not config or (resolved is None and not config.get("conditioners") and not is_said):
                 continue
             name = resolved["name"] if resolved else f"{port['name']} {side}"
             # What a device of Linux sends at, only its shapers tell.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from perhop.convert import tc_htb
+from perhop.convert import tc_htb, tc_native
 from perhop.convert.ios_class import size
 from perhop.convert.policies import Remark, one_line
 from perhop.convert.tc_queue import discipline
@@ -58,10 +58,11 @@ class Tree:
     """The HTB classes and queues of one port."""
 
     def __init__(self, rate_bps: int, where: str) -> None:
-        self.lines = [
-            f'tc class add dev "$DEV" parent 1: classid 1:1 htb rate {rate_bps}bit ceil {rate_bps}bit '
-            f"quantum {_LEAST_QUANTUM}"
-        ]
+        self.lines: list[str] = []
+        #: The discipline around the classes, and what else it is told.
+        self.kind, self.words = "htb", ""
+        #: Whether packets that no class takes are sent by HTB itself, as the policy has it.
+        self.has_direct = False
         self.leaves: list[Leaf] = []
         self.remarks: list[Remark] = []
         self._next = 1
@@ -70,6 +71,16 @@ class Tree:
 
     def add(self, queueing: Mapping[str, Any], rate_bps: int) -> None:
         """Add all classes of a port."""
+        native = tc_native.whole_port(queueing, rate_bps)
+        if native is not None:
+            self.kind = native
+            self.has_direct = any(map(tc_native.is_direct, queueing["classes"]))
+            self.lines, self.words = tc_native.classes(queueing, native, rate_bps, self._native_leaf)
+            return
+        self.lines.append(
+            f'tc class add dev "$DEV" parent 1: classid 1:1 htb rate {rate_bps}bit ceil {rate_bps}bit '
+            f"quantum {_LEAST_QUANTUM}"
+        )
         self._queueing(queueing, Inside(1, rate_bps, rate_bps, 0, self._where))
 
     def _queueing(self, queueing: Mapping[str, Any], inside: Inside) -> None:
@@ -265,6 +276,10 @@ class Tree:
             return minor
         self._leaf(one, minor, rate, where, matches)
         return minor
+
+    def _native_leaf(self, one: Mapping[str, Any], minor: int, rate: int, matches: list[Any]) -> str:
+        self._leaf(one, minor, rate, f"{self._where}, class {one['name']}", matches)
+        return self.lines.pop()
 
     def _leaf(self, one: Mapping[str, Any], minor: int, rate: int, where: str, matches: list[Any]) -> None:
         """Add the queue of a class."""

@@ -40,6 +40,12 @@ def turns(share: Mapping[str, Any], rate: int, divisor: int) -> str:
     return f"prio {share.get('level') or 0} quantum {quantum}"
 
 
+def written_turns(share: Mapping[str, Any]) -> str:
+    """Return priority and quantum of a class with a queue, as far as they are written."""
+    words = f" prio {share['level']}" if share.get("level") else ""
+    return words + (f" quantum {size(share['quantum'])[0]}" if share.get("quantum") else "")
+
+
 def _bucket(written: str | None, rate: int) -> int:
     return size(written)[0] if written else _LONGEST_PACKET + rate // 8_000_000_000
 

@@ -104,15 +104,17 @@ def _tree(one: Attached, policy: Mapping[str, Any]) -> tuple[list[str], list[Rem
     # HTB counts what the size table says: the frame, and these bytes more or less.
     table = f" stab overhead {more} linklayer ethernet" if more else ""
     default = next((leaf for leaf in tree.leaves if not leaf.matches), None)
-    root = f'tc qdisc add dev "$DEV" root handle 1:{table} htb default {default.minor if default else 0:x}'
+    last = default.minor if default else 0
+    root = f'tc qdisc add dev "$DEV" root handle 1:{table} {tree.kind} default {last:x}{tree.words}'
     lines = [root, *tree.lines]
     for number, leaf in enumerate(tree.leaves):
         if leaf.matches:
             lines += _classified(leaf, number, one.where, remarks)
     if default is None:
-        remarks.append(Remark(
-            "packets without a class", one.where, "perhop drops them; HTB sends them unshaped, before others"
-        ))  # fmt: skip
+        why = "perhop drops them; HTB sends them unshaped, before others"
+        # HFSC drops them as well.
+        is_same = tree.kind == "hfsc" or tree.has_direct
+        remarks += [] if is_same else [Remark("packets without a class", one.where, why)]
     return lines, remarks
 
 

@@ -1,0 +1,193 @@
+"""Policies as commands of tc, and read back: what is not the same stands in a table, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from perhop import convert
+from perhop.configuration import checked
+from perhop.convert.conditions import same
+from perhop.convert.difference import differences
+from perhop.convert.policies import Attached, read_source
+from perhop.errors import InvalidInputError
+
+FILES = [
+    *sorted((ROOT / "examples").glob("*.perhop.yaml")),
+    *sorted((ROOT / "python" / "perhop" / "templates").glob("*.perhop.yaml")),
+]
+
+# Where a policy and what comes back of it differ: the path, the remark of `convert` that says so, and why. A
+# path without a remark means the same in other words.
+TABLE = [
+    (r"stages\[.*\]\.name", None, "stages are called after their lines"),
+    (r"stages\[.*\]\.meter\.token-bucket\.excess|stages\[.*\]\.(yellow|red)", None,
+     "colors are perhop's own: what exceeds a policer is red, with the same actions"),
+    (r"stages\[.*\]\.meter\.single-rate-tcm|stages\[.*\]\.meter\.token-bucket|stages\[.*\]\.yellow",
+     "meter single-rate-tcm", "one bucket of both bursts"),
+    (r"stages.*", "meter .*|a color-aware meter", "a meter that tc does not have"),
+    (r"buffer", None, "fair queueing has no buffer of its own"),
+    (r"buffer\..*\.(target|update-interval|limit|coupling)", None, "the default of Linux, written out"),
+    (r"buffer\.dualpi2\.low-latency", "low-latency by codepoint", "a filter of the discipline"),
+    (r"buffer\.(codel|fq-codel|pie|dualpi2)\.law", ".* of RFC .*|law: rfc", "Linux' own law"),
+    (r"buffer\.(red|wred|rio-c|rio-dc|mred)(\.law|\.limit|\.precedences.*)?", ".*thresholds.*",
+     "one curve for a class, in bytes"),
+    (r"buffer\.(red|mred|tail-drop)", ".* by a model", "tail drop in place of a model"),
+    (r"buffer\.red\.idle-rate", None, "the rate of the class, as Linux needs it for idle times"),
+    (r"buffer\.red\.above-max", "above-max: gentle", "red drops all above the maximum"),
+    (r"fair-queueing\.(flows|queues)", None, "sfq tells flows by a hash"),
+    (r"fair-queueing\.weights", "fair queueing by precedence", "sfq serves all flows equally"),
+    (r"leaf direct", "packets without a class", "HTB sends them, perhop drops them"),
+]  # fmt: skip
+
+
+def _leaves(
+    queueing: Mapping[str, Any], around: tuple[Any, ...] = (), others: tuple[Any, ...] = ()
+) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+    """Return the classes with a queue, each with the condition of the packets that it gets."""
+    earlier: list[Any] = []
+    for one in queueing["classes"]:
+        own = (*around, *([one["match"]] if one.get("match") else []))
+        if one.get("queueing"):
+            yield from _leaves(one["queueing"], own, (*others, *earlier))
+        else:
+            parts = [*own, *({"not": other} for other in (*others, *earlier))]
+            yield one, {"all": parts} if parts else None
+        if not one.get("match"):
+            return
+        earlier.append(one["match"])
+
+
+def _names(commands: str) -> dict[str, str]:
+    """Return the names of classes, which stand as comments above their commands."""
+    found = re.findall(r"^# (.*)\ntc class add .* classid (1:[0-9a-f]+) ", commands, re.MULTILINE)
+    return {number: name for name, number in found}
+
+
+def _differences(one: Attached, commands: str) -> Iterator[tuple[str, str, str]]:
+    (port,) = checked(commands, "linux")["router"]["ports"]
+    back = port["input" if one.direction == "input" else "output"]
+    sent: Any = one.policy
+    yield from differences({"stages": sent.get("conditioners", [])}, {"stages": back.get("conditioners", [])})
+    if not sent.get("queueing"):
+        return
+    names = _names(commands)
+    left = {leaf["name"]: (leaf, match) for leaf, match in _leaves(sent["queueing"])}
+    right = {names.get(one[0]["name"], one[0]["name"]): one for one in _leaves(back["queueing"])}
+    if len(left) == 1 and len(right) == 1:
+        right = dict(zip(left, right.values(), strict=True))
+    for name in [*left, *(name for name in right if name not in left)]:
+        if name not in left or name not in right:
+            yield f"leaf {name}", str(name in left), str(name in right)
+            continue
+        (leaf, match), (other, same_match) = left[name], right[name]
+        if not same(match, same_match):
+            yield f"match of {name}", str(match), str(same_match)
+        usual = {} if leaf.get("fair-queueing") else {"tail-drop": {"limit": "64 packets"}}
+        parts = {"buffer": leaf.get("buffer") or usual, "fair-queueing": leaf.get("fair-queueing")}
+        yield from differences(parts, {key: other.get(key) for key in parts})
+    if sent.get("overhead", 0) != back.get("overhead", 0):
+        yield "overhead", str(sent.get("overhead")), str(back.get("overhead"))
+
+
+def _ways(file: Path) -> Iterator[tuple[Attached, convert.Converted]]:
+    """Return the policies of a file, each as commands."""
+    try:
+        source = read_source(file)
+    except InvalidInputError:
+        return
+    for one in source.attached:
+        where = {"interface": one.interface} if one.interface else {"policy": one.name}
+        yield one, convert.convert(file, to="tc", **where)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem.split('.')[0]}")
+def test_what_comes_back_is_the_same_or_listed(file: Path) -> None:
+    for one, converted in _ways(file):
+        assert not [
+            found for found in checked(converted.text, "linux")["diagnostics"] if found["severity"] == "error"
+        ]
+        said = [remark.construct for remark in converted.remarks]
+        for path, left, right in _differences(one, converted.text):
+            reasons = [
+                why
+                for place, remark, why in TABLE
+                if re.fullmatch(place, path)
+                and (remark is None or any(re.fullmatch(remark, construct) for construct in said))
+            ]
+            assert reasons, f"{one.where}: {path}: {left} came back as {right}; said was {said}"
+
+
+def test_every_row_of_the_table_is_met() -> None:
+    met: set[int] = set()
+    policies = 0
+    for file in FILES:
+        for one, converted in _ways(file):
+            policies += 1
+            paths = [path for path, *_ in _differences(one, converted.text)]
+            met |= {at for at, row in enumerate(TABLE) if any(re.fullmatch(row[0], path) for path in paths)}
+    assert policies > 45
+    assert [TABLE[at][0] for at in range(len(TABLE)) if at not in met] == []
+
+
+@pytest.mark.parametrize("kind", ["hierarchical-token-bucket", "service-curves", "linux-tc"])
+def test_schedulers_of_linux_come_back_whole(kind: str) -> None:
+    """HTB and HFSC are written as they are: all of their shares come back."""
+    met = 0
+    for one, converted in _ways(ROOT / "examples" / f"{kind}.perhop.yaml"):
+        sent: Any = one.policy
+        if sent["queueing"].get("scheduler") not in {"htb", "hfsc"}:
+            continue
+        met += 1
+        (port,) = checked(converted.text, "linux")["router"]["ports"]
+        back = port["output"]["queueing"]
+        if kind == "service-curves":
+            # Nothing in it holds the rate of the port: a class around all others does.
+            (whole,) = back["classes"]
+            assert whole["share"]["upper-limit"] == {"m2": "10Mb/s"}
+            back = whole["queueing"]
+        assert list(_shares(back)) == list(_shares(sent["queueing"]))
+    assert met == (kind != "linux-tc")
+
+
+def _shares(queueing: Mapping[str, Any]) -> Iterator[Any]:
+    for one in queueing["classes"]:
+        share = one.get("share") or {}
+        # What is written out is what Linux has by itself (q_htb.c): bursts of a packet, the first level.
+        usual: dict[str, Any] = {}
+        if share.get("rate"):
+            usual = {"burst": "1600B", "ceil-burst": "1600B", "level": 0, "ceil": share["rate"]}
+        yield {**usual, **share}
+        if one.get("queueing"):
+            yield from _shares(one["queueing"])
+
+
+def test_what_came_back_goes_and_comes_again(tmp_path: Path) -> None:
+    """Once said in the words of Linux, a tree stays as it is."""
+    met = 0
+    for path in FILES:
+        for one, converted in _ways(path):
+            if one.direction == "input" or not one.policy.get("queueing"):
+                continue
+            first = _written(tmp_path, converted.text)
+            again = convert.convert(first, to="tc", rate=f"{one.rate_bps}b/s")
+            second = _written(tmp_path, again.text)
+            texts = [file.read_text() for file in (first, second)]
+            (left,), (right,) = (checked(text, "linux")["router"]["ports"] for text in texts)
+            found = differences(left["output"]["queueing"], right["output"]["queueing"])
+            # The second time the bursts of Linux are written out.
+            found = [one for one in found if not (one[0].endswith("burst") and one[1] == "nothing")]
+            assert not found, f"{path.name}, {one.where}: {found[:4]}"
+            met += 1
+    assert met > 30
+
+
+def _written(folder: Path, commands: str) -> Path:
+    file = folder / f"way{len(list(folder.iterdir()))}.tc"
+    file.write_text(commands)
+    return file
