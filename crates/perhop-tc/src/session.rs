@@ -181,7 +181,7 @@ impl Session {
             Shows::MoreOf(line) => return Some(line),
         }
         self.shown.close();
-        for mut words in shell::commands(without_prompt(text), &self.variables) {
+        for mut words in shell::commands(shell::without_prompt(text), &self.variables) {
             self.command(number, &mut words);
         }
         None
@@ -203,7 +203,7 @@ impl Session {
             words.clear();
             self.kernel.log.state(number, LineState::Irrelevant);
         }
-        without_prefix(words);
+        shell::without_prefix(words);
         let Some(first) = words.first().cloned() else {
             self.kernel.log.state(number, LineState::Irrelevant);
             return;
@@ -368,35 +368,4 @@ fn assignment(word: &str) -> Option<(&str, &str)> {
     let is_name = (first.is_ascii_alphabetic() || first == '_')
         && letters.all(|one| one.is_ascii_alphanumeric() || one == '_');
     is_name.then_some((name, value))
-}
-
-/// Takes away what runs the command that follows: `sudo -n`, `ip netns exec NAME`.
-fn without_prefix(words: &mut Vec<String>) {
-    loop {
-        match words.first().map(String::as_str) {
-            Some("sudo" | "doas" | "exec" | "command" | "nohup" | "time" | "!") => {
-                words.remove(0);
-                while words.first().is_some_and(|word| word.starts_with('-')) {
-                    words.remove(0);
-                }
-            }
-            Some("ip") if words.len() > 4 && words[1].starts_with("net") && words[2].starts_with('e') => {
-                words.drain(..4);
-            }
-            _ => return,
-        }
-    }
-}
-
-/// The line without the prompt of a recorded session: `root@host:~# `, `$ `.
-fn without_prompt(text: &str) -> &str {
-    let trimmed = text.trim_start();
-    for mark in ["# ", "$ "] {
-        if let Some((prompt, command)) = trimmed.split_once(mark)
-            && (prompt.is_empty() || (prompt.contains('@') && !prompt.contains(' ')))
-        {
-            return command;
-        }
-    }
-    trimmed
 }

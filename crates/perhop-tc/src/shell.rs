@@ -277,6 +277,37 @@ impl Lexer<'_> {
     }
 }
 
+/// Takes away what runs the command that follows: `sudo -n`, `ip netns exec NAME`.
+pub(crate) fn without_prefix(words: &mut Vec<String>) {
+    loop {
+        match words.first().map(String::as_str) {
+            Some("sudo" | "doas" | "exec" | "command" | "nohup" | "time" | "!") => {
+                words.remove(0);
+                while words.first().is_some_and(|word| word.starts_with('-')) {
+                    words.remove(0);
+                }
+            }
+            Some("ip") if words.len() > 4 && words[1].starts_with("net") && words[2].starts_with('e') => {
+                words.drain(..4);
+            }
+            _ => return,
+        }
+    }
+}
+
+/// The line without the prompt of a recorded session: `root@host:~# `, `$ `.
+pub(crate) fn without_prompt(text: &str) -> &str {
+    let trimmed = text.trim_start();
+    for mark in ["# ", "$ "] {
+        if let Some((prompt, command)) = trimmed.split_once(mark)
+            && (prompt.is_empty() || (prompt.contains('@') && !prompt.contains(' ')))
+        {
+            return command;
+        }
+    }
+    trimmed
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

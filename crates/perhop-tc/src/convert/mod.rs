@@ -6,6 +6,7 @@ mod cake;
 mod classes;
 mod conditioners;
 mod hierarchy;
+mod inputs;
 mod nqb;
 mod shares;
 mod tree;
@@ -14,12 +15,13 @@ use std::net::Ipv4Addr;
 
 use perhop_qos::ByteSize;
 use perhop_qos::Rate;
-use perhop_qos::classifier::MatchConfig;
 use perhop_qos::framing::{Framing, HeaderStack};
-use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
+use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use serde::Serialize;
+
+use inputs::inputs;
 
 use crate::configuration::Configuration;
 use crate::log::Log;
@@ -75,7 +77,8 @@ pub struct Wire {
 pub fn convert(configuration: &mut Configuration) -> Router {
     let Configuration { devices, log, .. } = &mut *configuration;
     let ports: Vec<Port> = devices.iter().map(|device| port(device, log)).collect();
-    nqb::check(devices, &ports, log);
+    let policies: Vec<[&PolicyConfig; 2]> = ports.iter().map(|port| [&port.input, &port.output]).collect();
+    nqb::check(devices, &policies, log);
     configuration.settle();
     Router { hostname: None, ports }
 }
@@ -100,27 +103,6 @@ fn buildable(policy: PolicyConfig, device: &Device, log: &mut Log) -> PolicyConf
             PolicyConfig::default()
         }
     }
-}
-
-/// The interfaces of arrival that conditions name: whoever lays the wires knows whether they are there.
-fn inputs(policy: &PolicyConfig) -> Vec<String> {
-    fn add(condition: &MatchConfig, found: &mut Vec<String>) {
-        found.extend(condition.input.iter().flat_map(|names| names.0.iter().cloned()));
-        let inner = condition.all.iter().chain(condition.any.iter()).flatten();
-        inner.chain(condition.not.as_deref()).for_each(|inner| add(inner, found));
-    }
-    fn within(queueing: &QueueingConfig, found: &mut Vec<String>) {
-        for class in &queueing.classes {
-            class.matches.iter().for_each(|one| add(one, found));
-            class.queueing.iter().for_each(|inner| within(inner, found));
-        }
-    }
-    let mut found = Vec::new();
-    policy.conditioners.iter().filter_map(|one| one.matches.as_ref()).for_each(|one| add(one, &mut found));
-    policy.queueing.iter().for_each(|queueing| within(queueing, &mut found));
-    found.sort();
-    found.dedup();
-    found
 }
 
 fn port(device: &Device, log: &mut Log) -> Port {

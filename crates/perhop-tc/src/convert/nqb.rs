@@ -4,17 +4,17 @@ use perhop_lint::{Finding, Place as Part, all_nqb, check_nqb, names_nqb};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
-use super::{Port, inputs};
+use super::inputs::inputs;
 use crate::log::Log;
 use crate::model::Device;
 use crate::units;
 
-/// Says it of `ports`, which are those of `devices`.
-pub(super) fn check(devices: &[Device], ports: &[Port], log: &mut Log) {
-    let policies = ports.iter().flat_map(|port| [&port.input, &port.output]);
-    let nqb: Vec<MatchConfig> = policies.into_iter().any(names_nqb).then(all_nqb).into_iter().collect();
-    for (device, port) in devices.iter().zip(ports) {
-        for policy in [&port.input, &port.output] {
+/// Says it of the policies of `devices`, for what arrives and for what leaves.
+pub(super) fn check(devices: &[Device], policies: &[[&PolicyConfig; 2]], log: &mut Log) {
+    let is_named = policies.iter().flatten().any(|policy| names_nqb(policy));
+    let nqb: Vec<MatchConfig> = is_named.then(all_nqb).into_iter().collect();
+    for (device, policies) in devices.iter().zip(policies) {
+        for policy in policies {
             for finding in check_nqb(policy, &inputs(policy), &nqb) {
                 let line = line_of(device, policy, &finding);
                 let message = format!("{}, on {}", finding.message, device.name);

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use super::item::{Item, place, plain};
 use super::value::{Object, Value, get};
-use super::{Item, place, plain};
 
 /// Keys of the options that count, or that other words say.
 const COUNTED: [&str; 10] = [

@@ -2,24 +2,18 @@
 //! that option, which are then read as such. What `tc` leaves out of its JSON is said.
 
 mod filter;
+mod item;
 mod options;
 mod value;
 
 use std::collections::BTreeMap;
 
+pub(crate) use item::Item;
+use item::{place, plain};
 use options::shown_options;
 use value::{Object, Value, get};
 
 use crate::syntax;
-
-/// A discipline, class or filter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Item {
-    /// What tc prints of it: a line at the begin of a line, and those further in.
-    pub(crate) lines: Vec<String>,
-    /// What is not in the JSON of tc and would be in its text.
-    pub(crate) missing: Vec<&'static str>,
-}
 
 /// A text with the items that stand in it as JSON.
 #[derive(Debug, Default)]
@@ -135,32 +129,6 @@ fn item(value: &Value) -> Result<Item, String> {
         Some(kind) => Ok(qdisc(object, kind)),
         None => Err("neither `kind` nor `class` says what this is".to_owned()),
     }
-}
-
-/// The words of the begin of a line: where it is.
-fn place(object: &Object, line: &mut String) {
-    let mut say = |words: &[&str]| {
-        for word in words {
-            line.push(' ');
-            line.push_str(&plain(word));
-        }
-    };
-    for (key, value) in object {
-        match (key.as_str(), value) {
-            ("dev" | "parent" | "ingress_block" | "egress_block" | "block" | "refcnt", value) => {
-                if let Some(word) = value.word() {
-                    say(&[key, word]);
-                }
-            }
-            ("root" | "ingress" | "egress" | "offloaded", Value::Flag(true)) => say(&[key]),
-            _ => {}
-        }
-    }
-}
-
-/// A word: text of JSON may have spaces and ends of lines.
-fn plain(word: &str) -> String {
-    word.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
 fn qdisc(object: &Object, kind: &str) -> Item {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::plain;
+use super::item::plain;
 use super::value::{Object, Value};
 use crate::options::{Argument, Opt};
 
