@@ -2,6 +2,8 @@
 //! draft-cardwell-iccrg-bbr-congestion-control-00 in its order and with its names, state in one record, no
 //! filter but a list. Where Linux 6.1 (`net/ipv4/tcp_bbr.c`) has another rule its function is named.
 
+mod beyond;
+
 use std::collections::VecDeque;
 
 use perhop_qos::random::Stream;
@@ -9,6 +11,7 @@ use perhop_qos::random::Stream;
 use super::super::State;
 use super::super::rate::RateSample;
 use super::{BbrMode, Facts};
+use beyond::{Heaps, Policer};
 
 /// Draft §4.3.1.1 (`2/ln(2)`), §4.3.2, §4.3.3.3, as 256ths rounded as in `bbr_high_gain` and its neighbors.
 const HIGH: u128 = 739;
@@ -16,27 +19,6 @@ const DRAIN: u128 = 88;
 const CYCLE: [u128; 8] = [320, 192, 256, 256, 256, 256, 256, 256];
 /// `BW_SCALE`: a rate of one segment per microsecond.
 const UNIT: u128 = 1 << 24;
-
-/// The mode for policers, which the draft does not have (`bbr_lt_bw_sampling`).
-#[derive(Clone, Copy, Debug, Default)]
-struct Policer {
-    is_sampling: bool,
-    is_used: bool,
-    rounds: u32,
-    rate: u128,
-    /// Of the interval: milliseconds, delivered and lost.
-    begins: (u64, u32, u32),
-}
-
-/// Heaps of acknowledgments, which came after the draft (`bbr_update_ack_aggregation`).
-#[derive(Clone, Debug, Default)]
-struct Heaps {
-    epoch_begins: u64,
-    epoch: u128,
-    /// The most by which a heap exceeded the rate, of each window of five rounds, the last one at the end.
-    most: Vec<u128>,
-    rounds: u32,
-}
 
 /// What the draft calls `BBR.*`.
 #[derive(Clone, Debug)]
@@ -97,7 +79,7 @@ impl Plain {
             previous: State::Open,
             has_rtt: false,
             policer: Policer::default(),
-            heaps: Heaps { epoch_begins: facts.now, most: vec![0; 2], ..Heaps::default() },
+            heaps: Heaps::new(facts.now),
             random,
         };
         plain.init_pacing_rate(facts);
@@ -187,90 +169,6 @@ impl Plain {
         } else if self.filter[2].0 == self.filter[1].0 && age > window / 2 {
             self.filter[2] = new;
         }
-    }
-
-    /// `bbr_lt_bw_sampling`: two intervals of 4 to 16 rounds, in each of which a fifth (50/256) is lost, and
-    /// whose rates are an eighth or 4 kbit/s apart at most.
-    fn sample_policer(&mut self, facts: &Facts, has_loss: bool, is_app_limited: bool) {
-        if self.policer.is_used {
-            if self.state == BbrMode::ProbeBandwidth && self.round_start {
-                self.policer.rounds += 1;
-                if self.policer.rounds >= 48 {
-                    self.reset_policer(facts);
-                    self.enter_probe_bw(facts);
-                }
-            }
-            return;
-        }
-        if !self.policer.is_sampling && !has_loss {
-            return;
-        }
-        if !self.policer.is_sampling {
-            self.begin_interval(facts);
-            self.policer.is_sampling = true;
-        }
-        if is_app_limited {
-            return self.reset_policer(facts);
-        }
-        self.policer.rounds += u32::from(self.round_start);
-        match self.policer.rounds {
-            0..4 => return,
-            4..=16 => {}
-            _ => return self.reset_policer(facts),
-        }
-        let (at, delivered, lost) = self.policer.begins;
-        let (delivered, lost) = (u128::from(facts.delivered - delivered), u128::from(facts.lost - lost));
-        let milliseconds = (facts.delivered_at / 1000).saturating_sub(at);
-        if !has_loss || delivered == 0 || 256 * lost < 50 * delivered || milliseconds == 0 {
-            return;
-        }
-        let rate = delivered * UNIT / (1000 * u128::from(milliseconds));
-        let apart = rate.abs_diff(self.policer.rate);
-        let is_near =
-            256 * apart <= 32 * self.policer.rate || Plain::bytes_per_second(apart, 256, facts) <= 500;
-        if self.policer.rate > 0 && is_near {
-            self.policer.rate = u128::midpoint(rate, self.policer.rate);
-            (self.policer.is_used, self.policer.rounds) = (true, 0);
-            self.pacing_gain = 256;
-        } else {
-            self.policer.rate = rate;
-            self.begin_interval(facts);
-        }
-    }
-    fn begin_interval(&mut self, facts: &Facts) {
-        self.policer.begins = (facts.delivered_at / 1000, facts.delivered, facts.lost);
-        self.policer.rounds = 0;
-    }
-    fn reset_policer(&mut self, facts: &Facts) {
-        self.policer = Policer::default();
-        self.begin_interval(facts);
-    }
-
-    /// `bbr_update_ack_aggregation`.
-    fn update_heaps(&mut self, facts: &Facts, rs: &RateSample) {
-        if rs.newly_delivered == 0 || rs.delivered.is_none() || rs.interval.is_none() {
-            return;
-        }
-        self.heaps.rounds += u32::from(self.round_start);
-        if self.round_start && self.heaps.rounds >= 5 {
-            self.heaps.rounds = 0;
-            self.heaps.most.push(0);
-        }
-        let acked = u128::from(rs.newly_delivered);
-        let mut expected = self.rate() * u128::from(facts.delivered_at - self.heaps.epoch_begins) / UNIT;
-        if self.heaps.epoch <= expected || self.heaps.epoch + acked >= 1 << 20 {
-            (self.heaps.epoch, self.heaps.epoch_begins, expected) = (0, facts.delivered_at, 0);
-        }
-        self.heaps.epoch = (self.heaps.epoch + acked).min((1 << 20) - 1);
-        let extra = self.heaps.epoch.saturating_sub(expected).min(u128::from(facts.window));
-        if let Some(most) = self.heaps.most.last_mut() {
-            *most = extra.max(*most);
-        }
-    }
-    /// `bbr_ack_aggregation_cwnd`: the most of the last two windows, 100 ms of the rate at most.
-    fn allowance(&self) -> u128 {
-        let most = self.heaps.most.iter().rev().take(2).max().copied().unwrap_or(0);
-        if self.filled_pipe { most.min(self.rate() * 100_000 / UNIT) } else { 0 }
     }
 
     /// `BBRIsNextCyclePhase`; the flight is that of the next departure (`bbr_packets_in_net_at_edt`).
