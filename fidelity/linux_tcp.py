@@ -1,4 +1,4 @@
-"""`linux-6` beside curves of Linux's TCP: tests/readings/linux-cwnd.toml, sample by sample.
+"""`linux-6` beside curves of Linux's TCP: studies/linux-aqm/reference/windows.toml, sample by sample.
 
 Replications differ in the phase of the hosts' clocks only, which is not known of the kernel.
 """
@@ -19,7 +19,7 @@ from fidelity.document import Part
 from fidelity.simulating import Effort, by_replication, simulate
 
 PEER = "linux-tcp"
-READINGS = Path(__file__).parents[1] / "tests" / "readings" / "linux-cwnd.toml"
+READINGS = Path(__file__).parents[1] / "studies" / "linux-aqm" / "reference" / "windows.toml"
 SECONDS = 60
 #: Samples are each 10 ms until then, later each 100 ms.
 FINE_UNTIL_S = 3.0
@@ -136,7 +136,7 @@ def part(effort: Effort) -> Part:
     """Return the comparisons with Linux's TCP as a part of the page."""
     about = (
         "One flow of `linux-6` through a FIFO of 100 packets at 10 Mb/s, and the same of Linux 6.1.192 in\n"
-        "a kernel with virtual time (tests/readings/linux-cwnd.toml): windows each 10 ms for 3 s, then each\n"
-        "100 ms up to 60 s. Nothing is random but the phase of the hosts' clocks."
+        "a kernel with virtual time (studies/linux-aqm/reference/windows.toml): windows each 10 ms for 3 s,\n"
+        "then each 100 ms up to 60 s. Nothing is random but the phase of the hosts' clocks."
     )
     return Part(PEER, "Linux's TCP", about, list(compare(effort)))

@@ -20,6 +20,7 @@ VERDICTS = {
     "without-sack": "partly",
     "call": "agrees",
     "order": "agrees",
+    "windows": "agrees",
 }
 
 
@@ -37,16 +38,33 @@ def test_a_sender_that_does_not_respond(perhop: Command) -> None:
     assert waits["codel"] > 150 and 14 < waits["pie"] < 16 and 4 < waits["cake-besteffort"] < 6
 
 
+def test_windows_over_time(perhop: Command, tmp_path: Path) -> None:
+    arguments = ("--only", "windows", "--no-sensitivity", "--replications", "1", "--json", "-o", "out")
+    ended = perhop("study", "run", "linux-aqm", *arguments)
+    assert ended.code in (0, 4), ended.err
+    found = ended.json()
+    assert len(found["figures"]) == 40
+    assert {one["verdict"] for one in found["figures"]} == {"agrees"}
+    assert len(found["traces"]) == 8
+    for one in found["traces"]:
+        assert one["places"][-1] == 60.0 and len(one["places"]) == len(one["measured"]) > 590
+        # Slow start, HyStart's exit and the first losses are the kernel's, segment by segment.
+        assert one["measured"][:18] == one["published"][:18], one["case"]
+    drawn = perhop("plot", "trace", "out/linux-aqm", "-o", "windows.html")
+    assert drawn.code == 0, drawn.err
+    assert "congestion window, pfifo, cubic-on" in (tmp_path / "windows.html").read_text()
+
+
 def test_every_table_and_its_tolerances(perhop: Command) -> None:
     shown = perhop("study", "show", "linux-aqm")
     assert shown.code == 0, shown.err
-    for table in ("cbr12", "four-flows", "fq_pie", "call"):
+    for table in ("cbr12", "four-flows", "fq_pie", "call", "windows"):
         assert f"Table {table}" in shown.out
     found = study.find("linux-aqm")
     assert (found.metrics["goodput_mbps"].relative, found.metrics["goodput_mbps"].absolute) == (0.03, None)
     assert (found.metrics["loss_percent"].relative, found.metrics["loss_percent"].absolute) == (0.1, 0.3)
-    assert len(found.published) == 24 + 50 * 4 + 10 * 7
-    assert Counter(len(one.runs) for one in found.published) == {3: 234, 1: 60}
+    assert len(found.published) == 24 + 50 * 4 + 10 * 7 + 8 * 5
+    assert Counter(len(one.runs) for one in found.published) == {3: 234, 1: 60, 0: 40}
 
 
 def test_the_constant_rate_is_what_the_readings_of_single_drops_say() -> None:

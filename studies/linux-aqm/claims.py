@@ -15,10 +15,11 @@ EQUAL_MS = 1.0
 
 def cells(outcome: Outcome) -> Verdict:
     """Judge how many cells are near: of all, of each metric, of each discipline."""
-    groups = {"all": outcome.figures}
-    for figure in outcome.figures:
+    figures = [one for one in outcome.figures if one.table != "windows"]
+    groups = {"all": figures}
+    for figure in figures:
         groups.setdefault(figure.metric.replace("_", " "), []).append(figure)
-    for figure in outcome.figures:
+    for figure in figures:
         groups.setdefault(figure.case["discipline"], []).append(figure)
     parts = {name: near(group) >= MOST * len(group) for name, group in groups.items()}
     return judged(parts, ", ".join(f"{name} {near(group)} of {len(group)}" for name, group in groups.items()))
@@ -64,6 +65,11 @@ def order(outcome: Outcome) -> Verdict:
             parts[f"{flows}, {rtt} ms"] = all(told)
             evidence.append(f"{flows}, {rtt} ms: {sum(told)} of {len(told)} pairs")
     return judged(parts, "; ".join(evidence))
+
+
+def windows(outcome: Outcome) -> Verdict:
+    """Judge the windows of one flow over time, by kind of flow."""
+    return every(of_table(outcome, "windows"), "flows")
 
 
 def every(figures: list[Figure], column: str) -> Verdict:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
 import polars as pl
 
 from perhop.results import Results
 
 # A frame of 1000 bytes at 10 Mb/s, which CAKE's own shaper does not add: the wire behind it takes no time.
 FRAME_MS = 0.8
+# What the kernel's windows are; samples each 10 ms until 3 s, then each 100 ms.
+WINDOWS = Path(__file__).parent / "reference" / "windows.toml"
+FINE_UNTIL_MS = 3000
+#: A sample of the kernel's and of perhop's: milliseconds, then the same quantity of both.
+Sample = tuple[int, float, float]
 
 
 def goodput_mbps(results: Results, _case: dict[str, str]) -> list[float]:
@@ -74,3 +86,79 @@ def by_replication(table: pl.DataFrame, column: str) -> list[float]:
     """Return the sum of a column for each replication."""
     sums = table.group_by("replication").agg(pl.col(column).sum()).sort("replication")
     return [float(value) for value in sums[column]]
+
+
+def window_mean_segments(results: Results, case: dict[str, str]) -> list[float]:
+    """Return the mean of the congestion window; per replication."""
+    return [mean([ours for _, _, ours in samples]) for samples in both(results, case, "window")]
+
+
+def window_apart_segments(results: Results, case: dict[str, str]) -> list[float]:
+    """Return by how much the congestion windows are apart, on average."""
+    return [apart(samples) for samples in both(results, case, "window")]
+
+
+def threshold_apart_segments(results: Results, case: dict[str, str]) -> list[float]:
+    """Return by how much the slow-start thresholds are apart, where the kernel has one."""
+    return [apart(samples) for samples in both(results, case, "threshold")]
+
+
+def round_trip_mean_ms(results: Results, case: dict[str, str]) -> list[float]:
+    """Return the mean of the smoothed round trip."""
+    return [mean([ours for _, _, ours in samples]) for samples in both(results, case, "smoothed_us")]
+
+
+def round_trip_apart_ms(results: Results, case: dict[str, str]) -> list[float]:
+    """Return by how much the smoothed round trips are apart, on average."""
+    return [apart(samples) for samples in both(results, case, "smoothed_us")]
+
+
+def congestion_window(results: Results, case: dict[str, str]) -> list[tuple[float, float, float]]:
+    """Return the windows over time: seconds, the kernel's, that of the first replication."""
+    return [(ms / 1000, kernels, ours) for ms, kernels, ours in next(both(results, case, "window"))]
+
+
+# What each quantity of the readings is in results, and by how much the units differ.
+COLUMNS = {
+    "window": ("cwnd_segments", 1.0, 1.0),
+    "threshold": ("ssthresh_segments", 1.0, 1.0),
+    "smoothed_us": ("srtt_s", 1e-3, 1e3),
+}
+
+
+def both(results: Results, case: dict[str, str], quantity: str) -> Iterator[list[Sample]]:
+    """Generate the samples of each replication beside the kernel's; thresholds of 0 are none."""
+    column, kernels, ours = COLUMNS[quantity]
+    wanted = {ms: value * kernels for ms, value in readings(case, quantity) if value > 0}
+    assert results.connections is not None
+    table = results.connections.with_columns((pl.col("time_s") * 1000).round().cast(pl.Int64).alias("ms"))
+    common = table.filter(pl.col("ms").is_in(list(wanted)))
+    for _, rows in common.group_by("replication", maintain_order=True):
+        pairs = zip(rows["ms"], rows[column], strict=True)
+        yield [(ms, wanted[ms], value * ours) for ms, value in pairs]
+
+
+def readings(case: dict[str, str], quantity: str) -> list[tuple[int, float]]:
+    """Return the kernel's samples each 100 ms: milliseconds and value."""
+    [found] = [one for one in flows() if one["id"] == f"{case['flows']}-r{case['rtt_ms']}"]
+    values = [float(word) for word in found[quantity].split()]
+    first = round(1000 * found["first_s"])
+    fine = (FINE_UNTIL_MS - first) // 10
+    times = [first + 10 * min(one, fine) + 100 * max(0, one - fine) for one in range(len(values))]
+    return [(ms, value) for ms, value in zip(times, values, strict=True) if ms % 100 == 0]
+
+
+@cache
+def flows() -> list[dict[str, Any]]:
+    """Return the flows that were measured alone."""
+    return list(tomllib.loads(WINDOWS.read_text(encoding="utf-8"))["case"])
+
+
+def apart(samples: Sequence[Sample]) -> float:
+    """Return the mean difference of two quantities."""
+    return mean([abs(kernels - ours) for _, kernels, ours in samples])
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean; of nothing it is not a number."""
+    return math.fsum(values) / len(values) if values else math.nan

@@ -1,5 +1,5 @@
 //! `linux-6` beside Linux 6.1: one TCP flow through a FIFO, sample by sample
-//! (`tests/readings/linux-cwnd.toml`).
+//! (`studies/linux-aqm/reference/windows.toml`).
 
 mod simulation;
 
@@ -146,7 +146,7 @@ fn windows_follow_the_kernels_curves() {
     struct File {
         case: Vec<Case>,
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/readings/linux-cwnd.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/linux-aqm/reference/windows.toml");
     let File { case: cases } = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut wrong = String::new();
     for (id, equal_until_s, mean, threshold) in BOUNDS {

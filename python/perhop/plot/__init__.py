@@ -18,6 +18,7 @@ from perhop.plot.ellipses import ellipses
 from perhop.plot.kinds import KINDS, charts, possible
 from perhop.plot.over_time import congestion_window, delay, ipdv, queue, throughput
 from perhop.plot.sweeps import against, heat_map, parallel
+from perhop.plot.traces import traces
 from perhop.plot.tradeoffs import before_after, pareto
 
 __all__ = [
@@ -51,4 +52,5 @@ __all__ = [
     "queue",
     "share",
     "throughput",
+    "traces",
 ]

@@ -60,7 +60,7 @@ def check_kind(kind: str) -> None:
     """Refuse an unknown kind; raises `InvalidInputError`."""
     if kind not in KINDS:
         near = get_close_matches(kind, KINDS, n=1)
-        others = "for a sweep: share; for a study: published, curve, ellipse"
+        others = "for a sweep: share; for a study: published, curve, ellipse, trace"
         help = f"did you mean `{near[0]}`?" if near else f"for a run: {', '.join(KINDS)}; {others}"
         raise InvalidInputError(f"there is no plot `{kind}`", help)
 

@@ -11,11 +11,12 @@ from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published_chart
 from perhop.plot.curves import curve_chart
 from perhop.plot.ellipses import ellipse_chart
+from perhop.plot.traces import trace_chart
 from perhop.saved import Saved
 from perhop.study.stored import content
 
 #: The kinds of plots of a study, by their names for `perhop plot`.
-STUDY_KINDS = ("published", "curve", "ellipse")
+STUDY_KINDS = ("published", "curve", "ellipse", "trace")
 # With a single figure, a plot shows no more than its row of the table.
 _FEWEST_POINTS = 2
 
@@ -61,4 +62,5 @@ def table_charts(data: Mapping[str, Any], table: Mapping[str, Any], note: str) -
     scattered = [one for one in data.get("ellipses", []) if one["table"] == table["id"]]
     for name in dict.fromkeys(one["name"] for one in scattered):
         found.append(ellipse_chart([one for one in scattered if one["name"] == name], table["heading"], note))
-    return found
+    traced = [one for one in data.get("traces", []) if one["table"] == table["id"]]
+    return found + [trace_chart(one, table["heading"], note) for one in traced]

@@ -146,11 +146,14 @@ class Study:
         found = {}
         several = sum(len(table["cases"]) for table in self.data["tables"])
         kinds = [kind for kind in _KINDS if several <= _MOST_DRAWN or kind not in _OF_CLASSES]
+        # A published curve of windows has the measured one upon it.
+        traced = {one["table"] for one in self.data.get("traces", [])}
         for table in self.data["tables"]:
+            shown = [kind for kind in kinds if kind != "cwnd" or table["id"] not in traced]
             for one in table["cases"]:
                 results = Results.of(self._saved.within(one["folder"]))
                 results.assumptions = assumptions
-                found[one["name"]] = Case(one["name"], results, kinds)
+                found[one["name"]] = Case(one["name"], results, shown)
         return found
 
     @cached_property

@@ -26,6 +26,9 @@ def _undefined(study: Study) -> Iterator[str]:
         for name in table.ellipses:
             if name not in study.scatters:
                 yield f"table {table.id} has ellipses of `{name}`, but there is no [scatters.{name}]"
+        for name in table.traces:
+            if name not in study.courses:
+                yield f"table {table.id} has traces of `{name}`, but there is no [courses.{name}]"
 
 
 def _unanswered(study: Study) -> Iterator[str]:
@@ -58,7 +61,7 @@ def require_functions(study: Study) -> None:
 
 
 def _without_function(study: Study) -> Iterator[str]:
-    shown = [name for table in study.tables for name in (*table.curves, *table.ellipses)]
+    shown = [name for table in study.tables for name in (*table.curves, *table.ellipses, *table.traces)]
     for metric in dict.fromkeys([*(row.metric for row in study.published), *shown]):
         if not hasattr(study.measures, metric):
             yield f"measures.py has no function `{metric}`"

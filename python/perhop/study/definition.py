@@ -57,6 +57,16 @@ class Scatter:
 
 
 @dataclass(frozen=True)
+class Course:
+    """A quantity over one run, published as a curve."""
+
+    name: str
+    #: Label and unit of each axis.
+    x: tuple[str, str]
+    y: tuple[str, str]
+
+
+@dataclass(frozen=True)
 class Case:
     """One experiment of a table."""
 
@@ -82,6 +92,8 @@ class Table:
     curves: tuple[str, ...]
     #: The scatters of which each point of its sweep has an ellipse.
     ellipses: tuple[str, ...] = ()
+    #: The courses of which each case has a published curve.
+    traces: tuple[str, ...] = ()
 
     def named(self, id: str) -> bool:
         """Whether `id` selects this table: `11` also selects its parts `11:a` and `11:b`."""
@@ -169,6 +181,7 @@ class Study:
     claims: tuple[Claim, ...]
     published: tuple[Published, ...] = field(repr=False)
     scatters: dict[str, Scatter] = field(default_factory=dict)
+    courses: dict[str, Course] = field(default_factory=dict)
 
     def figures_of(self, table: Table, case: Case) -> list[Published]:
         """Return the published figures that `case` reproduces."""

@@ -9,6 +9,7 @@ from perhop.study.definition import Assumption, Highlight, Study
 from perhop.study.ellipses import Ellipse
 from perhop.study.errors import Errors, errors_of
 from perhop.study.outcome import Figure, Point, Verdict
+from perhop.study.traces import Trace
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class Findings:
     seconds: float
     #: Of the points of sweeps whose table asks for them.
     ellipses: list[Ellipse] = field(default_factory=list)
+    #: Of the cases whose table asks for them.
+    traces: list[Trace] = field(default_factory=list)
 
     def __repr__(self) -> str:
         """Name the study and the seed; the figures would fill the screen."""

@@ -19,6 +19,7 @@ from perhop.study.definition import (
     Assumption,
     Case,
     Claim,
+    Course,
     Highlight,
     Metric,
     Published,
@@ -87,7 +88,8 @@ def _read(folder: Path) -> Study:
             _claim(one, every_table) for one in Keys.of_file(folder / "claims.toml").tables("claim")
         ),
         published=tuple(row for file in sorted(folder.glob("reference/*.csv")) for row in _published(file)),
-        scatters={name: _scatter(name, one) for name, one in keys.named_tables("scatters")},
+        scatters={name: Scatter(name, *_axes(one)) for name, one in keys.named_tables("scatters")},
+        courses={name: Course(name, *_axes(one)) for name, one in keys.named_tables("courses")},
     )
     keys.finish()
     return study
@@ -112,10 +114,11 @@ def _metric(name: str, keys: Keys) -> Metric:
     return metric
 
 
-def _scatter(name: str, keys: Keys) -> Scatter:
-    scatter = Scatter(name, (keys.text("x"), keys.text("x-unit")), (keys.text("y"), keys.text("y-unit")))
+def _axes(keys: Keys) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return label and unit of each axis."""
+    axes = (keys.text("x"), keys.text("x-unit")), (keys.text("y"), keys.text("y-unit"))
     keys.finish()
-    return scatter
+    return axes
 
 
 def _table(keys: Keys, folder: Path, sweeps: dict[str, dict[str, Any]]) -> Table:
@@ -133,6 +136,7 @@ def _table(keys: Keys, folder: Path, sweeps: dict[str, dict[str, Any]]) -> Table
         ),
         curves=curves,
         ellipses=ellipses,
+        traces=keys.texts("traces", ()),
     )
     keys.finish()
     if (curves or ellipses) and not swept:

@@ -136,6 +136,7 @@ class Report(Findings):
             "errors": [one.to_json() for one in self.errors],
             "curves": [point.to_json() for point in self.curves],
             **({"ellipses": [one.to_json() for one in self.ellipses]} if self.ellipses else {}),
+            **({"traces": [one.to_json() for one in self.traces]} if self.traces else {}),
             "claims": [
                 one | {"where": claim.where, "text": claim.text}
                 for one, claim in zip(_claims(self.claims), self._claimed(), strict=True)

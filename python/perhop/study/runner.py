@@ -17,6 +17,7 @@ from perhop.study.ellipses import Ellipse, ellipse
 from perhop.study.findings import Trial
 from perhop.study.outcome import Figure, Outcome, Point, Verdict, figure, not_comparable, point
 from perhop.study.report import Report
+from perhop.study.traces import Trace, trace
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ def run(
         results={case: done[job.key] for case, job in main.jobs.items()},
         seconds=time.monotonic() - started,
         ellipses=_ellipses(study, main, done),
+        traces=_traces(study, main, done),
     )
 
 
@@ -135,6 +137,17 @@ def _ellipses(study: Study, plan: _Plan, done: dict[str, Results]) -> list[Ellip
                 samples = getattr(study.measures, name)(done[plan.jobs[case.name].key], case.point)
                 found.append(ellipse(table.id, case.point, study.scatters[name], samples))
     return [one for one in found if one is not None]
+
+
+def _traces(study: Study, plan: _Plan, done: dict[str, Results]) -> list[Trace]:
+    found = []
+    for table in plan.tables:
+        for name in table.traces:
+            for case in table.cases:
+                values = case.point or case.rows or {}
+                rows = getattr(study.measures, name)(done[plan.jobs[case.name].key], values)
+                found.append(trace(table.id, values, study.courses[name], rows))
+    return found
 
 
 def _measure(study: Study, published: Published, results: Results) -> Figure:

@@ -43,6 +43,16 @@ _ELLIPSE = {
     "deviation": Pair(float),
     "correlation": float,
 }
+_TRACE = {
+    "table": str,
+    "case": ByName(str),
+    "name": str,
+    "x": Pair(str),
+    "y": Pair(str),
+    "places": [float],
+    "published": [float],
+    "measured": [float],
+}
 _SHAPE = {
     "study": str,
     "title": str,
@@ -52,6 +62,7 @@ _SHAPE = {
     "curves": [_POINT],
     # Few studies have any.
     "ellipses": Optional([_ELLIPSE]),
+    "traces": Optional([_TRACE]),
     # Studies that were saved before claims had parts, and errors a distribution, have neither.
     "errors": Optional([_ERRORS]),
     "claims": [
