@@ -191,6 +191,8 @@ impl DropSink for Hosts {
         self.transport.segments.release(packet);
     }
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
-        self.transport.segments.of(packet).map(|carried| carried.segment.header())
+        // Of QUIC nobody on the way sees more than UDP.
+        let carried = self.transport.segments.of(packet).filter(|carried| carried.segment.packet().is_none());
+        carried.map(|carried| carried.segment.header())
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use simulation::{ONCE, simulate};
 
 /// Profiles, and with `linux-6` what is set besides.
-const PROFILES: [&str; 15] = [
+const PROFILES: [&str; 17] = [
     "linux-2.0",
     "linux-2.2",
     "linux-modern",
@@ -26,6 +26,8 @@ const PROFILES: [&str; 15] = [
     "linux-6 bursts",
     "freebsd",
     "windows-11",
+    "quic",
+    "quic cubic",
 ];
 /// Hosts at either side.
 const PAIRS: usize = 4;
@@ -129,7 +131,9 @@ fn tcp(flow: &Flow) -> Value {
     }
     if flow.ecn && !PROFILES[flow.profile].starts_with("ns2") {
         tcp["ecn"] = json!(true);
-        tcp["recovery"] = json!("sack");
+        if !PROFILES[flow.profile].starts_with("quic") {
+            tcp["recovery"] = json!("sack");
+        }
     }
     for (key, value) in flow.options.iter().map(|option| options()[*option].clone()) {
         let mut with = tcp.clone();

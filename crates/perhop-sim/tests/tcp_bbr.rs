@@ -53,7 +53,7 @@ impl Link {
         let (mut tokens, mut filled) = (self.policer.map_or(0.0, |(_, burst)| burst), 0.0);
         let half = Time::from_picoseconds(self.round_trip.as_picoseconds() / 2);
         move |end, segment| {
-            let Some(stamps) = segment.timestamps.filter(|_| end == CLIENT && segment.length > 0) else {
+            let Some(stamps) = segment.timestamps().filter(|_| end == CLIENT && segment.length > 0) else {
                 return Some(half);
             };
             let (now, bits) = (stamps.value.as_seconds(), f64::from(segment.length + 52) * 8.0);

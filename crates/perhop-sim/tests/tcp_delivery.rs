@@ -105,13 +105,31 @@ fn any_linux() -> impl Strategy<Value = TcpConfig> {
     )
 }
 
+/// QUIC with each congestion control and either receiver.
+fn any_quic() -> impl Strategy<Value = TcpConfig> {
+    let congestion = prop::sample::select(vec![CongestionControl::Reno, CongestionControl::Cubic]);
+    let switches = (any::<[bool; 4]>(), 1u64..60);
+    (congestion, switches).prop_map(|(congestion, ([ecn, pacing, every, hystart], window))| {
+        let delayed = Acknowledgment::Delayed { timeout: Time::from_milliseconds(25), quick: 0 };
+        TcpConfig {
+            congestion: Some(congestion),
+            ecn: Some(ecn),
+            pacing: Some(pacing),
+            acknowledgment: Some(if every { Acknowledgment::EveryPacket } else { delayed }),
+            slow_start_exit: hystart.then_some(SlowStartExit::HystartPlusPlus),
+            window: Some(perhop_qos::QueueSize::Packets(window)),
+            ..TcpConfig::new(Profile::Quic)
+        }
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     /// Loss, marking and reordering in both directions at random.
     #[test]
     fn every_byte_arrives_and_both_directions_close(
-        tcp in prop_oneof![any_tcp(), any_linux()],
+        tcp in prop_oneof![any_tcp(), any_linux(), any_quic()],
         seed in any::<u64>(),
         loss in 0.0f64..0.3,
         marking in prop::sample::select(vec![0.0, 0.02, 0.3, 1.0]),

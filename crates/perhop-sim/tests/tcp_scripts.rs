@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{Flags, TcpConfig};
-use perhop_sim::tcp::{Connection, Reading, Role, Segment, Timestamps};
+use perhop_sim::tcp::{Connection, Numbering, Reading, Role, Segment, Timestamps};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -104,7 +104,9 @@ impl Step {
         if self.ce {
             base.ecn = Ecn::CongestionExperienced;
         }
-        base.timestamps = self.echo.map(|echo| Timestamps { value: self.at, echo });
+        if let Some(echo) = self.echo {
+            base.numbering = Numbering::Timestamps(Timestamps { value: self.at, echo });
+        }
         for [start, end] in &self.sack {
             base.sack.push(*start, *end);
         }

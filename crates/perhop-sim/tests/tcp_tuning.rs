@@ -21,7 +21,7 @@ fn transfer(tcp: &TcpConfig) -> (f64, Vec<(Time, u32)>) {
     let seen = Rc::clone(&offered);
     let half = Time::from_picoseconds(ROUND_TRIP.as_picoseconds() / 2);
     let mut pair = Pair::new(&tcp.build().unwrap(), move |end, segment: &Segment| {
-        let now = segment.timestamps.map_or(Time::ZERO, |timestamps| timestamps.value);
+        let now = segment.timestamps().map_or(Time::ZERO, |timestamps| timestamps.value);
         if end == SERVER {
             seen.borrow_mut().push((now, segment.window));
             return Some(half);

@@ -4,14 +4,15 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 
 use super::parameters::{
-    Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, InitialWindow, LONGEST_DELAY,
-    Parameters, Recovery, RtoRule, SlowStartExit, WindowReduction,
+    Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, Headers, InitialWindow,
+    LONGEST_DELAY, Parameters, Recovery, RtoRule, SlowStartExit, WindowReduction,
 };
 
 /// Refuses what cannot be built.
 pub(super) fn check(parameters: &Parameters) -> Result<(), ConfigError> {
     check_counts(parameters)?;
     check_accounting(parameters)?;
+    check_quic(parameters)?;
     check_feedback(parameters)?;
     check_alternative_backoff(parameters)?;
     check_offload(parameters)?;
@@ -39,6 +40,8 @@ fn check_counts(parameters: &Parameters) -> Result<(), ConfigError> {
 fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     let needs = [
         ("recovery: rack", parameters.recovery == Recovery::Rack),
+        ("recovery: quic", parameters.recovery == Recovery::Quic),
+        ("rto-rule: quic", parameters.rto_rule == RtoRule::Quic),
         ("rto-rule: linux-6", parameters.rto_rule == RtoRule::Linux6),
         ("counting: segments", parameters.counting == Counting::Segments),
         ("window-reduction: proportional", parameters.window_reduction == WindowReduction::Proportional),
@@ -86,6 +89,54 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     if by_segments && parameters.counting == Counting::Bytes {
         let message = "`counting: bytes` needs `accounting: bytes`";
         return Err(ConfigError::new("counting", message).help("segments or acknowledgments"));
+    }
+    Ok(())
+}
+
+/// QUIC's loss detection, its timeout and its packets go together, and have no use for what TCP adds.
+fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
+    let is_quic = parameters.recovery == Recovery::Quic;
+    let profile = "the profile quic has it";
+    if is_quic != (parameters.rto_rule == RtoRule::Quic) {
+        let message = "`recovery: quic` and `rto-rule: quic` need each other";
+        return Err(ConfigError::new(if is_quic { "rto-rule" } else { "recovery" }, message).help(profile));
+    }
+    if !is_quic {
+        return match parameters.headers {
+            Headers::Quic => {
+                Err(ConfigError::new("headers", "`headers: quic` needs `recovery: quic`")
+                    .help("`added` for TCP"))
+            }
+            Headers::Added | Headers::Included => Ok(()),
+        };
+    }
+    let refused = [
+        ("timestamps", "timestamps: true", parameters.timestamps),
+        ("tail-loss-probe", "tail-loss-probe: true", parameters.tail_loss_probe),
+        ("dsack", "dsack: true", parameters.dsack),
+        ("undo", "undo: true", parameters.undo),
+        ("frto", "frto: true", parameters.frto),
+        ("segmentation-offload", "segmentation-offload: {…}", parameters.segmentation_offload.is_some()),
+    ];
+    if let Some((field, found, _)) = refused.iter().find(|(_, _, is_set)| *is_set) {
+        let message = format!("`recovery: quic` has no `{found}`");
+        return Err(ConfigError::new(field, message).help(format!("leave `{field}` out")));
+    }
+    if parameters.window_reduction == WindowReduction::Proportional {
+        let message = "`recovery: quic` reduces its window at once";
+        return Err(ConfigError::new("window-reduction", message).help("at-once"));
+    }
+    if !matches!(parameters.congestion, CongestionControl::Reno | CongestionControl::Cubic) {
+        let message = "`recovery: quic` has `congestion: reno` or `cubic`";
+        return Err(ConfigError::new("congestion", message).help("RFC 9002 has NewReno"));
+    }
+    if !matches!(parameters.acknowledgment, Acknowledgment::Delayed { .. } | Acknowledgment::EveryPacket) {
+        let message = "`recovery: quic` acknowledges every packet, or every second one";
+        return Err(ConfigError::new("acknowledgment", message).help("{delayed: {timeout: 25ms}}"));
+    }
+    if parameters.ecn_feedback != EcnFeedback::Accurate {
+        let message = "acknowledgments of QUIC count marks";
+        return Err(ConfigError::new("ecn-feedback", message).help("accurate"));
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ pub use config::TcpConfig;
 pub use flags::Flags;
 pub use parameters::{
     Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, FastRetransmit, Fin, Growth,
-    HEADERS, Handshake, HandshakeTiming, Headers, InitialWindow, LONGEST_DELAY, Parameters, Recovery,
-    Reduction, RepeatedTimeout, RtoRule, SegmentationOffload, SlowStartExit, TCP_HEADER, TIMESTAMPS_OPTION,
-    TimerRestart, WindowReduction,
+    HEADERS, Handshake, HandshakeTiming, Headers, InitialWindow, LONGEST_DELAY, Parameters, QUIC_HEADERS,
+    QUIC_PACKET, Recovery, Reduction, RepeatedTimeout, RtoRule, SegmentationOffload, SlowStartExit,
+    TCP_HEADER, TIMESTAMPS_OPTION, TimerRestart, WindowReduction,
 };
 pub use profile::Profile;

@@ -10,6 +10,12 @@ use crate::default::bytes;
 pub const HEADERS: u32 = 40;
 /// A TCP header without options, bytes (RFC 9293 §3.1).
 pub const TCP_HEADER: u32 = 20;
+/// What a QUIC packet with data has before its part of the stream, bytes: headers of IP (20) and UDP (8); a
+/// short header with a connection ID of 8 bytes and a packet number of 2 (RFC 9000 §17.3.1: 11); the tag of
+/// the encryption (RFC 9001 §5.3: 16); a STREAM frame's type, stream and offset (RFC 9000 §19.8: 1, 1 and 4).
+pub const QUIC_HEADERS: u32 = QUIC_PACKET + 6;
+/// The same without the frame.
+pub const QUIC_PACKET: u32 = 20 + 8 + 11 + 16;
 /// Length of the timestamps option, bytes, including padding (RFC 7323 appendix A).
 pub const TIMESTAMPS_OPTION: u32 = 12;
 
@@ -120,14 +126,20 @@ impl Parameters {
     /// Bytes by which the payload of a full segment on the wire, after an IP header of `ip_header` bytes, is
     /// less than the sender counts: 0 unless headers are not added, or are those of IPv6.
     pub fn uncounted(&self, ip_header: u32) -> u32 {
-        let counted = if self.headers == Headers::Added { HEADERS + self.options() } else { 0 };
+        let counted = match self.headers {
+            Headers::Added => HEADERS + self.options(),
+            Headers::Quic => QUIC_HEADERS,
+            Headers::Included => 0,
+        };
         (ip_header + TCP_HEADER + self.options()).saturating_sub(counted)
     }
     /// Whether what is sent again is ECN-capable, too: where marks reach the sender exactly, and it goes by
     /// them.
     pub fn repeats_capable(&self) -> bool {
         let goes_by_marks = self.congestion == CongestionControl::Bbr3;
-        self.congestion.is_scalable() || (goes_by_marks && self.ecn_feedback != EcnFeedback::Classic)
+        self.recovery == Recovery::Quic
+            || self.congestion.is_scalable()
+            || (goes_by_marks && self.ecn_feedback != EcnFeedback::Classic)
     }
     /// Initial congestion window, segments.
     pub fn initial_segments(&self) -> f64 {
@@ -137,6 +149,11 @@ impl Parameters {
             InitialWindow::Rfc5681 if self.mss > 2190 => 2.0,
             InitialWindow::Rfc5681 if self.mss > 1095 => 3.0,
             InitialWindow::Rfc5681 => 4.0,
+            // RFC 9002 §7.2: ten datagrams, up to the larger of 14,720 bytes and two datagrams.
+            InitialWindow::Rfc9002 => {
+                let datagram = self.largest_packet().saturating_sub(28).max(1);
+                f64::from((14_720 / datagram).clamp(2, 10))
+            }
         }
     }
     /// The window that the receiver offers first, bytes: with adaptive acknowledgments what a header without
@@ -149,7 +166,11 @@ impl Parameters {
     }
     /// Length of the IP packet with a full segment, bytes.
     pub fn largest_packet(&self) -> u32 {
-        self.mss.saturating_add(if self.headers == Headers::Added { HEADERS } else { 0 })
+        self.mss.saturating_add(match self.headers {
+            Headers::Added => HEADERS,
+            Headers::Quic => QUIC_HEADERS,
+            Headers::Included => 0,
+        })
     }
 }
 
@@ -267,6 +288,10 @@ pub enum Headers {
     /// Data packets have the size of `mss`, headers included; an acknowledgment has 40 bytes. ns-2 before
     /// 2001.
     Included,
+    /// Every packet is longer than its part of the stream by the headers and frames of QUIC over UDP: 61
+    /// bytes; an acknowledgment has 65 and 4 for every further range; the first packet of either side has
+    /// 1228 (RFC 9000 §14.1).
+    Quic,
 }
 
 /// Initial congestion window.
@@ -277,6 +302,8 @@ pub enum InitialWindow {
     Segments(u32),
     /// Two to four segments, depending on their size (RFC 5681).
     Rfc5681,
+    /// Ten datagrams, fewer where they have more than 1472 bytes, at least two (RFC 9002 §7.2).
+    Rfc9002,
 }
 
 /// Loss recovery without a timeout.
@@ -295,6 +322,10 @@ pub enum Recovery {
     Sack,
     /// Selective acknowledgment, with losses detected by the time at which segments were sent (RFC 8985).
     Rack,
+    /// QUIC's: packets have numbers that are never used again, and acknowledgments name these; a packet is
+    /// lost when one sent three or more later, or 9/8 of a round trip later, is acknowledged; a timeout sends
+    /// one or two probes and reduces nothing; nothing is undone (RFC 9002). Needs `rto-rule: quic`.
+    Quic,
 }
 
 impl Recovery {
@@ -402,6 +433,9 @@ pub enum RtoRule {
     /// As `linux`, in microseconds; the variation is the largest of a round trip, and decays once in each.
     #[serde(rename = "linux-6")]
     Linux6,
+    /// SRTT + 4 RTTVAR, the second term at least 1 ms, and the longest delay of acknowledgments: the probe
+    /// timeout of QUIC (RFC 9002 §6.2.1). Needs `recovery: quic`.
+    Quic,
 }
 
 /// What a congestion event reduces.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{
     Accounting, Acknowledgment, CongestionControl, Counting, EcnFeedback, FastRetransmit, Fin, Growth,
-    Handshake, HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout,
-    RtoRule, SlowStartExit, TimerRestart, WindowReduction,
+    Handshake, HandshakeTiming, Headers, InitialWindow, Parameters, QUIC_HEADERS, Recovery, Reduction,
+    RepeatedTimeout, RtoRule, SlowStartExit, TimerRestart, WindowReduction,
 };
 
 /// A TCP implementation of an era: the values of all parameters that a scenario does not set.
@@ -45,6 +45,10 @@ pub enum Profile {
     /// RACK-TLP, PRR, F-RTO, no timestamps, timeouts of 300 ms and more.
     #[serde(rename = "windows-11")]
     Windows11,
+    /// QUIC by RFC 9000 and RFC 9002: datagrams of 1200 bytes with packet numbers, its loss detection and
+    /// probe timeouts, NewReno, pacing, every second packet acknowledged.
+    #[serde(rename = "quic")]
+    Quic,
 }
 
 /// The default window of a profile, before the segment size is known.
@@ -57,7 +61,7 @@ pub(super) enum DefaultWindow {
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Profile; 8] = [
+    pub const ALL: [Profile; 9] = [
         Profile::Ns2Reno1999,
         Profile::Linux2_0,
         Profile::Linux2_2,
@@ -66,6 +70,7 @@ impl Profile {
         Profile::Linux6,
         Profile::FreeBsd,
         Profile::Windows11,
+        Profile::Quic,
     ];
 
     /// The default receive buffer.
@@ -80,8 +85,9 @@ impl Profile {
             // in whole segments. p0f 2 sees 22 segments: S22:64:1:60:M*,S,T,N,W0:AT:Linux:2.2.
             Profile::Linux2_2 => DefaultWindow::WholeSegments(32_767),
             Profile::Rfc5681Reno => DefaultWindow::Bytes(65_535),
-            // Linux's net.ipv4.tcp_rmem: at most 6 MiB.
-            Profile::LinuxModern | Profile::Linux6 => DefaultWindow::Bytes(6 << 20),
+            // Linux's net.ipv4.tcp_rmem: at most 6 MiB. No RFC has a value for QUIC's MAX_DATA; with this one
+            // only the sender differs.
+            Profile::LinuxModern | Profile::Linux6 | Profile::Quic => DefaultWindow::Bytes(6 << 20),
             // FreeBSD 14 sys/netinet/tcp_input.c: tcp_autorcvbuf_max.
             Profile::FreeBsd => DefaultWindow::Bytes(2 << 20),
             // Microsoft Learn, Performance tuning network adapters, level Normal: a scale factor of 8 for
@@ -111,6 +117,7 @@ impl Profile {
             Profile::Linux6 => LINUX_6,
             Profile::FreeBsd => FREEBSD,
             Profile::Windows11 => WINDOWS_11,
+            Profile::Quic => QUIC,
         }
     }
 }
@@ -296,4 +303,30 @@ const WINDOWS_11: Parameters = Parameters {
     dsack: true,
     frto: true,
     ..LINUX_MODERN
+};
+
+/// QUIC, RFC 9002 where nothing else is said. Datagrams of 1200 bytes (RFC 9000 §14.1, without discovery of
+/// the path's MTU): 1228 with the headers of UDP and IP, less what `QUIC_HEADERS` counts. §7.2: initial
+/// window; §6.2.2: `kInitialRtt` 333 ms, so 333 + 4 * 166.5 = 999 ms before the first sample; §6.2.1: no
+/// greatest probe timeout (a day here); `kGranularity` 1 ms; §7.3.2 and appendix B: NewReno, once per
+/// recovery period, window and not flight halved; §7.7: paced; §7.8: what is not used does not grow. RFC 9000
+/// §13.2.2: every second packet; §18.2: `max_ack_delay` 25 ms. §13.4 leaves ECN to the endpoint: off.
+const QUIC: Parameters = Parameters {
+    mss: 1228 - QUIC_HEADERS,
+    headers: Headers::Quic,
+    initial_window: InitialWindow::Rfc9002,
+    recovery: Recovery::Quic,
+    acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(25), quick: 0 },
+    rto_rule: RtoRule::Quic,
+    minimum_rto: Time::from_milliseconds(1),
+    initial_rto: Time::from_milliseconds(999),
+    maximum_rto: Time::from_seconds(86_400),
+    maximum_back_off: 1 << 30,
+    reduction: Reduction::Window,
+    counting: Counting::Segments,
+    idle_restart: false,
+    accounting: Accounting::Segments,
+    ecn_feedback: EcnFeedback::Accurate,
+    pacing: true,
+    ..RFC5681_RENO
 };

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use perhop_capture::{Frame, Interface, Transport, Writer};
 use perhop_net::{DropPoint, Flight};
-use perhop_qos::packet::Packet;
+use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::policy::WireConfig;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
@@ -183,6 +183,11 @@ fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet)
     let port = ports.client(flow.traffic, flow.number, u64::from(number));
     let is_clients = carried.is_clients();
     *(if is_clients { &mut packet.source_port } else { &mut packet.destination_port }) = port;
+    if carried.segment.packet().is_some() {
+        // QUIC: what is above UDP is encrypted.
+        packet.protocol = Protocol::UDP;
+        return Transport::Plain;
+    }
     let parameters = &hosts.transport.sessions[session].parameters;
     Transport::Tcp(tcp::fields(carried, number, parameters, packet))
 }

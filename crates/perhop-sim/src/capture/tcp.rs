@@ -19,7 +19,7 @@ const TICK: Time = Time::from_milliseconds(1);
 ///
 /// Windows above 65,535 bytes are written as 65,535: the simulated SYN has no room for a window scale option.
 pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, packet: &Packet) -> TcpFields {
-    let Segment { sequence, acknowledgment, window, flags, sack, timestamps, .. } = carried.segment;
+    let Segment { sequence, acknowledgment, window, flags, sack, .. } = carried.segment;
     let numbers = Numbers::new(number, parameters, packet);
     let (syn, ack) = (flags.contains(Flags::SYN), flags.contains(Flags::ACK));
     TcpFields {
@@ -33,7 +33,10 @@ pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, pa
         ae: flags.contains(Flags::AE),
         window: u16::try_from(window).unwrap_or(u16::MAX),
         segment_size: syn.then(|| (parameters.mss - numbers.uncounted).min(u32::from(u16::MAX)) as u16),
-        timestamps: timestamps.map(|stamps| (ticks(stamps.value), if ack { ticks(stamps.echo) } else { 0 })),
+        timestamps: carried
+            .segment
+            .timestamps()
+            .map(|stamps| (ticks(stamps.value), if ack { ticks(stamps.echo) } else { 0 })),
         selective: sack.iter().map(|(start, end)| (numbers.of(start), numbers.of(end))).collect(),
     }
 }

@@ -217,7 +217,7 @@ impl Sender {
         let Timing { end, sent } = self.timing;
         let is_timed = segment.acknowledgment >= end;
         let before = self.rtt.rto();
-        if let Some(Timestamps { echo, .. }) = segment.timestamps {
+        if let Some(Timestamps { echo, .. }) = segment.timestamps() {
             self.rtt.sample(echo, now, self.window.segments);
         } else if is_timed {
             self.rtt.sample(sent, now, self.window.segments);

@@ -5,9 +5,9 @@ use perhop_qos::units::Time;
 
 use super::connection::{Connection, Stage};
 use super::receiver::PendingAck;
-use super::segment::{SackBlocks, Segment, Timestamps};
+use super::segment::{Numbering, PacketNumbers, SackBlocks, Segment, Timestamps};
 use super::transmit::Piece;
-use perhop_scenario::tcp::{CongestionControl, EcnFeedback, Flags};
+use perhop_scenario::tcp::{CongestionControl, EcnFeedback, Flags, Recovery};
 
 /// Result of [`Connection::transmit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Connection {
                 if matches!(pending_ack, PendingAck::None | PendingAck::Delayed) {
                     return (Transmitted::Nothing, 0);
                 }
-                if pending_ack == PendingAck::Immediate && !self.has_blocks() {
+                if pending_ack == PendingAck::Immediate && !self.has_blocks() && !self.numbers_packets() {
                     self.write_acknowledgment(now, segment);
                     return (Transmitted::Last, Segment::plain_ip_length(&self.sender.parameters, 0));
                 }
@@ -91,7 +91,7 @@ impl Connection {
         self.write_acknowledgment(now, segment);
         self.receiver.end_greeting();
         if self.has_blocks() || self.reports_duplicate() {
-            let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
+            let most = SackBlocks::MOST - usize::from(segment.timestamps().is_some());
             self.receiver.write_blocks(most, &mut segment.sack);
         }
         if pending_ack == PendingAck::Pure && self.sender.has_work() {
@@ -116,10 +116,25 @@ impl Connection {
     pub(super) fn write_common(&self, now: Time, segment: &mut Segment) {
         segment.ecn = Ecn::NotCapable;
         segment.sack.clear();
-        segment.timestamps = None;
+        segment.numbering = Numbering::None;
         if self.sender.parameters.timestamps {
-            segment.timestamps = Some(Timestamps { value: now, echo: self.receiver.ts_recent() });
+            segment.numbering =
+                Numbering::Timestamps(Timestamps { value: now, echo: self.receiver.ts_recent() });
+        } else if self.numbers_packets() {
+            self.write_packet(now, segment);
         }
+    }
+    /// Whether these are packets of QUIC.
+    #[inline(always)]
+    fn numbers_packets(&self) -> bool {
+        self.sender.parameters.recovery == Recovery::Quic
+    }
+    /// The number of the packet, and the ranges of those that have arrived.
+    #[inline(never)]
+    fn write_packet(&self, now: Time, segment: &mut Segment) {
+        let number = self.sender.linux.as_ref().and_then(|linux| linux.packet_number()).unwrap_or(0);
+        let delay = self.receiver.write_packets(now, &mut segment.sack);
+        segment.numbering = Numbering::Packet(PacketNumbers { number, delay });
     }
 
     #[inline(always)]
@@ -190,8 +205,8 @@ mod tests {
             }
             assert_eq!(segment.to_string(), slow_segment.to_string());
             assert_eq!(
-                (segment.window, segment.timestamps, length),
-                (slow_segment.window, slow_segment.timestamps, slow_length)
+                (segment.window, segment.numbering, length),
+                (slow_segment.window, slow_segment.numbering, slow_length)
             );
             segments.push(segment);
             if transmitted == Transmitted::Last {

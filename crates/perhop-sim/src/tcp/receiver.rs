@@ -5,10 +5,11 @@ use perhop_qos::units::Time;
 
 use super::delay::{AdaptiveDelay, When};
 use super::marks::{Arrival, Echo, Marks, Owed};
+use super::packets::ArrivedPackets;
 use super::rtt::Clock;
 use super::segment::{Range, SackBlocks, Segment};
 use super::tuning::Tuning;
-use perhop_scenario::tcp::{Acknowledgment, Flags, LONGEST_DELAY, Parameters};
+use perhop_scenario::tcp::{Acknowledgment, Flags, LONGEST_DELAY, Parameters, Recovery};
 
 /// The acknowledgment that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,8 @@ pub(super) struct Receiver {
     adaptive: Option<Box<AdaptiveDelay>>,
     /// Where the buffer is tuned.
     tuning: Option<Box<Tuning>>,
+    /// Where packets have numbers: those that have arrived.
+    packets: Option<Box<ArrivedPackets>>,
     /// RFC 2883: whether data that arrive twice are reported, and those that the next acknowledgment reports.
     reports_duplicates: bool,
     /// Whether acknowledgments carry SACK blocks.
@@ -121,6 +124,7 @@ impl Receiver {
             last_ack_sent: 0,
             adaptive,
             tuning,
+            packets: (parameters.recovery == Recovery::Quic).then(Box::default),
             reports_duplicates: parameters.dsack,
             reports_selectively: parameters.recovery.is_selective(),
             duplicate: None,
@@ -131,7 +135,7 @@ impl Receiver {
 
     /// RFC 7323 §4.3: updates TS.Recent, the timestamp to echo.
     pub(super) fn update_ts_recent(&mut self, segment: &Segment) {
-        if let Some(timestamps) = segment.timestamps
+        if let Some(timestamps) = segment.timestamps()
             && segment.sequence <= self.last_ack_sent
             && timestamps.value >= self.ts_recent
         {
@@ -148,6 +152,9 @@ impl Receiver {
             self.schedule_ack(now, segment);
             return u64::from(segment.length);
         }
+        if self.packets.is_some() {
+            return self.on_packet(now, segment);
+        }
         self.on_unpredicted_data(now, segment)
     }
 
@@ -162,6 +169,32 @@ impl Receiver {
             && (segment.ecn == Ecn::CongestionExperienced) == self.echo.expects_mark
             && !self.has_gap()
             && self.fin == NO_FIN
+            && self.packets.is_none()
+    }
+
+    /// A QUIC packet with data or FIN arrives: which are acknowledged at once is decided by their numbers
+    /// (RFC 9000 §13.2.1: out of order, or marked; §13.2.2: every second one).
+    #[inline(never)]
+    fn on_packet(&mut self, now: Time, segment: &Segment) -> u64 {
+        let (pending_ack, deadline, unacknowledged) = (self.pending_ack, self.deadline, self.unacknowledged);
+        let received = self.on_unpredicted_data(now, segment);
+        (self.pending_ack, self.deadline) = (pending_ack, deadline);
+        self.unacknowledged = unacknowledged;
+        let number = segment.packet().map_or(0, |packet| packet.number);
+        let is_out_of_order = self.packets.as_mut().is_some_and(|packets| packets.add(number, now));
+        self.schedule_ack(now, segment);
+        if is_out_of_order || segment.ecn == Ecn::CongestionExperienced || self.is_finished() {
+            self.pending_ack = PendingAck::Immediate;
+        }
+        received
+    }
+    /// Writes the numbers of the packets that have arrived. Returns the delay of the acknowledgment,
+    /// microseconds.
+    pub(super) fn write_packets(&self, now: Time, blocks: &mut SackBlocks) -> u32 {
+        self.packets.as_ref().map_or(0, |packets| {
+            packets.write(blocks);
+            packets.delay(now)
+        })
     }
 
     /// Processes any data and FIN: [`Receiver::on_data`] without header prediction.
@@ -331,7 +364,7 @@ impl Receiver {
     /// Data in `segment` arrived in order, and the application has read what it has: the buffer is tuned.
     fn tune(&mut self, now: Time, segment: &Segment) {
         let (Some(tuning), Some(delay)) = (&mut self.tuning, &mut self.adaptive) else { return };
-        if let Some(timestamps) = segment.timestamps {
+        if let Some(timestamps) = segment.timestamps() {
             tuning.measure(now, timestamps.echo, u64::from(segment.length));
         }
         tuning.adjust(now, self.next - self.unread);

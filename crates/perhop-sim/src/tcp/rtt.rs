@@ -98,9 +98,12 @@ impl RttEstimator {
         self.smoothed = measured << SMOOTHED_SHIFT;
         self.variation = match self.rule {
             // RFC 6298 §2.2: RTTVAR = R/2.
-            RtoRule::Rfc6298 | RtoRule::FreeBsd | RtoRule::Linux | RtoRule::Linux6 | RtoRule::Linux2_0 => {
-                measured << (VARIATION_SHIFT - 1)
-            }
+            RtoRule::Rfc6298
+            | RtoRule::FreeBsd
+            | RtoRule::Linux
+            | RtoRule::Linux6
+            | RtoRule::Linux2_0
+            | RtoRule::Quic => measured << (VARIATION_SHIFT - 1),
             RtoRule::Linux2 => measured << VARIATION_SHIFT,
         };
     }
@@ -117,7 +120,10 @@ impl RttEstimator {
         match self.rule {
             RtoRule::Rfc6298 => time(smoothed + self.variation).max(self.minimum),
             RtoRule::FreeBsd => (time(smoothed + self.variation) + FREEBSD_SLOP).max(self.minimum),
-            RtoRule::Linux | RtoRule::Linux6 => time(smoothed) + time(self.variation).max(self.minimum),
+            // Of QUIC and of `linux-6` the estimate is kept elsewhere.
+            RtoRule::Linux | RtoRule::Linux6 | RtoRule::Quic => {
+                time(smoothed) + time(self.variation).max(self.minimum)
+            }
             RtoRule::Linux2_0 | RtoRule::Linux2 => {
                 let sum = smoothed + self.variation;
                 let shift = (segments.max(1.0) as u32 - 1).min(i64::BITS - 1);

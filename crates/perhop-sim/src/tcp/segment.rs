@@ -4,7 +4,9 @@ use std::fmt;
 
 use perhop_qos::packet::{Ecn, TcpHeader};
 use perhop_qos::units::Time;
-use perhop_scenario::tcp::{Flags, HEADERS, Headers, Parameters, TIMESTAMPS_OPTION};
+use perhop_scenario::tcp::{
+    Flags, HEADERS, Headers, Parameters, QUIC_HEADERS, QUIC_PACKET, TIMESTAMPS_OPTION,
+};
 
 /// Offsets from `start` up to but not including `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +61,27 @@ pub struct Timestamps {
     pub echo: Time,
 }
 
+/// What a QUIC packet says of itself and of others (RFC 9000 §17.1, §19.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketNumbers {
+    /// Its number, if it carries any of the stream.
+    pub number: u32,
+    /// The delay of the acknowledgment, microseconds: since the largest number of its ranges arrived.
+    pub delay: u32,
+}
+
+/// What a segment carries besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbering {
+    /// Nothing.
+    #[default]
+    None,
+    /// The timestamps option, if the connection uses it.
+    Timestamps(Timestamps),
+    /// Where it is a QUIC packet; then the blocks are ranges of packet numbers.
+    Packet(PacketNumbers),
+}
+
 /// One TCP segment and the ECN field of the packet around it. Numbers are offsets in the byte stream.
 ///
 /// The most frequently used fields come first, so that most segments take one or two cache lines.
@@ -77,9 +100,9 @@ pub struct Segment {
     pub flags: Flags,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// Timestamps, if the connection uses them.
-    pub timestamps: Option<Timestamps>,
-    /// Data that arrived above `acknowledgment`.
+    /// Timestamps, or the number of a QUIC packet.
+    pub numbering: Numbering,
+    /// Data that arrived above `acknowledgment`; of QUIC, the packets that arrived, the latest first.
     pub sack: SackBlocks,
 }
 
@@ -90,6 +113,20 @@ impl Segment {
     /// The offset after its last payload byte, including its FIN.
     pub fn end(&self) -> u64 {
         self.sequence + u64::from(self.length) + u64::from(self.has(Flags::FIN))
+    }
+    /// Its timestamps, if it carries any.
+    pub fn timestamps(&self) -> Option<Timestamps> {
+        match self.numbering {
+            Numbering::Timestamps(timestamps) => Some(timestamps),
+            Numbering::None | Numbering::Packet(_) => None,
+        }
+    }
+    /// What it says of packets, if it is a QUIC packet.
+    pub fn packet(&self) -> Option<PacketNumbers> {
+        match self.numbering {
+            Numbering::Packet(numbers) => Some(numbers),
+            Numbering::None | Numbering::Timestamps(_) => None,
+        }
     }
     /// Whether it carries anything of the stream: payload or a FIN.
     pub(super) fn has_text(&self) -> bool {
@@ -116,7 +153,9 @@ impl Segment {
             flags: bits.iter().filter(|(flag, _)| self.has(*flag)).fold(0, |all, (_, bit)| all | bit),
             has_payload: self.length > 0,
             has_others: self.has(Flags::SYN),
-            timestamps: self.timestamps.map(|stamps| (milliseconds(stamps.value), milliseconds(stamps.echo))),
+            timestamps: self
+                .timestamps()
+                .map(|stamps| (milliseconds(stamps.value), milliseconds(stamps.echo))),
             ..TcpHeader::default()
         };
         for (start, end) in self.sack.iter() {
@@ -126,7 +165,7 @@ impl Segment {
     }
     /// Length of its IP packet, bytes, options included.
     pub fn ip_length(&self) -> u32 {
-        let timestamps = if self.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
+        let timestamps = if self.timestamps().is_some() { TIMESTAMPS_OPTION } else { 0 };
         let has_rare_options = !self.sack.is_empty() || self.has(Flags::SYN);
         HEADERS + self.length + timestamps + if has_rare_options { self.rare_options() } else { 0 }
     }
@@ -135,13 +174,31 @@ impl Segment {
         match parameters.headers {
             Headers::Included if self.length > 0 => self.length,
             Headers::Added | Headers::Included => self.ip_length(),
+            Headers::Quic => self.quic_length(parameters.largest_packet()),
         }
     }
     /// Length of the IP packet with a segment of `payload` bytes without SYN and SACK blocks, as `parameters`
     /// count it, bytes.
     pub(super) fn plain_ip_length(parameters: &Parameters, payload: u32) -> u32 {
-        let timestamps = parameters.timestamps.then(Timestamps::default);
-        Segment { length: payload, timestamps, ..Segment::default() }.counted_length(parameters)
+        let numbering = if parameters.timestamps {
+            Numbering::Timestamps(Timestamps::default())
+        } else {
+            Numbering::None
+        };
+        Segment { length: payload, numbering, ..Segment::default() }.counted_length(parameters)
+    }
+    /// Length of its IP packet as one of QUIC, at most `largest` bytes. What a packet with data acknowledges
+    /// takes none of its length.
+    fn quic_length(&self, largest: u32) -> u32 {
+        if self.has(Flags::SYN) {
+            // RFC 9000 §14.1: datagrams with Initial packets have 1200 bytes.
+            return largest.min(20 + 8 + 1200);
+        }
+        if self.has_text() {
+            return QUIC_HEADERS + self.length;
+        }
+        // RFC 9000 §19.3: type 1, largest number 4, delay 2, count 1, first range 2; 4 for each further one.
+        QUIC_PACKET + 10 + 4 * (self.sack.len() as u32).saturating_sub(1)
     }
     /// Length of the options that most segments do not have, bytes.
     #[inline(never)]
@@ -199,7 +256,8 @@ mod tests {
     fn a_segment_is_as_long_as_its_headers_options_and_payload() {
         let data = Segment { length: 1460, flags: Flags::ACK, ..Segment::default() };
         assert_eq!(data.ip_length(), 1500);
-        let stamped = Segment { length: 1448, timestamps: Some(Timestamps::default()), ..data };
+        let stamped =
+            Segment { length: 1448, numbering: Numbering::Timestamps(Timestamps::default()), ..data };
         assert_eq!(stamped.ip_length(), 1500);
         let mut selective = Segment { length: 0, ..data };
         selective.sack.push(3000, 4000);

@@ -77,6 +77,9 @@ impl Sender {
     /// [`Sender::poll`] where every segment has a record.
     fn poll_recorded(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
+            if let Some(linux) = &mut self.linux {
+                linux.note_window_probe(now);
+            }
             return Some(self.probe(now));
         }
         self.with_linux(|linux, stream| linux.poll(stream, now)).flatten()

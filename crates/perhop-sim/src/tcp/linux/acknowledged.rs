@@ -61,15 +61,17 @@ pub(super) struct Ack {
 }
 
 impl Ack {
-    fn new(linux: &LinuxSender, stream: &Sender, time: Time, segment: &Segment) -> Ack {
-        let stamp = segment.timestamps.map(|timestamps| microseconds(timestamps.echo) / 1000);
+    pub(super) fn new(linux: &LinuxSender, stream: &Sender, time: Time, segment: &Segment) -> Ack {
+        let stamp = segment.timestamps().map(|timestamps| microseconds(timestamps.echo) / 1000);
         Ack {
             time,
             now: microseconds(time),
             previous: stream.unacknowledged,
             forward_most: linux.records.forward_most(stream.unacknowledged),
             echo: stamp.filter(|stamp| *stamp > 0),
-            one_way: segment.timestamps.map(|stamps| microseconds(stamps.value.saturating_sub(stamps.echo))),
+            one_way: segment
+                .timestamps()
+                .map(|stamps| microseconds(stamps.value.saturating_sub(stamps.echo))),
             marked: false,
             marks: 0,
             advances: segment.acknowledgment > stream.unacknowledged,
@@ -105,6 +107,9 @@ impl Ack {
 impl LinuxSender {
     /// Processes the acknowledgment in `segment`; `stream` is the rest of the sender.
     pub(in crate::tcp) fn on_acknowledgment(&mut self, stream: &mut Sender, now: Time, segment: &Segment) {
+        if self.quic.is_some() {
+            return self.on_quic_acknowledgment(stream, now, segment);
+        }
         let mut ack = Ack::new(self, stream, now, segment);
         let (delivered, losses) = (self.delivered, self.records.losses);
         self.output.release();

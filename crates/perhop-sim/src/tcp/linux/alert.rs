@@ -176,7 +176,7 @@ impl LinuxSender {
                 }
                 ack.loses_retransmission |= before > self.records.retransmitted;
             }
-            Recovery::Sack => {}
+            Recovery::Sack | Recovery::Quic => {}
             // `tcp_newreno_mark_lost`: the first segment, with the last duplicate or a partial
             // acknowledgment.
             Recovery::NewReno | Recovery::Tahoe | Recovery::Reno => {

@@ -46,7 +46,7 @@ impl LinuxSender {
         if stream.parameters.ecn_feedback != EcnFeedback::Accurate {
             return segment.has(Flags::ECE) && stream.ecn;
         }
-        let stamp = segment.timestamps.map_or(Time::ZERO, |stamps| stamps.value);
+        let stamp = segment.timestamps().map_or(Time::ZERO, |stamps| stamps.value);
         let is_late = stamp <= self.feedback.latest;
         self.feedback.latest = self.feedback.latest.max(stamp);
         let is_greeting = std::mem::take(&mut self.feedback.awaits_greeting);

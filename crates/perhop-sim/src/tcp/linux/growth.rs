@@ -157,6 +157,11 @@ impl LinuxSender {
         if let Some(bbr) = &self.bbr {
             return bbr.pacing_rate();
         }
+        if self.quic.is_some() {
+            // RFC 9002 §7.7: 1.25 windows per smoothed round trip.
+            let bytes = u64::from(stream.full_packet) * u64::from(self.window);
+            return (bytes * 125 * 80_000).checked_div(self.smoothed(stream).unwrap_or(0)).unwrap_or(0);
+        }
         let percent = match (self.window < self.threshold / 2, self.has_prague()) {
             (true, _) => 200,
             (false, false) => 120,

@@ -6,7 +6,7 @@
 //! `selective` and `cumulative` (what it delivers), `alert` (the states of loss recovery), `undo`, `rack`,
 //! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `feedback`, `dctcp` and `prague`
 //! (where the share of marks counts), `rate` and `bbr`, `ledbat` (where delay counts), `timer`, `pacing`,
-//! `offload`, `output`.
+//! `offload`, `output`; `quic`, which has its own rules in place of the states.
 //!
 //! `Sender` keeps what both kinds of accounting share: the stream, the offered window and its probes, the
 //! counters and the timer's deadline. It lends itself to the functions here as `stream`.
@@ -28,6 +28,7 @@ mod output;
 mod pacing;
 mod prague;
 mod probe;
+mod quic;
 mod rack;
 mod rate;
 mod records;
@@ -39,7 +40,7 @@ mod undo;
 mod windowed;
 
 use perhop_qos::units::Time;
-use perhop_scenario::tcp::{CongestionControl, Parameters, RtoRule};
+use perhop_scenario::tcp::{CongestionControl, Parameters, Recovery, RtoRule};
 
 pub use bbr::{BbrMode, BbrModel};
 
@@ -60,6 +61,7 @@ use output::Output;
 use pacing::Pacer;
 use prague::Prague;
 use probe::TailProbe;
+use quic::Quic;
 use rack::Rack;
 use rate::DeliveryRate;
 use records::Records;
@@ -163,6 +165,8 @@ pub(super) struct LinuxSender {
     bbr: Option<Box<Bbr>>,
     rate: Option<Box<DeliveryRate>>,
     ledbat: Option<Box<Ledbat>>,
+    /// QUIC's loss detection.
+    quic: Option<Box<Quic>>,
     pacer: Option<Box<Pacer>>,
     /// Where a device cuts bursts into segments.
     bursts: Option<Box<Bursts>>,
@@ -210,6 +214,7 @@ impl LinuxSender {
             rate: bbr.is_some().then(Box::default),
             bbr,
             ledbat: (parameters.congestion == CongestionControl::Ledbat).then(Box::default),
+            quic: (parameters.recovery == Recovery::Quic).then(|| Box::new(Quic::new(parameters))),
             pacer: parameters.pacing.then(Box::default),
             bursts: parameters.segmentation_offload.map(|config| Box::new(Bursts::new(config))),
             clock: Clock::new(parameters.clock, clock_phase),
@@ -227,6 +232,9 @@ impl LinuxSender {
     }
     /// The smoothed round-trip time, where it is kept in microseconds.
     pub(super) fn round_trip(&self) -> Option<Time> {
+        if let Some(quic) = &self.quic {
+            return quic.smoothed();
+        }
         self.estimator.and_then(|estimator| estimator.smoothed())
     }
     pub(super) fn loss_recovery(&self) -> LossRecovery {
@@ -238,7 +246,7 @@ impl LinuxSender {
     }
     /// Segments in the network: sent, and neither delivered nor held to be lost (`tcp_packets_in_flight`).
     fn in_flight(&self) -> u32 {
-        self.records.in_flight()
+        self.quic.as_ref().map_or_else(|| self.records.in_flight(), |quic| quic.outstanding())
     }
     /// Segments that the window has room for.
     fn room(&self) -> u32 {
@@ -248,12 +256,14 @@ impl LinuxSender {
     /// The connection is open; the handshake took `round_trip` if it gave a sample, and its SYN was sent
     /// `syns` times.
     pub(super) fn on_open(&mut self, stream: &mut Sender, now: Time, round_trip: Option<Time>, syns: u32) {
-        if let Some(round_trip) = round_trip {
+        if self.quic.is_some() {
+            self.open_quic(stream, now, round_trip);
+        } else if let Some(round_trip) = round_trip {
             let sample = microseconds(round_trip).max(1);
             self.least.add(microseconds(now), sample);
             self.take_sample(stream, now, sample);
         }
-        if syns > 2 {
+        if syns > 2 && self.quic.is_none() {
             // net/ipv4/tcp_input.c, tcp_init_transfer: more than one SYN was lost.
             self.window = 1;
         }

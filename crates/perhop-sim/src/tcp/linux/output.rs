@@ -19,6 +19,8 @@ pub(super) enum Forced {
     /// A tail loss probe: new data, or the last segment again.
     NewProbe,
     TailProbe,
+    /// A probe of QUIC.
+    Probe,
 }
 
 /// What the last event asked for.
@@ -117,6 +119,7 @@ impl LinuxSender {
                 self.on_probe_sent(stream, now, true);
                 Some(piece)
             }
+            Forced::Probe => self.send_quic_probe(stream, now),
         }
     }
 
@@ -128,11 +131,11 @@ impl LinuxSender {
         let number = self.records.next_lost()?;
         Some(self.resend_lost(stream, now, number))
     }
-    fn resend_lost(&mut self, stream: &mut Sender, now: Time, number: u64) -> Piece {
+    pub(super) fn resend_lost(&mut self, stream: &mut Sender, now: Time, number: u64) -> Piece {
         let is_head = number == self.records.head_number();
         let piece = self.resend(stream, now, number);
         self.count_in_reduction();
-        if is_head && self.timer != Timer::Reordering {
+        if is_head && self.timer != Timer::Reordering && self.quic.is_none() {
             let ticks = self.rto_ticks(stream);
             self.set_timer(stream, now, Timer::Retransmission, ticks);
         }
@@ -149,13 +152,14 @@ impl LinuxSender {
         self.undo.on_retransmission(microseconds(now));
         piece
     }
-    fn write_again(&mut self, stream: &mut Sender, now: Time, number: u64) -> Piece {
+    pub(super) fn write_again(&mut self, stream: &mut Sender, now: Time, number: u64) -> Piece {
         if self.in_flight() == 0 {
             self.on_first_in_flight(stream, now);
         }
         self.note_departure(now, number);
         self.records.resend(number, microseconds(now), self.delivered);
         let (start, end) = self.records.get(number).map_or((0, 0), |record| (record.start, record.end));
+        self.note_packet(stream, now, number);
         self.pace(stream, now, end - start);
         stream.count_sent(now, 1);
         stream.piece(start.max(stream.unacknowledged), end)
@@ -183,7 +187,7 @@ impl LinuxSender {
         Some(self.record_new(stream, now, piece))
     }
     /// `tcp_event_new_data_sent`.
-    fn record_new(&mut self, stream: &mut Sender, now: Time, piece: Piece) -> Piece {
+    pub(super) fn record_new(&mut self, stream: &mut Sender, now: Time, piece: Piece) -> Piece {
         if self.in_flight() == 0 {
             self.on_first_in_flight(stream, now);
         }
@@ -191,7 +195,8 @@ impl LinuxSender {
             self.open_bbr(stream, now);
         }
         let was_empty = self.records.is_empty();
-        self.note_departure(now, self.records.head_number() + u64::from(self.records.len()));
+        let number = self.records.head_number() + u64::from(self.records.len());
+        self.note_departure(now, number);
         let mut marks = Marks::default();
         if piece.fin {
             marks.set(Marks::FIN);
@@ -206,6 +211,7 @@ impl LinuxSender {
         });
         stream.next = end;
         stream.highest = stream.highest.max(end);
+        self.note_packet(stream, now, number);
         self.pace(stream, now, end - piece.sequence);
         stream.count_sent(now, 0);
         self.count_in_reduction();

@@ -14,6 +14,8 @@ pub(super) enum Timer {
     Probe,
     /// RACK: what is late may be lost.
     Reordering,
+    /// QUIC: the same, or a probe timeout.
+    LossDetection,
 }
 
 /// Ticks that are added to the timers of tail loss probes and of reordering (`TCP_TIMEOUT_MIN`).
@@ -27,7 +29,7 @@ impl LinuxSender {
         self.expires = self.clock.instant(self.clock.ticks_at(now) + ticks + 1);
         self.arm(stream);
     }
-    fn arm(&self, stream: &mut Sender) {
+    pub(super) fn arm(&self, stream: &mut Sender) {
         stream.deadline = self.expires.min(self.wakes);
     }
     /// The pace lets the next segment leave at `departs`.
@@ -54,6 +56,9 @@ impl LinuxSender {
     /// `tcp_rearm_rto`: restarts the retransmission timer; after another timer it counts from when the first
     /// segment was sent.
     pub(super) fn restart_retransmission(&mut self, stream: &mut Sender, now: Time) {
+        if self.quic.is_some() {
+            return self.set_loss_timer(stream);
+        }
         if self.records.is_empty() {
             self.timer = Timer::Off;
             self.expires = Time::MAX;
@@ -62,7 +67,7 @@ impl LinuxSender {
         }
         let ticks = match self.timer {
             Timer::Probe | Timer::Reordering => self.ticks_of(self.until_timeout(stream, now).unwrap_or(1)),
-            Timer::Off | Timer::Retransmission => self.rto_ticks(stream),
+            Timer::Off | Timer::Retransmission | Timer::LossDetection => self.rto_ticks(stream),
         };
         self.set_timer(stream, now, Timer::Retransmission, ticks);
     }
@@ -102,6 +107,9 @@ impl LinuxSender {
     }
     /// 8 times the smoothed round-trip time, microseconds.
     pub(super) fn smoothed(&self, stream: &Sender) -> Option<u64> {
+        if let Some(quic) = &self.quic {
+            return quic.smoothed().map(|smoothed| microseconds(smoothed) * 8);
+        }
         match &self.estimator {
             Some(estimator) => Some(estimator.scaled()).filter(|scaled| *scaled > 0),
             None => stream.rtt.smoothed().map(|smoothed| microseconds(smoothed) * 8),
@@ -119,12 +127,15 @@ impl LinuxSender {
         }
         self.expires = Time::MAX;
         self.arm(stream);
-        self.output.restrain(stream.written);
+        if self.timer != Timer::LossDetection {
+            self.output.restrain(stream.written);
+        }
         match self.timer {
             Timer::Off => {}
             Timer::Retransmission => self.on_timeout(stream, now),
             Timer::Probe => self.send_probe(stream, now),
             Timer::Reordering => self.on_reordering_timer(stream, now),
+            Timer::LossDetection => self.on_loss_timer(stream, now),
         }
     }
 }

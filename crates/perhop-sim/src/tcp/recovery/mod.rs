@@ -21,7 +21,7 @@ impl Sender {
             Recovery::Tahoe => self.tahoe_duplicate(now),
             Recovery::Reno => self.reno_duplicate(now),
             Recovery::NewReno => self.new_reno_duplicate(now),
-            Recovery::Sack | Recovery::Rack => self.sack_duplicate(now, sack),
+            Recovery::Sack | Recovery::Rack | Recovery::Quic => self.sack_duplicate(now, sack),
         }
     }
 
@@ -30,7 +30,7 @@ impl Sender {
         match self.parameters.recovery {
             Recovery::Tahoe | Recovery::Reno => self.reno_recovered(now, timeout),
             Recovery::NewReno => self.new_reno_recover(now, acknowledged, timeout),
-            Recovery::Sack | Recovery::Rack => self.sack_recover(now, timeout),
+            Recovery::Sack | Recovery::Rack | Recovery::Quic => self.sack_recover(now, timeout),
         }
     }
 
