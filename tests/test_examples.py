@@ -29,6 +29,20 @@ def test_it_is_accepted_and_runs(perhop: Command, file: Path) -> None:
     assert sum(one["delivered_packets"]["mean"] for one in ended.json()["classes"]) > 0
 
 
+def test_a_step_and_the_ack_filter_do_what_their_examples_say() -> None:
+    def rates(name: str, column: str) -> dict[str, float]:
+        rows = perhop.run(ROOT / "examples" / f"{name}.perhop.yaml").classes
+        return dict(zip(rows["class"], rows[column], strict=True))
+
+    wait, rate = (rates("scalable-marks", column) for column in ("delay_mean_s", "throughput_bps"))
+    # 10 ms are the way, and 20 packets of 1500 bytes take 4.8 ms.
+    assert wait["stepped"] - 0.010 == pytest.approx(0.0048, rel=0.15)
+    assert wait["averaged"] - 0.010 > 1.8 * (wait["stepped"] - 0.010)
+    assert rate["stepped, later"] > 3 * rate["averaged, later"]
+    filtered = rates("ack-filter", "throughput_bps")
+    assert filtered["filtered"] > 49e6 and filtered["plain"] < 36e6
+
+
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.name)
 def test_its_resolved_form_is_valid_by_the_schema(file: Path) -> None:
     scenario = perhop.Scenario.load(file)
