@@ -136,3 +136,30 @@ def test_cake_is_the_root_of_its_interface(tmp_path: Path) -> None:
         assert f"root handle 1: {command}\n" in converted.text, converted.text
         assert "htb" not in converted.text
         assert len(converted.remarks) == differences, converted.remarks
+
+
+@pytest.mark.parametrize(
+    ("more", "words", "remarks"),
+    [
+        ({"ecn": "mark"}, "ecn harddrop", []),
+        ({"ecn": "mark-all"}, "ecn", []),
+        ({"averaging": {"weight": 0.0625}}, "burst 17 ", []),
+        ({"averaging": {"weight": 0.06}}, "burst 17 ", ["averaging weight 0.06"]),
+    ],
+)
+def test_red_marks_and_averages_as_it_says(
+    tmp_path: Path, more: dict[str, object], words: str, remarks: list[str]
+) -> None:
+    """tc-red(8): `ecn` alone marks above the maximum; weights are powers of two.
+
+    For a burst of 17 the packets ahead are 17 + 1 - 10 = 8: less than 16 (1 - (15/16)^17) = 10.7, more than
+    8 (1 - (7/8)^17) = 7.2; for 16 they are 7, less than 7.1. So 17 is the least burst for the weight 1/16.
+    """
+    row = {"min": "10kB", "max": "30kB", "max-probability": 0.1}
+    queueing = {"classes": [{"name": "all", "buffer": {"red": {"precedences": [row], **more}}}]}
+    file = tmp_path / "policy.yaml"
+    file.write_text(json.dumps({"policies": {"one": {"queueing": queueing}}}))
+    converted = convert.convert(file, to="tc", rate="10Mb/s")
+    (line,) = [line for line in converted.text.splitlines() if " red " in line and line.startswith("tc")]
+    assert line.endswith(words) if "ecn" in more else words in line
+    assert [one.construct for one in converted.remarks] == remarks

@@ -35,13 +35,16 @@ TABLE = [
     (r"buffer\..*\.(target|update-interval|limit|coupling)", None, "the default of Linux, written out"),
     (r"buffer\.dualpi2\.low-latency", "low-latency by codepoint", "a filter of the discipline"),
     (r"buffer\.(codel|fq-codel|pie|dualpi2)\.law", ".* of RFC .*|law: rfc", "Linux' own law"),
-    (r"buffer\.(red|wred|rio-c|rio-dc|mred)(\.law|\.limit|\.precedences.*)?", ".*thresholds.*",
-     "one curve for a class, in bytes"),
+    (r"buffer\.(red|wred|rio-c|rio-dc|mred)(\.(law|limit|mean-packet-size|precedences.*))?",
+     ".*thresholds.*", "one curve for a class, in bytes"),
     (r"buffer\.(red|mred|tail-drop)", ".* by a model", "tail drop in place of a model"),
+    (r"buffer\.red\.averaging", None, "a weight that is left out is 0.002, and 1/512 in Linux"),
     (r"buffer\.red\.idle-rate", None, "the rate of the class, as Linux needs it for idle times"),
     (r"buffer\.red\.above-max", "above-max: gentle", "red drops all above the maximum"),
     (r"fair-queueing\.(flows|queues)", None, "sfq tells flows by a hash"),
     (r"fair-queueing\.weights", "fair queueing by precedence", "sfq serves all flows equally"),
+    (r"overhead of cake", None, "CAKE counts bytes of its own, whatever the policy does"),
+    (r"buffer\.red\.scalable", "scalable", "red of Linux marks by its average alone"),
     (r"leaf direct", "packets without a class", "HTB sends them, perhop drops them"),
 ]  # fmt: skip
 
@@ -92,7 +95,12 @@ def _differences(one: Attached, commands: str) -> Iterator[tuple[str, str, str]]
         parts = {"buffer": leaf.get("buffer") or usual, "fair-queueing": leaf.get("fair-queueing")}
         yield from differences(parts, {key: other.get(key) for key in parts})
     if sent.get("overhead", 0) != back.get("overhead", 0):
-        yield "overhead", str(sent.get("overhead")), str(back.get("overhead"))
+        is_cake = any("cake" in (leaf.get("buffer") or {}) for leaf, _ in left.values())
+        yield (
+            "overhead of cake" if is_cake else "overhead",
+            str(sent.get("overhead")),
+            str(back.get("overhead")),
+        )
 
 
 def _ways(file: Path) -> Iterator[tuple[Attached, convert.Converted]]:

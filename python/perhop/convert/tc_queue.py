@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import log2
 from typing import Any
 
 from perhop.codepoints import dscp_number, precedence_number
@@ -204,7 +205,7 @@ def _red(row: Mapping[str, Any], wred: Mapping[str, Any], rate_bps: int, say: Sa
     if wred.get("limit"):
         number, of_limit = size(wred["limit"])
         limit = max(number * (_AVERAGE if of_limit == "packets" else 1), high)
-    exponent = (wred.get("averaging") or {}).get("exponent", _DEFAULT_EXPONENT)
+    exponent = _exponent(wred.get("averaging") or {}, say)
     burst = burst_of(exponent, low, _AVERAGE)
     if burst is None:
         burst = max((2 * low + high) // (3 * _AVERAGE), low // _AVERAGE + 1)
@@ -213,11 +214,23 @@ def _red(row: Mapping[str, Any], wred: Mapping[str, Any], rate_bps: int, say: Sa
         say("above-max: gentle", "red drops every packet above the maximum")
     if wred.get("scalable"):
         say("scalable", "red marks nobody by the queue of the moment")
-    ecn = " ecn" if wred.get("ecn") in ("mark", "mark-all") else ""
+    # tc-red(8): with `ecn` alone what is above the maximum is marked as well.
+    ecn = {"mark": " ecn harddrop", "mark-all": " ecn"}.get(str(wred.get("ecn")), "")
     return (
         f"red limit {limit} min {low} max {high} avpkt {_AVERAGE} burst {burst} "
         f"probability {row['max-probability']:g} bandwidth {rate_bps}bit{ecn}"
     )
+
+
+def _exponent(averaging: Mapping[str, Any], say: Say) -> int:
+    """Return n of the weight 2^-n that is nearest to that of an average."""
+    weight = averaging.get("weight")
+    if weight is None:
+        return int(averaging.get("exponent", _DEFAULT_EXPONENT))
+    nearest = min(max(round(-log2(float(weight))), 1), _MOST_EXPONENT)
+    if 2.0**-nearest != float(weight):
+        say(f"averaging weight {weight:g}", f"red takes powers of two: 2^-{nearest}")
+    return nearest
 
 
 def exponent_of(burst: int, low: int, average: int) -> int | None:
