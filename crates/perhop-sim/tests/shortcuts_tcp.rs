@@ -189,7 +189,7 @@ struct Network {
 }
 
 /// The kinds of [`queueing`].
-const QUEUEING: usize = 26;
+const QUEUEING: usize = 28;
 
 fn queueing(kind: usize) -> Value {
     let tail_drop = json!({"tail-drop": {"limit": "8 packets"}});
@@ -240,6 +240,17 @@ fn queueing(kind: usize) -> Value {
              "buffer": {"red": {"ecn": "mark", "scalable": {"mark": {"step": "2 packets"}, "ecn": "any-ect"},
                 "precedences": [{"min": "2 packets", "max": "9 packets", "max-probability": 0.3}]}}},
             {"name": "rest", "share": {"quantum": "1500B"}, "buffer": {"fq-codel": {}}},
+        ]}),
+        25 => json!({"scheduler": "hfsc", "classes": [
+            {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": tail_drop,
+             "share": {"real-time": {"m1": "600kb/s", "d": "9ms", "m2": "200kb/s"}, "link-share": {"m2": "200kb/s"}}},
+            {"name": "rest", "share": {"link-share": {"m2": "900kb/s"}, "upper-limit": {"m2": "1200kb/s"}},
+             "buffer": {"fq-codel": {"law": "linux"}}},
+        ]}),
+        26 => json!({"scheduler": "wf2q-plus", "classes": [
+            {"name": "ef", "match": {"dscp": ["ef"]}, "share": {"weight": 3},
+             "buffer": {"dualpi2": {"target": "4ms"}}},
+            {"name": "rest", "share": {"weight": 1}, "buffer": {"pie": {"law": "linux", "ecn": "mark"}}},
         ]}),
         _ => {
             json!({"scheduler": "htb", "classes": [{"name": "link", "share": {"rate": "900kb/s", "burst": "3kB"},
@@ -365,16 +376,17 @@ proptest! {
 /// ahead of the agenda does not see it.
 #[test]
 fn a_burst_does_not_leave_at_the_wake_up_of_a_timer_that_has_moved() {
-    let profile = PROFILES.iter().position(|profile| *profile == "linux-6 bursts").unwrap();
+    let profile = PROFILES.iter().position(|profile| *profile == "windows-11").unwrap();
+    let offload = options().iter().position(|(key, _)| *key == "segmentation-offload").unwrap();
     let flow = Flow {
         application: 0,
         profile,
         from: 0,
         to: 1,
         spread: false,
-        stops: false,
+        stops: true,
         ecn: false,
-        options: vec![],
+        options: vec![offload],
     };
     let network = Network {
         queueing: 0,
