@@ -11,14 +11,12 @@ use perhop_qos::random::Stream;
 use super::super::State;
 use super::super::rate::RateSample;
 use super::{BbrMode, Facts};
-use beyond::{Heaps, Policer};
+use beyond::{Heaps, Policed, Policer, UNIT, bytes_per_second};
 
 /// Draft §4.3.1.1 (`2/ln(2)`), §4.3.2, §4.3.3.3, as 256ths rounded as in `bbr_high_gain` and its neighbors.
 const HIGH: u128 = 739;
 const DRAIN: u128 = 88;
 const CYCLE: [u128; 8] = [320, 192, 256, 256, 256, 256, 256, 256];
-/// `BW_SCALE`: a rate of one segment per microsecond.
-const UNIT: u128 = 1 << 24;
 
 /// What the draft calls `BBR.*`.
 #[derive(Clone, Debug)]
@@ -78,26 +76,19 @@ impl Plain {
             idle_restart: false,
             previous: State::Open,
             has_rtt: false,
-            policer: Policer::default(),
+            policer: Policer::new(facts),
             heaps: Heaps::new(facts.now),
             random,
         };
         plain.init_pacing_rate(facts);
-        plain.reset_policer(facts);
         plain
-    }
-    /// Bytes per second of a rate, `BBRSetPacingRateWithGain` with Linux's margin of 1 %
-    /// (`bbr_rate_bytes_per_sec`, which rounds after each factor).
-    fn bytes_per_second(rate: u128, gain: u128, facts: &Facts) -> u128 {
-        let rate = rate * u128::from(facts.payload) * gain / 256;
-        rate * 990_000 / UNIT
     }
     /// `BBRInitPacingRate`; 1 ms is the nominal round trip.
     fn init_pacing_rate(&mut self, facts: &Facts) {
         self.has_rtt |= facts.smoothed > 0;
         let rtt = if facts.smoothed > 0 { (facts.smoothed / 8).max(1) } else { 1000 };
         let rate = u128::from(facts.window) * UNIT / u128::from(rtt);
-        self.pacing_rate = Plain::bytes_per_second(rate, HIGH, facts);
+        self.pacing_rate = bytes_per_second(rate, HIGH, facts);
     }
     fn btl_bw(&self) -> u128 {
         self.filter.front().map_or(0, |(_, rate)| *rate)
@@ -110,7 +101,8 @@ impl Plain {
     /// `BBRUpdateOnACK`.
     pub(super) fn on_acknowledgment(&mut self, facts: &mut Facts, rs: &RateSample) {
         self.update_btl_bw(facts, rs);
-        self.update_heaps(facts, rs);
+        let rate = self.rate();
+        self.heaps.update(facts, rs, rate, self.round_start);
         if self.state == BbrMode::ProbeBandwidth && self.is_next_cycle_phase(facts, rs) {
             self.advance_cycle_phase(facts);
         }
@@ -285,7 +277,7 @@ impl Plain {
         };
     }
     fn set_pacing_rate_with_gain(&mut self, facts: &Facts, gain: u128) {
-        let rate = Plain::bytes_per_second(self.rate(), gain, facts);
+        let rate = bytes_per_second(self.rate(), gain, facts);
         if self.filled_pipe || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -358,7 +350,7 @@ impl Plain {
     /// `BBRHandleRestartFromIdle`; Linux may leave `ProbeRTT` then (`bbr_cwnd_event`).
     pub(super) fn on_restart(&mut self, facts: &mut Facts) {
         self.idle_restart = true;
-        (self.heaps.epoch, self.heaps.epoch_begins) = (0, facts.now);
+        self.heaps.restart(facts.now);
         if self.state == BbrMode::ProbeBandwidth {
             if !self.has_rtt && facts.smoothed > 0 {
                 self.init_pacing_rate(facts);
@@ -377,7 +369,26 @@ impl Plain {
     /// A spurious recovery is undone (`bbr_undo_cwnd`).
     pub(super) fn undo(&mut self, facts: &Facts) {
         (self.full_bw, self.full_bw_count) = (0, 0);
-        self.reset_policer(facts);
+        self.policer = Policer::new(facts);
+    }
+    /// `bbr_lt_bw_sampling`, and what follows from it.
+    fn sample_policer(&mut self, facts: &Facts, has_loss: bool, is_app_limited: bool) {
+        let found = if !self.policer.is_used {
+            self.policer.sample(facts, has_loss, is_app_limited, self.round_start)
+        } else if self.state == BbrMode::ProbeBandwidth && self.round_start {
+            self.policer.keep(facts)
+        } else {
+            Policed::AsBefore
+        };
+        match found {
+            Policed::AsBefore => {}
+            Policed::Found => self.pacing_gain = 256,
+            Policed::Over => self.enter_probe_bw(facts),
+        }
+    }
+    /// `bbr_ack_aggregation_cwnd`, once the pipe was full.
+    fn allowance(&self) -> u128 {
+        if self.filled_pipe { self.heaps.allowance(self.rate()) } else { 0 }
     }
     /// Whether a policer was found.
     pub(super) fn is_policed(&self) -> bool {
