@@ -235,6 +235,14 @@ fn queueing(kind: usize) -> Value {
             only(json!({"fq-pie": {"law": "linux", "target": "3ms", "limit": "40 packets", "ecn": "mark"}}))
         }
         23 => only(json!({"pie": {"target": "3ms", "update-interval": "2ms", "burst": "10ms"}})),
+        _ => scheduled(kind),
+    }
+}
+
+/// Those of several classes with queue managers inside.
+fn scheduled(kind: usize) -> Value {
+    let tail_drop = json!({"tail-drop": {"limit": "8 packets"}});
+    match kind {
         24 => json!({"scheduler": "drr", "classes": [
             {"name": "ef", "match": {"dscp": ["ef"]}, "share": {"quantum": "600B"},
              "buffer": {"red": {"ecn": "mark", "scalable": {"mark": {"step": "2 packets"}, "ecn": "any-ect"},
@@ -243,7 +251,8 @@ fn queueing(kind: usize) -> Value {
         ]}),
         25 => json!({"scheduler": "hfsc", "classes": [
             {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": tail_drop,
-             "share": {"real-time": {"m1": "600kb/s", "d": "9ms", "m2": "200kb/s"}, "link-share": {"m2": "200kb/s"}}},
+             "share": {"real-time": {"m1": "600kb/s", "d": "9ms", "m2": "200kb/s"},
+                       "link-share": {"m2": "200kb/s"}}},
             {"name": "rest", "share": {"link-share": {"m2": "900kb/s"}, "upper-limit": {"m2": "1200kb/s"}},
              "buffer": {"fq-codel": {"law": "linux"}}},
         ]}),
@@ -253,7 +262,8 @@ fn queueing(kind: usize) -> Value {
             {"name": "rest", "share": {"weight": 1}, "buffer": {"pie": {"law": "linux", "ecn": "mark"}}},
         ]}),
         _ => {
-            json!({"scheduler": "htb", "classes": [{"name": "link", "share": {"rate": "900kb/s", "burst": "3kB"},
+            json!({"scheduler": "htb", "classes": [{
+            "name": "link", "share": {"rate": "900kb/s", "burst": "3kB"},
             "queueing": {"scheduler": "htb", "classes": [
                 {"name": "ef", "match": {"dscp": ["ef"]}, "share": {"rate": "200kb/s", "ceil": "800kb/s"},
                  "buffer": tail_drop},
