@@ -114,6 +114,12 @@ impl Sender {
         Some(self.record_sent(now, piece))
     }
 
+    /// The segment from `sequence` up to `end`, FIN included, which is sent again: as long as it was,
+    /// whatever segments are now.
+    pub(super) fn piece_again(&self, sequence: u64, end: u64) -> Piece {
+        let length = (end.min(self.written) - sequence) as u32;
+        Piece { sequence, length, fin: end > self.written, is_new: false, is_last: false }
+    }
     /// At most one full segment from `sequence` on, and nothing at or after `limit`.
     pub(super) fn piece(&self, sequence: u64, limit: u64) -> Piece {
         let end = self.written.min(limit).min(sequence + self.payload).max(sequence);

@@ -148,7 +148,7 @@ impl LinuxSender {
             self.begin_reduction(stream, Cause::Loss);
         }
         self.enter(State::Recovery);
-        self.react_to_loss();
+        self.react_to_loss(stream);
         self.apply_reduction_at_once(stream);
     }
 

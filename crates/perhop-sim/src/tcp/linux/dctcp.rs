@@ -56,10 +56,10 @@ impl LinuxSender {
         }
     }
     /// `dctcp_react_to_loss`, RFC 8257 §3.5: after a loss half of the window is left.
-    pub(super) fn react_to_loss(&mut self) {
+    pub(super) fn react_to_loss(&mut self, stream: &Sender) {
         match self.scalable.as_deref_mut() {
             Some(Scalable::Dctcp(_)) => self.threshold = (self.window >> 1).max(2),
-            Some(Scalable::Prague(prague)) => prague.on_loss(self.window),
+            Some(Scalable::Prague(_)) => self.reduce_prague_by_loss(stream),
             None => {}
         }
     }

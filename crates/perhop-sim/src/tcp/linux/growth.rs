@@ -162,6 +162,9 @@ impl LinuxSender {
             let bytes = u64::from(stream.full_packet) * u64::from(self.window);
             return (bytes * 125 * 80_000).checked_div(self.smoothed(stream).unwrap_or(0)).unwrap_or(0);
         }
+        if let Some(pace) = self.prague_pace() {
+            return if self.window < self.threshold / 2 { 2 * pace } else { pace };
+        }
         let percent = match (self.window < self.threshold / 2, self.has_prague()) {
             (true, _) => 200,
             (false, false) => 120,

@@ -268,6 +268,7 @@ impl LinuxSender {
             self.window = 1;
         }
         self.open_bbr(stream, now);
+        self.open_prague(stream);
         self.usage.begin(self.clock.ticks_at(now));
         if let Some(hystart) = &mut self.hystart {
             hystart.start_round(microseconds(now), stream.next);

@@ -162,7 +162,7 @@ impl LinuxSender {
         self.note_packet(stream, now, number);
         self.pace(stream, now, end - start);
         stream.count_sent(now, 1);
-        stream.piece(start.max(stream.unacknowledged), end)
+        stream.piece_again(start.max(stream.unacknowledged), end)
     }
 
     /// The next segment of new data, if the windows have room for it.

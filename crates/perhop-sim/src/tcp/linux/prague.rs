@@ -1,10 +1,12 @@
 //! TCP Prague: scalable congestion control for the Internet (RFC 9331 §4), as `tcp_prague.c` of
-//! L4STeam/linux does it with a window.
+//! L4STeam/linux (version 0.7) does it: with a window, and where that has at most four segments, by a rate.
 //!
-//! Departs from it: windows below four segments are not controlled by their rate, nor with shorter segments,
-//! so that the window with its fraction does not fall below what is sent at least;
+//! Departs from it: the rate does not fall below its minimum after
+//! losses either, nor the window with its fraction below what is sent at least where no rate is in control;
 //! a mark ends slow start also where its acknowledgment delivers unmarked segments, which undoes the first
-//! halving there; the pace does not swing by 3 %.
+//! halving there. Without a virtual round trip it is the Prague of 2020, which knows no rates.
+
+use perhop_scenario::tcp::HEADERS;
 
 use super::super::sender::Sender;
 use super::acknowledged::Ack;
@@ -18,9 +20,52 @@ const LEAST_WINDOW: u32 = 2;
 /// (`DEFAULT_RTT_TRANSITION`).
 const TRANSITION: u32 = 4;
 
+/// `MINIMUM_RATE`, bytes per second.
+const LEAST_RATE: f64 = 12_500.0;
+/// `prague_cwnd_transit` packets of `MTU_SYS` bytes: in windows up to that the rate is in control.
+const BY_RATE_UP_TO: f64 = 4.0 * FULL_PACKET;
+const FULL_PACKET: f64 = 1500.0;
+/// `RTT2SEC_SHIFT`: what counts as a second, eighths of a microsecond.
+const SECOND: f64 = (1 << 23) as f64;
+/// `RATE_OFFSET`, `OFFSET_UNIT`: by this part the pace swings up and down.
+const SWING: f64 = 4.0 / 128.0;
+/// `MIN_CWND_VIRT`: packets in a virtual round trip at least; they are shorter where the rate is low, down to
+/// `MIN_MSS` bytes of payload and options.
+const LEAST_PACKETS: f64 = 2.0;
+const LEAST_SEGMENT: u32 = 150;
+/// `HSRTT_SHIFT`: the slow mean of the round trip has 127/128 of what it was.
+const SLOW_SHIFT: u32 = 7;
+
+/// What Prague knows of its path.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    /// 8 times the smoothed round trip, microseconds; 0 if unknown.
+    smoothed: u64,
+    /// Bytes of a full packet.
+    packet: f64,
+    is_in_slow_start: bool,
+}
+
+impl Path {
+    /// `prague_frac_cwnd_to_pacing_rate`: the rate of a `window`.
+    fn rate(&self, window: f64) -> f64 {
+        let round_trips = if self.smoothed > 0 { 8e6 / self.smoothed as f64 } else { 8e6 };
+        (round_trips * self.packet * window).max(LEAST_RATE)
+    }
+}
+
 /// State of Prague. Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prague {
+    /// `rate_bytes`, bytes per second, and what it was at the last loss.
+    rate: f64,
+    rate_at_loss: f64,
+    /// `cwnd_mode`: the window is so small that the rate is in control.
+    is_small: bool,
+    /// `hsrtt_us`: 8 * 128 times the slow mean of the round trip.
+    slow: u64,
+    /// The pace by the rate, bytes per second, where that is in control.
+    pace: Option<u64>,
     /// `frac_cwnd`: the window with its fraction, segments.
     window: f64,
     /// The share of segments that arrive marked; 0 until there was a mark.
@@ -46,6 +91,11 @@ pub(super) struct Prague {
 impl Prague {
     pub(super) fn new(window: f64, virtual_rtt: u64) -> Prague {
         Prague {
+            rate: LEAST_RATE,
+            rate_at_loss: 0.0,
+            is_small: false,
+            slow: 0,
+            pace: None,
             window,
             alpha: 0.0,
             has_seen_mark: false,
@@ -64,6 +114,27 @@ impl Prague {
     fn is_independent(&self, is_in_slow_start: bool) -> bool {
         !is_in_slow_start && self.rounds >= TRANSITION
     }
+    /// Whether the rate is in control, and the window follows from it.
+    fn goes_by_rate(&self, path: &Path) -> bool {
+        self.is_small && self.is_independent(path.is_in_slow_start)
+    }
+    /// `prague_virtual_rtt`, eighths of a microsecond.
+    fn virtual_round_trip(&self, path: &Path) -> f64 {
+        path.smoothed.max(self.virtual_rtt << 3) as f64
+    }
+    /// `prague_pacing_rate_to_frac_cwnd`.
+    fn window_of_rate(&self, path: &Path) -> f64 {
+        let slow = self.slow >> SLOW_SHIFT;
+        let round_trip = if slow > 0 { slow } else { path.smoothed };
+        self.rate * round_trip as f64 / SECOND / path.packet
+    }
+    /// `prague_init`: the handshake is over, and has given a round trip if it is known.
+    fn start(&mut self, path: &Path, window: u32) {
+        self.slow = path.smoothed << SLOW_SHIFT;
+        if path.smoothed > 0 {
+            self.rate = path.rate(f64::from(window));
+        }
+    }
     /// `prague_ai_ack_increase`: segments by which a window of unmarked segments lets the window grow, at a
     /// smoothed round trip of `smoothed`. A flow of half the virtual round trip has half its window, and two
     /// of its round trips to grow in: a quarter.
@@ -75,46 +146,112 @@ impl Prague {
         part * part
     }
     /// `prague_enter_cwr`: marks, at `now`.
-    fn on_marks(&mut self, now: u64, is_in_slow_start: bool) {
-        if self.is_independent(is_in_slow_start) && now - self.reduced < self.virtual_rtt {
+    fn on_marks(&mut self, now: u64, path: &Path) {
+        if self.is_independent(path.is_in_slow_start) && now - self.reduced < self.virtual_rtt {
             return;
         }
         self.reduced = now;
-        self.shrink_to(self.window - self.window * self.alpha / 2.0);
+        self.shrink_by(self.alpha / 2.0, path);
+    }
+    /// Rate or window, whichever is in control, loses the part `part`; the other follows.
+    fn shrink_by(&mut self, part: f64, path: &Path) {
+        if self.goes_by_rate(path) {
+            self.rate = (self.rate - self.rate * part).max(LEAST_RATE);
+            self.window = self.window_of_rate(path);
+        } else {
+            self.shrink_to(self.window - self.window * part);
+            self.rate = path.rate(self.window);
+        }
     }
     /// To `window` segments, but not below what is sent at least: marks of what cannot be sent slower would
     /// let it shrink without end, and growth is by the part of a window that is acknowledged.
     fn shrink_to(&mut self, window: f64) {
-        self.window = window.max(f64::from(LEAST_WINDOW));
+        self.window = if self.is_small { window } else { window.max(f64::from(LEAST_WINDOW)) };
     }
     /// `prague_enter_loss`: half, also after a timeout.
-    pub(super) fn on_loss(&mut self, window: u32) {
-        self.window_at_loss = f64::from(window);
-        self.shrink_to(self.window / 2.0);
+    fn on_loss(&mut self, window: u32, path: &Path) {
+        (self.window_at_loss, self.rate_at_loss) = (f64::from(window), self.rate);
+        self.shrink_by(0.5, path);
         self.in_loss = true;
     }
     /// `prague_cwnd_undo`: there was no loss.
     pub(super) fn undo(&mut self) {
         self.in_loss = false;
+        self.rate = self.rate.max(self.rate_at_loss);
         self.window = self.window.max(self.window_at_loss);
+    }
+    /// `prague_update_cwnd` outside of slow start: `unmarked` segments let the window grow, or the rate.
+    fn grow(&mut self, unmarked: u32, path: &Path) {
+        let unmarked = f64::from(unmarked);
+        if self.goes_by_rate(path) {
+            let round_trip = self.virtual_round_trip(path);
+            // One packet per virtual round trip more in each.
+            let increase = unmarked * FULL_PACKET * SECOND / round_trip;
+            let packets = libm::ceil(self.rate * round_trip / (path.packet * SECOND));
+            self.rate += increase / packets.max(1.0);
+            self.window = self.window.max(self.window_of_rate(path));
+        } else {
+            // A packet of 1500 bytes, however long packets are now.
+            let packets = if self.virtual_rtt > 0 { FULL_PACKET / path.packet } else { 1.0 };
+            self.window += unmarked * packets * self.increase(path.smoothed >> 3) / self.window;
+            self.rate = self.rate.max(path.rate(self.window));
+        }
+    }
+    /// `prague_update_pacing_rate`, at `now`, with `in_flight` segments in the network. In the first half of
+    /// a virtual round trip the pace is above the rate, in the second half below it.
+    fn update_pace(&mut self, now: u64, path: &Path, in_flight: u32) {
+        self.pace = None;
+        if !self.goes_by_rate(path) {
+            self.rate = path.rate(libm::floor(self.window).max(f64::from(in_flight)));
+            return;
+        }
+        let half = self.virtual_round_trip(path) / 16.0;
+        let swing = if (now - self.updated) as f64 >= half { 1.0 - SWING } else { 1.0 + SWING };
+        self.pace = Some((self.rate * swing) as u64);
+    }
+    /// `prague_cong_control`: whether the rate is in control from now on, with a window of `window` segments.
+    fn choose_control(&mut self, path: &Path, window: u32) {
+        if self.virtual_rtt == 0 {
+            return;
+        }
+        self.is_small = self.has_seen_mark && f64::from(window) * path.packet <= BY_RATE_UP_TO;
+        if self.is_small {
+            self.window = self.window_of_rate(path);
+        } else {
+            self.rate = path.rate(self.window);
+        }
     }
     /// `prague_ca_open`.
     pub(super) fn on_open(&mut self) {
         self.in_loss = false;
     }
     /// `prague_update_alpha`, once per round trip, later once per virtual one.
-    fn update(&mut self, stream: &Sender, now: u64, delivered: u32, marked: u32, is_in_slow_start: bool) {
+    /// Returns whether there was a share to take in.
+    fn update(&mut self, stream: &Sender, now: u64, delivered: u32, marked: u32, path: &Path) -> bool {
+        let is_in_slow_start = path.is_in_slow_start;
         let is_due = !self.is_independent(is_in_slow_start) || now - self.updated >= self.virtual_rtt;
         if stream.unacknowledged < self.ends || !is_due {
-            return;
+            return false;
         }
         if self.has_seen_mark {
             let share = f64::from(marked - self.marked) / f64::from((delivered - self.delivered).max(1));
             self.alpha = (self.alpha + GAIN * (share - self.alpha)).min(1.0);
             self.updated = now;
         }
+        self.slow = self.slow + path.smoothed - (self.slow >> SLOW_SHIFT);
         (self.ends, self.delivered, self.marked) = (stream.next, delivered, marked);
         self.rounds += u32::from(!is_in_slow_start);
+        self.has_seen_mark
+    }
+    /// `prague_pacing_rate_to_max_mtu`: the packet of which two leave in a virtual round trip, bytes.
+    fn packet_of_rate(&self, path: &Path) -> f64 {
+        let bytes = if self.goes_by_rate(path) {
+            self.rate * self.virtual_round_trip(path) / SECOND
+        } else {
+            let round_trip = path.smoothed.max(1) as f64;
+            self.window * path.packet * (self.virtual_round_trip(path) / round_trip)
+        };
+        libm::ceil(bytes / LEAST_PACKETS)
     }
 }
 
@@ -123,26 +260,83 @@ impl LinuxSender {
     pub(super) fn has_prague(&self) -> bool {
         matches!(self.scalable.as_deref(), Some(Scalable::Prague(_)))
     }
-    /// Marks reduce Prague's window as the state becomes CWR.
-    pub(super) fn reduce_by_marks(&mut self, now: u64) {
-        let is_in_slow_start = self.is_in_slow_start();
+    fn path(&self, stream: &Sender) -> Path {
+        Path {
+            smoothed: self.smoothed(stream).unwrap_or(0),
+            packet: f64::from(stream.full_packet),
+            is_in_slow_start: self.is_in_slow_start(),
+        }
+    }
+    /// The connection is open.
+    pub(super) fn open_prague(&mut self, stream: &Sender) {
+        let (path, window) = (self.path(stream), self.window);
         if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
-            prague.on_marks(now, is_in_slow_start);
+            prague.start(&path, window);
+        }
+    }
+    /// Marks reduce Prague's window as the state becomes CWR.
+    pub(super) fn reduce_by_marks(&mut self, stream: &Sender, now: u64) {
+        let path = self.path(stream);
+        if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
+            prague.on_marks(now, &path);
+        }
+    }
+    /// A loss, or a timeout.
+    pub(super) fn reduce_prague_by_loss(&mut self, stream: &Sender) {
+        let (path, window) = (self.path(stream), self.window);
+        if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
+            prague.on_loss(window, &path);
+        }
+    }
+    /// The pace where Prague's rate is in control, bytes per second.
+    pub(super) fn prague_pace(&self) -> Option<u64> {
+        match self.scalable.as_deref() {
+            Some(Scalable::Prague(prague)) => prague.pace,
+            _ => None,
         }
     }
 
     /// `prague_cong_control`: `delivered` segments in any state.
-    pub(super) fn control_prague(&mut self, stream: &Sender, ack: &Ack, delivered: u32) {
+    pub(super) fn control_prague(&mut self, stream: &mut Sender, ack: &Ack, delivered: u32) {
         let Some(mut scalable) = self.scalable.take() else { return };
         if let Scalable::Prague(prague) = scalable.as_mut() {
             if self.state == State::Open {
                 prague.on_open();
             }
             self.grow_prague(stream, prague, ack, delivered);
-            let (is_in_slow_start, marked) = (self.is_in_slow_start(), self.feedback.marked);
-            prague.update(stream, ack.now, self.delivered, marked, is_in_slow_start);
+            let path = self.path(stream);
+            if prague.update(stream, ack.now, self.delivered, self.feedback.marked, &path) {
+                self.choose_segment(stream, prague);
+            }
+            let path = self.path(stream);
+            prague.update_pace(ack.now, &path, self.in_flight());
+            prague.choose_control(&path, self.window);
         }
         self.scalable = Some(scalable);
+    }
+    /// The second half of `prague_update_alpha`: segments are as long as the rate wants them. Windows count
+    /// them.
+    fn choose_segment(&mut self, stream: &mut Sender, prague: &mut Prague) {
+        let path = self.path(stream);
+        let is_wanted = prague.virtual_rtt > 0 && prague.is_independent(path.is_in_slow_start);
+        if !is_wanted || prague.in_loss {
+            return;
+        }
+        let headers = stream.full_packet - stream.payload as u32;
+        let most = stream.parameters.payload() + headers;
+        let least = (LEAST_SEGMENT + HEADERS).min(most);
+        let packet = (prague.packet_of_rate(&path) as u32).clamp(least, most);
+        if packet == stream.full_packet {
+            return;
+        }
+        let factor = path.packet / f64::from(packet);
+        (stream.full_packet, stream.payload) = (packet, u64::from(packet - headers));
+        prague.window *= factor;
+        let window = (libm::ceil(prague.window) as u32).max(LEAST_WINDOW);
+        if window != self.window {
+            self.window = window;
+            self.threshold = (f64::from(self.threshold) * factor) as u32;
+        }
     }
     /// `prague_update_cwnd`.
     fn grow_prague(&mut self, stream: &Sender, prague: &mut Prague, ack: &Ack, delivered: u32) {
@@ -165,8 +359,7 @@ impl LinuxSender {
                     return;
                 }
             }
-            let smoothed = self.smoothed(stream).unwrap_or(0) >> 3;
-            prague.window += f64::from(unmarked) * prague.increase(smoothed) / prague.window;
+            prague.grow(unmarked, &self.path(stream));
         }
         // The whole window follows step by step.
         let whole = (libm::ceil(prague.window) as u32).max(LEAST_WINDOW);
@@ -188,13 +381,46 @@ mod tests {
     #[test]
     fn marks_without_end_leave_a_window_that_grows_by_a_segment() {
         let mut prague = Prague { alpha: 1.0, ..Prague::new(40.0, 0) };
+        let path = Path { smoothed: 80_000, packet: 1500.0, is_in_slow_start: false };
         for round in 0..1000 {
-            prague.on_marks(round * 25_000, false);
+            prague.on_marks(round * 25_000, &path);
         }
         assert_eq!(prague.window, 2.0);
         prague.window += 2.0 * prague.increase(0) / prague.window;
         assert_eq!(prague.window, 3.0);
-        prague.on_loss(3);
+        prague.on_loss(3, &path);
         assert_eq!(prague.window, 2.0, "after a loss, too");
+    }
+
+    /// By hand, at 10 ms and so 25 virtual ones (200,000 eighths of a microsecond, of 2^23 in a second): a
+    /// rate of 200 kB/s is 200e3 * 80e3 / 2^23 / 1500 = 1.27 segments.
+    #[test]
+    fn a_small_window_follows_the_rate() {
+        let path = Path { smoothed: 80_000, packet: 1500.0, is_in_slow_start: false };
+        let mut prague = Prague { rounds: TRANSITION, ..Prague::new(4.0, 25_000) };
+        prague.start(&path, 4);
+        assert_eq!(prague.rate, 4.0 * 150_000.0);
+        prague.choose_control(&path, 4);
+        assert!(!prague.is_small, "no mark was seen");
+        (prague.has_seen_mark, prague.rate) = (true, 200e3);
+        prague.choose_control(&path, 4);
+        assert!(prague.is_small && (prague.window - 1.2716).abs() < 1e-4, "{}", prague.window);
+        // Two segments: 200e3 * 200e3 / 2^23 / 1500 = 3.2, so 4 packets of a virtual round trip;
+        // 2 * 1500 * 2^23 / 200e3 / 4 = 31457 bytes per second more.
+        prague.grow(2, &path);
+        assert!((prague.rate - 231_457.28).abs() < 0.01, "{}", prague.rate);
+        // Every segment marked: half, once per virtual round trip, and not below 100 kb/s.
+        prague.alpha = 1.0;
+        prague.on_marks(100_000, &path);
+        prague.on_marks(124_999, &path);
+        assert!((prague.rate - 115_728.64).abs() < 0.01, "{}", prague.rate);
+        (1..40).for_each(|round| prague.on_marks(100_000 + round * 25_000, &path));
+        assert_eq!(prague.rate, 12_500.0);
+        assert!(prague.window < 0.1, "less than a segment");
+        // The pace: 3 % above it in the first half of 25 ms, then below it.
+        prague.update_pace(12_499, &path, 1);
+        assert_eq!(prague.pace, Some(12_890));
+        prague.update_pace(12_500, &path, 1);
+        assert_eq!(prague.pace, Some(12_109));
     }
 }

@@ -58,7 +58,7 @@ impl LinuxSender {
             // More is acknowledged, and the probe was not reported to have arrived twice.
             self.begin_reduction(stream, Cause::Loss);
             self.enter(State::Cwr);
-            self.reduce_by_marks(ack.now);
+            self.reduce_by_marks(stream, ack.now);
             self.end_reduction();
             self.try_keep_open(stream);
             self.tell_probe_recovery(stream, ack.time);

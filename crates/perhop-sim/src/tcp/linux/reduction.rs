@@ -118,7 +118,7 @@ impl LinuxSender {
             self.undo.forget();
             self.begin_reduction(stream, Cause::Mark);
             self.enter(State::Cwr);
-            self.reduce_by_marks(now);
+            self.reduce_by_marks(stream, now);
             self.apply_reduction_at_once(stream);
             stream.statistics.congestion_marks += 1;
         }

@@ -50,7 +50,7 @@ impl LinuxSender {
         }
         self.tell_timeout(stream, time);
         self.enter(State::Loss);
-        self.react_to_loss();
+        self.react_to_loss(stream);
         // net/ipv4/tcp_cubic.c, cubictcp_state: CUBIC forgets everything.
         if let Some(cubic) = &mut self.cubic {
             cubic.reset();
