@@ -6,8 +6,8 @@ use super::super::Facts;
 /// `BW_SCALE`: a rate of one segment per microsecond.
 pub(super) const UNIT: u128 = 1 << 24;
 
-/// Bytes per second of a rate, `BBRSetPacingRateWithGain` with Linux's margin of 1 % (`bbr_rate_bytes_per_sec`,
-/// which rounds after each factor).
+/// Bytes per second of a rate, `BBRSetPacingRateWithGain` with Linux's margin of 1 %
+/// (`bbr_rate_bytes_per_sec`, which rounds after each factor).
 pub(super) fn bytes_per_second(rate: u128, gain: u128, facts: &Facts) -> u128 {
     let rate = rate * u128::from(facts.payload) * gain / 256;
     rate * 990_000 / UNIT
