@@ -15,6 +15,7 @@ from perhop.plot import Chart, Line, Points, Rule, Span
 from perhop.plot.curves import curve_chart
 from perhop.plot.ellipses import ellipse_chart
 from perhop.plot.studies import STUDY_KINDS, study_charts
+from perhop.plot.traces import trace_chart
 from perhop.plot.writing import charts_page
 from small_study import make_study
 
@@ -45,7 +46,7 @@ def every_kind(folder: Path) -> list[Chart]:
     study = perhop_study(folder)
     charts += [*sweep.share(), *named.share(), *study_charts(study, "published")]
     home = perhop.run(ROOT / "examples" / "applications.perhop.yaml", duration="14s")
-    return [*charts, perhop.plot.page_load_cdf(home), curve(), ellipses()]
+    return [*charts, perhop.plot.page_load_cdf(home), curve(), ellipses(), traced()]
 
 
 def perhop_study(folder: Path) -> Path:
@@ -75,6 +76,22 @@ def ellipses() -> Chart:
         row | {"case": {"aqm": "codel"}, "center": [5.0, 8.9], "correlation": 1.0},
     ]
     return ellipse_chart(rows, "Table 5.1: Two flows", "seed 1.")
+
+
+def traced() -> Chart:
+    """A published curve, and a measured one that leaves it."""
+    return trace_chart(
+        {
+            "case": {"flow": "reno"},
+            "x": ["time", "s"],
+            "y": ["congestion window", "segments"],
+            "places": [0.1, 0.2, 0.3],
+            "published": [10.0, 20.0, 30.0],
+            "measured": [10.0, 20.0, 25.0],
+        },
+        "Table 6: Windows",
+        "seed 1.",
+    )
 
 
 @pytest.fixture(scope="module")
