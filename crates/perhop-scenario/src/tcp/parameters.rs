@@ -10,11 +10,12 @@ use crate::default::bytes;
 pub const HEADERS: u32 = 40;
 /// A TCP header without options, bytes (RFC 9293 §3.1).
 pub const TCP_HEADER: u32 = 20;
-/// What a QUIC packet with data has before its part of the stream, bytes: headers of IP (20) and UDP (8); a
-/// short header with a connection ID of 8 bytes and a packet number of 2 (RFC 9000 §17.3.1: 11); the tag of
-/// the encryption (RFC 9001 §5.3: 16); a STREAM frame's type, stream and offset (RFC 9000 §19.8: 1, 1 and 4).
+/// What a QUIC packet with data has besides its part of the stream, bytes: that of any packet, and a STREAM
+/// frame's type, stream and offset (RFC 9000 §19.8: 1, 1 and 4).
 pub const QUIC_HEADERS: u32 = QUIC_PACKET + 6;
-/// The same without the frame.
+/// What any QUIC packet has around its frames, bytes: headers of IP (20) and UDP (8), a short header with
+/// a connection ID of 8 bytes and a packet number of 2 (RFC 9000 §17.3.1: 11), and the tag of the encryption
+/// (RFC 9001 §5.3: 16).
 pub const QUIC_PACKET: u32 = 20 + 8 + 11 + 16;
 /// Length of the timestamps option, bytes, including padding (RFC 7323 appendix A).
 pub const TIMESTAMPS_OPTION: u32 = 12;

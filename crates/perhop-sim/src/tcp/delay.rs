@@ -1,7 +1,9 @@
 //! [`AdaptiveDelay`]: when Linux's receiver acknowledges (`net/ipv4/tcp_input.c`, `tcp_event_data_recv`,
-//! `__tcp_ack_snd_check`; `net/ipv4/tcp_output.c`, `tcp_send_delayed_ack`).
+//! `__tcp_ack_snd_check`; `net/ipv4/tcp_output.c`, `tcp_send_delayed_ack`); [`EstimatedDelay`]: when that of
+//! Linux 2.0 and 2.2 did.
 
 use perhop_qos::units::Time;
+use perhop_scenario::tcp::LONGEST_DELAY;
 
 use super::rtt::Clock;
 
@@ -13,6 +15,37 @@ const MOST_COMPRESSED: u32 = 44;
 /// `tcp_comp_sack_slack_ns`).
 const COMPRESSED_FOR: Time = Time::from_milliseconds(1);
 const COMPRESSION_SLACK: Time = Time::from_microseconds(100);
+
+/// Linux 2.0 and 2.2: longest delay after a short segment, which probably ends a message. HZ/50.
+const DELAY_AFTER_SHORT: Time = Time::from_milliseconds(20);
+
+/// The delay of acknowledgments as Linux 2.0 and 2.2 estimate it, in ticks.
+#[derive(Clone, Debug)]
+pub(super) struct EstimatedDelay {
+    clock: Clock,
+    last_arrival: Option<u64>,
+    estimate: u64,
+}
+
+impl EstimatedDelay {
+    pub(super) fn new(clock: Clock, first: Time) -> EstimatedDelay {
+        EstimatedDelay { clock, last_arrival: None, estimate: clock.ticks_in(first).max(1) }
+    }
+    /// When the timer expires for a segment of `length` bytes, `payload` at most, that arrived `now`.
+    #[inline(never)]
+    pub(super) fn expiry(&mut self, now: Time, length: u32, payload: u64) -> Time {
+        let arrival = self.clock.ticks_at(now);
+        if let Some(last) = self.last_arrival.replace(arrival) {
+            // Linux 2.0 and 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: ato = ato/2 + gap.
+            self.estimate = self.estimate / 2 + (arrival - last).max(1);
+        }
+        // tcp_send_delayed_ack, and the delay of HZ/50 after a segment that was pushed: here one of less than
+        // half the size, for there is no PSH.
+        let short = 2 * u64::from(length) < payload;
+        let most = if short { DELAY_AFTER_SHORT } else { LONGEST_DELAY };
+        self.clock.instant(arrival + self.estimate.min(self.clock.ticks_in(most).max(1)))
+    }
+}
 
 /// When an acknowledgment is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,6 +27,7 @@ mod linux;
 mod marks;
 mod outgoing;
 mod packets;
+mod reassembly;
 mod receiver;
 mod recovery;
 mod rtt;

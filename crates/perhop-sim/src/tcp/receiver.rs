@@ -3,13 +3,14 @@
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
-use super::delay::{AdaptiveDelay, When};
+use super::delay::{AdaptiveDelay, EstimatedDelay, When};
 use super::marks::{Arrival, Echo, Marks, Owed};
 use super::packets::ArrivedPackets;
+use super::reassembly::OutOfOrder;
 use super::rtt::Clock;
 use super::segment::{Range, SackBlocks, Segment};
 use super::tuning::Tuning;
-use perhop_scenario::tcp::{Acknowledgment, Flags, LONGEST_DELAY, Parameters, Recovery};
+use perhop_scenario::tcp::{Acknowledgment, Flags, Parameters, Recovery};
 
 /// The acknowledgment that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +24,6 @@ pub(super) enum PendingAck {
     /// One at once in a segment without data, which counts as a duplicate acknowledgment at the peer.
     Pure,
 }
-
-/// Longest delay after a short segment, which probably ends a message. Linux 2.0 and 2.2: HZ/50.
-const DELAY_AFTER_SHORT: Time = Time::from_milliseconds(20);
 
 /// The offset of the FIN before it has arrived.
 const NO_FIN: u64 = u64::MAX;
@@ -56,18 +54,15 @@ pub(super) struct Receiver {
     /// The least step by which the edge advances, bytes.
     least_advance: u64,
     acknowledgment: Acknowledgment,
-    /// Data that arrived out of order, disjoint, the most recent first. Its storage is kept from loss to
-    /// loss.
-    out_of_order: Vec<Range>,
+    /// Data that arrived out of order.
+    out_of_order: OutOfOrder,
     /// RFC 7323 §4.3: TS.Recent.
     ts_recent: Time,
     /// Segments that are still acknowledged at once because the connection is new.
     quick: u32,
     payload: u64,
-    /// For estimated delays: the clock, and in its ticks the last arrival in order and the estimate.
-    clock: Clock,
-    last_arrival: Option<u64>,
-    estimate: u64,
+    /// For estimated delays.
+    estimated: EstimatedDelay,
     /// For adaptive delays.
     adaptive: Option<Box<AdaptiveDelay>>,
     /// Where the buffer is tuned.
@@ -111,15 +106,13 @@ impl Receiver {
             unread: 0,
             edge: buffer,
             least_advance: payload.min(buffer / 2),
-            out_of_order: Vec::new(),
+            out_of_order: OutOfOrder::default(),
             fin: NO_FIN,
             pending_ack: PendingAck::None,
             deadline: Time::MAX,
             unacknowledged: 0,
             quick,
-            clock,
-            last_arrival: None,
-            estimate: clock.ticks_in(first).max(1),
+            estimated: EstimatedDelay::new(clock, first),
             ts_recent: Time::ZERO,
             last_ack_sent: 0,
             adaptive,
@@ -220,7 +213,7 @@ impl Receiver {
                     self.grow_buffer(segment.length);
                 }
                 self.note_repeated(start, end);
-                self.add_out_of_order(start, end);
+                self.out_of_order.add(start, end);
             }
             self.acknowledge_out_of_order(now);
             if answers_at_once {
@@ -250,8 +243,7 @@ impl Receiver {
 
     /// RFC 2883 §4: data from `start` up to `end` that had arrived before are reported.
     fn note_repeated(&mut self, start: u64, end: u64) {
-        let has_arrived = |range: &Range| range.start <= start && end <= range.end;
-        let is_old = end <= self.next || self.out_of_order.iter().any(has_arrived);
+        let is_old = end <= self.next || self.out_of_order.holds(start, end);
         if self.reports_duplicates && start < end && is_old {
             self.duplicate = Some(Range { start, end });
         }
@@ -259,8 +251,7 @@ impl Receiver {
     /// Data up to `end` arrived in order, of which a part had arrived before (`tcp_ofo_queue`): the first
     /// one.
     fn note_overtaken(&mut self, end: u64) {
-        let before = self.out_of_order.iter().filter(|range| range.start < end);
-        if let Some(range) = before.min_by_key(|range| range.start).copied()
+        if let Some(range) = self.out_of_order.first_below(end)
             && self.duplicate.is_none()
         {
             self.note_repeated(range.start, range.end.min(end));
@@ -290,7 +281,7 @@ impl Receiver {
         let had_gap = !self.out_of_order.is_empty();
         self.next = self.next.max(end);
         if had_gap {
-            self.merge_out_of_order();
+            self.next = self.out_of_order.take_reached(self.next);
         }
         let received = self.next - before;
         let finished = self.fin == self.next;
@@ -312,15 +303,6 @@ impl Receiver {
         received
     }
 
-    /// Moves on over data that arrived out of order and now follow `next` without a gap.
-    #[inline(never)]
-    fn merge_out_of_order(&mut self) {
-        // Each turn removes a range.
-        while let Some(index) = self.out_of_order.iter().position(|range| range.start <= self.next) {
-            self.next = self.next.max(self.out_of_order.remove(index).end);
-        }
-    }
-
     /// `segment` arrived in order: acknowledges it at once or after a delay.
     #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
@@ -328,7 +310,7 @@ impl Receiver {
         let expires = match self.acknowledgment {
             Acknowledgment::EveryPacket => return self.pending_ack = PendingAck::Immediate,
             Acknowledgment::Delayed { timeout, .. } => now + timeout,
-            Acknowledgment::Estimated { .. } => self.estimated_expiry(now, segment.length),
+            Acknowledgment::Estimated { .. } => self.estimated.expiry(now, segment.length, self.payload),
             Acknowledgment::Adaptive { .. } => return self.schedule_adaptively(now, segment),
         };
         self.unacknowledged += 1;
@@ -387,34 +369,6 @@ impl Receiver {
         if let Some(delay) = &mut self.adaptive {
             delay.on_data_sent(now);
         }
-    }
-
-    /// When the delayed-acknowledgment timer expires for a segment that arrived `now`.
-    #[inline(never)]
-    fn estimated_expiry(&mut self, now: Time, length: u32) -> Time {
-        let arrival = self.clock.ticks_at(now);
-        if let Some(last) = self.last_arrival.replace(arrival) {
-            // Linux 2.0 and 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: ato = ato/2 + gap.
-            self.estimate = self.estimate / 2 + (arrival - last).max(1);
-        }
-        // tcp_send_delayed_ack, and the delay of HZ/50 after a segment that was pushed: here one of less than
-        // half the size, for there is no PSH.
-        let short = 2 * u64::from(length) < self.payload;
-        let most = if short { DELAY_AFTER_SHORT } else { LONGEST_DELAY };
-        self.clock.instant(arrival + self.estimate.min(self.clock.ticks_in(most).max(1)))
-    }
-
-    /// Stores that offsets from `start` up to `end` arrived out of order.
-    fn add_out_of_order(&mut self, mut start: u64, mut end: u64) {
-        self.out_of_order.retain(|range| {
-            let apart = range.end < start || end < range.start;
-            if !apart {
-                (start, end) = (start.min(range.start), end.max(range.end));
-            }
-            apart
-        });
-        // RFC 2018 §4: the first block is the one that the most recent segment is part of.
-        self.out_of_order.insert(0, Range { start, end });
     }
 
     /// `bytes` more wait for the application.
@@ -542,7 +496,7 @@ impl Receiver {
     /// out of order.
     pub(super) fn write_blocks(&mut self, limit: usize, blocks: &mut SackBlocks) {
         let twice = self.duplicate.take();
-        let all = twice.iter().chain(&self.out_of_order);
+        let all = twice.iter().chain(self.out_of_order.iter());
         all.take(limit).for_each(|range| blocks.push(range.start, range.end));
     }
 }

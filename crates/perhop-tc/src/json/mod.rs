@@ -84,8 +84,8 @@ fn document(text: &str, number: usize, split: &mut Split) -> usize {
         (opener, known) = (line, line);
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         let Some(Ok(value)) = values.next() else {
-            let why = "this is no JSON: tc prints some classes and filters as text even with -j; take its output \
-                       without -j";
+            let why = "this is no JSON: tc prints some classes and filters as text even with -j; take its \
+                       output without -j";
             split.items.entry(line).or_default().push(Err(why.to_owned()));
             break;
         };

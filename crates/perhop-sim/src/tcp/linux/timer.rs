@@ -14,7 +14,7 @@ pub(super) enum Timer {
     Probe,
     /// RACK: what is late may be lost.
     Reordering,
-    /// QUIC: the same, or a probe timeout.
+    /// QUIC: a packet may be late, or else a probe timeout.
     LossDetection,
 }
 

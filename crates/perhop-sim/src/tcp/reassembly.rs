@@ -1,0 +1,87 @@
+//! [`OutOfOrder`]: data that arrived beyond a gap.
+
+use super::segment::Range;
+
+/// Data that arrived out of order: disjoint ranges of offsets, the most recent first. Their storage is kept
+/// from loss to loss.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OutOfOrder {
+    ranges: Vec<Range>,
+}
+
+impl OutOfOrder {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Range> {
+        self.ranges.iter()
+    }
+    /// Whether everything from `start` up to `end` is there.
+    pub(super) fn holds(&self, start: u64, end: u64) -> bool {
+        self.ranges.iter().any(|range| range.start <= start && end <= range.end)
+    }
+    /// The range with the least offsets of those that begin below `end`.
+    pub(super) fn first_below(&self, end: u64) -> Option<Range> {
+        self.ranges.iter().filter(|range| range.start < end).min_by_key(|range| range.start).copied()
+    }
+
+    /// Offsets from `start` up to `end` arrived.
+    pub(super) fn add(&mut self, mut start: u64, mut end: u64) {
+        self.ranges.retain(|range| {
+            let apart = range.end < start || end < range.start;
+            if !apart {
+                (start, end) = (start.min(range.start), end.max(range.end));
+            }
+            apart
+        });
+        // RFC 2018 §4: the first block is the one that the most recent segment is part of.
+        self.ranges.insert(0, Range { start, end });
+    }
+    /// Gives up what follows `next` without a gap. Returns the offset after it.
+    #[inline(never)]
+    pub(super) fn take_reached(&mut self, mut next: u64) -> u64 {
+        // Each turn removes a range.
+        while let Some(index) = self.ranges.iter().position(|range| range.start <= next) {
+            next = next.max(self.ranges.remove(index).end);
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a set of offsets: what is held, the ranges and their order, and what follows without a
+        /// gap.
+        #[test]
+        fn ranges_are_those_of_a_set(arrivals in prop::collection::vec((1u64..40, 1u64..6), 1..30)) {
+            let (mut data, mut all) = (OutOfOrder::default(), [false; 50]);
+            for (start, length) in arrivals {
+                data.add(start, start + length);
+                all[start as usize..(start + length) as usize].fill(true);
+                let first = data.iter().next().copied().unwrap_or_default();
+                prop_assert!(first.start <= start && start + length <= first.end);
+                let mut found = [false; 50];
+                for range in data.iter() {
+                    prop_assert!(data.holds(range.start, range.end));
+                    // Ranges that touch are one.
+                    prop_assert!(!all[range.start as usize - 1] && !all[range.end as usize]);
+                    found[range.start as usize..range.end as usize].fill(true);
+                }
+                prop_assert_eq!(found, all);
+            }
+            let least = all.iter().position(|has| *has).unwrap_or(0) as u64;
+            prop_assert_eq!(data.first_below(50).map(|range| range.start), Some(least));
+            prop_assert_eq!(data.first_below(least), None);
+            let end = (least..50).find(|offset| !all[*offset as usize]).unwrap_or(50);
+            prop_assert_eq!(data.take_reached(least - 1), least - 1);
+            prop_assert_eq!(data.take_reached(least), end);
+            prop_assert!(!data.holds(least, least + 1));
+        }
+    }
+}
