@@ -12,7 +12,7 @@ from perhop import ScenarioError, _core
 _FOLDER = Path(__file__).parent.parent / "examples"
 _REPLAY = _FOLDER / "replay.perhop.yaml"
 # Hosts of live runs have no players and browsers, and replay nothing.
-_REFUSED = (_REPLAY, *(_FOLDER / f"{name}.perhop.yaml" for name in ("applications", "quic")))
+_REFUSED = (_REPLAY, _FOLDER / "applications.perhop.yaml")
 _EXAMPLES = sorted(path for path in _FOLDER.glob("*.perhop.yaml") if path not in _REFUSED)
 
 

@@ -46,6 +46,15 @@ def test_random_losses_cost_what_they_cost_newreno(perhop: Command, tmp_path: Pa
     assert bulk["dropped_lost"] > 30
 
 
+def test_pages_are_not_loaded_by_it(perhop: Command, tmp_path: Path) -> None:
+    """One request at a time on each connection would be taken for HTTP/3."""
+    file = written(tmp_path, "0.0", "congestion: cubic")
+    file.write_text(file.read_text().replace("bulk: { tcp", "page-load: { tcp"))
+    ended = perhop("run", file)
+    assert ended.code == 2
+    assert "the streams of HTTP/3 are not modelled" in ended.err and f"{file.name}:7" in ended.err
+
+
 def test_parts_of_tcp_are_refused(perhop: Command, tmp_path: Path) -> None:
     file = written(tmp_path, "0.0", "undo: true")
     ended = perhop("check", file)

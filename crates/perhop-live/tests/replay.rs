@@ -292,11 +292,11 @@ fn examples() -> Vec<PathBuf> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.to_string_lossy().ends_with(".perhop.yaml"))
-        // A laboratory refuses the first three: the addresses in a capture are no hosts of it, and its hosts
-        // have no players and browsers. The fourth has commands of tc, and this test reads IOS only; the
-        // fifth goes by what acknowledgments say, which is not in the log that frames are made from.
+        // A laboratory refuses the first two: the addresses in a capture are no hosts of it, and its hosts
+        // have no players and browsers. The third has commands of tc, and this test reads IOS only; the
+        // fourth goes by what acknowledgments say, which is not in the log that frames are made from.
         .filter(|path| {
-            let left_out = ["replay", "applications", "quic", "linux-tc", "ack-filter"];
+            let left_out = ["replay", "applications", "linux-tc", "ack-filter"];
             !left_out.iter().any(|name| path.ends_with(format!("{name}.perhop.yaml")))
         })
         .collect();

@@ -151,7 +151,11 @@ fn is_accepted(tcp: &Value) -> bool {
 }
 
 fn source(flow: &Flow) -> Value {
-    let tcp = tcp(flow);
+    let mut tcp = tcp(flow);
+    if flow.application == 8 && tcp["profile"] == "quic" {
+        // Pages are not loaded by QUIC.
+        tcp = json!({"profile": "linux-6"});
+    }
     let closes_first = if flow.ecn { "client" } else { "server" };
     match flow.application {
         0..3 => json!({"bulk": {"tcp": tcp}}),

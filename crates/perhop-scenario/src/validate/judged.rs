@@ -5,6 +5,7 @@ use perhop_qos::units::Time;
 use super::datagram::{IP_AND_UDP_HEADERS, LARGEST_PACKET};
 use super::findings::Findings;
 use crate::path::ValuePath;
+use crate::tcp::Recovery;
 use crate::{
     Adaptation, GameConfig, JitterBuffer, PageConfig, SpeedTestConfig, TalkSpurts, VideoConfig, VoiceConfig,
 };
@@ -117,6 +118,12 @@ pub(super) fn page(path: &ValuePath, config: &PageConfig, findings: &mut Finding
         findings.require(has_bytes, &path, "size", "above 0", "at least 1B");
     }
     findings.require(config.tls_round_trips <= 10, path, "tls-round-trips", "at most 10", "1 for TLS 1.3");
+    // One request at a time on each connection, after a handshake of TLS, would be taken for HTTP/3.
+    if config.tcp.build().is_ok_and(|parameters| parameters.recovery == Recovery::Quic) {
+        let message = "pages are loaded as by HTTP/1.1; the streams of HTTP/3 are not modelled";
+        findings.error(&path.join("tcp"), message).help =
+            Some("a profile of TCP; `bulk`, `file-transfer` and others have QUIC".into());
+    }
 }
 
 /// Checks the connections of a speed test.
