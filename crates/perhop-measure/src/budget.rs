@@ -3,6 +3,7 @@
 use perhop_qos::error::ConfigError;
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::units::Time;
+use perhop_scenario::plan::{Connections, Plan};
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{PacketSize, Scenario, SourceConfig, TrafficConfig};
 
@@ -20,7 +21,7 @@ const REPLICATION: f64 = 30e3;
 const CLASS: f64 = 16e3;
 const FLOW: f64 = 700.0;
 const QUEUE: f64 = 500.0;
-/// Bytes of a packet of TCP, whose number nobody knows before: full segments at the rate of the slowest link.
+/// Bytes of a packet of TCP, whose number nobody knows before: full segments.
 const SEGMENT: f64 = 1500.0;
 
 /// The memory that results take, by what asks for it.
@@ -177,8 +178,8 @@ fn leaves(queueing: &QueueingConfig) -> f64 {
     queueing.classes.iter().map(|class| class.queues() as f64).sum()
 }
 
-/// Packets that `traffic` sends, about: what its rate makes of the duration; of TCP, full segments at the
-/// rate of the slowest link of its path; none of a file, which is read as a whole anyway.
+/// Packets that `traffic` sends, about: what its rate makes of the duration; of TCP, full segments as
+/// fast as links and windows let them; none of a file, which is read as a whole anyway.
 pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     let seconds = scenario.duration.as_seconds();
     let at = |rate: f64, packet: PacketSize| {
@@ -192,7 +193,7 @@ pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
         }
         SourceConfig::Poisson(poisson) => at(poisson.rate.as_bits_per_second() as f64, poisson.packet),
         SourceConfig::Trace(_) | SourceConfig::Pcap(_) => 0.0,
-        _ => slowest(scenario, traffic) * seconds / (8.0 * SEGMENT),
+        _ => fastest(scenario, traffic) * seconds / (8.0 * SEGMENT),
     }
 }
 
@@ -202,12 +203,19 @@ fn sent_back(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     back.map_or(0.0, |source| packets(scenario, &TrafficConfig { source, ..traffic.clone() }))
 }
 
-/// Bits per second of the slowest link from the sender to the receiver.
-fn slowest(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
+/// Bits per second that `traffic` sends at most: those of the slowest link of its path; of connections that
+/// last, no more than their windows in each round trip without a queue.
+fn fastest(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     let path = Topology::new(scenario).and_then(|mut topology| topology.path(&traffic.from, &traffic.to));
     let path = path.ok().flatten().unwrap_or_default();
-    let rates = path.iter().map(|link| scenario.links[link.index() / 2].rate.as_bits_per_second());
-    rates.min().unwrap_or_default() as f64
+    let links = || path.iter().map(|link| &scenario.links[link.index() / 2]);
+    let slowest = links().map(|link| link.rate.as_bits_per_second()).min().unwrap_or_default() as f64;
+    let round_trip = 2.0 * links().map(|link| link.delay.as_seconds()).sum::<f64>();
+    let lasting = Plan::of(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
+    let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
+    let by_window = window.map(|bits| f64::from(traffic.flows()) * bits / round_trip);
+    // Without any delay that is infinite.
+    by_window.map_or(slowest, |rate| slowest.min(rate))
 }
 
 fn in_words(bytes: f64) -> String {
@@ -244,6 +252,19 @@ mod tests {
             let with = Budget::of(&scenario(measure), 3).bytes() - Budget::of(&scenario(""), 3).bytes();
             assert!((with - 3.0 * rows).abs() < 1.0, "{measure}: {with}");
         }
+    }
+
+    /// Two connections with a window of 64 KiB, a round trip of 20 ms, a link that is no bound.
+    #[test]
+    fn windows_bound_what_connections_send() {
+        let text = r#"{"perhop": 1, "name": "", "duration": "10s", "hosts": {"a": {}, "b": {}},
+            "links": [{"between": ["a", "b"], "rate": "100Gb/s", "delay": "10ms"}],
+            "traffic": [{"name": "bulk", "from": "a", "to": "b", "count": 2,
+                "source": {"bulk": {"tcp": {"profile": "linux-6", "window": "65536B"}}}}]}"#;
+        let scenario = perhop_scenario::load_json(serde_json::from_str(text).unwrap(), ".").unwrap().scenario;
+        let segments = 2.0 * 65_536.0 / 0.02 * 10.0 / 1500.0;
+        let counted = packets(&scenario, &scenario.traffic[0]);
+        assert!((counted - segments).abs() < 1.0, "{counted} and not {segments}");
     }
 
     #[test]
