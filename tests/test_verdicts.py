@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import polars as pl
@@ -183,6 +184,46 @@ def test_a_queue_that_is_not_certain_is_not_told(tmp_path: Path, change: dict[st
     assert ("data" in found) is known
     if known:
         assert found["data"] == found["limited"] == [("r->b", "data")]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_traffic_waits_all_along_the_only_way(seed: int) -> None:
+    """Each further router of the tree hangs from one before it; every interface has a queue."""
+    draw = Random(seed)
+    between = [(draw.randrange(number), number) for number in range(1, draw.randint(2, 12))]
+    routers = [f"r{number}" for number in range(len(between) + 1)]
+    output = {"output": "wan"}
+    links = [
+        {
+            "between": [one, other],
+            "rate": "1Mb/s",
+            "interfaces": {one: output, other: output},
+        }
+        for one, other in ([f"r{one}", f"r{other}"] for one, other in between)
+    ]
+    start, end = draw.choice(routers), draw.choice(routers)
+    links += [{"between": [host, at], "rate": "1Mb/s"} for host, at in (("a", start), ("b", end))]
+    scenario = {
+        "hosts": {"a": {}, "b": {}},
+        "routers": {name: {} for name in routers},
+        "links": links,
+        "policies": {"wan": {"queueing": {"classes": [{"name": "all"}]}}},
+        "traffic": [{"name": "flow", "from": "a", "to": "b", "source": {}}],
+    }
+
+    def way(node: str, before: str) -> list[str] | None:
+        if node == end:
+            return []
+        for link in links[: len(between)]:
+            if node in link["between"] and before not in link["between"]:
+                (other,) = set(link["between"]) - {node}
+                rest = way(other, node)
+                if rest is not None:
+                    return [f"{node}->{other}", *rest]
+        return None
+
+    expected = [(port, "all") for port in way(start, "") or []]
+    assert queues_by_class(scenario) == ({"flow": expected} if expected else {})
 
 
 def test_a_class_without_its_guarantee_says_who_takes_it(perhop: Command, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from perhop.codepoints import dscp_number, precedence_number
@@ -23,11 +24,12 @@ def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, l
     if _changes_codepoints(known) or not _is_tree(known):
         return {}
     busy = {(port.sender, port.receiver): port for port in ports(known) if port.queueing}
+    parents = _parents(known)
     found: dict[str, list[tuple[str, str]] | None] = {}
     for traffic in known["traffic"]:
         name = str(traffic.get("class") or traffic["name"])
         codepoint = _number(dscp_number, traffic.get("dscp", "default"))
-        way = _way(known, traffic["from"], traffic["to"])
+        way = _way(parents, traffic["from"], traffic["to"])
         queues = list(_waits(way, busy, codepoint)) if codepoint is not None else None
         certain = None if queues is None or None in queues else [one for one in queues if one is not None]
         found[name] = certain if name not in found or found[name] == certain else None
@@ -55,28 +57,42 @@ def _is_tree(scenario: ScenarioConfig) -> bool:
     return len(scenario["links"]) == len(scenario["hosts"]) + len(scenario.get("routers", {})) - 1
 
 
-def _way(scenario: ScenarioConfig, start: str, end: str) -> list[tuple[str, str]]:
-    """Return the only way between two nodes of a tree, link by link."""
-    before = {start: start}
-    left = [start]
-    while left:
-        node = left.pop()
-        for one, other in (pair for link in scenario["links"] for pair in _directions(link["between"])):
-            if one == node and other not in before:
-                before[other] = node
-                left.append(other)
-    way = []
-    node = end
-    while node in before and node != start:
-        way.append((before[node], node))
-        node = before[node]
-    return way[::-1]
+def _parents(scenario: ScenarioConfig) -> dict[str, str]:
+    """Return what each node of a tree hangs from; its root hangs from itself."""
+    neighbors: dict[str, list[str]] = {}
+    for link in scenario["links"]:
+        first, second = link["between"]
+        neighbors.setdefault(first, []).append(second)
+        neighbors.setdefault(second, []).append(first)
+    parents: dict[str, str] = {}
+    for root in neighbors:
+        left = [] if root in parents else [root]
+        parents.setdefault(root, root)
+        while left:
+            node = left.pop()
+            further = [one for one in neighbors[node] if one not in parents]
+            parents.update(dict.fromkeys(further, node))
+            left += further
+    return parents
 
 
-def _directions(between: Sequence[str]) -> Iterator[tuple[str, str]]:
-    first, second = between
-    yield first, second
-    yield second, first
+def _way(parents: Mapping[str, str], start: str, end: str) -> list[tuple[str, str]]:
+    """Return the only way between two nodes of a tree, link by link; empty if there is none."""
+    up, down = _ancestors(parents, start), _ancestors(parents, end)
+    if up[-1] != down[-1]:
+        return []
+    while len(up) > 1 and len(down) > 1 and up[-2] == down[-2]:
+        up.pop()
+        down.pop()
+    return list(pairwise(up + down[-2::-1]))
+
+
+def _ancestors(parents: Mapping[str, str], node: str) -> list[str]:
+    """Return a node and all that it hangs from, up to the root."""
+    found = [node]
+    while (parent := parents.get(found[-1], found[-1])) != found[-1]:
+        found.append(parent)
+    return found
 
 
 def _waits(
