@@ -149,14 +149,18 @@ fuzz-short: ## fuzz every reader of foreign bytes and the port for a short time 
 fuzz: ## fuzz for FUZZ_SECONDS each, by default an hour; a finding lies in fuzz/artifacts (CONTRIBUTING.md)
 	@command -v c++ > /dev/null || { echo "error: a C++ compiler is missing; on Debian: apt-get install g++" >&2; exit 5; }
 	cd fuzz && cargo build --release --locked --quiet
-	@$(foreach target,$(FUZZ_TARGETS),mkdir -p fuzz/corpus/$(target) fuzz/artifacts/$(target); \
-	  fuzz/target/$(HOST)/release/$(target) -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
-	    -artifact_prefix=fuzz/artifacts/$(target)/ \
-	    $(if $(FUZZ_SEEDS_$(target)),-seed_inputs=$(subst $(space),$(comma),$(FUZZ_SEEDS_$(target)))) \
-	    $(if $(FUZZ_SHORT),-seed=1 -runs=$(FUZZ_RUNS_$(target)), \
-	      -max_total_time=$(FUZZ_SECONDS) fuzz/corpus/$(target)) 2> fuzz/artifacts/$(target).log || \
-	    { tail -n 40 fuzz/artifacts/$(target).log; grep -a -A 2 'panicked at' fuzz/artifacts/$(target).log; exit 1; }; \
-	  echo "$(target): $$(sed -n 's/.*number_of_executed_units: //p' fuzz/artifacts/$(target).log) inputs, no finding";)
+	@# One target on each processor.
+	@$(MAKE) --no-print-directory --jobs=$(shell nproc) $(addprefix fuzz-target-,$(FUZZ_TARGETS))
+
+fuzz-target-%:
+	@mkdir -p fuzz/corpus/$* fuzz/artifacts/$*; \
+	fuzz/target/$(HOST)/release/$* -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+	  -artifact_prefix=fuzz/artifacts/$*/ \
+	  $(if $(FUZZ_SEEDS_$*),-seed_inputs=$(subst $(space),$(comma),$(FUZZ_SEEDS_$*))) \
+	  $(if $(FUZZ_SHORT),-seed=1 -runs=$(FUZZ_RUNS_$*), \
+	    -max_total_time=$(FUZZ_SECONDS) fuzz/corpus/$*) 2> fuzz/artifacts/$*.log || \
+	  { tail -n 40 fuzz/artifacts/$*.log; grep -a -A 2 'panicked at' fuzz/artifacts/$*.log; exit 1; }; \
+	echo "$*: $$(sed -n 's/.*number_of_executed_units: //p' fuzz/artifacts/$*.log) inputs, no finding"
 
 coverage: ## lines that the Rust tests run, by crate, against floors (needs cargo-tarpaulin)
 	$(PYTHON) tools/coverage.py
