@@ -15,6 +15,9 @@ use super::parameters::{
 use super::profile::{DefaultWindow, Profile};
 use crate::default::bytes;
 
+/// RFC 9768 §3.1.4.1: SYNs that ask for accurate ECN, the first and the first that is sent again.
+const ACCURATE_SETUPS: u32 = 2;
+
 /// A TCP implementation: a profile with individual parameters replaced. Both endpoints of a connection use
 /// it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -217,6 +220,7 @@ impl TcpConfig {
             CongestionControl::Dctcp | CongestionControl::Bbr3 => EcnFeedback::Dctcp,
             CongestionControl::Prague => EcnFeedback::Accurate,
         };
+        let ecn_feedback = self.ecn_feedback.unwrap_or(feedback);
         // RFC 6817 §2.5: INIT_CWND SHOULD be 2.
         let initial_window = match congestion {
             CongestionControl::Ledbat => InitialWindow::Segments(2),
@@ -236,7 +240,8 @@ impl TcpConfig {
             fin: self.fin.unwrap_or(base.fin),
             timestamps: self.timestamps.unwrap_or(base.timestamps),
             ecn: self.ecn.unwrap_or(base.ecn || congestion.is_scalable()),
-            ecn_feedback: self.ecn_feedback.unwrap_or(feedback),
+            ecn_setups: if ecn_feedback == EcnFeedback::Accurate { ACCURATE_SETUPS } else { base.ecn_setups },
+            ecn_feedback,
             autotuning: self.autotuning.unwrap_or(base.autotuning),
             abe: self.abe.unwrap_or(base.abe),
             pacing: self.pacing.unwrap_or(base.pacing || is_paced),

@@ -65,6 +65,8 @@ pub struct Parameters {
     pub fin: Fin,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
+    /// So many SYNs ask for it at most; those sent again afterwards do not (RFC 3168 §6.1.1.1).
+    pub ecn_setups: u32,
     /// Granularity of the clock for round-trip samples and timers.
     pub clock: Time,
     /// Calculation of the retransmission timeout from round-trip samples.

@@ -141,6 +141,8 @@ const RFC5681_RENO: Parameters = Parameters {
     fin: Fin::WithData,
     timestamps: false,
     ecn: false,
+    // RFC 3168 §6.1.1.1: a host MAY send it again without.
+    ecn_setups: u32::MAX,
     clock: Time::from_milliseconds(1),
     rto_rule: RtoRule::Rfc6298,
     minimum_rto: Time::from_seconds(1),
@@ -228,6 +230,8 @@ const LINUX_MODERN: Parameters = Parameters {
     fast_retransmit: FastRetransmit::OncePerWindow,
     acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 16 },
     timestamps: true,
+    // net/ipv4/tcp_output.c, tcp_ecn_clear_syn (tcp_ecn_fallback 1).
+    ecn_setups: 1,
     rto_rule: RtoRule::Linux,
     minimum_rto: Time::from_milliseconds(200),
     maximum_rto: Time::from_seconds(120),
@@ -266,6 +270,8 @@ const LINUX_6: Parameters = Parameters {
 /// (`CCF_HYSTART_ALLOWED`). Windows count whole segments here, and CUBIC is Linux's.
 const FREEBSD: Parameters = Parameters {
     acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 0 },
+    // tcp_ecn.c, tcp_ecn_output_syn_sent: tcp_ecn_maxretries 1.
+    ecn_setups: 2,
     rto_rule: RtoRule::FreeBsd,
     minimum_rto: Time::from_milliseconds(30),
     maximum_rto: Time::from_seconds(64),
@@ -290,6 +296,7 @@ const FREEBSD: Parameters = Parameters {
 const WINDOWS_11: Parameters = Parameters {
     recovery: Recovery::Rack,
     timestamps: false,
+    ecn_setups: RFC5681_RENO.ecn_setups,
     acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 0 },
     rto_rule: RtoRule::Rfc6298,
     minimum_rto: Time::from_milliseconds(300),

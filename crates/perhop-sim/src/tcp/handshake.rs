@@ -108,7 +108,7 @@ impl Connection {
             if self.sender.ecn {
                 segment.flags |= self.answers_with().0;
             }
-        } else if self.sender.parameters.ecn {
+        } else if self.sender.parameters.ecn && self.syns < self.sender.parameters.ecn_setups {
             segment.flags |= self.asks_for_ecn();
         }
         segment.window = self.sender.parameters.first_window();
