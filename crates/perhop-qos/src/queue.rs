@@ -165,6 +165,31 @@ impl Precedences {
 #[repr(align(64))]
 struct Slot(Packet);
 
+/// When packets joined, each at the place of its packet: a descriptor has no room for that.
+#[derive(Clone, Debug, Default)]
+struct Joined(Box<[Time]>);
+
+impl Joined {
+    /// A packet has joined at `place` of its ring, whose front was at `first` before.
+    #[inline]
+    fn note(&mut self, place: usize, now: Time, first: usize) {
+        match self.0.get_mut(place) {
+            Some(joined) => *joined = now,
+            None => self.grow(place, now, first),
+        }
+    }
+    /// The ring has grown for the packet at `place`.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, place: usize, now: Time, first: usize) {
+        self.0.rotate_left(first);
+        let mut times = std::mem::take(&mut self.0).into_vec();
+        times.resize(GrowingRing::<Slot>::grown(times.len()), Time::ZERO);
+        times[place] = now;
+        self.0 = times.into_boxed_slice();
+    }
+}
+
 /// Packets, and their count: in order of arrival, or flow by flow.
 ///
 /// What finds the packets stands in the first cache line, their count behind it.
@@ -176,8 +201,8 @@ pub struct Queue {
     /// Whatever knows more of its packets than their order of arrival: most queues do not.
     order: Option<Box<Order>>,
     /// When those in order of arrival joined, where the buffer manager [asks for
-    /// it](crate::buffer::BufferManager::asks_for_stays): a packet's descriptor has no room for that.
-    joined: Option<Box<GrowingRing<Time>>>,
+    /// it](crate::buffer::BufferManager::asks_for_stays).
+    joined: Option<Box<Joined>>,
     precedences: Precedences,
     occupancy: Occupancy,
 }
@@ -265,9 +290,10 @@ impl Queue {
         self.occupancy.add(precedence, packet.length);
         match &mut self.order {
             None => {
-                self.packets.push_back(Slot(*packet));
+                let first = self.packets.first();
+                let place = self.packets.push_back(Slot(*packet));
                 if let Some(joined) = &mut self.joined {
-                    joined.push_back(now);
+                    joined.note(place, now, first);
                 }
             }
             Some(order) => order.push(now, packet),
@@ -307,9 +333,9 @@ impl Queue {
         self.occupancy.remove(precedence, length);
         match &mut self.order {
             None => {
+                let since = self.joined.as_ref().map_or(Time::ZERO, |joined| joined.0[self.packets.first()]);
                 self.packets.drop_front();
-                let since = self.joined.as_mut().and_then(|joined| joined.take_front());
-                Stay { since: since.unwrap_or_default(), ..Stay::default() }
+                Stay { since, ..Stay::default() }
             }
             Some(order) => order.drop_head(),
         }

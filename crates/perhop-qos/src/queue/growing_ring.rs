@@ -27,15 +27,22 @@ impl<T: Copy + Default> GrowingRing<T> {
     pub fn front(&self) -> Option<&T> {
         if self.held > 0 { self.slots.get(self.first) } else { None }
     }
-    /// `item` comes after all others.
+    /// `item` comes after all others. Returns its place. If the ring grows for it, what it held moves to the
+    /// start first, its front to place 0, and there are as many places as [it grows to](GrowingRing::grown).
     #[inline]
-    pub fn push_back(&mut self, item: T) {
+    pub fn push_back(&mut self, item: T) -> usize {
         if self.held == self.slots.len() {
             self.grow();
         }
         let place = (self.first + self.held) & (self.slots.len() - 1);
         self.slots[place] = item;
         self.held += 1;
+        place
+    }
+    /// The place of the front.
+    #[inline]
+    pub fn first(&self) -> usize {
+        self.first
     }
     /// Forgets the front, which there must be.
     #[inline]
@@ -58,6 +65,10 @@ impl<T: Copy + Default> GrowingRing<T> {
         from_first.iter().chain(wrapped).take(self.held)
     }
 
+    /// To how many places a full ring of `places` grows.
+    pub fn grown(places: usize) -> usize {
+        (2 * places).max(4)
+    }
     /// Twice as many slots, what it holds from the start on.
     #[cold]
     #[inline(never)]
@@ -65,7 +76,7 @@ impl<T: Copy + Default> GrowingRing<T> {
         self.slots.rotate_left(self.first);
         self.first = 0;
         let mut slots = std::mem::take(&mut self.slots).into_vec();
-        slots.resize((2 * slots.len()).max(4), T::default());
+        slots.resize(Self::grown(slots.len()), T::default());
         self.slots = slots.into_boxed_slice();
     }
 }
