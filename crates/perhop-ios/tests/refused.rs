@@ -3,7 +3,7 @@
 mod node;
 
 use node::Node;
-use perhop_ios::Profile;
+use perhop_ios::{LineState, Profile};
 
 const CLASSES: &str =
     "class-map match-all VOICE\n match dscp ef\nclass-map match-all DATA\n match dscp af21\n";
@@ -99,4 +99,17 @@ fn a_peak_below_the_committed_rate() {
         policy.classes[0].police.is_some()
     };
     assert_eq!([7999, 8000].map(|peak| polices(of(peak))), [false, true]);
+}
+
+/// No policer has a bucket for nothing, however its burst is written.
+#[test]
+fn a_burst_of_nothing() {
+    for police in ["police 8000 0 conform-action transmit", "police 8000 00 0", "police cir 8000 bc 0"] {
+        let lines = format!(
+            "policy-map P\n class DATA\n  {police}\ninterface GigabitEthernet0/0\n service-policy input P\n"
+        );
+        let router = router(&lines, Profile::Hqf);
+        let note = "a burst is 0: the router accepts 1 to 2000000000";
+        assert_eq!(router.line("police"), (LineState::NotRecognized, note), "{police}");
+    }
 }

@@ -119,7 +119,7 @@ pub(crate) fn size(text: &str) -> Option<u64> {
 /// A time in whole microseconds, up to what 32 bits hold. `get_time`.
 pub(crate) fn time(text: &str) -> Option<Time> {
     let micros = scaled(text, &TIMES)?;
-    (micros <= f64::from(u32::MAX)).then_some(Time::from_microseconds(micros as u64))
+    (micros <= f64::from(u32::MAX)).then(|| Time::from_microseconds(micros as u64))
 }
 
 /// A share in percent as a part of one: `7%`.
@@ -238,6 +238,8 @@ mod tests {
             assert_eq!(time(text), Some(Time::from_microseconds(micros)), "{text}");
         }
         assert_eq!(time("5m"), None);
+        // More picoseconds than 64 bits hold.
+        assert_eq!((time("4294967296"), time("99999999999s")), (None, None));
         assert_eq!(percent("50%"), Some(0.5));
         assert_eq!(integer("0x1f", 0), Some(31));
         assert_eq!(integer("30", 16), Some(48));

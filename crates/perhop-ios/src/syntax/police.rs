@@ -1,6 +1,7 @@
 //! `police` of a class, on one line or with its actions on lines of their own.
 
 use std::mem::discriminant;
+use std::ops::RangeInclusive;
 
 use super::action::{action, is_action, unseen};
 use super::command::{Command, modelled};
@@ -85,6 +86,8 @@ fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
+/// Bursts that are read, bytes: routers differ in the least one, which is above 0.
+const BURSTS: RangeInclusive<u64> = 1..=2_000_000_000;
 const PEAK: &str = "a second rate of a policer that counts packets";
 
 /// The `police` line.
@@ -116,9 +119,9 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         exceed_class: None,
     };
     // The old form has both bursts as bare numbers.
-    police.burst = reader.maybe_number();
-    reader.keyword(&["bytes", "byte", "ms"]);
-    if police.burst.is_some() {
+    if reader.peek().is_some_and(|word| word.parse::<u64>().is_ok()) {
+        police.burst = Some(reader.number("a burst", BURSTS)?);
+        reader.keyword(&["bytes", "byte", "ms"]);
         police.excess_burst = reader.maybe_number();
         reader.keyword(&["bytes", "byte", "ms"]);
     }
@@ -195,7 +198,7 @@ fn burst(reader: &mut Reader) -> Result<u64, Finding> {
             reader.next();
             bytes
         }
-        None => reader.number("a burst", 1..=2_000_000_000)?,
+        None => reader.number("a burst", BURSTS)?,
     };
     reader.keyword(&["bytes", "byte", "ms", "packets"]);
     Ok(burst)
@@ -203,7 +206,7 @@ fn burst(reader: &mut Reader) -> Result<u64, Finding> {
 
 /// `8k`: later releases scale bursts, too.
 fn bytes(word: &str) -> Option<u64> {
-    super::numbers::scaled(word).filter(|bytes| (1..=2_000_000_000).contains(bytes))
+    super::numbers::scaled(word).filter(|bytes| BURSTS.contains(bytes))
 }
 
 /// `police rate … pps`, in front of its number.

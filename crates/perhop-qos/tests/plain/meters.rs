@@ -94,17 +94,18 @@ fn units(bytes: u64) -> i128 {
 struct Window {
     rate: f64,
     interval: f64,
-    front: f64,
+    front: Time,
 }
 
 impl Window {
     fn new(rate: Rate, interval: Time) -> Window {
-        Window { rate: rate.as_bits_per_second() as f64, interval: seconds(interval), front: 0.0 }
+        Window { rate: rate.as_bits_per_second() as f64, interval: seconds(interval), front: Time::ZERO }
     }
     fn update(&mut self, now: Time, length: u32) -> f64 {
         let bits = self.rate * self.interval + 8.0 * f64::from(length);
-        self.rate = bits / (seconds(now) - self.front + self.interval);
-        self.front = seconds(now);
+        // The difference first: of two late times in seconds it would have lost its last digits.
+        self.rate = bits / (seconds(now - self.front) + self.interval);
+        self.front = now;
         self.rate
     }
 }
