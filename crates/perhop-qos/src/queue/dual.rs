@@ -117,6 +117,9 @@ const FIRST: i64 = 1514;
 pub struct DualQueue {
     classic: GrowingRing<Timed>,
     low_latency: GrowingRing<Timed>,
+    /// Whether the low-latency queue is served next: chosen whenever that may have changed, asked three times
+    /// per packet.
+    serves_low_latency: bool,
     scheduler: Coupled,
     /// Whether all packets take the classic queue.
     is_one: bool,
@@ -157,6 +160,7 @@ impl CoupledScheduler {
         let mut queue = DualQueue {
             classic: GrowingRing::default(),
             low_latency: GrowingRing::default(),
+            serves_low_latency: false,
             scheduler,
             is_one: false,
             takes: LowLatency::default(),
@@ -184,36 +188,42 @@ impl DualQueue {
         };
     }
 
-    /// Whether the low-latency queue is served next.
+    /// Chooses which queue is served next.
     #[inline]
-    fn serves_low_latency(&self) -> bool {
-        let (Some(classic), Some(low_latency)) = (self.classic.front(), self.low_latency.front()) else {
-            return self.classic.is_empty();
+    fn choose(&mut self) {
+        self.serves_low_latency = if self.classic.is_empty() || self.low_latency.is_empty() {
+            self.classic.is_empty()
+        } else {
+            match self.scheduler {
+                Coupled::Shares { .. } => self.credit <= 0,
+                Coupled::TimeShift(shift) => self.is_ahead(shift),
+            }
         };
-        match self.scheduler {
-            Coupled::Shares { .. } => self.credit <= 0,
-            Coupled::TimeShift(shift) => low_latency.since <= classic.since + shift,
-        }
+    }
+    /// Whether the low-latency queue's head has waited longer, of two heads.
+    fn is_ahead(&self, shift: Time) -> bool {
+        let since = |queue: &GrowingRing<Timed>| queue.front().map_or(Time::MAX, |timed| timed.since);
+        since(&self.low_latency) <= since(&self.classic).saturating_add(shift)
     }
 
     #[inline]
     pub(super) fn head(&self) -> Option<&Packet> {
-        let queue = if self.serves_low_latency() { &self.low_latency } else { &self.classic };
+        let queue = if self.serves_low_latency { &self.low_latency } else { &self.classic };
         queue.front().map(|timed| &timed.packet)
     }
     #[inline]
     pub(super) fn push(&mut self, now: Time, packet: &Packet) {
-        let timed = Timed { packet: *packet, since: now };
-        if !self.is_one && self.takes.kind(packet) != Kind::Classic {
-            self.low_latency.push_back(timed);
-        } else {
-            self.classic.push_back(timed);
+        let is_low_latency = !self.is_one && self.takes.kind(packet) != Kind::Classic;
+        let queue = if is_low_latency { &mut self.low_latency } else { &mut self.classic };
+        queue.push_back(Timed { packet: *packet, since: now });
+        if queue.len() == 1 {
+            self.choose();
         }
     }
 
     /// Forgets the head, which there must be.
     pub(super) fn drop_head(&mut self) -> Stay {
-        let is_low_latency = self.serves_low_latency();
+        let is_low_latency = self.serves_low_latency;
         let queue = if is_low_latency { &mut self.low_latency } else { &mut self.classic };
         let Some((length, since)) = queue.front().map(|timed| (timed.packet.length, timed.since)) else {
             return Stay::default();
@@ -231,12 +241,14 @@ impl DualQueue {
         if self.classic.is_empty() && self.low_latency.is_empty() {
             self.begin_again();
         }
+        self.choose();
         Stay { since, ..Stay::default() }
     }
     /// The head that was forgotten last has not been sent: it cost its queue nothing.
     pub(super) fn head_dropped(&mut self) {
         self.credit -= self.change;
         self.change = 0;
+        self.choose();
     }
 
     /// The packets, those with low latency first.
