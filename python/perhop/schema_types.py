@@ -517,6 +517,7 @@ FqCodelConfig = TypedDict("FqCodelConfig", {
     "target": 'NotRequired[Time]',
     "interval": 'NotRequired[Time]',
     "flows": 'NotRequired[int]',
+    "flow-hash": 'NotRequired[FlowHash]',
     "quantum": 'NotRequired[ByteSize]',
     "limit": 'NotRequired[QueueSize]',
     "drop-batch": 'NotRequired[int]',
@@ -553,6 +554,7 @@ FqPieConfig = TypedDict("FqPieConfig", {
     "drop-spacing": 'NotRequired[PieSpacing | None]',
     "floor": 'NotRequired[ByteSize]',
     "flows": 'NotRequired[int]',
+    "flow-hash": 'NotRequired[FlowHash]',
     "quantum": 'NotRequired[ByteSize]',
     "limit": 'NotRequired[QueueSize]',
     "ecn": 'NotRequired[EcnConfig]',
@@ -603,6 +605,7 @@ CakeConfig = TypedDict("CakeConfig", {
     "bandwidth": 'NotRequired[Rate | None]',
     "tins": 'NotRequired[CakeTins]',
     "isolation": 'NotRequired[CakeIsolation]',
+    "flow-hash": 'NotRequired[FlowHash]',
     "rtt": 'NotRequired[Time]',
     "overhead": 'NotRequired[int | None]',
     "mpu": 'NotRequired[int]',
@@ -996,6 +999,7 @@ LimitCounts = Literal["queue", "averaged"]
 CodelLaw = Literal["rfc", "linux"]
 EcnMarking = Literal["ignore", "mark"]
 CeThresholdOf = Literal["capable", "ect1"]
+FlowHash = Literal["headers", "socket"]
 PieLaw = Literal["rfc", "linux"]
 PieDelay = Literal["departure-rate", "sojourn"]
 PieSpacing = Literal["random", "derandomized"]

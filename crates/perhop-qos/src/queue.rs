@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use dual::{CoupledQueues, CoupledScheduler, DualQueue, LowLatencyConfig, LowLatencyEcn};
 pub(crate) use dual::{Kind, LowLatency};
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
-pub(crate) use flow_hash::flow_hash;
+pub use flow_hash::FlowHash;
 pub use growing_ring::GrowingRing;
 pub use sparse::SparseFlows;
 pub(crate) use sparse::{Emptied, FlowChoice, SparseSettings};

@@ -25,6 +25,7 @@ use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, Scenario};
 
 use crate::event::SimAgenda;
+use crate::flow::FLOWS;
 use crate::fragments::Fragments;
 use crate::hosts::{FarNode, Hosts};
 use crate::session::Transport;
@@ -110,6 +111,10 @@ impl<'a> Builder<'a> {
             self.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
         }
         self.add_fragments();
+        if self.hosts.templates.len() > FLOWS {
+            let message = format!("{} flows, those of fragments among them", self.hosts.templates.len());
+            return Err(ConfigError::new("traffic", message).help(format!("at most {FLOWS}")));
+        }
         self.add_probes().map_err(|error| error.within("queues").within("measure"))?;
         self.add_connection_probes().map_err(|error| error.within("connections").within("measure"))?;
         self.await_warmup();

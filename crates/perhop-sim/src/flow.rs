@@ -1,11 +1,14 @@
-//! The payload word of a simulated packet: which flow it belongs to, and its number there or its segment's
-//! place.
+//! The payload word of a simulated packet: how often its sender has chosen another hash (8 bits), which flow
+//! it belongs to (24), and its number there or its segment's place (32).
 
 use perhop_qos::packet::Packet;
 
-/// The flow that a packet belongs to: the high half of its payload word.
+/// Flows that can be told apart.
+pub(crate) const FLOWS: usize = 1 << 24;
+
+/// The flow that a packet belongs to.
 pub(crate) fn flow_of(packet: &Packet) -> usize {
-    (packet.payload >> 32) as usize
+    (packet.payload >> 32) as usize & (FLOWS - 1)
 }
 
 /// The number of a datagram in its flow: the low half of its payload word.

@@ -7,7 +7,7 @@ use super::codel_config::{CeThresholdConfig, CodelConfig, CodelLaw, EcnMarking};
 use super::codel_control::{Control, Controller};
 use super::contract::BufferManager;
 use crate::framing::Framing;
-use crate::queue::{Emptied, Occupancy, SparseSettings, Stay};
+use crate::queue::{Emptied, FlowHash, Occupancy, SparseSettings, Stay};
 use crate::random::Streams;
 use crate::{ByteSize, Color, ConfigError, Packet, QueueSize, Time, Verdict};
 
@@ -24,6 +24,9 @@ pub struct FqCodelConfig {
     pub interval: Time,
     /// How many queues there are, 1 to 65534; a flow's is found by a hash, so that flows may share one.
     pub flows: u16,
+    /// What tells flows apart.
+    #[serde(skip_serializing_if = "FlowHash::is_default")]
+    pub flow_hash: FlowHash,
     /// What a flow may send in a turn, 256B to 1MB; with `law: linux` the Ethernet header counts.
     pub quantum: ByteSize,
     /// Packets in all queues at most. Beyond, the first packets of the queue with most bytes are dropped.
@@ -49,6 +52,7 @@ impl Default for FqCodelConfig {
             target,
             interval,
             flows: 1024,
+            flow_hash: FlowHash::default(),
             quantum: ByteSize::from_bytes(1514),
             limit: QueueSize::Packets(10_240),
             drop_batch: 64,
@@ -117,6 +121,7 @@ impl FqCodelConfig {
             drop_batch: self.drop_batch,
             emptied: if is_linux { Emptied::GoesBehindOthers } else { Emptied::GoesBehind },
             key: streams.child("flows").stream().bits(),
+            flow_hash: self.flow_hash,
         })
     }
 }

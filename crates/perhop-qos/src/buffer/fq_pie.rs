@@ -12,7 +12,7 @@ use super::pie_config::{PieConfig, PieDelay, PieLaw, PieSpacing};
 use super::pie_control::{Control, Updates};
 use crate::framing::Framing;
 use crate::packet::Ecn;
-use crate::queue::{Emptied, FlowChoice, Occupancy, SparseSettings, Stay};
+use crate::queue::{Emptied, FlowChoice, FlowHash, Occupancy, SparseSettings, Stay};
 use crate::random::{Stream, Streams};
 use crate::{ByteSize, Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 
@@ -51,6 +51,9 @@ pub struct FqPieConfig {
     pub floor: ByteSize,
     /// How many queues there are, 1 to 65534; a flow's is found by a hash, so that flows may share one.
     pub flows: u16,
+    /// What tells flows apart.
+    #[serde(skip_serializing_if = "FlowHash::is_default")]
+    pub flow_hash: FlowHash,
     /// What a flow may send in a turn, 256B to 1MB; with `law: linux` the Ethernet header counts.
     pub quantum: ByteSize,
     /// Packets in all queues at most; who finds as many is dropped.
@@ -77,6 +80,7 @@ impl Default for FqPieConfig {
             drop_spacing: pie.drop_spacing,
             floor: pie.floor,
             flows: 1024,
+            flow_hash: FlowHash::default(),
             quantum: ByteSize::from_bytes(1514),
             limit: QueueSize::Packets(10_240),
             ecn: pie.ecn,
@@ -165,6 +169,7 @@ impl FqPieConfig {
             drop_batch: 1,
             emptied: if is_linux { Emptied::GoesBehindOthers } else { Emptied::GoesBehind },
             key: streams.child("flows").stream().bits(),
+            flow_hash: self.flow_hash,
         })
     }
 }

@@ -10,6 +10,7 @@ use super::length::CakeCells;
 use super::pace::{ByteTime, TinClock};
 use super::tin::{Tin, TinSettings};
 use super::tins::CakeTins;
+use crate::queue::FlowHash;
 use crate::{ByteSize, ConfigError, Rate, Time};
 
 /// CAKE as written in a policy: queues, scheduler and shaper of a whole port.
@@ -23,6 +24,9 @@ pub struct CakeConfig {
     pub tins: CakeTins,
     /// Who shares a tin fairly.
     pub isolation: CakeIsolation,
+    /// What tells flows apart, where `isolation` knows flows.
+    #[serde(skip_serializing_if = "FlowHash::is_default")]
+    pub flow_hash: FlowHash,
     /// About the longest round trip of the connections, 1us to 1000s: the interval of COBALT, whose target is
     /// a twentieth of it. Both are longer where packets take long to send.
     pub rtt: Time,
@@ -71,6 +75,7 @@ impl Default for CakeConfig {
             bandwidth: None,
             tins: CakeTins::default(),
             isolation: CakeIsolation::default(),
+            flow_hash: FlowHash::default(),
             rtt: Time::from_milliseconds(100),
             overhead: None,
             mpu: 0,
@@ -136,6 +141,7 @@ impl CakeConfig {
             weight: weight.max(1),
             isolation: self.isolation,
             key,
+            flow_hash: self.flow_hash,
         };
         Tin::new(settings, TinClock { byte_time, next: Time::ZERO })
     }

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Packet;
 use crate::packet::Address;
-use crate::queue::flow_hash;
+use crate::queue::FlowHash;
 use crate::random::mix;
-use crate::{FlowKey, Packet};
 
 /// Who shares a tin fairly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,7 +43,7 @@ impl CakeIsolation {
 
     /// What the queue of `packet` is found by; the same for all that share one.
     #[inline]
-    pub(super) fn tag(self, packet: &Packet, key: u64) -> u32 {
+    pub(super) fn tag(self, packet: &Packet, key: u64, flow_hash: FlowHash) -> u32 {
         match self {
             CakeIsolation::Flowblind => 0,
             CakeIsolation::Srchost => source_tag(packet, key),
@@ -52,14 +52,11 @@ impl CakeIsolation {
             CakeIsolation::Flows
             | CakeIsolation::DualSrchost
             | CakeIsolation::DualDsthost
-            | CakeIsolation::TripleIsolate => flow_tag(&packet.flow_key(), key),
+            | CakeIsolation::TripleIsolate => (flow_hash.of(packet, key) >> 32) as u32,
         }
     }
 }
 
-fn flow_tag(flow: &FlowKey, key: u64) -> u32 {
-    (flow_hash(flow, key) >> 32) as u32
-}
 pub(super) fn source_tag(packet: &Packet, key: u64) -> u32 {
     host_tag(packet.source, !key)
 }

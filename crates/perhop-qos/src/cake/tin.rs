@@ -4,6 +4,7 @@ use super::cobalt::{Cobalt, CobaltSettings};
 use super::hosts::{Hosts, SETS_OF};
 use super::isolation::{CakeIsolation, destination_tag, source_tag};
 use super::pace::TinClock;
+use crate::queue::FlowHash;
 use crate::random::Stream;
 use crate::{Packet, Time};
 
@@ -45,6 +46,7 @@ pub(super) struct TinSettings {
     pub(super) isolation: CakeIsolation,
     /// What hashes begin with.
     pub(super) key: u64,
+    pub(super) flow_hash: FlowHash,
 }
 
 /// The queue of a flow.
@@ -129,7 +131,7 @@ impl Tin {
         if isolation == CakeIsolation::Flowblind {
             return 0;
         }
-        let tag = isolation.tag(packet, self.settings.key);
+        let tag = isolation.tag(packet, self.settings.key, self.settings.flow_hash);
         let direct = tag as usize % FLOWS;
         if self.tags[direct] == tag && self.flows[direct].set != Set::None {
             return direct as u16;

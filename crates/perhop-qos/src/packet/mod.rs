@@ -60,7 +60,7 @@ impl fmt::Display for FlowKey {
 /// A packet's descriptor: the header fields that decide its treatment, never its bytes.
 ///
 /// 64 bytes, one cache line. `payload` belongs to the driver (the simulator's flow and segment,
-/// the live path's frame slot); nothing in this crate reads it.
+/// the live path's frame slot); but for its highest byte nothing in this crate reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Source address.
@@ -69,7 +69,7 @@ pub struct Packet {
     pub destination: Address,
     /// When the sender handed it to its first port.
     pub sent_at: Time,
-    /// Opaque to the data plane.
+    /// Opaque to the data plane, but for the highest byte: [`rehashes`](Packet::rehashes).
     pub payload: u64,
     /// IP bytes: IP header to the end of the IP payload.
     pub length: u32,
@@ -117,6 +117,16 @@ impl Packet {
             destination_port: self.destination_port,
             protocol: self.protocol,
         }
+    }
+    /// How often its sender's socket had chosen another hash for its packets, modulo 256; 0 where nobody
+    /// knows.
+    #[inline]
+    pub fn rehashes(&self) -> u8 {
+        (self.payload >> 56) as u8
+    }
+    /// The sender's socket chooses another hash: packets made of this one are the first to have it.
+    pub fn rehash(&mut self) {
+        self.payload = self.payload.wrapping_add(1 << 56);
     }
     /// Sets the codepoint; an AF codepoint is its color, too (RFC 2597 §6).
     pub fn mark(&mut self, dscp: Dscp) {

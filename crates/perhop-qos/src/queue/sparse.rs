@@ -1,6 +1,6 @@
 //! [`SparseFlows`]: a queue for each flow, served in turns, those that send little first.
 
-use super::flow_hash::flow_hash;
+use super::flow_hash::FlowHash;
 use super::stay::Stay;
 use crate::{Packet, Time};
 
@@ -39,12 +39,13 @@ pub(crate) struct SparseSettings {
     pub(crate) emptied: Emptied,
     /// What the hash of flows begins with.
     pub(crate) key: u64,
+    pub(crate) flow_hash: FlowHash,
 }
 
 impl SparseSettings {
     /// Which flow a packet belongs to.
     pub(crate) fn choice(&self) -> FlowChoice {
-        FlowChoice { flows: self.flows, key: self.key }
+        FlowChoice { flows: self.flows, key: self.key, flow_hash: self.flow_hash }
     }
 }
 
@@ -53,13 +54,14 @@ impl SparseSettings {
 pub(crate) struct FlowChoice {
     flows: u16,
     key: u64,
+    flow_hash: FlowHash,
 }
 
 impl FlowChoice {
     /// The queue of `packet`'s flow.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> u16 {
-        let hash = flow_hash(&packet.flow_key(), self.key);
+        let hash = self.flow_hash.of(packet, self.key);
         (((hash >> 32) * u64::from(self.flows)) >> 32) as u16
     }
 }

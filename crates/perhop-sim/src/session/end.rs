@@ -60,8 +60,18 @@ impl End {
             self.arm(agenda);
             return false;
         }
-        self.connection.on_timer(now);
+        self.on_timer(now);
         true
+    }
+
+    /// A timer has expired. Linux, `tcp_write_timeout`: after a timeout the way may be to blame, and the
+    /// socket takes another hash.
+    pub(super) fn on_timer(&mut self, now: Time) {
+        let timeouts = self.connection.statistics().timeouts;
+        self.connection.on_timer(now);
+        if self.connection.statistics().timeouts != timeouts {
+            self.template.rehash();
+        }
     }
 
     /// Whether a timer expires before `now`, because it is ahead of the agenda.

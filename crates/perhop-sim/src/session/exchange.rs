@@ -82,12 +82,12 @@ pub(crate) trait Sessions: Engine {
     #[inline(never)]
     fn receive_late(&mut self, now: Time, end: usize, held: u32, packet: &mut Packet) -> Option<LinkId> {
         loop {
-            let connection = &mut self.hosts_mut().transport.ends[end].connection;
-            let expires = connection.next_timer();
+            let late = &mut self.hosts_mut().transport.ends[end];
+            let expires = late.connection.next_timer();
             if expires >= now {
                 break;
             }
-            connection.on_timer(expires);
+            late.on_timer(expires);
             self.serve(expires, end);
         }
         self.take_in(now, held, packet)

@@ -2,6 +2,7 @@
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::cake::{CakeAckFilter, CakeCells, CakeConfig, CakeIsolation, CakeTins};
+use perhop_qos::queue::FlowHash;
 use perhop_qos::{ByteSize, Rate, Time};
 
 use crate::log::Log;
@@ -26,6 +27,8 @@ pub(super) fn of(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Option<Buffer
         bandwidth: bandwidth(options),
         tins: tins(options),
         isolation: isolation(options),
+        // Whose sockets send tc does not say.
+        flow_hash: FlowHash::Headers,
         rtt: round_trip(options),
         overhead,
         mpu,
