@@ -12,6 +12,8 @@ options=(--package perhop-web --profile web --target "$target" --target-dir targ
 flags="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
 flags+=$'\x1f'"--remap-path-prefix=$PWD=/perhop"
 export CARGO_ENCODED_RUSTFLAGS=$flags
+# A job server of make does not reach cargo through this script.
+unset MAKEFLAGS MFLAGS
 
 if [ -d "$toolchain/lib/rustlib/$target" ]; then
   cargo build "${options[@]}"
