@@ -1,5 +1,5 @@
-//! The payload word of a simulated packet: how often its sender has chosen another hash (8 bits), which flow
-//! it belongs to (24), and its number there or its segment's place (32).
+//! The payload word of a simulated packet: which flow it belongs to (24 bits), how often its sender has
+//! chosen another hash (8), and its number there or its segment's place (32).
 
 use perhop_qos::packet::Packet;
 
@@ -8,7 +8,7 @@ pub(crate) const FLOWS: usize = 1 << 24;
 
 /// The flow that a packet belongs to.
 pub(crate) fn flow_of(packet: &Packet) -> usize {
-    (packet.payload >> 32) as usize & (FLOWS - 1)
+    (packet.payload >> 40) as usize
 }
 
 /// The number of a datagram in its flow: the low half of its payload word.
@@ -18,5 +18,5 @@ pub(crate) fn sequence_of(packet: &Packet) -> u32 {
 
 /// The payload word of packet `sequence` of `flow`.
 pub(crate) fn payload(flow: usize, sequence: u32) -> u64 {
-    (flow as u64) << 32 | u64::from(sequence)
+    (flow as u64) << 40 | u64::from(sequence)
 }

@@ -60,7 +60,7 @@ impl fmt::Display for FlowKey {
 /// A packet's descriptor: the header fields that decide its treatment, never its bytes.
 ///
 /// 64 bytes, one cache line. `payload` belongs to the driver (the simulator's flow and segment,
-/// the live path's frame slot); but for its highest byte nothing in this crate reads it.
+/// the live path's frame slot); but for one byte nothing in this crate reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Source address.
@@ -69,7 +69,7 @@ pub struct Packet {
     pub destination: Address,
     /// When the sender handed it to its first port.
     pub sent_at: Time,
-    /// Opaque to the data plane, but for the highest byte: [`rehashes`](Packet::rehashes).
+    /// Opaque to the data plane, but for the fifth byte, bits 32 to 39: [`rehashes`](Packet::rehashes).
     pub payload: u64,
     /// IP bytes: IP header to the end of the IP payload.
     pub length: u32,
@@ -122,11 +122,12 @@ impl Packet {
     /// knows.
     #[inline]
     pub fn rehashes(&self) -> u8 {
-        (self.payload >> 56) as u8
+        (self.payload >> 32) as u8
     }
     /// The sender's socket chooses another hash: packets made of this one are the first to have it.
     pub fn rehash(&mut self) {
-        self.payload = self.payload.wrapping_add(1 << 56);
+        let count = u64::from(self.rehashes().wrapping_add(1));
+        self.payload = self.payload & !(0xff << 32) | count << 32;
     }
     /// Sets the codepoint; an AF codepoint is its color, too (RFC 2597 §6).
     pub fn mark(&mut self, dscp: Dscp) {

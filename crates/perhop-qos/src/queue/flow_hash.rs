@@ -55,7 +55,7 @@ mod tests {
     /// After a timeout the packets of a flow have another number, unless headers tell flows apart.
     #[test]
     fn a_socket_that_chooses_another_hash_is_another_flow() {
-        let mut packet = Packet { payload: 7 << 32 | 3, source_port: 1000, ..Packet::default() };
+        let mut packet = Packet { payload: 7 << 40 | 3, source_port: 1000, ..Packet::default() };
         let numbers = |packet: &Packet| {
             [FlowHash::Headers, FlowHash::Socket].map(|flow_hash| flow_hash.of(packet, 0x1234_5678_9abc_def0))
         };
@@ -65,7 +65,7 @@ mod tests {
         let after = numbers(&packet);
         assert_eq!(after[0], before[0]);
         assert_ne!(after[1], before[1]);
-        assert_eq!((packet.rehashes(), packet.payload & !(0xff << 56)), (1, 7 << 32 | 3));
+        assert_eq!((packet.rehashes(), packet.payload & !(0xff << 32)), (1, 7 << 40 | 3));
         for _ in 0..255 {
             packet.rehash();
         }

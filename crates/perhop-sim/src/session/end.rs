@@ -67,9 +67,9 @@ impl End {
     /// A timer has expired. Linux, `tcp_write_timeout`: after a timeout the way may be to blame, and the
     /// socket takes another hash.
     pub(super) fn on_timer(&mut self, now: Time) {
-        let timeouts = self.connection.statistics().timeouts;
+        let timeouts = self.connection.timeouts();
         self.connection.on_timer(now);
-        if self.connection.statistics().timeouts != timeouts {
+        if self.connection.timeouts() != timeouts {
             self.template.rehash();
         }
     }

@@ -363,4 +363,8 @@ impl Connection {
     pub fn statistics(&self) -> SenderStatistics {
         self.sender.statistics
     }
+    /// Retransmission timeouts so far.
+    pub(crate) fn timeouts(&self) -> u64 {
+        self.sender.statistics.timeouts
+    }
 }
