@@ -66,21 +66,6 @@ fn push(cake: &mut Cake, now: Time, tin: usize, packet: &Packet, header: Option<
     filtered.into_iter().chain(shed).collect()
 }
 
-/// After a timeout a flow waits in another queue where sockets tell flows apart, but not where hosts share.
-#[test]
-fn sockets_take_another_queue_after_a_timeout() {
-    let moves = |options: Value| {
-        let mut cake = cake(&options);
-        let mut packet = packet(0, 5, 1000, 0, Ecn::NotCapable);
-        let before = cake.push(Time::ZERO, 0, &packet);
-        packet.rehash();
-        cake.push(Time::ZERO, 0, &packet) != before
-    };
-    assert!(!moves(json!({"tins": "besteffort"})));
-    assert!(moves(json!({"tins": "besteffort", "flow-hash": "socket"})));
-    assert!(!moves(json!({"tins": "besteffort", "flow-hash": "socket", "isolation": "hosts"})));
-}
-
 /// Headers of TCP that differ in little, from a few numbers.
 fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     if length > 900 {

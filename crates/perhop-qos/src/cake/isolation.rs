@@ -68,3 +68,23 @@ fn host_tag(host: Address, key: u64) -> u32 {
     let bits = host.to_bits();
     (mix(mix(key ^ (bits >> 64) as u64) ^ bits as u64) >> 32) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After a timeout a flow waits in another queue where sockets tell flows apart, but not where hosts
+    /// share.
+    #[test]
+    fn sockets_take_another_queue_after_a_timeout() {
+        let moves = |isolation: CakeIsolation, flow_hash| {
+            let mut packet = Packet { source_port: 1005, ..Packet::default() };
+            let before = isolation.tag(&packet, 7, flow_hash);
+            packet.rehash();
+            isolation.tag(&packet, 7, flow_hash) != before
+        };
+        assert!(!moves(CakeIsolation::TripleIsolate, FlowHash::Headers));
+        assert!(moves(CakeIsolation::TripleIsolate, FlowHash::Socket));
+        assert!(!moves(CakeIsolation::Hosts, FlowHash::Socket));
+    }
+}
