@@ -17,7 +17,7 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
 .PHONY: help setup quick ci-packages bench-packages check format lint types msrv arm msrv-version test test-rust test-python docs docs-pictures \
-  playground fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-sweeps bench-scale bench-instructions bench-live fidelity lock \
+  playground fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-sweeps bench-scale bench-instructions bench-live bench-playground fidelity lock \
   deny wheel sbom release reproducible clean
 
 help: ## list the targets
@@ -198,6 +198,9 @@ bench-instructions: ## count instructions of engine and data plane against the b
 
 bench-live: ## compare the live forwarder with a loop that only copies frames (needs root and two idle CPUs)
 	$(PYTHON) benchmarks/live.py
+
+bench-playground: setup playground ## compare a run in the playground's module with a native one (needs Node.js)
+	$(BIN)/python benchmarks/playground.py
 
 fidelity: setup ## compare with theory, ns-2, Linux and readings of routers, as far as installed; writes docs/fidelity.md
 	$(BIN)/python -m fidelity
