@@ -12,10 +12,11 @@ import pytest
 
 import perhop
 from conftest import ROOT, Command, command_line
-from perhop import Scenario, _core
+from perhop import Scenario, _core, inference
 from perhop.inference import infer
 from perhop.inference.headers import Header, candidates
 from perhop.inference.selection import select_network
+from perhop.inference.targets import Miss, Target
 from perhop.inference.text import as_yaml
 
 VECTORS = sorted((ROOT / "vectors" / "ios").glob("*.cfg"))
@@ -311,3 +312,47 @@ def test_traffic_reaches_a_class_of_any_codepoint(tmp_path: Path, codepoint: str
     )
     traffic = Scenario.load(file)["traffic"]
     assert {one.get("class") or one["name"] for one in traffic} == {"A", "class-default"}
+
+
+@pytest.mark.parametrize("tins", ["diffserv3", "diffserv4", "diffserv8", "precedence"])
+@pytest.mark.parametrize(("bandwidth", "duration"), [("bandwidth 18mbit", "2s"), ("unlimited", "50ms")])
+def test_each_tin_of_cake_has_traffic_and_calls_are_well(
+    perhop: Command, tmp_path: Path, tins: str, bandwidth: str, duration: str
+) -> None:
+    (tmp_path / "uplink.tc").write_text(f"tc qdisc add dev eth0 root cake {bandwidth} {tins}\n")
+    ended = perhop("run", "uplink.tc", "--duration", duration, "--json")
+    assert ended.code == 0, ended.err
+    ports = [row for row in ended.json()["ports"] if row["port"] == "router->far-side"]
+    reached = {row["queue"]: row["arrived_packets"]["mean"] for row in ports}
+    assert list(reached) == [f"cake/{name}" for name, _, _ in _core.cake_tins(tins)]
+    assert all(reached.values()), reached
+    voice = [one for one in ended.json()["classes"] if one["class"] in ("voice", "tin-6")]
+    dropped = [sum(one[cause]["mean"] for cause in one if cause.startswith("dropped_")) for one in voice]
+    assert dropped == [0] * len(dropped)
+
+
+def test_a_prefix_of_the_usual_hosts_is_no_obstacle(tmp_path: Path) -> None:
+    """By a filter for 10.0.0.0/8, where senders and receivers have their usual addresses."""
+    file = tmp_path / "uplink.tc"
+    file.write_text(
+        "tc qdisc add dev eth0 root handle 1: htb default 20\n"
+        "tc class add dev eth0 parent 1: classid 1:10 htb rate 20mbit\n"
+        "tc class add dev eth0 parent 1: classid 1:20 htb rate 30mbit\n"
+        "tc filter add dev eth0 parent 1: protocol ip u32 match ip dst 10.0.0.0/8 flowid 1:10\n"
+    )
+    made = infer(file.read_text(), {"file": file.name}, tmp_path)
+    assert [name for name, _, _ in made.offered] == ["1:10", "1:20"]
+    assert made.missing == []
+    hosts = made.data["hosts"]
+    address = {one["name"]: hosts[one["to"]]["address"] for one in made.data["traffic"]}
+    assert address["1:10"].startswith("10.")
+    assert not address["1:20"].startswith("10.")
+
+
+def test_classes_that_no_packet_reaches_are_refused(branch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = Target(("queue", "VOICE"), "VOICE", [], priority=True)
+    monkeypatch.setattr(inference, "found", lambda *_: ([], [Miss(target, "")]))
+    said = "on the way out by Serial0/0/0: class `VOICE`: no header reaches it"
+    with pytest.raises(perhop.InvalidInputError, match=said) as raised:
+        infer(branch.read_text(), {"file": branch.name}, branch.parent)
+    assert "--traffic" in str(raised.value.help)

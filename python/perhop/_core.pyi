@@ -387,6 +387,13 @@ def live_plan(
     caller substitutes the real names. Without `bridge` it refuses headers that live frames cannot have.
     """
 
+def cake_tins(tins: str) -> list[tuple[str, float, list[int]]]:
+    """Return the tins of CAKE, as results name them, where `tins` of a policy says this.
+
+    Each has the part of the bandwidth up to which it is served before those that are named earlier, the first
+    having what the others leave; and its codepoints.
+    """
+
 def drop_curves(scenario_json: str) -> list[DropCurves]:
     """Return the configured drop probabilities of every queue with early drops."""
 

@@ -38,12 +38,22 @@ def weight_of(config: ClassConfig) -> float:
     return found[0] if found else 1.0
 
 
+def shaper_of(config: ClassConfig) -> float | None:
+    """Return the rate that a class is shaped to, by itself or by the CAKE in it, in bits/s."""
+    shape: Mapping[str, Any] = config.get("shape") or {}
+    cake: Mapping[str, Any] = (config.get("buffer") or {}).get("cake") or {}
+    rates = [one for one in (shape.get("rate"), cake.get("bandwidth")) if one]
+    return min((bits_per_second(one) for one in rates), default=None)
+
+
 def limit_of(config: ClassConfig) -> float | None:
     """Return the lowest of the rates that a class is policed, capped, limited or shaped to, in bits/s."""
     share: Mapping[str, Any] = config.get("share") or {}
-    rates = [one["rate"] for one in (config.get("police"), share.get("cap"), config.get("shape")) if one]
+    written = [one["rate"] for one in (config.get("police"), share.get("cap")) if one]
     limit = (share.get("upper-limit") or {}).get("m2") or share.get("ceil") or share.get("rate")
-    return min((bits_per_second(one) for one in [*rates, *([limit] if limit else [])]), default=None)
+    rates = [bits_per_second(one) for one in [*written, *([limit] if limit else [])]]
+    shaper = shaper_of(config)
+    return min([*rates, *([] if shaper is None else [shaper])], default=None)
 
 
 def conditioner_limit(stage: ConditionerConfig) -> float | None:

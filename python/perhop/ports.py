@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,15 +21,6 @@ from perhop.schema_types import (
     ScenarioConfig,
 )
 
-_EIGHT = tuple(f"tin-{number}" for number in range(8))
-#: The tins of CAKE by its `tins`, as results name them.
-TINS: Mapping[str, Sequence[str]] = {
-    "besteffort": ("",),
-    "precedence": _EIGHT,
-    "diffserv3": ("best-effort", "bulk", "voice"),
-    "diffserv4": ("best-effort", "bulk", "video", "voice"),
-    "diffserv8": _EIGHT,
-}
 #: The kinds of buffer managers with thresholds.
 RED_FAMILY = ("red", "wred", "rio-c", "rio-dc", "mred")
 
@@ -98,14 +89,29 @@ def _leaves(port: str, queueing: QueueingConfig, prefix: str) -> Iterator[Queue]
         if inner := config.get("queueing"):
             yield from _leaves(port, inner, f"{name}/")
         else:
-            tins = _tins(config)
-            yield from (Queue(port, f"{name}/{tin}" if tin else name, config) for tin in tins)
+            names = [f"{name}/{tin.name}" for tin in tins_of(config)]
+            yield from (Queue(port, one, config) for one in names or [name])
 
 
-def _tins(config: ClassConfig) -> Sequence[str]:
-    """Return the names of the queues in a class: one without a name, or the tins of CAKE."""
+@dataclass(frozen=True)
+class Tin:
+    """A tin of CAKE."""
+
+    #: As results name it, after its class.
+    name: str
+    #: The part of the class's rate up to which it is served before those that come earlier; the first tin has
+    #: what the others leave.
+    part: float
+    #: The packets that it takes.
+    codepoints: frozenset[int]
+
+
+def tins_of(config: ClassConfig) -> list[Tin]:
+    """Return the tins of a class whose queue has several, as CAKE's may."""
     cake: Mapping[str, Any] | None = (config.get("buffer") or {}).get("cake")
-    return ("",) if cake is None else TINS[cake.get("tins") or "diffserv3"]
+    tins = [] if cake is None else _core.cake_tins(cake.get("tins") or "diffserv3")
+    found = [Tin(name, part, frozenset(codepoints)) for name, part, codepoints in tins]
+    return found if len(found) > 1 else []
 
 
 def ports(scenario: ScenarioConfig | Mapping[str, Any]) -> list[Port]:

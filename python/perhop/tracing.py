@@ -118,7 +118,8 @@ class Node:
         for index in found["queue"] or []:
             classes.append({**queueing["classes"][index], "scheduler": queueing.get("scheduler", "fifo")})
             queueing = classes[-1].get("queueing")
-        queue = "/".join(one["name"] for one in classes) or None
+        tin = [found["tin"]] if found["tin"] else []
+        queue = "/".join([*(one["name"] for one in classes), *tin]) or None
         return Branch(steps, found["packet"], found["dropped"], queue, classes, found["color"])
 
     def _matched(self, policy: str | None, packet: str) -> list[Matched]:

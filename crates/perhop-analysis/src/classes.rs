@@ -1,8 +1,11 @@
 //! [`classes_of`]: which packets reach which class of a scheduler.
 
-use perhop_qos::policy::QueueingConfig;
+use perhop_qos::buffer::BufferConfig;
+use perhop_qos::packet::Dscp;
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
 
 use crate::decision_diagram::{Set, TooComplex};
+use crate::fields::Field;
 use crate::space::PacketSpace;
 
 /// A class of a port that has a queue, and its packets.
@@ -59,10 +62,26 @@ fn collect(
         let class = Class { name, matches, takes };
         match &config.queueing {
             Some(inner) => collect(space, inner, &class, classes)?,
-            None => classes.push(class),
+            None => classes.extend(queues(space, config, class)?),
         }
     }
     Ok(())
+}
+
+/// The queues of a class that has no classes: one, or the tins of CAKE by the codepoint.
+fn queues(space: &mut PacketSpace, config: &ClassConfig, class: Class) -> Result<Vec<Class>, TooComplex> {
+    let Some(BufferConfig::Cake(cake)) = &config.buffer else { return Ok(vec![class]) };
+    let names = cake.queue_names(&class.name);
+    if names.len() == 1 {
+        return Ok(vec![class]);
+    }
+    let tins = names.into_iter().enumerate().map(|(tin, name)| {
+        let sorted_there = (0..64).filter_map(Dscp::new).filter(|dscp| cake.tins.of(*dscp) == tin);
+        let codepoints = space.is_one_of(Field::Dscp, sorted_there.map(|dscp| dscp.value().into()))?;
+        let matches = space.and(class.matches, codepoints)?;
+        Ok(Class { name, matches, takes: space.and(class.takes, codepoints)? })
+    });
+    tins.collect()
 }
 
 /// The packets of `set`, which are some of `condition`, that are in none of `earlier`.

@@ -1,9 +1,10 @@
 //! [`trace`]: the way of one packet through the policies of a node, with every color that meters may give it.
 
 use perhop_qos::action::{Action, Outcome};
+use perhop_qos::buffer::BufferConfig;
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
 use perhop_qos::packet::Encapsulation;
-use perhop_qos::policy::{PolicyConfig, QueueingConfig};
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::{Color, ConfigError, Packet, Time};
 use serde::Serialize;
@@ -36,6 +37,8 @@ pub struct Branch {
     /// The class whose queue it joins: the index of its outermost class, of the class in that one, and so on.
     /// None where the port has no classes, no class takes it, or it does not get there.
     pub queue: Option<Vec<usize>>,
+    /// The tin of that queue, where CAKE has several.
+    pub tin: Option<&'static str>,
     /// Its drop precedence in that queue by its color.
     pub color: usize,
 }
@@ -150,28 +153,35 @@ fn treated(
 }
 
 fn ended(node: &Node, queueing: Option<&QueueingConfig>, way: Way) -> Result<Branch, ConfigError> {
-    let queue = match queueing.filter(|_| !way.dropped) {
+    let found = match queueing.filter(|_| !way.dropped) {
         Some(queueing) => class_of(queueing, node.interfaces, &way.packet)?,
         None => None,
     };
+    let (queue, tin) = found.map_or((None, None), |(queue, class)| (Some(queue), tin_of(class, &way.packet)));
     let packet = written(node, &way.packet);
-    Ok(Branch { steps: way.steps, packet, dropped: way.dropped, queue, color: way.packet.color.index() })
+    Ok(Branch { steps: way.steps, packet, dropped: way.dropped, queue, tin, color: way.packet.color.index() })
 }
 
-/// The first class that takes the packet, and of those inside it the first.
-fn class_of(
-    queueing: &QueueingConfig,
+fn tin_of(class: &ClassConfig, packet: &Packet) -> Option<&'static str> {
+    let Some(BufferConfig::Cake(cake)) = &class.buffer else { return None };
+    let names = cake.tins.names();
+    (names.len() > 1).then(|| names[cake.tins.of(packet.dscp)])
+}
+
+/// The first class that takes the packet, and of those inside it the first, with its place.
+fn class_of<'c>(
+    queueing: &'c QueueingConfig,
     interfaces: &[String],
     packet: &Packet,
-) -> Result<Option<Vec<usize>>, ConfigError> {
+) -> Result<Option<(Vec<usize>, &'c ClassConfig)>, ConfigError> {
     for (index, class) in queueing.classes.iter().enumerate() {
         let matches = class.matches.as_ref().map(|matches| matches.build(interfaces)).transpose()?;
         if matches.is_some_and(|matches| !matches.matches(packet)) {
             continue;
         }
-        let Some(inner) = &class.queueing else { return Ok(Some(vec![index])) };
+        let Some(inner) = &class.queueing else { return Ok(Some((vec![index], class))) };
         let inside = class_of(inner, interfaces, packet)?;
-        return Ok(inside.map(|path| std::iter::once(index).chain(path).collect()));
+        return Ok(inside.map(|(path, class)| (std::iter::once(index).chain(path).collect(), class)));
     }
     Ok(None)
 }

@@ -174,3 +174,32 @@ fn a_packet_for_every_queue_goes_there() {
     }
     assert_eq!(witnesses, [Some(vec![0]), None, Some(vec![2])]);
 }
+
+#[test]
+fn a_packet_for_every_tin_of_cake_waits_in_it() {
+    let interfaces = interfaces();
+    for (tins, names) in [
+        ("besteffort", &["all"][..]),
+        ("diffserv3", &["all/best-effort", "all/bulk", "all/voice"]),
+        ("diffserv4", &["all/best-effort", "all/bulk", "all/video", "all/voice"]),
+    ] {
+        let policy: PolicyConfig = serde_json::from_value(json!({
+            "queueing": {"classes": [{"name": "all", "buffer": {"cake": {"tins": tins}}}]},
+        }))
+        .unwrap();
+        let mut space = PacketSpace::new(&interfaces);
+        let classes = classes_of(&mut space, policy.queueing.as_ref().unwrap(), Set::ALL).unwrap();
+        assert_eq!(classes.iter().map(|class| class.name.as_str()).collect::<Vec<_>>(), names);
+        let encapsulation = Encapsulation { tag: false, labels: false };
+        let node = Node { interfaces: &interfaces, input: None, output: Some(&policy), encapsulation };
+        let mut left = Set::ALL;
+        for class in classes {
+            let witness = space.witness(class.takes).unwrap().unwrap();
+            let [way] = &trace(&node, &witness.packet).unwrap()[..] else { panic!("several ways") };
+            let tin = way.tin.map_or(String::new(), |tin| format!("/{tin}"));
+            assert_eq!((way.queue.as_deref(), format!("all{tin}")), (Some(&[0][..]), class.name));
+            left = space.minus(left, class.takes).unwrap();
+        }
+        assert_eq!(left, Set::NONE, "each packet has its tin");
+    }
+}

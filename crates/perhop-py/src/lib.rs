@@ -57,7 +57,7 @@ mod _core {
         judge,
         live::live_plan,
         live_processes::{live_bridge, live_forward, live_host, live_results},
-        loading::{Loaded, Warnings, check, findings, load, load_json, resolve, schema},
+        loading::{Loaded, Warnings, cake_tins, check, findings, load, load_json, resolve, schema},
         playback::Playback,
         router::{check_router, is_router_configuration, router_text, rules},
         running::{Run, start},

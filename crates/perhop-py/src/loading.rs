@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use perhop_measure::budget::Budget;
+use perhop_qos::cake::CakeTins;
+use perhop_qos::packet::Dscp;
 use perhop_routers::loader;
 use perhop_scenario::{Checked, Coloring, Diagnostic, Document};
 use pyo3::exceptions::PyValueError;
@@ -144,6 +146,21 @@ pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Wa
         }
         Checked::Policies(_, found) => Ok(("policies", Warnings(found))),
     }
+}
+
+/// The tins of CAKE where `tins` says this, as results name them: each with the part of the bandwidth up to
+/// which it is served before those that are named earlier, the first having what the others leave; and with
+/// its codepoints.
+#[pyfunction]
+pub(crate) fn cake_tins(tins: &str) -> PyResult<Vec<(&'static str, f64, Vec<u8>)>> {
+    let tins: CakeTins =
+        serde_json::from_value(tins.into()).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let codepoints = |tin| {
+        let all = (0..64).filter_map(Dscp::new);
+        all.filter(|dscp| tins.of(*dscp) == tin).map(Dscp::value).collect()
+    };
+    let parts = tins.names().into_iter().zip(tins.parts()).enumerate();
+    Ok(parts.map(|(tin, (name, part))| (name, part, codepoints(tin))).collect())
 }
 
 /// The JSON Schema of scenario files, as text.

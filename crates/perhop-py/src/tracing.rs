@@ -69,7 +69,8 @@ fn read(asked: &str, text: &str) -> PyResult<(Asked, Packet)> {
 }
 
 /// All ways of a packet through a node, as JSON: `steps` (`is_input`, `index`, `name`, `color`, `actions`,
-/// `packet`), `packet`, `dropped`, `queue` (indices of classes) and `color`. Raises a `ValueError`.
+/// `packet`), `packet`, `dropped`, `queue` (indices of classes), `tin` (of CAKE there) and `color`. Raises a
+/// `ValueError`.
 #[pyfunction]
 pub(crate) fn trace_packet(node: &str, packet: &str) -> PyResult<String> {
     let (asked, packet) = read(node, packet)?;

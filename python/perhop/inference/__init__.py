@@ -131,6 +131,12 @@ def infer(
         remarks.insert(0, f"{MADE} is made for {made[-1].rpartition(' ')[2]}")
     if interface is None and not network.leaves[1:]:
         remarks += _unattached(report)
+    if not offered.flows:
+        why = "; ".join(offered.remarks)
+        raise InvalidInputError(
+            f"no packet reaches a class on the way out by {network.leaving.name}: {why}",
+            "give the traffic: --traffic FILE with rates by class, flow records or a capture",
+        )
     return _inferred(network, offered, remarks, platform_words(report.get("platform")))
 
 

@@ -17,10 +17,12 @@ PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp"}
 _SHORTEST, _LONGEST = 40, 1500
 # An address of IPv6, of the prefix for documentation (RFC 3849), where any will do.
 _ANY_SIX = "2001:db8:ffff::1"
+# Addresses that configurations hardly mention, of the networks for documentation (RFC 5737).
+_SOURCE, _DESTINATION = "192.0.2.1", "198.51.100.1"
 # Number of alternatives tried for one class.
 _MOST = 64
 # Codepoints tried where the condition leaves the codepoint open.
-_CODEPOINTS = ("ef", "af41", "af31", "af21", "af11", "cs6", "cs5", "cs4", "cs3", "cs2", "cs1")
+_CODEPOINTS = ("ef", "af41", "af31", "af21", "af11", "cs6", "cs5", "cs4", "cs3", "cs2", "cs1", "cs7", "le")
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,15 @@ class Header:
 def candidates(matches: Sequence[MatchConfig], taken: Sequence[str]) -> Iterator[Header]:
     """Generate headers that may meet all conditions, without the addresses in `taken`.
 
-    Negated conditions are not analyzed: the plain candidates are followed by variants with other codepoints.
+    What other classes take is not analyzed, nor are negated conditions: the plain candidates are followed by
+    variants with other addresses and other codepoints.
     """
     plain = _alternatives({"all": list(matches)}, taken)
     yield from plain
+    for header in plain:
+        if header.source is None or header.destination is None:
+            ends = (header.source or _SOURCE, header.destination or _DESTINATION)
+            yield replace(header, source=ends[0], destination=ends[1])
     for header in plain:
         if header.dscp is None:
             yield from (replace(header, dscp=dscp) for dscp in _CODEPOINTS)

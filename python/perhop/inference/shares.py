@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from perhop.policy_rates import conditioner_limits, has_priority, limit_of, minimum_of, weight_of
-from perhop.quantity import bits_per_second
+from perhop.policy_rates import (
+    conditioner_limits,
+    has_priority,
+    limit_of,
+    minimum_of,
+    shaper_of,
+    weight_of,
+)
+from perhop.ports import Tin, tins_of
 from perhop.schema_types import ClassConfig, MatchConfig, PolicyConfig, QueueingConfig
 
 # The part of a rate taken for priority classes without a limit: Cisco's advice for low-latency queueing
@@ -30,6 +37,8 @@ class Leaf:
     priority: bool
     #: What it gets while all classes are busy, in bits per second.
     share: float
+    #: Of a tin of CAKE: what it surely gets, and soon, however busy the others are, in bits per second.
+    part: float | None = None
 
 
 def leaves(policy: PolicyConfig, rate: float) -> list[Leaf]:
@@ -57,15 +66,37 @@ def _leaves(
         if inner:
             yield from _leaves(inner, f"{path}/", here, share, policers, first=is_first)
         else:
-            yield Leaf(path, config["name"], here, config, is_first, share)
+            yield from _tins(Leaf(path, config["name"], here, config, is_first, share))
+
+
+def _tins(leaf: Leaf) -> Iterator[Leaf]:
+    """Generate the queues of a class: itself, or the tins of CAKE.
+
+    With a bandwidth each tin but the first comes before the others up to its part of it; without, the parts
+    are weights. What it has by weight, a tin gets soon in both cases, as all parts are more than the whole.
+    """
+    tins = tins_of(leaf.config)
+    if not tins:
+        yield leaf
+        return
+    first, *others = tins
+    rate = min(leaf.share, limit_of(leaf.config) or leaf.share)
+    whole = first.part + sum(tin.part for tin in others)
+    parts = [rate * tin.part / whole for tin in others]
+    yield _tin(leaf, first, rate - FILLED * sum(parts), None)
+    yield from (_tin(leaf, tin, FILLED * part, part) for tin, part in zip(others, parts, strict=True))
+
+
+def _tin(leaf: Leaf, tin: Tin, share: float, part: float | None) -> Leaf:
+    return replace(leaf, path=f"{leaf.path}/{tin.name}", name=tin.name, share=share, part=part)
 
 
 def capacity(queueing: QueueingConfig, rate: float) -> float:
     """Return how much of `rate` bits per second all classes together may use: shapers limit it."""
     used = 0.0
     for config in queueing["classes"]:
-        inner, shape = config.get("queueing"), config.get("shape")
-        most = min(rate, bits_per_second(shape["rate"])) if shape else rate
+        inner = config.get("queueing")
+        most = min(rate, shaper_of(config) or rate)
         used += capacity(inner, most) if inner else most
     return min(rate, used)
 

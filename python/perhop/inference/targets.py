@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any
 
@@ -166,7 +166,8 @@ def _variants(
     network: Network, target: Target, others: Sequence[Header], kinds: Mapping[str, Kind]
 ) -> Iterator[tuple[Header, Role, Kind]]:
     """Generate headers that may reach a class, each with the protocol of its role first."""
-    for header in candidates(target.matches, network.own):
+    ends = [*network.own, *network.ends(Header())]
+    for header in chain(candidates(target.matches, network.own), candidates(target.matches, ends)):
         role = role_of(target.name, header, priority=target.priority)
         kind = kinds.get(target.name, role.kind)
         usual = [_TCP, _UDP] if kind in ("transfers", "greedy") else [_UDP, _TCP]

@@ -105,6 +105,8 @@ def _load(network: Network, hits: Sequence[Hit], hit: Hit) -> tuple[float, str]:
             (FILLED * limit, f"{_percent(FILLED)} of limit") if limit else (leaf.share, "a third of the line")
         )
     sharing = sum(one.leaf(network) is leaf for one in hits)
+    if leaf is not None and leaf.part:
+        return FILLED * leaf.part / sharing, f"{_percent(FILLED)} of its part"
     guaranteed = guarantee_of(leaf.config) if leaf else None
     if hit.role.kind == "datagrams" and leaf and guaranteed and guaranteed < leaf.share:
         # Signalling and routing need little, however much is left over for them.

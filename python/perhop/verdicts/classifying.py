@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from perhop.codepoints import dscp_number, precedence_number
-from perhop.ports import Port, ports, resolved
+from perhop.ports import Port, ports, resolved, tins_of
 from perhop.schema_types import QueueingConfig, ScenarioConfig
 
 # Where a class matches anything else, the codepoint does not tell.
@@ -115,7 +115,8 @@ def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
         if takes:
             name = f"{prefix}{config['name']}"
             inner = config.get("queueing")
-            return _queue(inner, codepoint, f"{name}/") if inner else name
+            tins = [f"{name}/{tin.name}" for tin in tins_of(config) if codepoint in tin.codepoints]
+            return _queue(inner, codepoint, f"{name}/") if inner else next(iter(tins), name)
     return None
 
 

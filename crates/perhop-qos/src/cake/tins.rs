@@ -48,6 +48,15 @@ impl CakeTins {
         }
     }
 
+    /// The part of the bandwidth up to which each is served before those that are named earlier; the first
+    /// has what the others leave.
+    pub fn parts(self) -> Vec<f64> {
+        match self.halves() {
+            Some(shares) => shares.iter().map(|share| 0.5f64.powi(share.shift.cast_signed())).collect(),
+            None => (0..8).map(|place| 0.875f64.powi(place)).collect(),
+        }
+    }
+
     /// The tins with halves, quarters and so on; `None` where each has seven eighths of the one below.
     fn halves(self) -> Option<&'static [TinShare]> {
         match self {
