@@ -331,6 +331,12 @@ def test_each_tin_of_cake_has_traffic_and_calls_are_well(
     assert dropped == [0] * len(dropped)
 
 
+def test_nothing_enters_by_the_loopback_device(tmp_path: Path) -> None:
+    shown = "qdisc noqueue 0: dev lo root refcnt 2\nqdisc fq_codel 0: dev eth0 root refcnt 2\n"
+    made = infer(shown, {"text": shown}, tmp_path)
+    assert (made.entering, made.leaving) == (None, "eth0")
+
+
 def test_a_prefix_of_the_usual_hosts_is_no_obstacle(tmp_path: Path) -> None:
     """By a filter for 10.0.0.0/8, where senders and receivers have their usual addresses."""
     file = tmp_path / "uplink.tc"

@@ -20,6 +20,7 @@ from perhop.schema_types import RouterConfiguration
 
 # Interfaces without a wire that packets could take, and the way to the router itself.
 _VIRTUAL = ("Loopback", "Null", "BVI", "control-plane")
+_LINUX_LOOPBACK = "lo"
 # Interfaces that can be added to a router, each with its rate.
 _ADDABLE = (
     ("TenGigabitEthernet99/0", "10Gb/s"),
@@ -51,7 +52,7 @@ def select_network(
         InvalidInputError: there is no such interface, or none that is up.
 
     """
-    ports = [port for port in router["ports"] if not port["name"].startswith(_VIRTUAL)]
+    ports = [port for port in router["ports"] if not _is_virtual(port["name"])]
     up = [port for port in ports if not port["shutdown"]]
     if not up:
         raise InvalidInputError(
@@ -78,6 +79,10 @@ def select_network(
     return _completed(replace(network, entering=usual, remarks=remarks), up)
 
 
+def _is_virtual(name: str) -> bool:
+    return name.startswith(_VIRTUAL) or name == _LINUX_LOOPBACK
+
+
 def other_entrances(network: Network, router: Router) -> Iterator[Network]:
     """Return the network with each other entrance that could bring packets to classes that lack them.
 
@@ -85,9 +90,7 @@ def other_entrances(network: Network, router: Router) -> Iterator[Network]:
     interface that packets entered by.
     """
     for port in router["ports"]:
-        is_other = (
-            not port["shutdown"] and not port["name"].startswith(_VIRTUAL) and not _same_as(network, port)
-        )
+        is_other = not port["shutdown"] and not _is_virtual(port["name"]) and not _same_as(network, port)
         if is_other:
             policy = " and its input policy" if has_input_policy(port) else ""
             remark = f"packets enter by {port['name']}{policy}, which a class depends on"
@@ -143,7 +146,7 @@ def named(interface: str, ports: Sequence[RouterPort]) -> RouterPort:
         and _parts(_normal(port["name"]))[1] == number
     ]
     if len(found) == 1:
-        if found[0]["name"].startswith(_VIRTUAL):
+        if _is_virtual(found[0]["name"]):
             raise InvalidInputError(
                 f"no packets leave the router by `{found[0]['name']}`",
                 "choose an interface with a line behind it",
@@ -153,7 +156,7 @@ def named(interface: str, ports: Sequence[RouterPort]) -> RouterPort:
                 f"interface `{found[0]['name']}` is shut down", "remove `shutdown` from the configuration"
             )
         return found[0]
-    leading = [port for port in found or ports if not port["name"].startswith(_VIRTUAL)]
+    leading = [port for port in found or ports if not _is_virtual(port["name"])]
     names = [port["name"] for port in leading if not port["shutdown"]]
     if found:
         raise InvalidInputError(f"`{interface}` may be several interfaces", f"which of {', '.join(names)}?")
