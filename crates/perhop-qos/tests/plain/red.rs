@@ -123,6 +123,8 @@ pub(crate) enum Fate {
 /// Differences that are taken for none: the averages of the crate have 31 binary digits, the numbers here 53.
 const AVERAGES: f64 = 1e-6;
 const PROBABILITIES: f64 = 1e-5;
+/// Probabilities below this may be 0 in the crate, whose parts are integers: then no number is drawn.
+const LEAST_PART: f64 = 1e-8;
 
 impl PlainRed<'_> {
     /// Draws from a stream like that of the buffer manager that it is compared with.
@@ -169,6 +171,9 @@ impl PlainRed<'_> {
             (self.kept[index], self.number[index], self.dropped[index]) = (0.0, None, 1.0);
             return Some(Fate::Forced);
         };
+        if probability < LEAST_PART {
+            return None;
+        }
         let drops = self.draws(index, probability)?;
         self.kept[index] = if drops { 0.0 } else { self.kept[index] + 1.0 };
         if drops {
