@@ -49,6 +49,35 @@ def test_queues_have_their_configured_rate_beside_the_obtained_one(perhop: Comma
     assert gold["guaranteed_bps"] == pytest.approx(gold["obtained_bps"]["mean"], rel=0.01)
 
 
+def test_what_queues_marked_has_a_table(perhop: Command, scenario: Path) -> None:
+    file = ROOT / "python" / "perhop" / "templates" / "l4s.perhop.yaml"
+    options = ("--duration", "4s", "--set", "measure.warmup=1s")
+    ended = perhop("run", file, *options, "-o", "out")
+    lines = ended.out.split("marked by ECN\n", 1)[1].splitlines()
+    assert [word for line in lines[:2] for word in line.split()] == [
+        "marked",
+        "port",
+        "queue",
+        "sent",
+        "marked",
+        "%",
+    ]
+    assert lines[3].split()[:2] == ["edge->home", "all"]
+    sent, marked, percent = (float(cell.replace(",", "")) for cell in lines[3].split()[2:])
+    assert 0 < marked < sent
+    assert percent == pytest.approx(100 * marked / sent, rel=1e-3)
+    (row,) = (
+        one for one in perhop("run", file, *options, "--json").json()["ports"] if one["port"] == "edge->home"
+    )
+    assert (row["sent_packets"]["mean"], row["marked_packets"]["mean"]) == (sent, marked)
+    # Nobody asks for a table of what did not happen.
+    assert "marked by" not in perhop("run", scenario).out
+    assert perhop("report", "out", "-o", "report.html").code == 0
+    report = (scenario.parent / "report.html").read_text()
+    assert "Ports that dropped or marked packets, by cause" in report
+    assert "marked packets (ECN)" in report
+
+
 def test_replications_bring_confidence_intervals(perhop: Command, scenario: Path) -> None:
     ended = perhop("run", scenario, "--replications", "3")
     assert "3 replications" in ended.out

@@ -324,7 +324,11 @@ def test_each_tin_of_cake_has_traffic_and_calls_are_well(
     assert ended.code == 0, ended.err
     ports = [row for row in ended.json()["ports"] if row["port"] == "router->far-side"]
     reached = {row["queue"]: row["arrived_packets"]["mean"] for row in ports}
-    assert list(reached) == [f"cake/{name}" for name, _, _ in _core.cake_tins(tins)]
+    names = [f"cake/{name}" for name, _, _ in _core.cake_tins(tins)]
+    assert list(reached) == names
+    rates = [row for row in ended.json()["rates"] if row["port"] == "router->far-side"]
+    assert [row["queue"] for row in rates] == names
+    assert {row["limit_bps"] for row in rates} == {None if bandwidth == "unlimited" else 18e6}
     assert all(reached.values()), reached
     voice = [one for one in ended.json()["classes"] if one["class"] in ("voice", "tin-6")]
     dropped = [sum(one[cause]["mean"] for cause in one if cause.startswith("dropped_")) for one in voice]

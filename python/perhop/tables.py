@@ -59,8 +59,10 @@ def class_table(summary: Mapping[str, Any]) -> Table:
 
 
 def port_table(summary: Mapping[str, Any]) -> Table:
-    """Return the counters of each port that dropped packets, by queue and drop precedence."""
-    busy = [row for row in summary["ports"] if row["dropped_packets"]["mean"]]
+    """Return the counters of each port that dropped or marked packets, by queue and drop precedence."""
+    busy = [
+        row for row in summary["ports"] if row["dropped_packets"]["mean"] or row["marked_packets"]["mean"]
+    ]
     causes = [
         name
         for name in (busy[0] if busy else {})
@@ -71,9 +73,11 @@ def port_table(summary: Mapping[str, Any]) -> Table:
         ("sent packets", "sent_packets"),
         ("dropped %", "dropped_percent"),
     ]
+    if any(row["marked_packets"]["mean"] for row in busy):
+        columns.append(("marked packets (ECN)", "marked_packets"))
     columns += [(name.removeprefix(_CAUSE).replace("_", " "), name) for name in causes]
     return summary_table(
-        busy, ["port", "queue", "precedence"], columns, "Ports that dropped packets, by cause"
+        busy, ["port", "queue", "precedence"], columns, "Ports that dropped or marked packets, by cause"
     )
 
 

@@ -69,6 +69,7 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
         print(f"more with --wide: {', '.join(more)}")
     if not queues:
         _show_queues(summary.get("rates", []))
+    _show_marks(summary["ports"])
     if summary["tcp"] and not queues:
         _show_tcp(summary["tcp"])
     for one in APPLICATIONS:
@@ -189,6 +190,26 @@ def _show_queues(rows: Sequence[Mapping[str, Any]]) -> None:
     keys.append(Column("queue", [row["queue"] for row in rows], numeric=False))
     title = "queues" if several else f"queues of {rows[0]['port']}"
     show(title, keys, list(_beside(rows, [row["obtained_bps"] for row in rows])))
+
+
+def _show_marks(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print how many packets each queue marked where it would have dropped them, or as L4S (ECN)."""
+    marking = [row for row in rows if _mean(row["marked_packets"])]
+    if not 0 < len(marking) <= _MOST_QUEUES:
+        return
+    keys = [Column(key, [row[key] for row in marking], numeric=False) for key in ("port", "queue")]
+    if any(row["precedence"] for row in marking):
+        keys.append(Column("drop\nprecedence", [str(row["precedence"]) for row in marking]))
+    parts = [100 * _mean(row["marked_packets"]) / _mean(row["sent_packets"]) for row in marking]
+    show(
+        "marked by ECN",
+        keys,
+        [
+            _column("sent", "sent_packets", marking),
+            _column("marked", "marked_packets", marking),
+            Column("marked\n%", [number(part) for part in parts]),
+        ],
+    )
 
 
 def _show_tcp(groups: list[dict[str, Any]]) -> None:
