@@ -164,8 +164,8 @@ def listened(state_of: int, node: str, device: str, frames: int) -> list[tuple[b
         time.sleep(0.05)
     command = [sys.executable, "-c", LISTEN, device, str(frames)]
     while True:
-        # Namespaces and devices come later.
-        with suppress(FileNotFoundError), namespaces.inside(there[0].namespaces[node]):
+        # Namespaces and devices come later; before it is mounted, the file of a namespace is none (EINVAL).
+        with suppress(OSError), namespaces.inside(there[0].namespaces[node]):
             ended = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, check=False)
             if ended.returncode == 0:
                 break

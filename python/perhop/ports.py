@@ -89,8 +89,7 @@ def _leaves(port: str, queueing: QueueingConfig, prefix: str) -> Iterator[Queue]
         if inner := config.get("queueing"):
             yield from _leaves(port, inner, f"{name}/")
         else:
-            names = [f"{name}/{tin.name}" for tin in tins_of(config)]
-            yield from (Queue(port, one, config) for one in names or [name])
+            yield from (Queue(port, one, config) for one in queue_names(config, name))
 
 
 @dataclass(frozen=True)
@@ -112,6 +111,11 @@ def tins_of(config: ClassConfig) -> list[Tin]:
     tins = [] if cake is None else _core.cake_tins(cake.get("tins") or "diffserv3")
     found = [Tin(name, part, frozenset(codepoints)) for name, part, codepoints in tins]
     return found if len(found) > 1 else []
+
+
+def queue_names(config: ClassConfig, name: str) -> list[str]:
+    """Return the names in results of the queues of a class called `name`: its own, or those of its tins."""
+    return [f"{name}/{tin.name}" for tin in tins_of(config)] or [name]
 
 
 def ports(scenario: ScenarioConfig | Mapping[str, Any]) -> list[Port]:

@@ -9,7 +9,7 @@ from typing import Any
 from perhop.configuration import checked_as
 from perhop.core_types import RecognizedPlatform, ResolvedClass, ResolvedGuarantee, RouterReport
 from perhop.policy_rates import conditioner_limits, guarantee_of, has_priority, limit_of, weight_of
-from perhop.ports import ports, resolved, tins_of
+from perhop.ports import ports, queue_names, resolved
 from perhop.quantity import bits_per_second
 from perhop.schema_types import ClassConfig, QueueingConfig, ScenarioConfig
 
@@ -125,12 +125,10 @@ def _written(
         else:
             most = limit_of(config)
             sure = None if is_first or (least and most and most <= least) else least
-            names = [f"{path}/{tin.name}" for tin in tins_of(config)]
+            names = queue_names(config, path)
             # Tins share what their class has: none is sure of a rate, each may have all of it.
-            tin = Configured(None, most, priority=is_first)
-            yield from ((name, tin) for name in names)
-            if not names:
-                yield path, Configured(sure, most, priority=is_first)
+            said = Configured(sure if names == [path] else None, most, priority=is_first)
+            yield from ((name, said) for name in names)
 
 
 def _limited(one: Configured, limit: float | None) -> Configured:
