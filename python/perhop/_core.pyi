@@ -18,6 +18,7 @@ __all__ = [
     "Warnings",
     "__version__",
     "bounds",
+    "cake_tins",
     "check",
     "check_router",
     "codecs",
