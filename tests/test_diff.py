@@ -115,3 +115,19 @@ def test_what_cannot_be_compared_is_said(perhop: Command, old: Path) -> None:
     missing = perhop("diff", old, "gone.cfg")
     assert missing.code == 2
     assert "there is no such file" in missing.err
+
+
+def test_devices_of_linux_are_compared(perhop: Command, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.tc", tmp_path / "new.tc"
+    old.write_text(
+        "tc qdisc add dev eth0 root cake bandwidth 18mbit diffserv4\n"
+        "tc qdisc add dev eth1 root handle 1: htb default 20\n"
+        "tc class add dev eth1 parent 1: classid 1:20 htb rate 20mbit\n"
+    )
+    assert "nothing differs" in perhop("diff", old, old).out
+    new.write_text(old.read_text().replace("diffserv4", "diffserv3").replace("rate 20mbit", "rate 25mbit"))
+    ended = perhop("diff", old, new, "--strict")
+    assert ended.code == 4
+    # CS2 is video's with four tins, and nobody's with three.
+    assert "cake/video -> cake/best-effort: udp 192.0.2.1:50000 > 198.51.100.1:9 dscp cs2" in ended.out
+    assert "queue 1:20, share: rate 20 Mb/s -> rate 25 Mb/s" in ended.out

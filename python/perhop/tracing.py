@@ -197,13 +197,15 @@ def _port(ports: list[RouterPort], name: str) -> RouterPort:
     raise InvalidInputError(f"there is no interface `{name}`", f"interfaces: {names}")
 
 
+def has_output(port: RouterPort) -> bool:
+    """Whether an interface has an output policy, or a device of Linux disciplines or policers."""
+    if "policies" in port:
+        return _name(port, "output") is not None
+    return bool(port["output"].get("queueing") or port["output"].get("conditioners"))
+
+
 def _only(ports: list[RouterPort]) -> RouterPort | None:
-    # Devices of Linux have queues without a policy's name.
-    with_policy = [
-        port
-        for port in ports
-        if _name(port, "output") or ("policies" not in port and port["output"].get("queueing"))
-    ]
+    with_policy = [port for port in ports if has_output(port)]
     if len(with_policy) > 1:
         names = ", ".join(port["name"] for port in with_policy)
         raise InvalidInputError("several interfaces have an output policy", f"choose by --out one of {names}")

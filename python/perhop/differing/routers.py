@@ -15,7 +15,7 @@ from perhop.differing.result import Changed, Difference, Moved
 from perhop.differing.sides import Side
 from perhop.errors import InvalidInputError
 from perhop.scenario import Scenario
-from perhop.tracing import Node, node
+from perhop.tracing import Node, has_output, node
 
 
 def difference(
@@ -67,9 +67,7 @@ def _with_policy(
 ) -> tuple[list[str], list[str]]:
     """Return the interfaces of a configuration, and those with an output policy."""
     ports = checked(router_text(file) or "", platform, assume)["router"]["ports"]
-    return [port["name"] for port in ports], [
-        port["name"] for port in ports if port.get("policies", {}).get("output")
-    ]
+    return [port["name"] for port in ports], [port["name"] for port in ports if has_output(port)]
 
 
 def _parts(node: Node) -> dict[str, Mapping[str, str]]:
