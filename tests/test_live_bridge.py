@@ -96,6 +96,27 @@ def test_a_routers_configuration_says_rate_and_ring_itself() -> None:
     assert "Serial0/0" in str(unknown.value.help)
 
 
+@pytest.mark.parametrize(
+    ("text", "queues"),
+    [
+        ("tc qdisc add dev wan root cake bandwidth 18mbit\n", ("cake", "pfifo")),
+        ("interface Serial0/0\n bandwidth 2000\n tx-ring-limit 2\n", ("fair-queue", "fifo")),
+    ],
+    ids=["tc", "ios"],
+)
+def test_a_configuration_of_one_interface_tells_the_way_out_only(
+    tmp_path: Path, text: str, queues: tuple[str, str]
+) -> None:
+    file = tmp_path / "one-interface"
+    file.write_text(text)
+    way_out = Side("eth2", "wan" if "tc qdisc" in text else "Serial0/0")
+    found = configuration(file, Side("eth1"), way_out, name=None, rate=None, both=False)
+    forth, back = (found[way]["queueing"]["classes"][0]["name"] for way in ("forth", "back"))
+    assert (forth, back) == queues
+    with pytest.raises(InvalidInputError, match="no interface `lan`"):
+        configuration(file, Side("eth1", "lan"), way_out, name=None, rate=None, both=False)
+
+
 @contextmanager
 def bridged(*options: str | Path) -> Iterator[tuple[Laboratory, subprocess.Popen[bytes]]]:
     """Two boxes that find each other by ARP, and a bridge between them at work."""

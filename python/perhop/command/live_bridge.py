@@ -60,7 +60,7 @@ def bridge(
     Parameters
     ----------
     policy
-        A router configuration (Cisco IOS), or a file with policies.
+        A configuration (Cisco IOS, or Linux' tc), or a file with policies.
     in_
         The interface by which packets enter, as DEVICE, or as DEVICE=INTERFACE for a router configuration
         with several interfaces.

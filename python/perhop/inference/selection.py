@@ -205,23 +205,27 @@ def _widest(ports: Sequence[RouterPort]) -> Interface | None:
 
 def _addable(network: Network, needed: float) -> Interface:
     fast = [Interface(*one) for one in _ADDABLE if bits_per_second(one[1]) >= needed]
-    added = fast[0] if fast else Interface(*_ADDABLE[-1])
-    return replace(added, name=_ADDED_DEVICE) if network.platform == LINUX else added
+    one = fast[0] if fast else Interface(*_ADDABLE[-1])
+    return replace(one, name=_ADDED_DEVICE) if network.platform == LINUX else one
 
 
-def _command(network: Network, name: str) -> str:
+def _command(platform: str | None, name: str) -> str:
     """Return the command that makes an added interface."""
-    if network.platform == LINUX:
-        return f"tc qdisc add dev {name} root pfifo limit 1000"
-    return f"interface {name}"
+    return f"tc qdisc add dev {name} root pfifo limit 1000" if platform == LINUX else f"interface {name}"
+
+
+def added(platform: str | None) -> tuple[str, str]:
+    """Return an interface without a policy that can be added to a router: its name, the command for it."""
+    name = _ADDED_DEVICE if platform == LINUX else _ADDABLE[0][0]
+    return name, _command(platform, name)
 
 
 def _completed(network: Network, ports: Sequence[RouterPort]) -> Network:
     """Return the network with the interfaces that the router lacks, and those that its classes mention."""
-    added = [one for one in (network.entering, network.leaving) if one.port is None]
+    missing = [one for one in (network.entering, network.leaving) if one.port is None]
     configuration = network.configuration
-    if added:
-        commands = [*configuration.get("add", []), *(_command(network, one.name) for one in added)]
+    if missing:
+        commands = [*configuration.get("add", []), *(_command(network.platform, one.name) for one in missing)]
         configuration = {**configuration, "add": commands}
     policies = [network.entering.side("input"), network.leaving.side("output")]
     mentioned = set(_values(policies, ("input",))) - {network.entering.name, network.leaving.name}
@@ -231,8 +235,8 @@ def _completed(network: Network, ports: Sequence[RouterPort]) -> Network:
 
 def _without_added(network: Network) -> RouterConfiguration:
     configuration = network.configuration
-    added = {_command(network, name) for name in (_ADDED_DEVICE, *(name for name, _ in _ADDABLE))}
-    commands = [one for one in configuration.get("add", []) if one not in added]
+    ours = {_command(network.platform, name) for name in (_ADDED_DEVICE, *(name for name, _ in _ADDABLE))}
+    commands = [one for one in configuration.get("add", []) if one not in ours]
     rest: RouterConfiguration = {**configuration, "add": commands}
     if not commands:
         del rest["add"]

@@ -19,6 +19,7 @@ from perhop import _core
 from perhop.configuration import read
 from perhop.document import Document
 from perhop.errors import InvalidInputError
+from perhop.inference.selection import added
 from perhop.live import kernel, namespaces
 from perhop.live.planning import plan
 
@@ -149,15 +150,22 @@ def restore_in(network: list[int] | None, before: Mapping[str, Mapping[str, bool
 
 
 def _of_router(file: Path, text: str, inner: Side, outer: Side) -> Document:
-    found = json.loads(_core.check_router(text))["router"]
-    ports = {port["name"]: port for port in found["ports"] if not port["shutdown"]}
+    report = json.loads(_core.check_router(text))
+    ports = {port["name"]: port for port in report["router"]["ports"] if not port["shutdown"]}
     way_out = _chosen(outer, ports, [name for name, port in ports.items() if _has_policy(port)])
-    way_in = _chosen(inner, ports, [name for name in ports if name != way_out])
+    others = [name for name in ports if name != way_out]
+    configuration: dict[str, Any] = {"file": str(file.absolute())}
+    if inner.interface is None and not others:
+        # Of one interface, as most of tc, it says nothing about where packets enter.
+        platform = report.get("platform")
+        entrance, command = added(platform["profile"] if platform else None)
+        configuration["add"] = [command]
+    else:
+        entrance = _chosen(inner, ports, others)
+    ends = ((ports[name]["wire"]["rate"] if name in ports else None, name) for name in (entrance, way_out))
     return Document(
         _scenario(
-            {"configuration": {"file": str(file.absolute())}},
-            (ports[way_in]["wire"]["rate"] or _ANY_RATE, {"name": way_in}),
-            (ports[way_out]["wire"]["rate"] or _ANY_RATE, {"name": way_out}),
+            {"configuration": configuration}, *((rate or _ANY_RATE, {"name": name}) for rate, name in ends)
         )
     )
 
