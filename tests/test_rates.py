@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import perhop as library
-from conftest import ROOT
+from conftest import ROOT, Command
 from perhop import Scenario
 from perhop.rates import Configured, of_classes
 
@@ -81,3 +81,45 @@ def test_a_folder_of_results_holds_the_rates(tmp_path: Path) -> None:
     results = library.run(ROOT / "examples" / "drr.perhop.yaml", duration="2s")
     results.save(tmp_path / "out")
     assert library.Results.load(tmp_path / "out").summary["rates"] == results.summary["rates"]
+
+
+def test_strict_priority_goes_by_level(perhop: Command, tmp_path: Path) -> None:
+    """The class that takes what others leave is written last, and need not be the last to be served."""
+    file = tmp_path / "bands.tc"
+    file.write_text("tc qdisc add dev eth0 root handle 1: prio\n")
+    rows = perhop("run", file, "--duration", "20ms", "--json").json()["rates"]
+    assert {row["queue"]: row["priority"] for row in rows} == {"1:1": True, "1:2": True, "1:3": False}
+    scenario = {
+        "perhop": 1,
+        "name": "levels",
+        "duration": "1s",
+        "hosts": {"a": {}, "b": {}},
+        "links": [
+            {"between": ["a", "b"], "rate": "10Mb/s", "interfaces": {"a": {"output": "bands"}}},
+        ],
+        "policies": {
+            "bands": {
+                "queueing": {
+                    "scheduler": "priority",
+                    "classes": [
+                        {"name": "low", "match": {"dscp": "cs1"}, "share": {"level": 1}},
+                        {
+                            "name": "high",
+                            "share": {"level": 0, "cap": {"rate": "1Mb/s", "burst": "10kB"}},
+                        },
+                    ],
+                }
+            }
+        },
+        "traffic": [
+            {
+                "name": "t",
+                "from": "a",
+                "to": "b",
+                "source": {"cbr": {"rate": "1Mb/s", "packet": {"ip": "500B"}}},
+            }
+        ],
+    }
+    low, high = library.run(Scenario(scenario)).summary["rates"]
+    assert (low["queue"], low["priority"], low["guaranteed_bps"]) == ("low", False, 9e6)
+    assert (high["queue"], high["priority"], high["limit_bps"]) == ("high", True, 1e6)

@@ -83,6 +83,11 @@ def conditioner_limits(policy: PolicyConfig | None) -> dict[str, float]:
     return limits
 
 
+def by_level(queueing: QueueingConfig) -> list[ClassConfig]:
+    """Return the classes of strict priority, the first to be served first: by levels, else as written."""
+    return sorted(queueing["classes"], key=lambda one: (one.get("share") or {}).get("level") or 0)
+
+
 def has_priority(queueing: QueueingConfig, config: ClassConfig) -> bool:
-    """Whether a class has strict priority; the last class of that scheduler holds those without."""
-    return queueing.get("scheduler") == "priority" and config is not queueing["classes"][-1]
+    """Whether a class has strict priority; the last one to be served holds those without."""
+    return queueing.get("scheduler") == "priority" and config is not by_level(queueing)[-1]

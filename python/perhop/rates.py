@@ -8,7 +8,7 @@ from typing import Any
 
 from perhop.configuration import checked_as
 from perhop.core_types import RecognizedPlatform, ResolvedClass, ResolvedGuarantee, RouterReport
-from perhop.policy_rates import conditioner_limits, guarantee_of, has_priority, limit_of, weight_of
+from perhop.policy_rates import by_level, conditioner_limits, guarantee_of, has_priority, limit_of, weight_of
 from perhop.ports import ports, queue_names, resolved
 from perhop.quantity import bits_per_second
 from perhop.schema_types import ClassConfig, QueueingConfig, ScenarioConfig
@@ -150,10 +150,12 @@ def _guarantees(queueing: QueueingConfig, rate: float | None) -> list[float | No
     if queueing.get("scheduler") == "hfsc" and rate is not None:
         return [*_by_service_curves(classes, rate)]
     if queueing.get("scheduler") == "priority":
-        limits = [limit_of(one) for one in classes[:-1]]
-        known = rate is not None and None not in limits
-        rest = max((rate or 0.0) - sum(limit or 0.0 for limit in limits), 0.0)
-        return [*limits, rest if known else None]
+        *ahead, last = by_level(queueing)
+        limits = {one["name"]: limit_of(one) for one in ahead}
+        known = rate is not None and None not in limits.values()
+        rest = max((rate or 0.0) - sum(limit or 0.0 for limit in limits.values()), 0.0)
+        sure = {**limits, last["name"]: rest if known else None}
+        return [sure[one["name"]] for one in classes]
     return [guarantee_of(one) or (rate if len(classes) == 1 else None) for one in classes]
 
 

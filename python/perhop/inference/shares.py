@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from perhop.policy_rates import (
+    by_level,
     conditioner_limits,
     has_priority,
     limit_of,
@@ -108,7 +109,7 @@ def _shares(
 
     With `first`, all classes have priority: they share a queue that does.
     """
-    classes = queueing["classes"]
+    classes = by_level(queueing) if queueing.get("scheduler") == "priority" else queueing["classes"]
     ahead = [one for one in classes if first or has_priority(queueing, one)]
     unlimited = sum(_limit(one, policers) is None for one in ahead)
     shares: list[float] = []
@@ -116,7 +117,9 @@ def _shares(
         limit = _limit(config, policers)
         wanted = _UNLIMITED_PRIORITY * rate / unlimited if limit is None else FILLED * limit
         shares.append(min(wanted, rate - sum(shares)))
-    return shares + _filled(classes[len(ahead) :], rate - sum(shares))
+    shares += _filled(classes[len(ahead) :], rate - sum(shares))
+    share_of = {config["name"]: share for config, share in zip(classes, shares, strict=True)}
+    return [share_of[config["name"]] for config in queueing["classes"]]
 
 
 def _limit(config: ClassConfig, policers: Mapping[str, float]) -> float | None:
