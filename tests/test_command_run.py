@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from conftest import HANGS_AFTER_S, ROOT, Command, Ended, command_line, leftovers
+from perhop.command import class_table
 
 
 def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
@@ -76,6 +77,15 @@ def test_what_queues_marked_has_a_table(perhop: Command, scenario: Path) -> None
     report = (scenario.parent / "report.html").read_text()
     assert "Ports that dropped or marked packets, by cause" in report
     assert "marked packets (ECN)" in report
+
+
+def test_a_queue_that_marked_and_sent_nothing_has_no_part(capsys: pytest.CaptureFixture[str]) -> None:
+    def count(mean: float) -> dict[str, object]:
+        return {"mean": mean, "ci95": None, "unit": "packets"}
+
+    row = {"port": "a->b", "queue": "all", "precedence": 0}
+    class_table._show_marks([{**row, "sent_packets": count(0), "marked_packets": count(3)}])
+    assert capsys.readouterr().out.splitlines()[-2].split() == ["a->b", "all", "0", "3", "-"]
 
 
 def test_replications_bring_confidence_intervals(perhop: Command, scenario: Path) -> None:

@@ -316,7 +316,7 @@ def test_traffic_reaches_a_class_of_any_codepoint(tmp_path: Path, codepoint: str
 
 @pytest.mark.parametrize("tins", ["diffserv3", "diffserv4", "diffserv8", "precedence"])
 @pytest.mark.parametrize(("bandwidth", "duration"), [("bandwidth 18mbit", "2s"), ("unlimited", "50ms")])
-def test_each_tin_of_cake_has_traffic_and_calls_are_well(
+def test_each_tin_of_cake_has_traffic_and_calls_lose_nothing(
     perhop: Command, tmp_path: Path, tins: str, bandwidth: str, duration: str
 ) -> None:
     (tmp_path / "uplink.tc").write_text(f"tc qdisc add dev eth0 root cake {bandwidth} {tins}\n")

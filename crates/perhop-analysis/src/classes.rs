@@ -1,7 +1,6 @@
 //! [`classes_of`]: which packets reach which class of a scheduler.
 
 use perhop_qos::buffer::BufferConfig;
-use perhop_qos::packet::Dscp;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 
 use crate::decision_diagram::{Set, TooComplex};
@@ -76,8 +75,8 @@ fn queues(space: &mut PacketSpace, config: &ClassConfig, class: Class) -> Result
         return Ok(vec![class]);
     }
     let tins = names.into_iter().enumerate().map(|(tin, name)| {
-        let sorted_there = (0..64).filter_map(Dscp::new).filter(|dscp| cake.tins.of(*dscp) == tin);
-        let codepoints = space.is_one_of(Field::Dscp, sorted_there.map(|dscp| dscp.value().into()))?;
+        let values = cake.tins.codepoints(tin).map(|dscp| dscp.value().into());
+        let codepoints = space.is_one_of(Field::Dscp, values)?;
         let matches = space.and(class.matches, codepoints)?;
         Ok(Class { name, matches, takes: space.and(class.takes, codepoints)? })
     });

@@ -155,10 +155,7 @@ pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Wa
 pub(crate) fn cake_tins(tins: &str) -> PyResult<Vec<(&'static str, f64, Vec<u8>)>> {
     let tins: CakeTins =
         serde_json::from_value(tins.into()).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let codepoints = |tin| {
-        let all = (0..64).filter_map(Dscp::new);
-        all.filter(|dscp| tins.of(*dscp) == tin).map(Dscp::value).collect()
-    };
+    let codepoints = |tin| tins.codepoints(tin).map(Dscp::value).collect();
     let parts = tins.names().into_iter().zip(tins.parts()).enumerate();
     Ok(parts.map(|(tin, (name, part))| (name, part, codepoints(tin))).collect())
 }

@@ -200,14 +200,19 @@ def _show_marks(rows: Sequence[Mapping[str, Any]]) -> None:
     keys = [Column(key, [row[key] for row in marking], numeric=False) for key in ("port", "queue")]
     if any(row["precedence"] for row in marking):
         keys.append(Column("drop\nprecedence", [str(row["precedence"]) for row in marking]))
-    parts = [100 * _mean(row["marked_packets"]) / _mean(row["sent_packets"]) for row in marking]
+    # What a queue marked may still wait in it.
+    sent = [_mean(row["sent_packets"]) for row in marking]
+    parts = [
+        number(100 * _mean(row["marked_packets"]) / count) if count else NOTHING
+        for row, count in zip(marking, sent, strict=True)
+    ]
     show(
         "marked by ECN",
         keys,
         [
             _column("sent", "sent_packets", marking),
             _column("marked", "marked_packets", marking),
-            Column("marked\n%", [number(part) for part in parts]),
+            Column("marked\n%", parts),
         ],
     )
 

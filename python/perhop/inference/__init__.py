@@ -123,6 +123,12 @@ def infer(
         offered.remarks.extend(dict.fromkeys(str(miss) for miss in misses))
         never = "no header reaches it: its conditions exclude each other"
         offered.remarks.extend(f"class `{name}`: {never}" for name in unmatched(network))
+        if not offered.flows:
+            why = "; ".join(offered.remarks)
+            raise InvalidInputError(
+                f"no packet reaches a class on the way out by {network.leaving.name}: {why}",
+                "give the traffic: --traffic FILE with rates by class, flow records or a capture",
+            )
     else:
         offered = read_traffic(network, traffic)
         network = replace(network, carried=offered.carried)
@@ -131,12 +137,6 @@ def infer(
         remarks.insert(0, f"{MADE} is made for {made[-1].rpartition(' ')[2]}")
     if interface is None and not network.leaves[1:]:
         remarks += _unattached(report)
-    if not offered.flows:
-        why = "; ".join(offered.remarks)
-        raise InvalidInputError(
-            f"no packet reaches a class on the way out by {network.leaving.name}: {why}",
-            "give the traffic: --traffic FILE with rates by class, flow records or a capture",
-        )
     return _inferred(network, offered, remarks, platform_words(report.get("platform")))
 
 

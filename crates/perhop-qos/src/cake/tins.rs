@@ -82,6 +82,11 @@ impl CakeTins {
         std::iter::successors(Some((bytes_per_second, 256)), next).take(8).collect()
     }
 
+    /// The codepoints of packets of the tin with this number.
+    pub fn codepoints(self, tin: usize) -> impl Iterator<Item = Dscp> {
+        (0..64).filter_map(Dscp::new).filter(move |dscp| self.of(*dscp) == tin)
+    }
+
     /// The number of the tin of packets with codepoint `dscp`.
     pub fn of(self, dscp: Dscp) -> usize {
         let value = dscp.value();
