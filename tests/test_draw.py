@@ -203,7 +203,12 @@ def test_what_is_no_picture_of_a_router_is_said(perhop: Command, tmp_path: Path)
         assert expected in ended.err
 
 
-@pytest.mark.parametrize("file", sorted(ROOT.glob("vectors/ios/**/*.cfg")), ids=lambda file: file.stem)
+LINUX = [ROOT / "examples" / "uplink.tc", *sorted(ROOT.glob("vectors/tc/*"))]
+
+
+@pytest.mark.parametrize(
+    "file", [*LINUX, *sorted(ROOT.glob("vectors/ios/**/*.cfg"))], ids=lambda file: file.name
+)
 def test_every_configuration_is_drawn(file: Path) -> None:
     from perhop.draw.router import router
     from perhop.errors import InvalidInputError
@@ -214,6 +219,14 @@ def test_every_configuration_is_drawn(file: Path) -> None:
         assert "no interface" in str(error)
         return
     assert said(picture)
+
+
+def test_a_device_of_linux_has_the_rate_of_its_shaper_or_none() -> None:
+    from perhop.draw.router import router
+
+    words = said(ElementTree.fromstring(router(LINUX[0].read_text())))
+    assert "1.9 Mb/s" in words  # eth1, from which tbf sends
+    assert "unknown rate" in words  # eth0, which has FQ-CoDel alone
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.name)

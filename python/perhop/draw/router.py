@@ -51,7 +51,7 @@ def _interface(router: str, interface: RouterPort) -> list[Picture]:
         found.append(conditioner_picture(f"{name}{state}: input", stages))
     addresses = ", ".join(f"{address}/{length}" for address, length in interface["addresses"])
     # A picture needs no other key of the link, and shows what is unknown in words.
-    rate = wire["rate"] or interface["bandwidth"]
+    rate = wire["rate"] or interface["bandwidth"] or "unknown rate"
     port = Port(
         sender=router,
         receiver=addresses or "no address",
@@ -75,7 +75,8 @@ def _curves(port: Port) -> list[DropCurves]:
         "links": [
             {
                 "between": [port.sender, port.receiver],
-                "rate": port.rate,
+                # Curves are over the queue, whatever the rate is; a device of Linux has none.
+                "rate": "1Mb/s",
                 "interfaces": {port.sender: {"output": "output"}},
             }
         ],
