@@ -355,6 +355,19 @@ def test_standard_input_is_read_as_a_file_is(name: str, perhop: Command, tmp_pat
     assert ended.stdout == perhop("convert", file, "--to", "ios").out
 
 
+@pytest.mark.parametrize("platform", [None, "ios-xe"])
+def test_policies_of_linux_stand_at_interfaces_of_a_router(platform: str | None) -> None:
+    converted = convert.convert(ROOT / "examples" / "uplink.tc", to="ios", platform=platform)
+    ports = checked(converted.text, platform)["router"]["ports"]
+    assert [port["name"] for port in ports] == ["GigabitEthernet0/0", "GigabitEthernet0/1"]
+    shaped = ports[0]["output"]["queueing"]["classes"][0]
+    assert shaped["shape"]["rate"] == "1900kb/s"
+    assert [one["name"] for one in shaped["queueing"]["classes"]] == ["10:1", "10:2", "others"]
+    # The platform is that of the router, and none that commands of Linux are read as.
+    assert "qdisc" not in converted.text
+    assert not any("nothing" in str(remark) for remark in converted.remarks)
+
+
 def test_one_interface_by_an_abbreviated_name(perhop: Command) -> None:
     file = ROOT / "vectors" / "ios" / "enterprise-wan-edge.cfg"
     text = perhop("convert", file, "--to", "ios", "--interface", "se0/0").out

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from perhop.configuration import checked
+from perhop.configuration import LINUX, checked
 from perhop.convert.difference import Difference, differences
 from perhop.convert.ios_conditioner import is_rate_limit, rate_limit_line
 from perhop.convert.ios_match import InexpressibleError, ios_name
@@ -64,6 +64,8 @@ def to_ios(source: Source, platform: str | None = None) -> tuple[str, list[Remar
     Each policy is written in the ways that IOS has for it, and read again: the way that differs least is
     taken, and every difference that remains is a remark.
     """
+    if source.profile == LINUX:
+        source = _without_devices(source)
     of_router = source.profile if source.profile in _SIGNS else None
     profile = platform or of_router or DEFAULT_PROFILE
     best = {number: _best(source, one, profile) for number, one in enumerate(source.attached)}
@@ -82,6 +84,14 @@ def to_ios(source: Source, platform: str | None = None) -> tuple[str, list[Remar
         if diagnostic["severity"] == "error"
     ]
     return text, list(dict.fromkeys(remarks))
+
+
+def _without_devices(source: Source) -> Source:
+    """Return the policies of devices of Linux without these: a router has interfaces of its own."""
+    attached = tuple(
+        replace(one, name=str(one.interface), interface=None, port=None) for one in source.attached
+    )
+    return replace(source, attached=attached, profile=None, report=None, text=None)
 
 
 def _best(source: Source, one: Attached, profile: str) -> Choice:
@@ -167,7 +177,7 @@ def _written(
     for name in sorted(writer.class_maps.interfaces - known):
         lines += [f"interface {name}", "!"]
     inner = {number for one in blocks.values() for number in one.inside}
-    for number in sorted(set(blocks) - inner):
+    for number in sorted(set(blocks) - inner, key=abs):
         lines += [*_block_lines(blocks, number, 0), "!"]
     return "\n".join([*lines, "end"]) + "\n", [*writer.remarks, *remarks]
 
