@@ -367,6 +367,12 @@ def test_a_scenario_without_routers_of_its_own_is_refused(perhop: Command, scena
     assert "no router of the scenario has a policy-map at an interface" in ended.err
 
 
+def test_devices_of_linux_have_none(perhop: Command) -> None:
+    ended = perhop("show", "policy-map", "interface", ROOT / "examples" / "uplink.tc")
+    assert ended.code == 2
+    assert "devices of Linux have no policy-map" in ended.err
+
+
 def test_an_interface_without_a_link_says_so(perhop: Command, tmp_path: Path) -> None:
     router = BY_NAME["llq"]
     file = router.scenario(tmp_path)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from perhop import _core
-from perhop.configuration import folded, is_short_for, read
+from perhop.configuration import LINUX, folded, is_short_for, read
 from perhop.core_types import CountedBytes, PortPolicies, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.schema_types import PrecedenceSource, QueueingConfig, RouterConfiguration, ScenarioConfig
@@ -78,6 +78,10 @@ def routers(scenario: ScenarioConfig | Mapping[str, Any], base: Path) -> list[Ro
         for node, router in known.get("routers", {}).items()
         if (configuration := router.get("configuration"))
     ]
+    if found and all(router.profile == LINUX for router in found):
+        raise InvalidInputError(
+            "devices of Linux have no policy-map", "`perhop run` shows what their classes get"
+        )
     found = [router for router in found if router.interfaces]
     if not found:
         raise InvalidInputError(
