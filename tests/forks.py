@@ -22,16 +22,25 @@ MODULES = (
     *(
         f"perhop.command.{name}"
         for name in (
+            "bounds",
             "check",
             "compare",
+            "convert",
+            "design",
             "diff",
             "draw",
+            "explain",
             "export",
+            "init",
             "plot",
             "report",
             "run",
+            "show",
             "study",
             "sweep",
+            "test",
+            "trace",
+            "tune",
             "verify",
         )
     ),

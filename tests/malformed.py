@@ -3,148 +3,54 @@
 from __future__ import annotations
 
 import random
-import re
+import shlex
 import shutil
-import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from conftest import ROOT, SCENARIO
-from perhop import Scenario, compare, sweep
+from mutated import mutated_bytes, mutated_text
+from perhop import Scenario, compare, sweep, tune
+from test_router_output import OLD
 from test_traffic_files import FLOWD, IPFIX, NFDUMP, PLAIN, ROUTER
 
-# What a value or a line is replaced by.
-_PIECES = [
-    *(
-        "",
-        " ",
-        "\t",
-        "\n",
-        "\r\n",
-        "\0",
-        "\u00e9",
-        "\ufeff",
-        "\u202e",
-        "\x1b[31m",
-        "\U0001f600",
-        "'",
-        '"',
-        "`",
-    ),
-    *("-1", "0", "1", "1e400", "-0.0", "nan", ".inf", "0x10", "9" * 40, "18446744073709551616", "1e-400"),
-    *("0s", "1ns", "1000000h", "0b/s", "1b/s", "10Tb/s", "1B", "999999999B", "0B", "1000000 packets"),
-    *(
-        "null",
-        "~",
-        "true",
-        "[]",
-        "{}",
-        "[[]]",
-        "{a: {b: {c: []}}}",
-        "&a [*a]",
-        "*a",
-        "<<: *a",
-        "!!binary x",
-        "---",
-    ),
-    *(
-        "class",
-        "policy-map",
-        "no",
-        "!",
-        "exit",
-        "any",
-        "255.255.255.255",
-        "::",
-        "interface",
-        "permit ip any any",
-    ),
-    *("..", "/", "/dev/zero", "/proc/self/mem", ".", "%s%n", "$(id)", "[/]", "$\\frac{$", "=1+1", "@x"),
-]
-_LONG = ["a" * 5000, "[" * 2000, "{a: " * 500, "- " * 500, "1," * 3000, "x\n" * 3000, " " * 5000]
-_BRIEFLY = ("--duration", "10ms", "--set", "measure.warmup=0s", "-q")
-# Bytes of binary formats: lengths, counts and types at their ends.
-_WORDS = [0, 1, 3, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF, 0x0A0D0D0A, 6, 12, 0x10000]
+Command = tuple[str, ...]
+Commands = Iterator[Command]
+
+_WITHOUT_WARM_UP = ("--set", "measure.warmup=0s")
+_BRIEFLY = ("--duration", "10ms", *_WITHOUT_WARM_UP)
+_QUIETLY = (*_BRIEFLY, "-q")
+_PACKETS = (
+    "udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200",
+    "tcp [2001:db8::1]:443 > [2001:db8::2]:50000 dscp af21",
+)
+_PACKET = ("--packet", _PACKETS[0])
+_GOAL = "links.1.rate as small as possible"
+_VARIED = "links.1.rate=1Mb/s:4Mb/s:100kb/s"
+# Lines whose last word is damaged.
+_LINES = (
+    *(f"trace router.cfg --packet '{packet}'" for packet in _PACKETS),
+    *(f"run overload.yaml {' '.join(_QUIETLY)} --set {value}" for value in (_VARIED, "traffic.0.count=2")),
+    f"run overload.yaml {' '.join(_QUIETLY)} --assert 'data.delay_p99 < 20ms'",
+    f"sweep overload.yaml {' '.join(_QUIETLY)} --set {_VARIED}",
+    f"tune overload.yaml {' '.join(_BRIEFLY)} --trials 2 --goal '{_GOAL}' --vary {_VARIED}",
+    f"tune overload.yaml {' '.join(_BRIEFLY)} --trials 2 --vary {_VARIED} --goal '{_GOAL}'",
+    "bounds overload.yaml --ef 'router->sink:data=300kb/s'",
+    "check router.cfg --assume 'VOICE = dscp ef'",
+    "check router.cfg --ignore mark-unusual,queue-delay",
+    "explain class-shadowed",
+    "design wred --delay 100ms --bandwidth 2Mb/s",
+    "design star --arrival 300kb/s --link 2Mb/s --delay 20ms",
+    "design policer --rate 2Mb/s --rtt 100ms",
+    "design calls --bandwidth 2Mb/s --codec g729 --framing ppp",
+)
+
+_STUDIES = ("car-wfq-tcp", "linux-aqm", "wred-bottleneck")
 
 
-def mutated_text(text: str, draw: random.Random) -> bytes:
-    """Change a text in one to six places: characters, tokens, numbers, lines, its end, or bytes of it."""
-    for _ in range(draw.choice([1, 1, 2, 3, 6])):
-        text = draw.choice(_TEXT)(text, draw)
-    content = text[:300_000].encode("utf-8", "surrogatepass")
-    return mutated_bytes(content, draw) if draw.random() < 0.1 else content
-
-
-def _token(text: str, draw: random.Random) -> str:
-    found = list(re.finditer(r"[\w./-]+", text))
-    if not found:
-        return draw.choice(_PIECES)
-    one = draw.choice(found)
-    return text[: one.start()] + draw.choice(_PIECES) + text[one.end() :]
-
-
-def _number(text: str, draw: random.Random) -> str:
-    found = list(re.finditer(r"\d+", text))
-    if not found:
-        return text
-    one = draw.choice(found)
-    number = int(one[0][:30])
-    other = draw.choice([number * 1000, number * 10**9, -number, number + 1, 0, 2**64, number // 2])
-    return text[: one.start()] + str(other) + text[one.end() :]
-
-
-def _lines(text: str, draw: random.Random) -> str:
-    lines = text.splitlines(keepends=True) or [""]
-    at, other = draw.randrange(len(lines)), draw.randrange(len(lines))
-    match draw.randrange(5):
-        case 0:
-            del lines[at]
-        case 1:
-            lines[at:at] = [lines[other]] * draw.choice([1, 2, 50, 2000])
-        case 2:
-            lines[at], lines[other] = lines[other], lines[at]
-        case 3:
-            lines[at] = draw.choice(["  ", "      ", "-", "\t"]) + lines[at]
-        case _:
-            lines[at] = lines[at].lstrip()
-    return "".join(lines)
-
-
-def _cut(text: str, draw: random.Random) -> str:
-    at = draw.randrange(len(text) + 1)
-    return text[:at] if draw.random() < 0.5 else text[:at] + text[at + draw.randrange(1, 40) :]
-
-
-def _insert(text: str, draw: random.Random) -> str:
-    at = draw.randrange(len(text) + 1)
-    return text[:at] + draw.choice(_LONG if draw.random() < 0.15 else _PIECES) + text[at:]
-
-
-_TEXT: list[Callable[[str, random.Random], str]] = [_token, _token, _number, _lines, _lines, _cut, _insert]
-
-
-def mutated_bytes(content: bytes, draw: random.Random) -> bytes:
-    """Change bytes in one to eight places: bits, words, what is left out, repeated or missing at the end."""
-    for _ in range(draw.choice([1, 1, 2, 4, 8])):
-        at = draw.randrange(len(content) + 1)
-        match draw.randrange(6):
-            case 0:
-                content = content[:at] + bytes([draw.randrange(256)]) + content[at + 1 :]
-            case 1:
-                word = struct.pack(draw.choice("<>") + "I", draw.choice(_WORDS))
-                aligned = at // 4 * 4
-                content = content[:aligned] + word + content[aligned + 4 :]
-            case 2:
-                content = content[:at] + content[at + draw.randrange(1, 64) :]
-            case 3:
-                content = (
-                    content[:at] + content[at : at + 200] * draw.choice([2, 3, 100]) + content[at + 200 :]
-                )
-            case 4:
-                content = content[:at] + draw.randbytes(draw.randrange(1, 40)) + content[at:]
-            case _:
-                content = content[:at]
-    return content[:1_000_000]
+def _texts(*patterns: str) -> list[str]:
+    files = [file for pattern in patterns for file in sorted(ROOT.glob(pattern))]
+    return [file.read_text(encoding="utf-8", errors="replace") for file in files]
 
 
 class Inputs:
@@ -152,91 +58,171 @@ class Inputs:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        examples = sorted((ROOT / "examples").glob("*.yaml"))
-        mistakes = sorted((ROOT / "crates/perhop-scenario/tests/diagnostics").glob("*.yaml"))
-        self._scenarios = [
-            file.read_text(encoding="utf-8", errors="replace") for file in (*examples, *mistakes)
-        ]
-        self._routers = [
-            file.read_text(encoding="utf-8", errors="replace")
-            for pattern in ("tests/configurations/*.cfg", "vectors/ios/*.cfg", "examples/*.cfg")
-            for file in sorted(ROOT.glob(pattern))
-        ]
-        self._capture = (ROOT / "examples" / "replay.pcapng").read_bytes()
-        self._trace = (ROOT / "examples" / "trace.csv").read_text()
+        shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True)
+        # Where commands write that refuse what is there.
+        (folder / "made").mkdir()
+        mistakes = "crates/perhop-scenario/tests/diagnostics/*.yaml"
+        self._scenarios = _texts("examples/*.perhop.yaml", mistakes)
+        self._routers = _texts("tests/configurations/*.cfg", "vectors/ios/*.cfg", "examples/*.cfg")
+        self._linux = _texts("vectors/tc/*", "examples/*.tc")
+        self._tests = _texts("examples/*.tests.yaml")
+        self._capture = (folder / "replay.pcapng").read_bytes()
+        self._trace = (folder / "trace.csv").read_text()
         self._rates = "class,rate,packet_bytes,kind\nVOICE,300kb/s,120,voice\nERP,500kb/s,,transactional\n"
-        for name in ("replay.perhop.yaml", "trace.perhop.yaml", "replay.pcapng", "trace.csv", "router.cfg"):
-            shutil.copy(ROOT / "examples" / name, folder)
         (folder / "edge.cfg").write_text(ROUTER)
+        (folder / "overload.yaml").write_text(SCENARIO)
+        (folder / "shown.txt").write_text(OLD)
+        for name in _STUDIES:
+            shutil.copytree(ROOT / "studies" / name, folder / name, ignore=shutil.ignore_patterns("__*"))
         self._save()
 
     def _save(self) -> None:
-        (self._folder / "overload.yaml").write_text(SCENARIO)
         scenario = Scenario.load(self._folder / "overload.yaml", {"duration": "2s"})
-        runs = [scenario.run(seed=seed) for seed in (1, 2)]
-        runs[0].save(self._folder / "saved" / "run")
-        sweep(scenario, {"seed": [1, 2]}).save(self._folder / "saved" / "sweep")
-        compare.compare(*runs).save(self._folder / "saved" / "comparison")
+        first, second = (scenario.run(seed=seed) for seed in (1, 2))
+        saved = self._folder / "saved"
+        first.save(saved / "run")
+        sweep(scenario, {"seed": [1, 2]}).save(saved / "sweep")
+        compare.compare(first, second).save(saved / "comparison")
+        tune(scenario, [_GOAL], {"links.1.rate": "1Mb/s:2Mb/s"}, trials=3, output=saved / "tuning")
 
-    def draw(self, draw: random.Random) -> Iterator[tuple[str, ...]]:
+    def draw(self, draw: random.Random) -> Commands:
         """Write a malformed input, and generate the commands that read it."""
-        kinds = {
-            self._scenario: 40,
-            self._router: 30,
+        kinds: dict[Callable[[random.Random], Commands], int] = {
+            self._scenario: 30,
+            self._router: 25,
+            self._of_linux: 15,
             self._result: 12,
             self._captured: 9,
             self._table: 9,
+            self._line: 12,
+            self._shown: 3,
+            self._policy_tests: 2,
+            self._study: 3,
         }
         (kind,) = draw.choices(list(kinds), list(kinds.values()))
         yield from kind(draw)
 
-    def _scenario(self, draw: random.Random) -> Iterator[tuple[str, ...]]:
-        text = mutated_text(draw.choice(self._scenarios), draw)
-        (self._folder / "scenario.yaml").write_bytes(text)
+    def _write(self, name: str, text: str, draw: random.Random) -> None:
+        (self._folder / name).write_bytes(mutated_text(text, draw))
+
+    def _new(self, draw: random.Random) -> str:
+        return f"made/{draw.randrange(10**12)}"
+
+    def _scenario(self, draw: random.Random) -> Commands:
+        self._write("scenario.yaml", draw.choice(self._scenarios), draw)
         yield ("check", "scenario.yaml")
         if draw.random() < 0.25:
-            yield ("run", "scenario.yaml", *_BRIEFLY, "--replications", "1")
+            yield ("run", "scenario.yaml", *_QUIETLY, "--replications", "1")
+        if draw.random() < 0.25:
+            yield draw.choice(
+                [
+                    *self._asked_of_any("scenario.yaml", draw),
+                    ("diff", "scenario.yaml", "router-configuration.perhop.yaml"),
+                    ("sweep", "scenario.yaml", "--set", "seed=1,2", *_QUIETLY),
+                ]
+            )
 
-    def _router(self, draw: random.Random) -> Iterator[tuple[str, ...]]:
-        (self._folder / "mutated.cfg").write_bytes(mutated_text(draw.choice(self._routers), draw))
+    def _router(self, draw: random.Random) -> Commands:
+        self._write("mutated.cfg", draw.choice(self._routers), draw)
         yield ("check", "mutated.cfg")
         if draw.random() < 0.25:
-            yield ("run", "mutated.cfg", *_BRIEFLY)
+            yield ("run", "mutated.cfg", *_QUIETLY)
+        if draw.random() < 0.5:
+            yield draw.choice(
+                [
+                    *self._asked_of_any("mutated.cfg", draw),
+                    ("check", "mutated.cfg", "--fix", f"{self._new(draw)}.cfg"),
+                    ("check", "mutated.cfg", "--sarif"),
+                    ("compare", "--router", "shown.txt", "mutated.cfg", *_BRIEFLY),
+                    ("diff", "mutated.cfg", "router.cfg"),
+                    ("diff", "router.cfg", "mutated.cfg", "--markdown"),
+                    ("init", self._new(draw), "--from", "mutated.cfg"),
+                ]
+            )
 
-    def _result(self, draw: random.Random) -> Iterator[tuple[str, ...]]:
+    def _of_linux(self, draw: random.Random) -> Commands:
+        file = draw.choice(["mutated.tc", "mutated.sh", "mutated.json"])
+        self._write(file, draw.choice(self._linux), draw)
+        yield ("check", file, *draw.choice([(), ("--platform", "linux")]))
+        yield draw.choice(
+            [
+                *self._asked_of_any(file, draw),
+                ("diff", file, "uplink.tc"),
+                ("init", self._new(draw), "--from", file),
+                ("run", file, *_QUIETLY),
+            ]
+        )
+
+    def _asked_of_any(self, file: str, draw: random.Random) -> list[Command]:
+        """The commands that a scenario, a router and a device of Linux are asked alike."""
+        to = draw.choice(["yaml", "ios", "tc"])
+        return [
+            ("bounds", file),
+            ("convert", file, "--to", to, *(["--platform", "ios-xe"] if to == "ios" else [])),
+            ("draw", file, "-o", "made/drawn.svg"),
+            ("show", "policy-map", "interface", file, *_BRIEFLY),
+            ("trace", file, "--reach", "all"),
+            ("trace", file, *_PACKET),
+        ]
+
+    def _result(self, draw: random.Random) -> Commands:
         folder = self._folder / "changed"
         shutil.rmtree(folder, ignore_errors=True)
-        kind = draw.choice(["run", "sweep", "comparison"])
+        kind = draw.choice(["run", "sweep", "comparison", "tuning"])
         shutil.copytree(self._folder / "saved" / kind, folder)
         file = draw.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
         content = file.read_bytes()
         if file.suffix == ".parquet":
             file.write_bytes(mutated_bytes(content, draw))
         else:
-            file.write_bytes(mutated_text(content.decode(), draw))
+            self._write(str(file.relative_to(self._folder)), content.decode(), draw)
         yield from draw.sample(
             [
                 ("report", "changed", "-o", "made.html"),
                 ("verify", "changed", "--no-repeat"),
                 ("plot", "throughput", "changed", "-o", "made.svg"),
-                ("export", "csv", "changed", "-o", "made"),
+                *(("export", kind, "changed", "-o", self._new(draw)) for kind in ("csv", "flent", "iperf3")),
                 ("compare", "changed", "saved/run"),
+                ("show", "policy-map", "interface", "changed"),
+                ("run", "changed/scenario.json", *_QUIETLY),
             ],
             2,
         )
 
-    def _captured(self, draw: random.Random) -> Iterator[tuple[str, ...]]:
+    def _captured(self, draw: random.Random) -> Commands:
         (self._folder / "replay.pcapng").write_bytes(mutated_bytes(self._capture, draw))
-        if draw.random() < 0.5:
-            yield ("run", "replay.perhop.yaml", *_BRIEFLY)
-        else:
-            yield ("run", "edge.cfg", "--traffic", "replay.pcapng", *_BRIEFLY)
+        yield draw.choice(
+            [
+                ("run", "replay.perhop.yaml", *_QUIETLY),
+                ("run", "edge.cfg", "--traffic", "replay.pcapng", *_QUIETLY),
+                ("bounds", "router.cfg", "--traffic", "replay.pcapng"),
+                ("trace", "router.cfg", "--pcap", "replay.pcapng"),
+            ]
+        )
 
-    def _table(self, draw: random.Random) -> Iterator[tuple[str, ...]]:
+    def _table(self, draw: random.Random) -> Commands:
         if draw.random() < 0.3:
-            (self._folder / "trace.csv").write_bytes(mutated_text(self._trace, draw))
-            yield ("run", "trace.perhop.yaml", *_BRIEFLY)
+            self._write("trace.csv", self._trace, draw)
+            yield ("run", "trace.perhop.yaml", *_QUIETLY)
         else:
-            text = draw.choice([self._rates, PLAIN, NFDUMP, FLOWD, IPFIX])
-            (self._folder / "traffic.csv").write_bytes(mutated_text(text, draw))
-            yield ("run", "edge.cfg", "--traffic", "traffic.csv", *_BRIEFLY)
+            self._write("traffic.csv", draw.choice([self._rates, PLAIN, NFDUMP, FLOWD, IPFIX]), draw)
+            yield ("run", "edge.cfg", "--traffic", "traffic.csv", *_QUIETLY)
+
+    def _line(self, draw: random.Random) -> Commands:
+        """Damage what stands in the line itself, as long as a system takes it."""
+        *words, last = shlex.split(draw.choice(_LINES))
+        damaged = mutated_text(last, draw).decode(errors="replace").replace("\0", "")
+        yield (*words, damaged[:10_000])
+
+    def _shown(self, draw: random.Random) -> Commands:
+        self._write("shown.txt", OLD, draw)
+        yield ("compare", "--router", "shown.txt", "router.cfg", *_BRIEFLY)
+
+    def _policy_tests(self, draw: random.Random) -> Commands:
+        self._write("mutated.tests.yaml", draw.choice(self._tests), draw)
+        yield ("test", "mutated.tests.yaml")
+
+    def _study(self, draw: random.Random) -> Commands:
+        study = draw.choice(_STUDIES)
+        self._write(f"{study}/study.toml", (ROOT / "studies" / study / "study.toml").read_text(), draw)
+        yield ("study", "show", f"./{study}")

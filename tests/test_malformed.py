@@ -29,7 +29,8 @@ def _wrong(ended: Ended) -> Iterator[str]:
     """Generate what is not as promised."""
     if re.search("internal error|Traceback|Panic|panicked|Exception ignored", ended.said):
         yield "what it says is for its developers"
-    if ended.code not in (0, 2):
+    # 4: a goal or an assertion is not met, of what is valid after all.
+    if ended.code not in (0, 2, 4):
         yield f"exit code {ended.code}"
     if ended.code == 2 and not re.search(r"\berror|\bnot ok|\bnot supported", ended.said):
         yield "no message"
