@@ -7,13 +7,17 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from markdown_it import MarkdownIt
 
 from conftest import HANGS_AFTER_S, Command, command_line
+from perhop import run
+from perhop.convert.policies import read_source
 from perhop.printable import printable
 
 NAMES = (
@@ -28,6 +32,8 @@ NAMES = (
     "&amp;",
     ":smile:",
     '=cmd|"/c calc"!A1',
+    "`tick` ``",
+    "![p](//tracker.example/x) *a* www.example.com",
     "@SUM(A1)",
     "{{ 7 * 7 }}",
     "{name}",
@@ -39,8 +45,7 @@ NAMES = (
 _TOLD = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-@pytest.fixture
-def hostile(tmp_path: Path) -> Path:
+def _scenario(folder: Path) -> Path:
     sources = {"cbr": {"rate": "80kb/s", "packet": {"ip": "500B"}}}
     document = {
         "perhop": 1,
@@ -69,9 +74,25 @@ def hostile(tmp_path: Path) -> Path:
         ],
         "measure": {"queues": [{"from": "r[1]", "to": "b", "every": "100ms"}], "throughput-every": "200ms"},
     }
-    file = tmp_path / "hostile.perhop.yaml"
+    file = folder / "hostile.perhop.yaml"
     file.write_text(json.dumps(document, ensure_ascii=False))
     return file
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    return _scenario(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two runs, their scenario, and another that differs."""
+    folder = tmp_path_factory.mktemp("saved")
+    file = _scenario(folder)
+    (folder / "other.perhop.yaml").write_text(file.read_text().replace('"1Mb/s"', '"900kb/s"'))
+    for name, seed in (("results", 1), ("other", 2)):
+        run(file, seed=seed).save(folder / name)
+    return folder
 
 
 def on_a_terminal(folder: Path, *arguments: str | Path, columns: int = 200) -> str:
@@ -100,6 +121,62 @@ def test_a_terminal_shows_every_name_as_it_is(hostile: Path, tmp_path: Path) -> 
         assert name in shown, name
     assert "[/] $x$ <b> {{ title }}" in shown
     assert "\x1b" not in _TOLD.sub("", shown)
+
+
+# Commands that show every name, and those that show none but are given all of them.
+SHOWING = (
+    "run FILE --watch --speed 100x",
+    "run FILE --assert data[gold].loss<=100%",
+    "trace FILE --at r[1]:b --reach all",
+    "bounds FILE",
+    "diff FILE other.perhop.yaml",
+    "diff FILE other.perhop.yaml --simulate --replications 2",
+    "convert FILE --to ios",
+    "convert FILE --to tc",
+    "sweep FILE --set seed=1,2",
+    "compare results other",
+)
+SILENT = (
+    "check FILE",
+    "draw FILE -o network.png",
+    "tune FILE --goal '$$.loss as small as possible' --vary links.1.rate=1Mb/s:2Mb/s --trials 2",
+    "verify results",
+    "export flent results",
+    "export iperf3 results",
+)
+
+
+@pytest.mark.parametrize("line", [*SHOWING, *SILENT])
+def test_every_command_shows_names_as_they_are(line: str, saved: Path) -> None:
+    arguments = ["hostile.perhop.yaml" if one == "FILE" else one for one in shlex.split(line)]
+    shown = on_a_terminal(saved, *arguments)
+    assert "\x1b" not in _TOLD.sub("", shown)
+    if line in SHOWING:
+        assert [name for name in NAMES if name not in shown] == []
+
+
+def test_a_comment_has_every_name_as_it_is(saved: Path, perhop: Command) -> None:
+    written = perhop("diff", *sorted(saved.glob("*.perhop.yaml")), "--markdown").out
+    page = MarkdownIt("commonmark").enable("table").render(written)
+    found = ElementTree.fromstring(f"<page>{page}</page>")
+    marks = {one.tag for one in found.iter()}
+    assert marks == {"page", "h3", "table", "thead", "tbody", "tr", "th", "td", "code"}
+    cells = {"".join(one.itertext()) for one in found.iter("td")}
+    assert {f"queue {name}" for name in NAMES} <= cells
+    # A page of GitHub has more that takes effect: people, emoji and formulas. None does within code.
+    code = {one.text for one in found.iter("code")}
+    assert {f"queue {name}" for name in NAMES if re.search("[@$:]|www", name)} <= code
+
+
+def test_policies_are_written_with_every_name_as_it_is(
+    hostile: Path, tmp_path: Path, perhop: Command
+) -> None:
+    assert perhop("convert", hostile, "--to", "yaml", "-o", "policies.yaml").code == 0
+    assert perhop("check", "policies.yaml").code == 0
+    (policy,) = read_source(tmp_path / "policies.yaml").attached
+    queueing = policy.policy["queueing"]
+    assert queueing is not None
+    assert [one["name"] for one in queueing["classes"]] == [*NAMES]
 
 
 def test_pictures_and_pages_have_every_name_as_it_is(hostile: Path, tmp_path: Path, perhop: Command) -> None:

@@ -14,7 +14,7 @@ from perhop.command.options import Assume, Json, Platform, Replications, Seed, a
 from perhop.command.terminal import print_json, progress_bar, say_written
 from perhop.differing import Changed, Difference, Moved, difference, opened, simulated
 from perhop.errors import Exit, InvalidInputError
-from perhop.printable import printable
+from perhop.printable import as_code, in_markdown, printable
 from perhop.quantity import counted, number
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _nothing(found: Difference) -> str:
 
 
 def _markdown(old: Path, new: Path, found: Difference) -> Iterator[str]:
-    yield f"### QoS: {_code(old.name)} to {_code(new.name)}"
+    yield f"### QoS: {as_code(old.name)} to {as_code(new.name)}"
     if found.moved:
         yield "\n| interface | queue before | queue after | for example |\n|---|---|---|---|"
         yield from (_moved_row(one) for one in found.moved)
@@ -168,31 +168,26 @@ def _markdown(old: Path, new: Path, found: Difference) -> Iterator[str]:
     if real:
         yield "\n| class | figure | before | after |\n|---|---|---:|---:|"
         for row in real:
-            cells = [row["class"], row["quantity"], _figure(row, "first"), _figure(row, "second")]
-            yield _row(cells)
-    yield from (f"\n{_cell(remark)}" for remark in found.remarks)
+            said = [row["class"], row["quantity"], _figure(row, "first"), _figure(row, "second")]
+            yield _row([*map(in_markdown, said)])
+    yield from (f"\n{in_markdown(remark)}" for remark in found.remarks)
     if not found:
         yield f"\n{_nothing(found).capitalize()}."
 
 
 def _moved_row(moved: Moved) -> str:
-    return _row([moved.interface, _queue(moved.before), _queue(moved.after), _code(moved.packet)])
+    cells = map(in_markdown, (moved.interface, _queue(moved.before), _queue(moved.after)))
+    return _row([*cells, as_code(moved.packet)])
 
 
 def _changed_row(changed: Changed) -> str:
-    return _row([changed.interface, changed.part, changed.what, changed.before or "-", changed.after or "-"])
+    said = (changed.interface, changed.part, changed.what, changed.before, changed.after)
+    return _row(["-" if one is None else in_markdown(one) for one in said])
 
 
 def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(map(_cell, cells)) + " |"
-
-
-def _cell(text: str) -> str:
-    return printable(text).replace("|", "\\|").replace("<", "&lt;")
-
-
-def _code(text: str) -> str:
-    return f"`{printable(text).replace('`', '')}`"
+    # A cell ends at a bar, in code as well (GitHub Flavored Markdown, section 4.10).
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _queue(name: str | None) -> str:
