@@ -95,7 +95,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def on_a_terminal(folder: Path, *arguments: str | Path, columns: int = 200) -> str:
+def on_a_terminal(folder: Path, *arguments: str | Path, columns: int = 200, code: int = 0) -> str:
     """Run a command on a pseudo-terminal, by default of 200 columns, and return all that it shows."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "50"}
@@ -110,7 +110,7 @@ def on_a_terminal(folder: Path, *arguments: str | Path, columns: int = 200) -> s
         except OSError:
             # Linux ends the reading of a terminal that nobody has open with an error.
             pass
-        assert process.wait(HANGS_AFTER_S) == 0, shown.decode()
+        assert process.wait(HANGS_AFTER_S) == code, shown.decode()
     os.close(ours)
     return shown.decode()
 
@@ -206,16 +206,51 @@ def test_a_spreadsheet_computes_nothing(hostile: Path, tmp_path: Path, perhop: C
     assert {f"'{name}" if name[0] in "=@" else name for name in NAMES} <= cells
 
 
-def test_control_characters_of_a_configuration_reach_no_terminal(tmp_path: Path) -> None:
-    (tmp_path / "router.cfg").write_text(
-        "hostname r\x1b]0;title\x07\nclass-map A\x1b[31m\n match dscp ef\npolicy-map P\n class A\x1b[31m\n"
-        "  priority percent 10\ninterface Serial0/0\n ip address 10.0.0.1 255.255.255.0\n"
-        " service-policy output P\n"
-    )
-    for command in (["check", "router.cfg"], ["run", "router.cfg", "--duration", "1s"]):
-        shown = on_a_terminal(tmp_path, *command)
-        assert "\x1b" not in _TOLD.sub("", shown)
-        assert "\x1b[31m\n" not in shown.replace("\r", "")
+# Files with commands to a terminal in what they name, and marks that turn the order of reading around.
+_COMMANDING = {
+    "router.cfg": (
+        "hostname r\x1b]0;title\x07\nclass-map A\x1b[31m\n match dscp ef\npolicy-map P\n"
+        " description \u202ex\n class A\x1b[31m\n  priority percent 10\n  bogus\x1b[35m\n"
+        "interface Serial0/0\n ip address 10.0.0.1 255.255.255.0\n service-policy output P\n"
+    ),
+    "refused.tc": (
+        "tc qdisc add dev eth0\x1b[31m root handle 1: htb default 1\n"
+        "tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit\x1b[32m \u202e\n"
+    ),
+    "uplink.tc": "tc qdisc add dev eth1 root handle 1: htb default 1 # \x1b[31m\n"
+    "tc class add dev eth1 parent 1: classid 1:1 htb rate 1mbit\ntc qdisc add dev e\x9b31m root pfifo\n",
+    "shown.json": '[{"kind": "pfifo", "handle": "1:", "dev": "e\\u001b[31m", "root": true, "options": {}}]',
+    "scenario.yaml": (
+        'perhop: 1\nname: "x\\e[31m"\nduration: 1s\nhosts: {"a\\e[31m": {}, b: {}}\nlinks: []\ntraffic: []\n'
+    ),
+}
+_BRIEFLY = "--duration 1s --set measure.warmup=0s"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("check router.cfg", 0),
+        (f"run router.cfg {_BRIEFLY}", 0),
+        (f"show policy-map interface router.cfg {_BRIEFLY}", 0),
+        ("trace router.cfg --reach all", 0),
+        ("convert router.cfg --to yaml", 0),
+        ("check refused.tc", 2),
+        (f"run refused.tc {_BRIEFLY}", 0),
+        ("check uplink.tc", 0),
+        ("diff uplink.tc refused.tc", 0),
+        ("check shown.json", 0),
+        ("check scenario.yaml", 2),
+        ("run scenario.yaml --set x\x1b[31m=1", 2),
+    ],
+)
+def test_control_characters_of_a_file_reach_no_terminal(line: str, code: int, tmp_path: Path) -> None:
+    for name, text in _COMMANDING.items():
+        (tmp_path / name).write_text(text)
+    shown = on_a_terminal(tmp_path, *line.split(), code=code)
+    assert re.search("[\x1b\x07\x9b\u202e]", _TOLD.sub("", shown)) is None
+    # Nor as a color, which perhop shows itself, at a name.
+    assert re.search(r"\b(A|r|x|a|e|bogus|eth0|1mbit)\x1b\[3[125]m", shown) is None
 
 
 def test_a_file_name_is_shown_without_its_control_characters(tmp_path: Path, perhop: Command) -> None:

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use perhop_lint::{Diagnostic, Line, LineState};
+use perhop_lint::{Diagnostic, Line, LineState, picture};
 
 use crate::ast::Configuration;
 use crate::check;
@@ -263,7 +263,7 @@ fn without_remark(words: &mut Vec<&str>) {
 /// overwritten, and pictures (Unicode, Control Pictures) stand for other control characters, which no name
 /// can have.
 fn shown(line: &str) -> Cow<'_, str> {
-    if !line.contains(|one: char| one.is_control() && one != '\t') {
+    if line.chars().all(|one| picture(one) == one) {
         return line.into();
     }
     let mut cells: Vec<char> = Vec::with_capacity(line.len());
@@ -283,15 +283,6 @@ fn shown(line: &str) -> Cow<'_, str> {
         }
     }
     cells.into_iter().collect()
-}
-
-fn picture(one: char) -> char {
-    match one {
-        '\t' => one,
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(one)).unwrap_or(char::REPLACEMENT_CHARACTER),
-        _ if one.is_control() => char::REPLACEMENT_CHARACTER,
-        _ => one,
-    }
 }
 
 /// Whether a line begins with the prompt of a recorded session that is not configuring: `edge#show run`.

@@ -13,6 +13,7 @@ pub mod diagnostic;
 mod finding;
 pub mod line;
 mod nqb;
+mod picture;
 mod policers;
 mod queues;
 mod rule;
@@ -25,6 +26,7 @@ pub use diagnostic::{Diagnostic, Fix};
 pub use finding::{Finding, Place, Subject};
 pub use line::{Line, LineState};
 pub use nqb::{all_nqb, check_nqb, names_nqb, rewrites_nqb};
+pub use picture::{changes_order, picture, pictured};
 pub use rule::{Rule, Severity};
 pub use traffic::check_traffic;
 

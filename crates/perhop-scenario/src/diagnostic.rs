@@ -5,7 +5,7 @@ use std::fmt;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 pub use perhop_lint::Severity;
-use perhop_lint::{Rule, rules};
+use perhop_lint::{Rule, changes_order, pictured, rules};
 use serde::Serialize;
 
 use super::path::ValuePath;
@@ -122,9 +122,10 @@ impl Diagnostic {
             title = title.id(self.rule.id);
         }
         let file = self.file.as_deref().map(pictured);
+        let origin = self.origin();
         let mut group = match &self.excerpt {
             Some(excerpt) => title.element(snippet(file.as_deref(), excerpt, AnnotationKind::Primary, None)),
-            None => match self.origin().as_deref().map(pictured) {
+            None => match origin.as_deref().map(pictured) {
                 Some(origin) => title.element(Origin::path(origin)),
                 None => Group::with_title(title),
             },
@@ -133,16 +134,16 @@ impl Diagnostic {
             group = group.element(snippet(file.as_deref(), excerpt, AnnotationKind::Context, Some(label)));
         }
         if self.excerpt.is_some() && !self.path.is_empty() {
-            group = group.element(Level::NOTE.with_name("path").message(self.path.as_str()));
+            group = group.element(Level::NOTE.with_name("path").message(pictured(&self.path)));
         }
         if let Some(help) = &self.help {
-            group = group.element(Level::HELP.message(help.as_str()));
+            group = group.element(Level::HELP.message(pictured(help)));
         }
         let renderer = match coloring {
             Coloring::Plain => Renderer::plain(),
             Coloring::Ansi => Renderer::styled(),
         };
-        // The renderer shows pictures in place of control characters, except in names of files.
+        // The renderer shows pictures in place of control characters in titles and lines of files alone.
         renderer.decor_style(DecorStyle::Ascii).render(&[group]).replace(changes_order, "\u{fffd}")
     }
 
@@ -208,21 +209,6 @@ fn snippet<'a>(
         .line_start(excerpt.line)
         .path(file)
         .annotation(kind.span(excerpt.range.clone()).label(label))
-}
-
-/// A name with pictures (Unicode, Control Pictures) in place of C0 characters, and without others of control.
-fn pictured(name: &str) -> String {
-    let picture = |one: char| match one {
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(one)).unwrap_or(char::REPLACEMENT_CHARACTER),
-        _ if one.is_control() => char::REPLACEMENT_CHARACTER,
-        _ => one,
-    };
-    name.chars().map(picture).collect()
-}
-
-/// Whether a character changes the order in which the text around it is read.
-pub(super) fn changes_order(one: char) -> bool {
-    matches!(one, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// `diagnostics` as text, separated by empty lines.

@@ -1,8 +1,9 @@
 //! Strings with characters that no terminal, table or picture can show.
 
+use perhop_lint::changes_order;
 use serde_json::Value;
 
-use super::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity, changes_order};
+use super::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity};
 use super::document::Document;
 use super::path::ValuePath;
 use super::position::Part;

@@ -32,7 +32,7 @@ mod units;
 mod variables;
 mod words;
 
-use perhop_lint::{Diagnostic, LineState, Severity};
+use perhop_lint::{Diagnostic, LineState, Severity, pictured};
 
 pub use configuration::Configuration;
 pub use convert::{Port, Router, Wire, convert};
@@ -42,7 +42,7 @@ pub use reference::reference;
 ///
 /// Never fails and never panics, whatever `text` is.
 pub fn parse(text: &str) -> Configuration {
-    session::Session::new().read(text)
+    session::Session::new().read(&pictured(text))
 }
 
 /// Whether `text` is for `tc` or from it, rather than anything else: a line that it knows, and fewer that

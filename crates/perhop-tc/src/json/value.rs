@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use perhop_lint::pictured;
+
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A value.
@@ -70,7 +72,7 @@ impl<'de> Visitor<'de> for Any {
         Ok(Value::Number(value.to_string()))
     }
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::Text(value.to_owned()))
+        Ok(Value::Text(pictured(value).into_owned()))
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
@@ -81,8 +83,8 @@ impl<'de> Visitor<'de> for Any {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut object = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            object.push(entry);
+        while let Some((key, value)) = entries.next_entry::<String, Value>()? {
+            object.push((pictured(&key).into_owned(), value));
         }
         Ok(Value::Object(object))
     }

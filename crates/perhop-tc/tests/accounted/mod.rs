@@ -1,6 +1,6 @@
 //! What must hold for any text, shared by property tests and fuzzing.
 
-use perhop_lint::{LineState, Severity};
+use perhop_lint::{LineState, Severity, pictured};
 use perhop_qos::Rate;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::WireConfig;
@@ -8,14 +8,18 @@ use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_tc::{convert, is_configuration, parse};
 
-/// All that must hold for any text: every line has a state, what is wrong is about a line, and the policy of
-/// every port can be built.
+/// All that must hold for any text: every line has a state, what is wrong is about a line, nothing that is
+/// shown has control characters, and the policy of every port can be built.
 pub(crate) fn check(text: &str) {
     let mut configuration = parse(text);
     let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().count();
     assert!(configuration.lines.len() == lines || configuration.counts_items());
     assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
     let router = convert(&mut configuration);
+    let said = configuration.diagnostics.iter().flat_map(|one| [&one.message, &one.router]);
+    for shown in configuration.lines.iter().map(|one| &one.text).chain(said) {
+        assert_eq!(pictured(shown), *shown, "a terminal would take it for a command");
+    }
     for found in configuration.diagnostics.iter().filter(|one| one.severity != Severity::Note) {
         let line = &configuration.lines[found.line - 1];
         assert_eq!(line.state, LineState::Suspicious, "{found}");
