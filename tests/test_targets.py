@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from conftest import Command, files_in, leftovers
-from perhop import disk, manifest
+from perhop import Results, Scenario, disk, manifest, plot
+from perhop.command.plotting import Plots
 from perhop.errors import InvalidInputError
 from perhop.locking import lock_file
 from perhop.saving import check_target, give_up, whole_folder
@@ -267,6 +269,24 @@ def test_a_disk_that_cannot_be_written_is_called_by_its_name(
     with pytest.raises(OSError, match="Read-only") as raised:
         save(tmp_path / "out", "later")
     assert raised.value.filename == str(tmp_path / "out")
+
+
+def test_an_error_of_a_plot_names_it_and_does_not_lose_the_results(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object, file: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error", str(file))
+
+    monkeypatch.setattr("perhop.plot.writing.write", refuse)
+    results = Scenario.load(scenario).run()
+    file = tmp_path / "out" / "throughput.svg"
+    plots = Plots(file.parent, [(file, partial(plot.charts, results, "throughput"))])
+    results.save(file.parent, also=plots.write_into)
+    assert Results.load(file.parent).summary == results.summary
+    with pytest.raises(OSError, match="Input/output") as raised:
+        plots.write_rest(quiet=True)
+    # The folder in which it was to be had a hidden name then.
+    assert raised.value.filename == str(file)
 
 
 def test_plots_in_the_folder_are_part_of_the_results(perhop: Command, scenario: Path, tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ class Writing:
     targets: tuple[str, ...]
     #: What is there before: results to make something of.
     needs: tuple[str, ...] = ()
+    #: The plot in the results, whose error does not lose these: the words that ask for it, and its file.
+    plot: tuple[str, str] | None = None
 
 
 _RUNS = ("run-1", "run-2")
@@ -32,6 +34,7 @@ COMMANDS = {
         "run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out --pcap captures "
         "--plot queue=queue.svg --plot throughput",
         ("out", "captures", "queue.svg"),
+        plot=("--plot throughput", "out/throughput.svg"),
     ),
     "run-captures-inside": Writing(
         "run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out --pcap out/captures",

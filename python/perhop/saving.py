@@ -87,7 +87,7 @@ def whole_folder(target: Path, *, force: bool = False, aside: bool = False) -> I
             place = replace(place, aside=True)
         new = _hidden(place.folder, _NEW)
         try:
-            with _named(new, target):
+            with named(new, target):
                 disk.make_folder(new)
                 with signals.admitted():
                     yield new
@@ -270,7 +270,7 @@ def whole_file(path: Path, *, is_result: bool = True) -> Iterator[Path]:
     temporary = _hidden(target, _NEW)
     with deferred() as signals:
         try:
-            with _named(temporary, path), held(temporary):
+            with named(temporary, path), held(temporary):
                 _clear_abandoned(target)
                 with signals.admitted():
                     yield temporary
@@ -298,7 +298,7 @@ def write_new(path: Path, text: str) -> None:
     """Write a file completely or not at all; an existing file is refused."""
     temporary = _hidden(path.absolute(), _NEW)
     try:
-        with deferred(), _named(temporary, path), held(temporary):
+        with deferred(), named(temporary, path), held(temporary):
             _clear_abandoned(path.absolute())
             disk.write(temporary, text)
             disk.sync(temporary)
@@ -356,8 +356,8 @@ def _unused(folder: Path) -> Path:
 
 
 @contextmanager
-def _named(hidden: Path, shown: Path) -> Iterator[None]:
-    """Report errors of a hidden file or folder, and of files in it, as those of the one that is shown."""
+def named(hidden: Path, shown: Path) -> Iterator[None]:
+    """Name `shown` in errors of the hidden file or folder that is to become it, and of files in it."""
     try:
         yield
     except OSError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perhop.command.terminal import say_written
+from perhop.saving import named
 
 if TYPE_CHECKING:
     from perhop.plot.description import Description
@@ -30,7 +31,9 @@ class Plots:
         """Write those of the folder of results into it, before it is sealed."""
         for file, charts in self._inside:
             try:
-                made = _write(charts(), folder / file.name)
+                # The folder is hidden until all is written.
+                with named(folder, file.parent):
+                    made = _write(charts(), folder / file.name)
             except Exception as error:
                 self._error = error
                 return
