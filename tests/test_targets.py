@@ -271,6 +271,13 @@ def test_a_disk_that_cannot_be_written_is_called_by_its_name(
     assert raised.value.filename == str(tmp_path / "out")
 
 
+def test_a_folder_in_a_new_one_leaves_no_lock_there(tmp_path: Path) -> None:
+    with whole_folder(tmp_path / "out") as new, whole_folder(new / "captures") as inside:
+        assert {one.name for one in new.iterdir()} == {inside.name}
+        manifest.seal(inside, "captures", {})
+    assert not lock_file(tmp_path / "out").exists()
+
+
 def test_an_error_of_a_plot_names_it_and_does_not_lose_the_results(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,7 +79,9 @@ def whole_folder(target: Path, *, force: bool = False, aside: bool = False) -> I
 
     """
     place = place_of(target, force=force)
-    with deferred() as signals, _made(place.folder.parent), locked(place.folder):
+    # Within a hidden folder nobody else writes, and a lock that cannot be removed would be a part of it.
+    lock = nullcontext() if _is_within_hidden(place.folder) else locked(place.folder)
+    with deferred() as signals, _made(place.folder.parent), lock:
         _clear_remains(place.folder)
         # Again, since another writer may have been here before the lock was taken.
         place = place_of(target, force=force)
@@ -225,8 +227,13 @@ def _keep(folder: Path, target: Path) -> None:
 
 def _tell(path: Path, place: Path) -> None:
     """Remember what is in place; what is in a folder that is still unfinished is not."""
-    if not any(place.is_relative_to(one) for one in _unfinished):
+    if not _is_within_hidden(place):
         written.append(f"`{path}`")
+
+
+def _is_within_hidden(path: Path) -> bool:
+    """Whether a path is in a folder of this process that is not in place yet."""
+    return any(path.is_relative_to(one) for one in _unfinished)
 
 
 @contextmanager
