@@ -124,6 +124,18 @@ def test_traffic_is_inferred_for_queueing_of_linux(perhop: Command) -> None:
     assert all(one["delivered_packets"]["mean"] > 0 for one in classes.values())
 
 
+def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path, perhop: Command) -> None:
+    # 1 bit/s are 0 bytes/s: nobody takes what 1:1 may not.
+    (tmp_path / "hfsc.tc").write_text(
+        "tc qdisc add dev eth0 root handle 1: hfsc default 2\n"
+        "tc class add dev eth0 parent 1: classid 1:1 hfsc ls rate 2mbit ul rate 9mbit\n"
+        "tc class add dev eth0 parent 1: classid 1:2 hfsc ls m1 8mbit d 10ms m2 1\n"
+    )
+    ended = perhop("init", "hfsc", "--from", "hfsc.tc")
+    assert ended.code == 0, ended.err
+    assert "1:2  > 0 kb/s" in ended.err
+
+
 def test_the_script_becomes_behavior() -> None:
     """Voice has priority; a plain queue in its place takes it away."""
 

@@ -147,6 +147,9 @@ def _filled(classes: Sequence[ClassConfig], rate: float) -> list[float]:
         rest = rate - sum(shares)
         hungry = [place for place, most in enumerate(limits) if shares[place] < most]
         total = sum(weights[place] for place in hungry)
+        if not total:
+            # HFSC: who has no slope of link-sharing gets the guarantee alone.
+            break
         for place in hungry:
             shares[place] = min(shares[place] + rest * weights[place] / total, limits[place])
     return shares
