@@ -17,8 +17,7 @@ from test_traffic_files import FLOWD, IPFIX, NFDUMP, PLAIN, ROUTER
 Command = tuple[str, ...]
 Commands = Iterator[Command]
 
-_WITHOUT_WARM_UP = ("--set", "measure.warmup=0s")
-_BRIEFLY = ("--duration", "10ms", *_WITHOUT_WARM_UP)
+_BRIEFLY = ("--duration", "10ms", "--set", "measure.warmup=0s")
 _QUIETLY = (*_BRIEFLY, "-q")
 _PACKETS = (
     "udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200",
@@ -156,9 +155,10 @@ class Inputs:
     def _asked_of_any(self, file: str, draw: random.Random) -> list[Command]:
         """The commands that a scenario, a router and a device of Linux are asked alike."""
         to = draw.choice(["yaml", "ios", "tc"])
+        platform = draw.choice(["linux", "hqf", "ios-xe"])
         return [
             ("bounds", file),
-            ("convert", file, "--to", to, *(["--platform", "ios-xe"] if to == "ios" else [])),
+            ("convert", file, "--to", to, *(["--platform", platform] if to == "ios" else [])),
             ("draw", file, "-o", "made/drawn.svg"),
             ("show", "policy-map", "interface", file, *_BRIEFLY),
             ("trace", file, "--reach", "all"),

@@ -355,10 +355,10 @@ def test_standard_input_is_read_as_a_file_is(name: str, perhop: Command, tmp_pat
     assert ended.stdout == perhop("convert", file, "--to", "ios").out
 
 
-@pytest.mark.parametrize("platform", [None, "ios-xe"])
+@pytest.mark.parametrize("platform", [None, "linux", "ios-xe"])
 def test_policies_of_linux_stand_at_interfaces_of_a_router(platform: str | None) -> None:
     converted = convert.convert(ROOT / "examples" / "uplink.tc", to="ios", platform=platform)
-    ports = checked(converted.text, platform)["router"]["ports"]
+    ports = checked(converted.text)["router"]["ports"]
     assert [port["name"] for port in ports] == ["GigabitEthernet0/0", "GigabitEthernet0/1"]
     shaped = ports[0]["output"]["queueing"]["classes"][0]
     assert shaped["shape"]["rate"] == "1900kb/s"

@@ -23,7 +23,7 @@ def printable(text: str) -> str:
 
 
 # What a page that shows Markdown (GitHub's, with mentions, emoji, links and formulas) may take for anything
-# but text. An underscore within a word, and a colon or an angle that ends one, are none.
+# but text. An underscore within a word and a colon at its end are none.
 _MARKUP = re.compile(r"""[^\w ,./%±→()+=;'"?>:-]|\b_|_\b|:(?! |$)|www\.|^[>#=+-]""")
 
 

@@ -67,7 +67,7 @@ def to_ios(source: Source, platform: str | None = None) -> tuple[str, list[Remar
     if source.profile == LINUX:
         source = _without_devices(source)
     of_router = source.profile if source.profile in _SIGNS else None
-    profile = platform or of_router or DEFAULT_PROFILE
+    profile = (platform if platform != LINUX else None) or of_router or DEFAULT_PROFILE
     best = {number: _best(source, one, profile) for number, one in enumerate(source.attached)}
     text, remarks = _written(source, list(enumerate(source.attached)), profile, best)
     report = checked(text, profile)

@@ -4,7 +4,6 @@
 use std::fmt;
 
 use perhop_lint::pictured;
-
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A value.
