@@ -251,7 +251,7 @@ impl Part<'_> {
         }
         engine.finish();
         if self.is_watched() {
-            progress.view.show_last(now, &mut engine);
+            progress.view.show(now, &mut engine, Moment::End);
         }
         progress.advance(now, now, engine.packet_hops() - hops);
         let files = files.map(|files| files.finish(&mut engine)).transpose();

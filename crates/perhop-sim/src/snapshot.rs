@@ -59,8 +59,10 @@ pub struct ClassState {
 pub(crate) enum Moment {
     /// At the end of a part of the run: one is wanted of each, where there is room.
     EndOfSlice,
-    /// Where the run was held in between: one is wanted if no other waits to be seen.
+    /// Where the run was held in between: one is wanted of where it stands, not of where it has stood.
     Between,
+    /// At the end of the run: this one nobody misses.
+    End,
 }
 
 /// States of queues that wait to be seen, at most: what is watched of a large network takes no more memory.
@@ -76,10 +78,31 @@ pub(crate) struct LiveView {
     waiting: Mutex<Waiting>,
 }
 
+/// The snapshots that nobody has seen yet, the oldest first.
 #[derive(Debug, Default)]
 struct Waiting {
     snapshots: VecDeque<Snapshot>,
+    /// Whether the newest is of an instant in between.
+    ends_between: bool,
     left_out: u64,
+}
+
+impl Waiting {
+    fn has_room(&self) -> bool {
+        let states = self.snapshots.front().map_or(0, |first| first.queues.len());
+        self.snapshots.len() < (MOST_STATES / states.max(1)).clamp(1, MOST_WAITING)
+    }
+    /// Adds one; it takes the place of one in between that nobody saw while the run stood there.
+    fn add(&mut self, snapshot: Snapshot, moment: Moment) {
+        if self.ends_between
+            && let Some(passed) = self.snapshots.pop_back()
+        {
+            self.left_out += passed.left_out;
+        }
+        let left_out = std::mem::take(&mut self.left_out);
+        self.snapshots.push_back(Snapshot { left_out, ..snapshot });
+        self.ends_between = moment == Moment::Between;
+    }
 }
 
 impl LiveView {
@@ -93,28 +116,14 @@ impl LiveView {
     }
     /// Leaves what `engine` looks like at `now`, where there is room for it.
     pub(crate) fn show(&self, now: Time, engine: &mut impl Engine, moment: Moment) {
-        let (waiting, states) = {
-            let waiting = self.waiting();
-            let states = waiting.snapshots.front().map_or(0, |first| first.queues.len());
-            (waiting.snapshots.len(), states)
-        };
-        let room = (MOST_STATES / states.max(1)).clamp(1, MOST_WAITING);
-        if waiting == 0 || (moment == Moment::EndOfSlice && waiting < room) {
-            self.leave(now, engine);
-        } else if moment == Moment::EndOfSlice {
-            self.waiting().left_out += 1;
-        }
-    }
-    /// Leaves what `engine` looks like at its end, `now`: this one nobody misses.
-    pub(crate) fn show_last(&self, now: Time, engine: &mut impl Engine) {
-        self.leave(now, engine);
-    }
-
-    fn leave(&self, now: Time, engine: &mut impl Engine) {
-        let snapshot = snapshot(engine, now);
         let mut waiting = self.waiting();
-        let left_out = std::mem::take(&mut waiting.left_out);
-        waiting.snapshots.push_back(Snapshot { left_out, ..snapshot });
+        if moment == Moment::EndOfSlice && !waiting.has_room() {
+            waiting.left_out += 1;
+            return;
+        }
+        drop(waiting);
+        let snapshot = snapshot(engine, now);
+        self.waiting().add(snapshot, moment);
     }
     /// A thread that panicked while it held the lock left nothing half-done behind.
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -154,5 +163,47 @@ fn state(class: &str, tally: &FlowTally) -> ClassState {
         delivered: tally.delivered.packets,
         dropped: tally.dropped.map(|count| count.packets),
         delay_sum: tally.delay.sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Snapshot {
+        let time = Time::from_picoseconds(milliseconds * 1_000_000_000);
+        Snapshot { time, queues: Vec::new(), classes: Vec::new(), left_out: 0 }
+    }
+
+    /// A step of a few milliseconds that passes the end of a part: where the run stands is seen after it.
+    #[test]
+    fn where_a_run_stands_is_seen_behind_all_that_waits() {
+        let mut waiting = Waiting::default();
+        waiting.add(at(100), Moment::EndOfSlice);
+        for instant in [146, 148] {
+            waiting.add(at(instant), Moment::Between);
+        }
+        waiting.add(at(150), Moment::EndOfSlice);
+        waiting.add(at(154), Moment::Between);
+        let seen: Vec<Time> = waiting.snapshots.iter().map(|one| one.time).collect();
+        assert_eq!(seen, [at(100), at(150), at(154)].map(|one| one.time));
+    }
+
+    #[test]
+    fn what_found_no_room_is_counted_though_its_place_is_taken() {
+        let mut waiting = Waiting { left_out: 3, ..Waiting::default() };
+        waiting.add(at(1), Moment::Between);
+        waiting.left_out += 1;
+        waiting.add(at(2), Moment::End);
+        assert_eq!(waiting.snapshots, [Snapshot { left_out: 4, ..at(2) }]);
+    }
+
+    #[test]
+    fn a_snapshot_that_was_seen_is_not_replaced() {
+        let mut waiting = Waiting::default();
+        waiting.add(at(1), Moment::Between);
+        waiting.snapshots.pop_front();
+        waiting.add(at(2), Moment::Between);
+        assert_eq!(waiting.snapshots, [at(2)]);
     }
 }

@@ -127,7 +127,7 @@ fn a_run_that_is_held_waits_and_gives_the_same() {
     progress.hold_at(Time::ZERO);
     let results = thread::scope(|scope| {
         let run = scope.spawn(|| simulate(&scenario(), &progress));
-        for instant in ["1ns", "123456789ps", "3s"] {
+        for instant in ["1ns", "123456789ps", "3s", "4.567s"] {
             let instant: Time = instant.parse().unwrap();
             progress.hold_at(instant);
             // The first snapshot at the gate says that the run waits there.
