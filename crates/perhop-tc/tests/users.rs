@@ -190,6 +190,19 @@ fn a_queue_for_what_arrives_is_said_not_to_be_modelled() {
 }
 
 #[test]
+fn what_cannot_be_built_is_said_once_with_what_would_be_right() {
+    let text = "tc qdisc add dev eth0 root handle 1: hfsc default 1\n\
+                tc class add dev eth0 parent 1: classid 1:1 hfsc ls m2 0\n";
+    let (configuration, _) = read(text);
+    assert_eq!(configuration.lines[0].state, LineState::NotModelled);
+    let note = configuration.lines[0].note.as_ref().expect("a note");
+    assert!(
+        note.ends_with("a service curve without slope serves nothing (for example {m2: 1Mb/s})"),
+        "{note}"
+    );
+}
+
+#[test]
 fn queues_of_sfq_are_shown_with_their_most() {
     let shown = "qdisc sfq 8009: dev e5 root refcnt 2 limit 127p quantum 1514b depth 127 flows 128/1024 divisor 1024 \n";
     let (configuration, _) = read(shown);

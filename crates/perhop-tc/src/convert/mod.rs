@@ -98,8 +98,8 @@ fn buildable(policy: PolicyConfig, device: &Device, log: &mut Log) -> PolicyConf
         Ok(()) => policy,
         Err(error) => {
             let line = device.root().map_or(device.line, |root| root.line);
-            let help = error.help.as_deref().unwrap_or("perhop has no such value");
-            log.not_modelled(line, format!("{}: {} ({help})", device.name, error));
+            let error = if error.help.is_some() { error } else { error.help("perhop has no such value") };
+            log.not_modelled(line, format!("{}: {error}", device.name));
             PolicyConfig::default()
         }
     }
