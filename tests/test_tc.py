@@ -136,6 +136,28 @@ def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path,
     assert "1:2  > 0 kb/s" in ended.err
 
 
+def test_traffic_is_inferred_by_what_service_curves_leave(tmp_path: Path, perhop: Command) -> None:
+    """Of 10 Mb/s 4 are claimed; of the 6 that are left, 1:3 shares 1.5 and claims 3, so 1:12 gets 3."""
+    (tmp_path / "hfsc.tc").write_text(
+        "tc qdisc add dev eth0 root handle 1: hfsc default 3\n"
+        "tc class add dev eth0 parent 1: classid 1:1 hfsc ls rate 10mbit ul rate 10mbit\n"
+        "tc class add dev eth0 parent 1:1 classid 1:11 hfsc rt m2 4mbit\n"
+        "tc class add dev eth0 parent 1:1 classid 1:12 hfsc ls m2 3mbit rt m2 1mbit\n"
+        "tc class add dev eth0 parent 1:1 classid 1:3 hfsc ls m2 1mbit rt m2 3mbit\n"
+        "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip tos 0xb8 0xfc flowid 1:11\n"
+        "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip tos 0x28 0xfc flowid 1:12\n"
+    )
+    ended = perhop("run", "hfsc.tc", "--duration", "10s", "--json")
+    assert ended.code == 0, ended.err
+    for load in ("1:11    4,800 kb/s  voice", "1:12  > 3,600 kb/s  bulk", "1:3   > 3,600 kb/s  best effort"):
+        assert load in ended.err
+    obtained = {one["queue"]: one["obtained_bps"]["mean"] for one in ended.json()["rates"]}
+    # The headers of Ethernet are a part of what HFSC shares, and not of what is obtained.
+    assert 3.6e6 < obtained["1:1/1:11"] < 4e6
+    assert 2.8e6 < obtained["1:1/1:12"] < 3e6
+    assert 2.8e6 < obtained["1:1/1:3"] < 3e6
+
+
 def test_the_script_becomes_behavior() -> None:
     """Voice has priority; a plain queue in its place takes it away."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from perhop.quantity import bits_per_second, quantity
@@ -36,6 +36,12 @@ def weight_of(config: ClassConfig) -> float:
     )
     found = quantity(str(written)) if written else None
     return found[0] if found else 1.0
+
+
+def weight_of_rest(config: ClassConfig) -> float:
+    """Return the weight by which a class shares the rest: 0 for one of HFSC that has a guarantee alone."""
+    share: Mapping[str, Any] = config.get("share") or {}
+    return 0.0 if share.get("real-time") and not share.get("link-share") else weight_of(config)
 
 
 def shaper_of(config: ClassConfig) -> float | None:
@@ -91,3 +97,17 @@ def by_level(queueing: QueueingConfig) -> list[ClassConfig]:
 def has_priority(queueing: QueueingConfig, config: ClassConfig) -> bool:
     """Whether a class has strict priority; the last one to be served holds those without."""
     return queueing.get("scheduler") == "priority" and config is not by_level(queueing)[-1]
+
+
+def by_service_curves(classes: Sequence[ClassConfig], rate: float) -> list[float]:
+    """Return what HFSC gives to classes that all want more, bits/s: their claims, or a part of the rest."""
+    slopes = [weight_of_rest(one) for one in classes]
+    sure = [min(guarantee_of(one) or 0.0, rate) for one in classes]
+    sharing = [index for index, slope in enumerate(slopes) if slope]
+    while True:
+        left = max(rate - sum(one for index, one in enumerate(sure) if index not in sharing), 0.0)
+        parts = {index: left * slopes[index] / sum(slopes[one] for one in sharing) for index in sharing}
+        more = [index for index in sharing if parts[index] >= sure[index]]
+        if len(more) == len(sharing):
+            return [parts.get(index, one) for index, one in enumerate(sure)]
+        sharing = more

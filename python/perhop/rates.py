@@ -8,10 +8,18 @@ from typing import Any
 
 from perhop.configuration import checked_as
 from perhop.core_types import RecognizedPlatform, ResolvedClass, ResolvedGuarantee, RouterReport
-from perhop.policy_rates import by_level, conditioner_limits, guarantee_of, has_priority, limit_of, weight_of
+from perhop.policy_rates import (
+    by_level,
+    by_service_curves,
+    conditioner_limits,
+    guarantee_of,
+    has_priority,
+    limit_of,
+    weight_of,
+)
 from perhop.ports import ports, queue_names, resolved
 from perhop.quantity import bits_per_second
-from perhop.schema_types import ClassConfig, QueueingConfig, ScenarioConfig
+from perhop.schema_types import QueueingConfig, ScenarioConfig
 
 # The kinds of `bandwidth` that are rates.
 _GUARANTEES = ("kbps", "percent")
@@ -148,7 +156,7 @@ def _guarantees(queueing: QueueingConfig, rate: float | None) -> list[float | No
         total = max(sum((guarantee_of(one) or rate * weight_of(one)) / rate for one in classes), 1.0)
         return [(guarantee_of(one) or rate * weight_of(one)) / total for one in classes]
     if queueing.get("scheduler") == "hfsc" and rate is not None:
-        return [*_by_service_curves(classes, rate)]
+        return [*by_service_curves(classes, rate)]
     if queueing.get("scheduler") == "priority":
         *ahead, last = by_level(queueing)
         limits = {one["name"]: limit_of(one) for one in ahead}
@@ -157,20 +165,6 @@ def _guarantees(queueing: QueueingConfig, rate: float | None) -> list[float | No
         sure = {**limits, last["name"]: rest if known else None}
         return [sure[one["name"]] for one in classes]
     return [guarantee_of(one) or (rate if len(classes) == 1 else None) for one in classes]
-
-
-def _by_service_curves(classes: Sequence[ClassConfig], rate: float) -> list[float]:
-    """Return what HFSC gives to classes that all want more: their claims, or their part of what is left."""
-    slopes = [weight_of(one) if (one.get("share") or {}).get("link-share") else 0.0 for one in classes]
-    sure = [min(guarantee_of(one) or 0.0, rate) for one in classes]
-    sharing = [index for index, slope in enumerate(slopes) if slope]
-    while True:
-        left = max(rate - sum(one for index, one in enumerate(sure) if index not in sharing), 0.0)
-        parts = {index: left * slopes[index] / sum(slopes[one] for one in sharing) for index in sharing}
-        more = [index for index in sharing if parts[index] >= sure[index]]
-        if len(more) == len(sharing):
-            return [parts.get(index, one) for index, one in enumerate(sure)]
-        sharing = more
 
 
 def _sent(port: str, summary: Mapping[str, Any], seconds: float) -> dict[str, dict[str, Any]]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from perhop.policy_rates import (
     by_level,
+    by_service_curves,
     conditioner_limits,
     has_priority,
     limit_of,
     minimum_of,
     shaper_of,
-    weight_of,
+    weight_of_rest,
 )
 from perhop.ports import Tin, tins_of
 from perhop.schema_types import ClassConfig, MatchConfig, PolicyConfig, QueueingConfig
@@ -117,7 +118,7 @@ def _shares(
         limit = _limit(config, policers)
         wanted = _UNLIMITED_PRIORITY * rate / unlimited if limit is None else FILLED * limit
         shares.append(min(wanted, rate - sum(shares)))
-    shares += _filled(classes[len(ahead) :], rate - sum(shares))
+    shares += _filled(queueing, classes[len(ahead) :], rate - sum(shares))
     share_of = {config["name"]: share for config, share in zip(classes, shares, strict=True)}
     return [share_of[config["name"]] for config in queueing["classes"]]
 
@@ -135,13 +136,14 @@ def _limit(config: ClassConfig, policers: Mapping[str, float]) -> float | None:
     return None if None in limits else sum(limit or 0.0 for limit in limits)
 
 
-def _filled(classes: Sequence[ClassConfig], rate: float) -> list[float]:
-    """Share `rate`: guarantees first, then the rest by weight, no class beyond its limit."""
-    minima = [minimum_of(one) for one in classes]
+def _filled(queueing: QueueingConfig, classes: Sequence[ClassConfig], rate: float) -> list[float]:
+    """Share `rate` among `classes`: guarantees first, then the rest by weight, no class beyond its limit."""
+    is_by_curves = queueing.get("scheduler") == "hfsc"
+    minima = by_service_curves(classes, rate) if is_by_curves else [minimum_of(one) for one in classes]
     scale = min(1.0, rate / sum(minima)) if sum(minima) else 1.0
     limits = [min(limit_of(one) or rate, rate) for one in classes]
     shares = [min(scale * least, most) for least, most in zip(minima, limits, strict=True)]
-    weights = [weight_of(one) for one in classes]
+    weights = [weight_of_rest(one) for one in classes]
     # Each round fills a class at least, or gives everything away.
     for _ in classes:
         rest = rate - sum(shares)
