@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import HANGS_AFTER_S, command_line, leftovers
+from perhop import interrupts
 from perhop.command.terminal import say
+from perhop.errors import Exit
 
 # Hours of work, with few samples.
 LONG = (
@@ -206,3 +211,44 @@ def test_a_message_is_a_line_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(KeyboardInterrupt):
         say("written to out")
     assert written == ["written to out\n"]
+
+
+def test_a_report_whose_thread_starts_is_written_before_the_signal_ends_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Disturbed(ThreadPoolExecutor):
+        def submit(self, *given: Any, **named: Any) -> Future[Any]:
+            signal.raise_signal(signal.SIGTERM)
+            return super().submit(*given, **named)
+
+    def ends(number: int, frame: object) -> None:
+        raise SystemExit(Exit(128 + number))
+
+    module = importlib.import_module("perhop.command.study")
+    monkeypatch.setattr(module, "ThreadPoolExecutor", Disturbed)
+    before = signal.signal(signal.SIGTERM, ends)
+    options = {"only": ["scenario-1"], "replications": 1, "sensitivity": False, "quiet": True}
+    try:
+        with pytest.raises(SystemExit):
+            module.run(["car-wfq-tcp"], output=tmp_path, **options)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (tmp_path / "car-wfq-tcp" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("sent", [KeyboardInterrupt(), SystemExit(Exit.TERMINATED), SystemExit(Exit.HUNG_UP)])
+def test_a_lock_that_a_signal_tore_apart_is_no_error_of_its_own(sent: BaseException) -> None:
+    with pytest.raises(RuntimeError, match="release unlocked lock") as found:
+        _tear(sent)
+    assert interrupts.behind(found.value) is sent
+    with pytest.raises(RuntimeError) as found:
+        _tear(ValueError("no signal"))
+    assert interrupts.behind(found.value) is found.value
+
+
+def _tear(sent: BaseException) -> None:
+    """As `Condition.wait` does where a signal comes before the lock is taken again."""
+    lock = threading.Lock()
+    with lock:
+        lock.release()
+        raise sent

@@ -11,6 +11,7 @@ from functools import cached_property
 from threading import Event
 
 from perhop.document import Document
+from perhop.interrupts import deferred
 from perhop.results import Results
 from perhop.running import Progress, simulate
 
@@ -70,7 +71,9 @@ def simulate_all(
         )
 
     with ThreadPoolExecutor(max_workers=threads) as pool:
-        futures = [pool.submit(one, job) for job in distinct]
+        # A thread that starts must not be torn apart.
+        with deferred():
+            futures = [pool.submit(one, job) for job in distinct]
         try:
             while not all(future.done() for future in futures):
                 _raise_first(future.exception() for future in futures if future.done())

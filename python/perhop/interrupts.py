@@ -108,6 +108,17 @@ def _sent(kind: type[BaseException], error: BaseException | None) -> signal.Sign
     return next((number for number in ENDING if code == 128 + number), None)
 
 
+def behind(error: BaseException) -> BaseException:
+    """Return what a signal raised if `error` is only what a lock said that it tore apart, else `error`.
+
+    `threading` takes a lock again in a `finally`; where a signal came just before, the `with` around it finds
+    the lock free (`RuntimeError: release unlocked lock`).
+    """
+    torn = error.__context__
+    is_torn = isinstance(error, RuntimeError) and torn is not None and _sent(type(torn), torn) is not None
+    return torn if is_torn and torn is not None else error
+
+
 class Deferral:
     """The signals that arrived meanwhile, and what would have handled them."""
 

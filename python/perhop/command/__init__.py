@@ -312,7 +312,9 @@ def _guarded(tokens: list[str], output: streams.Output) -> Exit:
     except BaseException as error:
         interrupts.handle_as(signal.SIG_IGN)
         # A failure of standard output is reported once, at the end.
-        return Exit.FAILED if output.failure is not None else failure.report(error, tokens)
+        if output.failure is not None:
+            return Exit.FAILED
+        return failure.report(interrupts.behind(error), tokens)
 
 
 def _dispatch(tokens: list[str]) -> Exit:

@@ -12,6 +12,7 @@ from perhop import study as studies
 from perhop.command.options import Force, Json, Output, Quiet, Replications, Seed, Threads
 from perhop.command.terminal import print_json, progress_bar, say_written
 from perhop.errors import Exit, InvalidInputError
+from perhop.interrupts import deferred
 from perhop.quantity import counted
 from perhop.saving import check_target
 from perhop.study import find, identifiers
@@ -128,7 +129,9 @@ def run(
                     progress=watch,
                 )
             if output is not None:
-                written.append(writer.submit(_write, report, output / study.id, force=force, quiet=quiet))
+                # A thread that starts must not be torn apart: its report would never be written.
+                with deferred():
+                    written.append(writer.submit(_write, report, output / study.id, force=force, quiet=quiet))
             if not json and not quiet:
                 show_report(report)
             reports.append(report)
