@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,12 @@ from typing import Any
 import pytest
 
 from conftest import HANGS_AFTER_S, command_line, leftovers
-from perhop import interrupts
+from perhop import batch, interrupts
 from perhop.command.terminal import say
+from perhop.document import Document
 from perhop.errors import Exit
+from perhop.running import Progress
+from perhop.scenario import Scenario
 
 # Hours of work, with few samples.
 LONG = (
@@ -213,27 +217,55 @@ def test_a_message_is_a_line_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> 
     assert written == ["written to out\n"]
 
 
-def test_a_report_whose_thread_starts_is_written_before_the_signal_ends_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Disturbed(ThreadPoolExecutor):
-        def submit(self, *given: Any, **named: Any) -> Future[Any]:
-            signal.raise_signal(signal.SIGTERM)
-            return super().submit(*given, **named)
+class _Disturbed(ThreadPoolExecutor):
+    """A signal arrives whenever a thread is given its work."""
+
+    def submit(self, *given: Any, **named: Any) -> Future[Any]:
+        signal.raise_signal(signal.SIGTERM)
+        return super().submit(*given, **named)
+
+
+@pytest.fixture
+def ended() -> Iterator[None]:
+    """SIGTERM ends what the test calls, as it ends a command."""
 
     def ends(number: int, frame: object) -> None:
         raise SystemExit(Exit(128 + number))
 
-    module = importlib.import_module("perhop.command.study")
-    monkeypatch.setattr(module, "ThreadPoolExecutor", Disturbed)
     before = signal.signal(signal.SIGTERM, ends)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("ended")
+def test_a_report_whose_thread_starts_is_written_before_the_signal_ends_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("perhop.command.study")
+    monkeypatch.setattr(module, "ThreadPoolExecutor", _Disturbed)
     options = {"only": ["scenario-1"], "replications": 1, "sensitivity": False, "quiet": True}
-    try:
-        with pytest.raises(SystemExit):
-            module.run(["car-wfq-tcp"], output=tmp_path, **options)
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    with pytest.raises(SystemExit):
+        module.run(["car-wfq-tcp"], output=tmp_path, **options)
     assert (tmp_path / "car-wfq-tcp" / "manifest.json").exists()
+
+
+@pytest.mark.usefixtures("ended")
+def test_a_batch_whose_threads_start_is_given_up(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work that its threads have begun is not waited for."""
+    monkeypatch.setattr(batch, "ThreadPoolExecutor", _Disturbed)
+    finished = []
+
+    def simulated(job: Document, *, progress: Callable[[Progress], None], **_: object) -> None:
+        for _ in range(500):
+            progress(Progress(0.0, 0.0, 0))
+            time.sleep(0.01)
+        finished.append(job)
+
+    monkeypatch.setattr(batch, "simulate", simulated)
+    jobs = [batch.Job(Scenario.load(scenario), seed, 1) for seed in (1, 2)]
+    with pytest.raises(SystemExit):
+        batch.simulate_all(jobs, 2, None)
+    assert finished == []
 
 
 @pytest.mark.parametrize("sent", [KeyboardInterrupt(), SystemExit(Exit.TERMINATED), SystemExit(Exit.HUNG_UP)])

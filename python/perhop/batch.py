@@ -71,10 +71,10 @@ def simulate_all(
         )
 
     with ThreadPoolExecutor(max_workers=threads) as pool:
-        # A thread that starts must not be torn apart.
-        with deferred():
-            futures = [pool.submit(one, job) for job in distinct]
         try:
+            # A thread that starts must not be torn apart.
+            with deferred():
+                futures = [pool.submit(one, job) for job in distinct]
             while not all(future.done() for future in futures):
                 _raise_first(future.exception() for future in futures if future.done())
                 if progress is not None:
