@@ -115,8 +115,9 @@ def behind(error: BaseException) -> BaseException:
     the lock free (`RuntimeError: release unlocked lock`).
     """
     torn = error.__context__
-    is_torn = isinstance(error, RuntimeError) and torn is not None and _sent(type(torn), torn) is not None
-    return torn if is_torn and torn is not None else error
+    if isinstance(error, RuntimeError) and torn is not None and _sent(type(torn), torn) is not None:
+        return torn
+    return error
 
 
 class Deferral:
