@@ -142,6 +142,28 @@ def test_a_run_at_any_pace_gives_the_same(scenario: Path) -> None:
         assert group["dropped_packets"]["mean"] == sum(state.dropped)
 
 
+def test_a_step_past_the_end_of_a_part_is_seen(scenario: Path) -> None:
+    """The run is looked at at each 200th of it, too; where it stands afterwards is not lost behind that."""
+    loaded = perhop.Scenario.load(scenario, {"duration": "20s"})
+    pace = Pace(1.0)
+    steps, polls = [0.099, 0.154], 0
+    pace.step_to(steps[0])
+
+    def go_on(_: Progress) -> None:
+        nonlocal polls
+        polls += 1
+        assert not steps or polls < 500, f"seen up to {pace.reached_s} s, not {steps}"
+        if steps and abs(pace.reached_s - steps[0]) < 1e-9:
+            del steps[0]
+            if steps:
+                pace.step_to(steps[0])
+            else:
+                pace.release()
+
+    simulate(loaded, replications=1, watch=lambda _: None, progress=go_on, pace=pace)
+    assert steps == []
+
+
 def test_a_speed_that_is_none_is_one_clear_error(perhop: Command, scenario: Path) -> None:
     ended = perhop("run", scenario, "--watch", "--speed", "fast")
     assert (ended.code, ended.out) == (2, "")
