@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import faulthandler
 import importlib
 import json
 import os
@@ -21,9 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from perhop.__main__ import main
+from perhop.interrupts import ENDING
 
 # What a hostile input may take: 60 s of processor time, 8 GB of addresses.
 _LIMITS = {resource.RLIMIT_CPU: 60, resource.RLIMIT_AS: 8 << 30}
+# No command of these tests takes a minute.
+_HANGS_AFTER_S = 600
 _TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # A fork has its main thread only. Polars starts these when it is imported, and its pool when it is first
 # used: the allocator knows of forks, and the cleaner removes what was too large for the memory.
@@ -65,8 +69,13 @@ def _run(told: dict[str, Any], *, is_loaded: bool) -> dict[str, object]:
             os._exit(int(ended.code or 0))
     os.close(said)
     os.close(printed)
-    if "signal" in told:
-        _send(child, told["signal"], told["after_s"])
+    process = os.pidfd_open(child)
+    if "signal" in told and not _has_ended(process, told["after_s"]):
+        signal.pidfd_send_signal(process, told["signal"])
+    if not _has_ended(process, _HANGS_AFTER_S):
+        # It says where each thread is, and ends with a code that no command has.
+        signal.pidfd_send_signal(process, signal.SIGABRT)
+    os.close(process)
     _, status, used = os.wait4(child, 0)
     return {
         "code": os.waitstatus_to_exitcode(status),
@@ -76,19 +85,16 @@ def _run(told: dict[str, Any], *, is_loaded: bool) -> dict[str, object]:
     }
 
 
-def _send(child: int, number: int, after_s: float) -> None:
-    """Send a signal to a process, unless it ends before."""
-    process = os.pidfd_open(child)
-    try:
-        if not select.select([process], [], [], after_s)[0]:
-            signal.pidfd_send_signal(process, number)
-    finally:
-        os.close(process)
+def _has_ended(process: int, within_s: float) -> bool:
+    return bool(select.select([process], [], [], within_s)[0])
 
 
 def _serve(modules: list[str]) -> None:
-    # Until perhop handles it, Ctrl-C is to end the command, and not to interrupt what is above.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Until perhop handles it, Ctrl-C is to end the command, and not to interrupt what is above. Who starts
+    # tests may ignore signals: nohup does SIGHUP, a shell Ctrl-C for its jobs in the background.
+    for number in ENDING:
+        signal.signal(number, signal.SIG_DFL)
+    faulthandler.enable(file=2)
     for name in modules:
         importlib.import_module(name)
     threads = {task.joinpath("comm").read_text().strip() for task in Path("/proc/self/task").iterdir()}

@@ -202,6 +202,40 @@ def test_a_library_with_native_code_ends_its_work_first(library: str) -> None:
     assert (ended.returncode, ended.stdout) == (143, "[1]\n")
 
 
+@pytest.mark.parametrize("moment", ["taken", "to be released"])
+def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
+    """Whoever waits for it, as a thread does that has a result to give, would wait for ever."""
+    locking = (
+        "import _thread, signal, sys, threading, time\n"
+        "from functools import partial\n"
+        "from perhop import interrupts\n"
+        "interrupts.handle()\n"
+        # In C: the handler runs as soon as Python goes on, which is in the methods of `threading`.
+        "send = partial(_thread.interrupt_main, signal.SIGTERM)\n"
+        "class Sender:\n"
+        "    __neg__ = send\n"
+        "class Lock:\n"
+        "    def __init__(self):\n"
+        "        lock = threading.Lock()\n"
+        "        self.acquire, self.release, self.locked = lock.acquire, lock.release, lock.locked\n"
+        "    @property\n"
+        "    def __enter__(self):\n"
+        "        self.acquire()\n"
+        "        return send if sys.argv[1] == 'taken' else time.time\n"
+        "    def __exit__(self, *raised):\n"
+        "        self.release()\n"
+        "lock, sender = Lock(), Sender()\n"
+        "try:\n"
+        "    with threading.Condition(lock):\n"
+        "        if sys.argv[1] == 'to be released': -sender\n"
+        "    time.sleep(60)\n"
+        "finally: print(lock.locked())\n"
+    )
+    line = [sys.executable, "-c", locking, moment]
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout) == (143, "False\n"), ended.stderr
+
+
 def test_a_message_is_a_line_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a signal has to say must not follow on the same line."""
     written = []

@@ -38,13 +38,17 @@ _AGAIN_AFTER_S = 0.01
 # call Python from native code, which answers an unexpected exception with a panic or another error.
 _UNBROKEN = {"importlib", "_frozen_importlib", "matplotlib", "numpy", "polars"}
 
+# Methods of `threading` in which nothing is raised: they are Python around a lock, which would stay taken for
+# ever, and with it every thread that waits for it.
+_LOCKING = {"__enter__", "__exit__"}
+
 
 def handle() -> None:
     """Let each signal that ends a program raise an exception in it.
 
     Ctrl-C raises `KeyboardInterrupt`, the others `SystemExit` with 128 and their number, the exit code of
     shells. Signals that are ignored stay so: who started the program may want it to go on, as nohup does.
-    Work in `_UNBROKEN` ends first.
+    Work in `_UNBROKEN` and `_LOCKING` ends first.
     """
     _handled[:] = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
     for number in _handled:
@@ -75,11 +79,20 @@ def _raised(number: int, frame: FrameType | None) -> None:
 
 def _is_unbroken(frame: FrameType | None) -> bool:
     frame = frame or sys._getframe()
+    # The alarm of a signal that comes again.
+    while frame is not None and frame.f_globals is globals():
+        frame = frame.f_back
+    if frame is not None and _module(frame) == "threading" and frame.f_code.co_name in _LOCKING:
+        return True
     while frame is not None:
-        if str(frame.f_globals.get("__name__")).partition(".")[0] in _UNBROKEN:
+        if _module(frame).partition(".")[0] in _UNBROKEN:
             return True
         frame = frame.f_back
     return False
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))
 
 
 def _come_again(number: int) -> None:
