@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import signal
 import subprocess
@@ -281,6 +282,26 @@ def test_a_report_whose_thread_starts_is_written_before_the_signal_ends_the_comm
     with pytest.raises(SystemExit):
         module.run(["car-wfq-tcp"], output=tmp_path, **options)
     assert (tmp_path / "car-wfq-tcp" / "manifest.json").exists()
+
+
+@pytest.mark.usefixtures("ended")
+def test_a_report_is_written_however_often_somebody_interrupts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("perhop.command.study")
+    written = []
+
+    def write(report: object, folder: Path, **_: bool) -> None:
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.1)
+        written.append(folder)
+
+    monkeypatch.setattr(module, "_write", write)
+    options = {"only": ["scenario-1"], "replications": 1, "sensitivity": False, "quiet": True}
+    with pytest.raises(SystemExit):
+        module.run(["car-wfq-tcp"], output=tmp_path, **options)
+    assert written == [tmp_path / "car-wfq-tcp"]
 
 
 @pytest.mark.usefixtures("ended")

@@ -114,11 +114,12 @@ def run(
         if output is not None:
             check_target(output / study.id, force=force)
     reports = []
-    # Write a report during the simulation of the next study: writing uses only one processor.
-    with ThreadPoolExecutor(max_workers=1) as writer:
+    # Write a report during the simulation of the next study: writing uses only one processor. Signals wait
+    # while a thread starts or a report is still to be written, which they would tear apart.
+    with deferred() as signals, ThreadPoolExecutor(max_workers=1) as writer:
         written: list[Future[None]] = []
         for study in chosen:
-            with progress_bar(study.id, quiet=quiet) as watch:
+            with signals.admitted(), progress_bar(study.id, quiet=quiet) as watch:
                 report = studies.run(
                     study,
                     only=only or (),
@@ -129,11 +130,10 @@ def run(
                     progress=watch,
                 )
             if output is not None:
-                # A thread that starts must not be torn apart: its report would never be written.
-                with deferred():
-                    written.append(writer.submit(_write, report, output / study.id, force=force, quiet=quiet))
+                written.append(writer.submit(_write, report, output / study.id, force=force, quiet=quiet))
             if not json and not quiet:
-                show_report(report)
+                with signals.admitted():
+                    show_report(report)
             reports.append(report)
         for one in written:
             one.result()
