@@ -16,10 +16,10 @@ from conftest import ROOT
 
 ASSETS = ROOT / "python" / "perhop" / "playground" / "assets"
 AXE = ROOT / "playground" / "node_modules" / "axe-core" / "axe.min.js"
-_is_built = all((ASSETS / name).is_file() for name in perhop.playground.BUILT)
-needs_playground = pytest.mark.skipif(not _is_built, reason="the page is not built: make playground")
+is_built = all((ASSETS / name).is_file() for name in perhop.playground.BUILT)
+needs_playground = pytest.mark.skipif(not is_built, reason="the page is not built: make playground")
 needs_page = pytest.mark.skipif(
-    not (_is_built and CHROMIUM.exists()), reason="no page or no browser: make playground ci-packages"
+    not (is_built and CHROMIUM.exists()), reason="no page or no browser: make playground ci-packages"
 )
 # A run takes a tenth of a second; a machine that is busy takes longer.
 _PATIENCE_S = 60.0
