@@ -24,7 +24,7 @@ from conftest import command_line, leftovers
 from disk_model import Tree, tree
 from faulty import FAIL, FAIL_FROM, SIGNAL, Call, Ended, Faulty, needs_compiler
 from system_calls import needs_strace, record
-from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue
+from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue, untrue_of_growing
 
 pytestmark = [needs_compiler, pytest.mark.slow]
 
@@ -179,29 +179,34 @@ def _wrong(case: Case, fault: Fault, folder: Path, ended: Ended, call: Call) -> 
         yield f"{hidden} remain"
 
 
-def test_every_call_of_a_sweep(faulty: Faulty, base: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_complete", [False, True])
+@pytest.mark.parametrize("name", GROWING)
+def test_every_call_of_a_command_whose_folder_grows(
+    name: str, is_complete: bool, faulty: Faulty, base: Path, tmp_path: Path
+) -> None:
     """Whatever disturbs it, the same command goes on and ends with the same folder and nothing hidden."""
     before, folder = tmp_path / "before", tmp_path / "folder"
-    lay_out(before, GROWING, base)
-    line = GROWING.line.format(seed=1)
+    writing = GROWING[name]
+    lay_out(before, writing, base)
+    line = writing.line.format(seed=1)
+    if is_complete:
+        assert faulty.run(before, line).code == 0
     shutil.copytree(before, folder)
     calls = faulty.run(folder, line).calls
-    new = trees(folder, GROWING)
+    new = trees(folder, writing)
     shutil.rmtree(folder)
     wrong = []
-    for name, fault in FAULTS.items():
+    for kind, fault in FAULTS.items():
         numbers = [at for at, call in enumerate(calls) if fault.action != FAIL_FROM or call.needs_space]
-        draw = random.Random(name)
+        draw = random.Random(kind)
         for at in numbers if SAMPLE == "all" else draw.sample(numbers, min(2 * int(SAMPLE), len(numbers))):
             shutil.copytree(before, folder)
             ended = faulty.run(folder, line, at=at, action=fault.action, value=fault.value)
-            where = f"{name} at {at} ({calls[at]})"
-            if re.search("internal error|Traceback|Panic|panicked|Exception ignored", ended.said):
-                wrong.append(f"{where}: {ended.said}")
-            if ended.code == 0 and trees(folder, GROWING) != new:
-                wrong.append(f"{where}: done, and not everything is in place")
+            where = f"{kind} at {at} ({calls[at]})"
+            found = untrue_of_growing(ended.code, ended.said, folder, writing, new)
+            wrong += [f"{where}: {one}; code {ended.code}: {ended.said}" for one in found]
             again = faulty.run(folder, line)
-            if again.code or trees(folder, GROWING) != new or leftovers(folder):
+            if again.code or trees(folder, writing) != new or leftovers(folder):
                 wrong.append(f"{where}: not finished by the next: {again.said} {leftovers(folder)}")
             shutil.rmtree(folder)
     assert wrong == []

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import subprocess
 import warnings
 from collections.abc import Callable, Iterable
@@ -21,15 +22,15 @@ from pathlib import Path
 
 import pytest
 
-import perhop as library
 from conftest import command_line, leftovers
 from disk_model import Disk, Tree, tree
+from forks import Forks
 from live_laboratory import needs_rights, own_run
 from perhop.disk import LeftoverWarning
 from perhop.results import Results
 from perhop.saved import Saved
 from system_calls import Change, Recorded, needs_strace, record
-from writing import COMMANDS, GROWING, Writing, lay_out, save_runs
+from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue_of_growing
 
 pytestmark = needs_strace
 
@@ -217,13 +218,16 @@ def test_the_next_writer_starts_from_whatever_is_left(name: str, runs: Path, tmp
 
 
 @pytest.mark.slow
-def test_a_sweep_goes_on_after_any_loss(runs: Path, tmp_path: Path) -> None:
-    """Whatever a loss leaves of its folder, the same sweep continues it and ends with the same bytes."""
-    played = play(GROWING, runs, tmp_path, twice=False)
+@pytest.mark.parametrize("name", GROWING)
+def test_a_folder_that_grows_goes_on_after_any_loss(name: str, runs: Path, tmp_path: Path) -> None:
+    """Whatever a loss leaves can be read, and the same command continues it and ends with the same bytes."""
+    writing = GROWING[name]
+    played = play(writing, runs, tmp_path, twice=False)
     losses = lose_power(played, played.recorded.changes).whole
     different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())
     chosen = different if ALL else random.Random(3).sample(different, min(SAMPLE, len(different)))
     assert len(chosen) >= 5
+    forks = Forks(runs)
     for number, left in enumerate(chosen):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -232,11 +236,10 @@ def test_a_sweep_goes_on_after_any_loss(runs: Path, tmp_path: Path) -> None:
                 (folder / path).mkdir()
             else:
                 (folder / path).write_bytes(content)
-        scenario = library.Scenario.load(folder / "overload.yaml")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LeftoverWarning)
-            rates = {"links.1.rate": "1Mb/s,2Mb/s", "duration": "2s"}
-            library.sweep(scenario, rates, seed=2, output=folder / "out")
-        assert tree(folder / "out") == played.new["out"]
+        assert [*untrue_of_growing(-signal.SIGKILL, "", folder, writing, played.new)] == []
+        ended = forks.run(folder, writing.line.format(seed=2).split())
+        assert ended.code == 0, ended.said
+        assert trees(folder, writing) == played.new
         assert leftovers(folder) == []
         shutil.rmtree(folder)
+    forks.end()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,13 +24,15 @@ from disk_model import Tree
 from forks import MODULES, PLOTTING, Ended, Forks
 from perhop.interrupts import ENDING
 from perhop.saved import Saved
-from writing import COMMANDS, Writing, lay_out, save_runs, trees, untrue
+from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue, untrue_of_growing
 
 SIGNALS = int(os.environ.get("PERHOP_SIGNALS", "30"))
 # One of so many commands imports what it needs, as it does for a user; the others find it loaded.
 IMPORTS = 50
 # A signal comes at a moment of the usual time of a command, or up to a tenth later, when it has ended.
 LATEST = 1.1
+# How often the folder of a command that grows is removed before the next signal, and completed after it.
+BEGINS, COMPLETES = 0.5, 0.3
 # What a command may end with: done, an exit code of its own, or, once all is written, by the signal itself.
 ENDINGS = {0, *(128 + number for number in ENDING), *(-number for number in ENDING)}
 
@@ -96,6 +99,24 @@ class Disturbed:
         yield from (f"{one}; code {ended.code} after {ended.lasted_s:.4f} s: {ended.said}" for one in wrong)
 
 
+def survive(
+    once: Callable[[Forks, random.Random], tuple[str, Iterator[str]]],
+    forks: tuple[Forks, Forks],
+    draw: random.Random,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Disturb a command again and again, and fail with everything that was not as promised."""
+    endings, wrong = Counter[str](), []
+    for number in range(SIGNALS):
+        ending, found = once(forks[number % IMPORTS == 0], draw)
+        endings[ending] += 1
+        wrong += [f"{number}: {one}" for one in found]
+    record_property("endings", dict(endings))
+    assert wrong == []
+    # They came while the command was at work, and not only before or after.
+    assert len(endings) > 2, endings
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_results_survive_signals_at_any_time(
@@ -110,15 +131,78 @@ def test_results_survive_signals_at_any_time(
     disturbed, draw = Disturbed(COMMANDS[name], folder), random.Random(f"{name} {SIGNALS}")
     for one in forks:
         disturbed.first(one)
-    endings, wrong = Counter[str](), []
-    for number in range(SIGNALS):
-        ending, found = disturbed.once(forks[number % IMPORTS == 0], draw)
-        endings[ending] += 1
-        wrong += [f"{number}: {one}" for one in found]
-    record_property("endings", dict(endings))
-    assert wrong == []
-    # They came while the command was at work, and not only before or after.
-    assert len(endings) > 2, endings
+    survive(disturbed.once, forks, draw, record_property)
+
+
+class Grown:
+    """A command whose folder grows, disturbed by one signal after the other."""
+
+    def __init__(self, writing: Writing, folder: Path) -> None:
+        self.folder, self._writing = folder, writing
+        #: How long it takes from nothing, and where all is there.
+        self._usual_s: dict[tuple[Forks, bool], float] = {}
+        self._complete: dict[str, Tree] = {}
+        self._names: set[str] = set()
+
+    def first(self, forks: Forks) -> None:
+        """Run it undisturbed, to know how long it takes and what it makes."""
+        self._remove()
+        for is_complete in (False, True):
+            ended = self._run(forks)
+            assert ended.code == 0, ended.said
+            self._usual_s[forks, is_complete] = ended.lasted_s
+            self._complete = trees(self.folder, self._writing)
+        self._names = {path.name for path in self.folder.iterdir()}
+
+    def _run(self, forks: Forks, **told: object) -> Ended:
+        return forks.run(self.folder, self._writing.line.format(seed=1).split(), **told)
+
+    def _remove(self) -> None:
+        for one in self._writing.targets:
+            shutil.rmtree(self.folder / one, ignore_errors=True)
+
+    def once(self, forks: Forks, draw: random.Random) -> tuple[str, Iterator[str]]:
+        """Return from what to what it came, and generate what is not as promised."""
+        if draw.random() < BEGINS:
+            self._remove()
+        was = self._stage()
+        sent = draw.choice(ENDING)
+        after_s = self._usual_s[forks, was == "complete"] * draw.uniform(0.0, LATEST)
+        ended = self._run(forks, signal=sent, after_s=after_s)
+        stage = f"{was} to {self._stage()}, {ended.code}"
+        wrong = [*untrue_of_growing(ended.code, ended.said, self.folder, self._writing, self._complete)]
+        if ended.code not in ENDINGS:
+            wrong.append("another exit code")
+        if leftovers(self.folder):
+            wrong.append(f"{leftovers(self.folder)} remain")
+        if draw.random() < COMPLETES:
+            again = self._run(forks)
+            if again.code or self._stage() != "complete":
+                wrong.append(f"not completed by the next: {again.said}")
+        return stage, (f"{one}; {stage} after {ended.lasted_s:.4f} s: {ended.said}" for one in wrong)
+
+    def _stage(self) -> str:
+        if trees(self.folder, self._writing) == self._complete:
+            return "complete"
+        return "begun" if {path.name for path in self.folder.iterdir()} == self._names else "nothing"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GROWING)
+def test_a_folder_that_grows_survives_signals_at_any_time(
+    name: str,
+    base: Path,
+    forks: tuple[Forks, Forks],
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """One signal after the other, and now and then the same command undisturbed."""
+    folder = tmp_path / "folder"
+    lay_out(folder, GROWING[name], base)
+    grown, draw = Grown(GROWING[name], folder), random.Random(f"{name} {SIGNALS}")
+    for one in forks:
+        grown.first(one)
+    survive(grown.once, forks, draw, record_property)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

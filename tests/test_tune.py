@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import random
 import shutil
@@ -12,10 +13,12 @@ import pytest
 
 import perhop as library
 from conftest import Command
+from perhop import disk
 from perhop.engines import named
 from perhop.errors import InvalidInputError
 from perhop.plot import Points
 from perhop.report.tuning import Tuned
+from perhop.saved import Saved
 from perhop.tuning import Searched, question_of
 from perhop.tuning.goal import Goal, parse
 from perhop.tuning.sensitivity import shares_of_variance
@@ -119,6 +122,31 @@ def test_an_interrupted_search_goes_on_to_the_same_bytes(scenario: Path, tmp_pat
     assert again.runs == first.runs
     for name in ("result.json", "trials.parquet", "tuning.json", *(f"evaluations/{one}" for one in kept)):
         assert (pieces / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_another_start_changes_an_answer_in_one_step(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If it fails on the way, the folder is no damaged answer but one that is continued."""
+    folder, alone, start = tmp_path / "tuning", tmp_path / "alone", {RATE: "2.345Mb/s"}
+    tuned(scenario, folder, trials=12)
+    write = disk.write
+
+    def fail(file: Path, content: bytes | str) -> None:
+        if file.name == "trials.parquet":
+            raise OSError(errno.ENOSPC, "No space left on device", str(file))
+        write(file, content)
+
+    monkeypatch.setattr(disk, "write", fail)
+    with pytest.raises(OSError, match="No space"):
+        tuned(scenario, folder, trials=12, start=start)
+    assert not Saved.open(folder).manifest["complete"]
+    monkeypatch.undo()
+    for one in (folder, alone):
+        tuned(scenario, one, trials=12, start=start)
+        assert Saved.open(one).manifest["complete"]
+    for name in ("trials.parquet", "best/manifest.json"):
+        assert (folder / name).read_bytes() == (alone / name).read_bytes()
 
 
 # Dask leaves sockets and event loops to the end of the process.

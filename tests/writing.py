@@ -11,6 +11,8 @@ from pathlib import Path
 from conftest import SCENARIO
 from disk_model import Tree, tree
 from perhop import Scenario
+from perhop.errors import UnreadableFileError
+from perhop.saved import Saved
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,17 @@ COMMANDS = {
     "draw": Writing("draw overload-{seed}.yaml -o network.svg", ("network.svg",)),
 }
 
-#: A command whose folder grows: whatever disturbs it, the same command goes on and ends with the same folder.
-GROWING = Writing(
-    "sweep overload.yaml --duration 2s -q --seed {seed} --set links.1.rate=1Mb/s,2Mb/s -o out", ("out",)
-)
+#: Commands whose folder grows: whatever disturbs one, the same command goes on and ends with the same folder.
+GROWING = {
+    "sweep": Writing(
+        "sweep overload.yaml --duration 2s -q --seed {seed} --set links.1.rate=1Mb/s,2Mb/s -o out", ("out",)
+    ),
+    "tune": Writing(
+        "tune overload.yaml --duration 2s -q --seed {seed} --vary links.1.rate=1Mb/s,3Mb/s "
+        "--goal steady.loss<=50% --replications 2 -o out",
+        ("out",),
+    ),
+}
 
 
 def save_runs(base: Path) -> None:
@@ -108,3 +117,24 @@ def untrue(
     for one in old:
         if f"`{one}`" in said.partition("written before: ")[2] and found[one] != new[one]:
             yield f"{one} was not written"
+
+
+def untrue_of_growing(
+    code: int, said: str, folder: Path, writing: Writing, new: Mapping[str, Tree]
+) -> Iterator[str]:
+    """Generate what a command must not leave or say whose folder grows, and that was disturbed.
+
+    `new` is what its targets hold once it is complete.
+    """
+    if re.search("internal error|Traceback|Panic|panicked|Exception ignored", said):
+        yield "what it says is for its developers"
+    if code == 0 and trees(folder, writing) != new:
+        yield "done, and not everything is in place"
+    if code > 0 and not re.search(r"^(error|interrupted|terminated): ", said, re.MULTILINE):
+        yield "no message"
+    for one in writing.targets:
+        if (folder / one).exists():
+            try:
+                Saved.open(folder / one)
+            except UnreadableFileError as error:
+                yield f"{one} cannot be read: {error}"

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -48,13 +48,13 @@ def seal(folder: Path, kind: Kind, about: Mapping[str, Any]) -> None:
     disk.write(folder / MANIFEST, sealed(folder, kind, about))
 
 
-def sealed(folder: Path, kind: Kind, about: Mapping[str, Any]) -> str:
-    """Return the manifest of a folder with everything that is in it now, but an earlier manifest.
+def sealed(folder: Path, kind: Kind, about: Mapping[str, Any], names: Collection[str] | None = None) -> str:
+    """Return the manifest of a folder with some files, or everything that is in it now but a manifest.
 
     It holds neither date nor machine, so that equal results give equal bytes.
     """
     files = {}
-    for name in sorted({*_names(folder)} - {MANIFEST}):
+    for name in sorted({*(_names(folder) if names is None else names)} - {MANIFEST}):
         content = (folder / name).read_bytes()
         files[name] = {"bytes": len(content), "sha256": digest(content)}
     manifest = described(kind, about) | {"files": files}

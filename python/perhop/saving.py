@@ -18,7 +18,7 @@ import secrets
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +30,17 @@ from perhop.locking import forget_all, held, is_abandoned, locked, release_all, 
 from perhop.manifest import MANIFEST, json_text
 from perhop.targets import Place, as_invalid, place_of
 
-__all__ = ["check_target", "give_up", "json_text", "replace_file", "whole_file", "whole_folder", "write_new"]
+__all__ = [
+    "check_target",
+    "give_up",
+    "json_text",
+    "put_on_disk",
+    "replace_file",
+    "unseal",
+    "whole_file",
+    "whole_folder",
+    "write_new",
+]
 
 # Hidden names that exist now, for the end of the process.
 _unfinished: set[Path] = set()
@@ -93,13 +103,13 @@ def whole_folder(target: Path, *, force: bool = False, aside: bool = False) -> I
                 disk.make_folder(new)
                 with signals.admitted():
                     yield new
-                _put_on_disk(new, signals)
+                put_on_disk(new, signals)
                 _put_in_place(new, place, target)
         finally:
             _forget(new)
 
 
-def _put_on_disk(new: Path, signals: Deferral) -> None:
+def put_on_disk(new: Path, signals: Deferral) -> None:
     """Wait until the files and names in a new folder are on the disk; signals are handled now and then.
 
     Not meanwhile: an exception within the locks of a pool of threads leaves it waiting for ever.
@@ -299,6 +309,23 @@ def replace_file(path: Path, text: str, *, is_result: bool = True) -> None:
     """
     with whole_file(path, is_result=is_result) as new:
         disk.write(new, text)
+
+
+def unseal(folder: Path, names: Collection[str]) -> None:
+    """Say of a complete folder that it is not, before something in it is changed file by file.
+
+    Until it is sealed again its manifest covers only some files, by name, as when it was begun. Who reads it
+    meanwhile, or after its writer was killed, so learns that the same command goes on.
+
+    Raises:
+        OSError: the manifest cannot be written.
+
+    """
+    found = manifest.read(folder)
+    if found["complete"]:
+        about = {"seed": found["seed"], "complete": False}
+        text = manifest.sealed(folder, found["kind"], about, names)
+        replace_file(folder / MANIFEST, text, is_result=False)
 
 
 def write_new(path: Path, text: str) -> None:

@@ -7,7 +7,6 @@ nothing but its rows, exchanged with the first ones in one step, and the manifes
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from perhop.interrupts import deferred, written
 from perhop.loading import is_file
 from perhop.locking import locked, reserve
 from perhop.manifest import MANIFEST
-from perhop.saving import check_target, replace_file, whole_folder
+from perhop.saving import check_target, replace_file, unseal, whole_folder
 from perhop.sweeping import parts
 from perhop.sweeping.plan import Plan
 
@@ -42,12 +41,10 @@ class Growing:
     def __init__(self, folder: Path, shown: Path, plan: Plan) -> None:
         self._folder, self._shown, self._plan = folder, shown, plan
         self._storing_s = _STORING_S
-        for hidden in folder.glob(f".{MANIFEST}-*.new"):
-            disk.remove(hidden)
+        parts.clear(folder, MANIFEST)
         for table in self._tables:
-            if (folder / f".{table}").exists():
-                shutil.rmtree(folder / f".{table}")
             parts.clear(folder / table)
+            parts.clear_anew(folder / table)
         found = [pl.read_parquet(content) for _, content in parts.intact(folder / parts.POINTS)]
         #: Whether each point has ended.
         self.ended = np.zeros(len(plan.design), dtype=bool)
@@ -93,7 +90,7 @@ class Growing:
         """Write every table anew, as it is whatever wrote it, and seal the folder.
 
         `also` writes further files into the folder before. Until the end, an interruption leaves a folder
-        that can be continued.
+        that can be continued, also where it was complete before.
 
         Raises:
             OSError: a file cannot be written.
@@ -102,38 +99,18 @@ class Growing:
         for name in self._tables:
             if parts.is_whole(self._folder / name, len(self._plan.design)):
                 continue
-            with self._anew(name) as new:
+            with parts.anew(self._folder / name) as new:
                 # Where every point failed, a table has no part.
                 if any((self._folder / name).glob("*.parquet")):
                     source = pl.scan_parquet(str(self._folder / name / "*.parquet"))
                     parts.write_whole(new, source, len(self._plan.design))
         if also is not None:
+            unseal(self._folder, self._plan.texts())
             also(self._folder)
         about = {"seed": self._plan.first_seed, "complete": True}
         sealed = manifest.sealed(self._folder, "sweep", about)
         replace_file(self._folder / MANIFEST, sealed, is_result=False)
         written[-1] = f"`{self._shown}`"
-
-    @contextmanager
-    def _anew(self, name: str) -> Iterator[Path]:
-        """Give a hidden folder, and exchange it with that of a table at the end."""
-        folder, new = self._folder / name, self._folder / f".{name}"
-        if new.exists():
-            shutil.rmtree(new)
-        disk.make_folder(new)
-        try:
-            yield new
-            disk.sync_all([new, *new.iterdir()])
-            with deferred():
-                if not disk.exchange(new, folder):
-                    _merge(new, folder)
-                disk.sync(self._folder)
-        except BaseException:
-            shutil.rmtree(new, ignore_errors=True)
-            raise
-        if new.exists():
-            # What is left in it would be taken for a part of the sweep.
-            shutil.rmtree(new)
 
     def _drop_unfinished(self) -> None:
         """Remove parts whose points are not in `points`: their writer was killed between the two."""
@@ -148,19 +125,6 @@ class Growing:
             f"`{self._shown}` with {int(self.ended.sum()):,} of {len(self.ended):,} points: "
             "the same command goes on from there"
         )
-
-
-def _merge(new: Path, folder: Path) -> None:
-    """Put complete parts into a table's folder where a file system cannot exchange two names.
-
-    The old parts are removed first: a reader may find points missing for a moment, and never twice. Should
-    the process be killed in between, the points that are missing are simulated again.
-    """
-    old = list(folder.glob("*.parquet"))
-    disk.remove_all([path for path in old if not (new / path.name).exists()])
-    for path in sorted(new.iterdir()):
-        disk.rename(path, folder / path.name)
-    disk.sync(folder)
 
 
 @contextmanager
@@ -184,7 +148,8 @@ def growing(target: Path, plan: Plan, *, force: bool = False) -> Iterator[Growin
             manifest.seal(new, "sweep", {"seed": plan.first_seed, "complete": False})
         written.pop()
     folder = target.resolve()
-    with locked(folder):
+    # A signal must not leave the lock behind.
+    with deferred() as signals, locked(folder), signals.admitted():
         yield Growing(folder, target, plan)
 
 

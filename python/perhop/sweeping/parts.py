@@ -8,7 +8,9 @@ a part that a loss of power damaged is told by it and left out.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -16,8 +18,10 @@ import polars as pl
 
 from perhop import disk
 from perhop.frames import as_parquet
+from perhop.interrupts import deferred
 from perhop.loading import damaged
 from perhop.manifest import digest
+from perhop.saving import put_on_disk
 
 #: The table of the points that have ended, of which a part is written after those of the other tables.
 POINTS = "points"
@@ -53,10 +57,67 @@ def add(folder: Path, table: pl.DataFrame) -> None:
     disk.sync(folder)
 
 
-def clear(folder: Path) -> None:
-    """Remove what a killed writer left under hidden names."""
-    for path in folder.glob(f".*{_HIDDEN}"):
+def clear(folder: Path, name: str = "") -> None:
+    """Remove what a killed writer left of the files in a folder whose names begin so."""
+    for path in folder.glob(f".{name}*{_HIDDEN}"):
         disk.remove(path)
+
+
+@contextmanager
+def anew(folder: Path) -> Iterator[Path]:
+    """Give a hidden folder, which at the end takes the place of a folder within one that grows.
+
+    Raises:
+        OSError: a file cannot be written; the folder remains as it was.
+
+    """
+    clear_anew(folder)
+    new = _hidden(folder)
+    disk.make_folder(new)
+    try:
+        yield new
+        with deferred() as signals:
+            put_on_disk(new, signals)
+            if not folder.exists():
+                disk.rename(new, folder)
+            elif not disk.exchange(new, folder):
+                _merge(new, folder)
+            disk.sync(folder.parent)
+    except BaseException:
+        with suppress(OSError):
+            clear_anew(folder)
+        raise
+    # What is left would be taken for a part of the folder around it.
+    clear_anew(folder)
+
+
+def clear_anew(folder: Path) -> None:
+    """Remove what a folder was before it was written anew, or was to be, but nothing that is not perhop's."""
+    hidden = _hidden(folder)
+    if not hidden.exists():
+        return
+    if folder.exists():
+        for path in hidden.iterdir():
+            if not _NAME.fullmatch(path.name) and not (folder / path.name).exists():
+                disk.rename(path, folder / path.name)
+    shutil.rmtree(hidden)
+
+
+def _hidden(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}")
+
+
+def _merge(new: Path, folder: Path) -> None:
+    """Put complete files into a folder where a file system cannot exchange two names.
+
+    The old parts are removed first: a reader may find points missing for a moment, and never twice. Should
+    the process be killed in between, the points that are missing are simulated again.
+    """
+    old = list(folder.glob("*.parquet"))
+    disk.remove_all([path for path in old if not (new / path.name).exists()])
+    for path in sorted(new.iterdir()):
+        disk.rename(path, folder / path.name)
+    disk.sync(folder)
 
 
 def is_intact(name: str, content: bytes) -> bool:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from perhop import _core, disk, manifest
-from perhop.errors import InvalidInputError
+from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.frames import as_parquet
-from perhop.interrupts import written
+from perhop.interrupts import deferred, written
 from perhop.loading import is_file
 from perhop.locking import locked, reserve
 from perhop.manifest import MANIFEST, json_text
-from perhop.saving import check_target, replace_file, whole_folder
+from perhop.saved import Saved
+from perhop.saving import check_target, replace_file, unseal, whole_folder
+from perhop.sweeping import parts
 from perhop.tuning.evaluating import JOURNAL, StoredJournal
 from perhop.tuning.question import Question
 from perhop.tuning.tuned import Tuning
+
+#: The folder of the run of the chosen values.
+BEST = "best"
 
 
 def check_folder(target: Path, question: Question, *, force: bool = False) -> None:
@@ -70,23 +75,41 @@ def journal(target: Path, question: Question, *, force: bool = False) -> Iterato
             disk.make_folder(new / JOURNAL)
             manifest.seal(new, "tuning", {"seed": question.seed, "complete": False})
         written.pop()
-    with locked(target.resolve()):
+    # A signal must not leave the lock behind.
+    with deferred() as signals, locked(target.resolve()), signals.admitted():
         written.append(f"`{target}` with the trials so far: the same command goes on from there")
+        parts.clear(target.resolve(), MANIFEST)
         yield StoredJournal(target.resolve() / JOURNAL)
 
 
 def complete(target: Path, found: Tuning) -> None:
-    """Write the answer into the folder of its question and seal it; raises `OSError`."""
+    """Write the answer into the folder of its question and seal it; raises `OSError`.
+
+    Until the end, an interruption leaves a folder that can be continued, also where it had an answer before.
+    """
     folder = target.resolve()
-    files: dict[str, str | bytes] = {
-        "result.json": json_text(found.to_json()),
+    files = {
+        "result.json": json_text(found.to_json()).encode(),
         "trials.parquet": as_parquet(found.trials),
     }
-    for name, content in files.items():
-        disk.write(folder / name, content)
-        disk.sync(folder / name)
-    # The run of the chosen values, as a folder of results like any other.
-    found.scenario.run().save(folder / "best")
-    about = {"seed": found.question.seed, "complete": True}
-    replace_file(folder / MANIFEST, manifest.sealed(folder, "tuning", about), is_result=False)
+    if not _is_answered(folder, files):
+        unseal(folder, found.question.texts())
+        for name, content in files.items():
+            disk.write(folder / name, content)
+            disk.sync(folder / name)
+        # The run of the chosen values, as a folder of results like any other.
+        with parts.anew(folder / BEST) as new:
+            found.scenario.run().write_into(new)
+        about = {"seed": found.question.seed, "complete": True}
+        replace_file(folder / MANIFEST, manifest.sealed(folder, "tuning", about), is_result=False)
     written[-1] = f"`{target}`"
+
+
+def _is_answered(folder: Path, files: Mapping[str, bytes]) -> bool:
+    """Whether a folder is complete and undamaged, and holds this answer."""
+    try:
+        saved = Saved.open(folder)
+    except UnreadableFileError:
+        return False
+    is_same = all(name in saved and saved.content(name) == content for name, content in files.items())
+    return is_same and bool(saved.manifest["complete"])
