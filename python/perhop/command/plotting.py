@@ -27,6 +27,11 @@ class Plots:
         self._written: list[Path] = []
         self._error: Exception | None = None
 
+    @property
+    def are_inside(self) -> bool:
+        """Whether any of them belongs into the folder of results."""
+        return bool(self._inside)
+
     def write_into(self, folder: Path) -> None:
         """Write those of the folder of results into it, before it is sealed."""
         for file, charts in self._inside:

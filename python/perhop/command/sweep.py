@@ -178,7 +178,8 @@ def sweep(
             if output is None:
                 held.sweep = simulated(plan, where, progress)
             else:
-                ran = stored(plan, where, output, force=force, progress=progress, also=plots.write_into)
+                also = plots.write_into if plots.are_inside else None
+                ran = stored(plan, where, output, force=force, progress=progress, also=also)
         if page is not None:
             page.finish(f"{counted_points(len(design))} have ended; the results are in the terminal")
         if output is not None and not quiet:

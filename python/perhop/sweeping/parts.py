@@ -21,7 +21,7 @@ from perhop.frames import as_parquet
 from perhop.interrupts import deferred
 from perhop.loading import damaged
 from perhop.manifest import digest
-from perhop.saving import put_on_disk
+from perhop.saving import named, put_on_disk
 
 #: The table of the points that have ended, of which a part is written after those of the other tables.
 POINTS = "points"
@@ -73,11 +73,13 @@ def anew(folder: Path) -> Iterator[Path]:
     """
     clear_anew(folder)
     new = _hidden(folder)
-    disk.make_folder(new)
     try:
-        yield new
-        with deferred() as signals:
-            put_on_disk(new, signals)
+        with named(new, folder):
+            disk.make_folder(new)
+            yield new
+            with deferred() as signals:
+                put_on_disk(new, signals)
+        with deferred():
             if not folder.exists():
                 disk.rename(new, folder)
             elif not disk.exchange(new, folder):
