@@ -76,6 +76,10 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(file), f"{page.relative_to(ROOT)}: no heading for {target}"
 
 
+# What git leaves out, since it is built.
+BUILT = {line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()}
+
+
 @pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_named_are_there(page: Path) -> None:
     if page.name == "CHANGELOG.md":
@@ -85,6 +89,8 @@ def test_files_named_are_there(page: Path) -> None:
             continue
         # A decision goes by its number; a crate's tests are named without the crate.
         file = name.partition("::")[0].rstrip("/")
+        if file in BUILT:
+            continue  # not in a fresh checkout
         found = [*ROOT.glob(f"{file}*"), *ROOT.glob(f"crates/*/{file}")]
         assert found, f"{page.relative_to(ROOT)} names {name}"
 
