@@ -5,7 +5,11 @@
 mod plain;
 mod wire;
 
-use perhop_qos::policy::QueueingConfig;
+use perhop_qos::Port;
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::policy::{QueueingConfig, WireConfig};
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{Rate, Time};
 use plain::{Next, Plain};
 use proptest::prelude::*;
@@ -214,4 +218,47 @@ fn quanta_follow_rates_within_bounds() {
     // 62 and 625 B are both 1000.
     let (one, other) = spare(10_000, "5Mb/s", "50kb/s");
     near(&[one, other], &[5e6 + 44.95e6 / 2.0, 0.05e6 + 44.95e6 / 2.0]);
+}
+
+/// The key that the error of a policy names.
+fn refused(policy: Value) -> String {
+    let wire = WireConfig {
+        rate: LINK,
+        framing: Framing::EthernetHeader,
+        headers: HeaderStack::EMPTY,
+        ring: RingConfig::Packets(1),
+    };
+    let error = Port::build(Some(&build(policy)), &wire, &[], &Streams::new(1, 0)).map(|_| ()).unwrap_err();
+    assert!(error.help.is_some(), "{error}");
+    error.path.last().cloned().unwrap_or_default()
+}
+
+#[test]
+fn mistakes_are_named() {
+    let htb = |classes: Value| json!({"scheduler": "htb", "classes": classes});
+    let one = |share: Value| htb(json!([{"name": "all", "share": share}]));
+    assert_eq!(refused(one(json!({"rate": "1Mb/s", "direct": true}))), "direct");
+    assert_eq!(refused(one(json!({"rate": "1Mb/s", "level": 8}))), "level");
+    assert_eq!(refused(one(json!({"rate": "1Mb/s", "quantum": "0B"}))), "quantum");
+    let direct = |name: &str| json!({"name": name, "share": {"direct": true}, "match": {"dscp": [name]}});
+    assert_eq!(refused(htb(json!([direct("ef"), direct("cs6")]))), "direct");
+    let inside = |inner: Value| json!({"name": "outer", "share": {"rate": "1Mb/s"}, "queueing": inner});
+    let leaf = json!([{"name": "inner", "share": {"rate": "1Mb/s"}}]);
+    let with = |key: &str, value: Value| {
+        let mut outer = inside(htb(leaf.clone()));
+        outer["share"][key] = value;
+        htb(json!([outer]))
+    };
+    assert_eq!(refused(with("level", json!(1))), "level");
+    assert_eq!(refused(with("quantum", json!("1514B"))), "quantum");
+    let mut shaped = inside(htb(leaf.clone()));
+    shaped["shape"] = json!({"rate": "1Mb/s", "burst": "1500B"});
+    assert_eq!(refused(htb(json!([shaped]))), "shape");
+    let mut divided = htb(leaf.clone());
+    divided["rate-to-quantum"] = json!(10);
+    assert_eq!(refused(htb(json!([inside(divided)]))), "rate-to-quantum");
+    assert_eq!(refused(htb(json!([inside(htb(json!([direct("ef")])))]))), "direct");
+    let mut nobody = htb(leaf);
+    nobody["rate-to-quantum"] = json!(0);
+    assert_eq!(refused(nobody), "rate-to-quantum");
 }

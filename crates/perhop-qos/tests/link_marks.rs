@@ -1,5 +1,6 @@
 //! Marks of the link layer: CoS of tags, EXP of labels, and marks copied into each other.
 
+use perhop_qos::action::CopyConfig;
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId, LinkMark};
@@ -194,4 +195,31 @@ fn an_output_asks_for_the_marks_with_which_packets_leave() {
     let copied = json!({"conditioners": [{"actions": [{"copy": table}]}], "queueing": asked["queueing"]});
     assert_eq!(class(&copied, &json!(["mpls"]), labeled), 0);
     assert_eq!(class(&copied, &json!([]), labeled), 1);
+}
+
+#[test]
+fn values_of_every_mark_are_read_or_refused_and_written_again() {
+    let table = |copy: Value| serde_json::from_value::<CopyConfig>(copy).unwrap();
+    let values = |copy: Value| table(copy).values().unwrap();
+    let named = values(json!({"from": "precedence", "to": "color", "map": {"critical": "yellow"}}));
+    assert_eq!((named[5], named[0]), (Some(1), Some(0)));
+    let numbered = values(json!({"from": "label", "to": "dscp", "map": {"200": 46}, "default": "ignore"}));
+    assert_eq!((numbered[200], numbered[10]), (Some(46), None));
+    let other = values(json!({"from": "color", "to": "label", "map": {"red": 255}, "default": 7}));
+    assert_eq!((other[2], other[1]), (Some(255), Some(7)));
+    for (from, to, value, set) in [
+        ("dscp", "cos", "64", "1"),
+        ("precedence", "cos", "8", "1"),
+        ("cos", "dscp", "8", "1"),
+        ("label", "dscp", "256", "1"),
+        ("color", "dscp", "blue", "1"),
+        ("dscp", "mpls-exp", "ef", "8"),
+    ] {
+        let error = table(json!({"from": from, "to": to, "map": {value: set}})).values().unwrap_err();
+        assert_eq!(error.path[..2], ["map".to_owned(), value.to_owned()], "{error}");
+    }
+    for default in ["copy", "ignore", "3"] {
+        let written = json!({"from": "dscp", "to": "cos", "map": {"ef": "5"}, "default": default});
+        assert_eq!(serde_json::to_value(table(written.clone())).unwrap(), written);
+    }
 }
