@@ -17,7 +17,7 @@ import perhop as library
 from conftest import Command, files_in
 from perhop.engines import Assignment, Embedded, Finished, Task
 from perhop.errors import InvalidInputError
-from perhop.sweeping import Advance, Sweep
+from perhop.sweeping import Advance, Sweep, parts
 from perhop.sweeping.parts import POINTS
 
 VALUES = {"links.1.rate": "1Mb/s:4Mb/s:250kb/s", "duration": "3s"}
@@ -242,3 +242,22 @@ def test_an_interrupted_sweep_says_how_to_go_on(scenario: Path, tmp_path: Path) 
     assert running.returncode == 130
     assert "of 5,000 points: the same command goes on from there" in said
     assert Sweep.load(tmp_path / "out").points.height > 0
+
+
+def test_what_is_not_a_part_stays_where_a_table_is_written_anew(tmp_path: Path) -> None:
+    """Of a killed writer, too; nothing hidden remains."""
+    table, notes = tmp_path / "classes", tmp_path / "classes" / "notes.txt"
+    table.mkdir()
+    notes.write_text("mine")
+    parts.add(table, pl.DataFrame({"point": [1], "value": [1.0]}))
+    with parts.anew(table) as new:
+        parts.write_whole(new, pl.LazyFrame({"point": [0, 1], "value": [2.0, 1.0]}), 2)
+    names = [path.name for path, _ in parts.intact(table)]
+    assert [name[:9] for name in names] == ["000000000"]
+    assert {path.name for path in table.iterdir()} == {*names, notes.name}
+    # Killed after the exchange: what was there before lies under the hidden name.
+    table.rename(tmp_path / ".classes")
+    table.mkdir()
+    parts.clear_anew(table)
+    assert [path.name for path in tmp_path.iterdir()] == ["classes"]
+    assert notes.read_text() == "mine"
