@@ -99,41 +99,6 @@ class Disturbed:
         yield from (f"{one}; code {ended.code} after {ended.lasted_s:.4f} s: {ended.said}" for one in wrong)
 
 
-def survive(
-    once: Callable[[Forks, random.Random], tuple[str, Iterator[str]]],
-    forks: tuple[Forks, Forks],
-    draw: random.Random,
-    record_property: Callable[[str, object], None],
-) -> None:
-    """Disturb a command again and again, and fail with everything that was not as promised."""
-    endings, wrong = Counter[str](), []
-    for number in range(SIGNALS):
-        ending, found = once(forks[number % IMPORTS == 0], draw)
-        endings[ending] += 1
-        wrong += [f"{number}: {one}" for one in found]
-    record_property("endings", dict(endings))
-    assert wrong == []
-    # They came while the command was at work, and not only before or after.
-    assert len(endings) > 2, endings
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
-def test_results_survive_signals_at_any_time(
-    name: str,
-    base: Path,
-    forks: tuple[Forks, Forks],
-    tmp_path: Path,
-    record_property: Callable[[str, object], None],
-) -> None:
-    folder = tmp_path / "folder"
-    lay_out(folder, COMMANDS[name], base)
-    disturbed, draw = Disturbed(COMMANDS[name], folder), random.Random(f"{name} {SIGNALS}")
-    for one in forks:
-        disturbed.first(one)
-    survive(disturbed.once, forks, draw, record_property)
-
-
 class Grown:
     """A command whose folder grows, disturbed by one signal after the other."""
 
@@ -188,21 +153,29 @@ class Grown:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", GROWING)
-def test_a_folder_that_grows_survives_signals_at_any_time(
+@pytest.mark.parametrize("name", [*COMMANDS, *GROWING])
+def test_results_survive_signals_at_any_time(
     name: str,
     base: Path,
     forks: tuple[Forks, Forks],
     tmp_path: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
-    """One signal after the other, and now and then the same command undisturbed."""
-    folder = tmp_path / "folder"
-    lay_out(folder, GROWING[name], base)
-    grown, draw = Grown(GROWING[name], folder), random.Random(f"{name} {SIGNALS}")
+    folder, draw = tmp_path / "folder", random.Random(f"{name} {SIGNALS}")
+    writing = (COMMANDS | GROWING)[name]
+    lay_out(folder, writing, base)
+    disturbed = Grown(writing, folder) if name in GROWING else Disturbed(writing, folder)
     for one in forks:
-        grown.first(one)
-    survive(grown.once, forks, draw, record_property)
+        disturbed.first(one)
+    endings, wrong = Counter[str](), []
+    for number in range(SIGNALS):
+        ending, found = disturbed.once(forks[number % IMPORTS == 0], draw)
+        endings[ending] += 1
+        wrong += [f"{number}: {one}" for one in found]
+    record_property("endings", dict(endings))
+    assert wrong == []
+    # They came while the command was at work, and not only before or after.
+    assert len(endings) > 2, endings
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -106,12 +106,9 @@ def untrue(
     for one, there in found.items():
         if there not in (old[one], new[one]):
             yield f"{one} is neither the earlier result nor the new one"
-    if re.search("internal error|Traceback|Panic|panicked|Exception ignored", said):
-        yield "what it says is for its developers"
+    yield from _ill_said(code, said)
     if code == 0 and found != new:
         yield "done, and not everything is in place"
-    if code > 0 and not re.search(r"^(error|interrupted|terminated): ", said, re.MULTILINE):
-        yield "no message"
     if "nothing was written" in said and found != old:
         yield "something was written"
     for one in old:
@@ -126,15 +123,19 @@ def untrue_of_growing(
 
     `new` is what its targets hold once it is complete.
     """
-    if re.search("internal error|Traceback|Panic|panicked|Exception ignored", said):
-        yield "what it says is for its developers"
+    yield from _ill_said(code, said)
     if code == 0 and trees(folder, writing) != new:
         yield "done, and not everything is in place"
-    if code > 0 and not re.search(r"^(error|interrupted|terminated): ", said, re.MULTILINE):
-        yield "no message"
     for one in writing.targets:
         if (folder / one).exists():
             try:
                 Saved.open(folder / one)
             except UnreadableFileError as error:
                 yield f"{one} cannot be read: {error}"
+
+
+def _ill_said(code: int, said: str) -> Iterator[str]:
+    if re.search("internal error|Traceback|Panic|panicked|Exception ignored", said):
+        yield "what it says is for its developers"
+    if code > 0 and not re.search(r"^(error|interrupted|terminated): ", said, re.MULTILINE):
+        yield "no message"
