@@ -5,27 +5,37 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
+# What users, benchmarks and documentation run: perhop installed from a release build.
 VENV := .venv
 BIN := $(VENV)/bin
+# What tests run: the tree itself, with an extension module that has debug assertions and overflow checks.
+TEST_VENV := .venv-test
+TEST_BIN := $(TEST_VENV)/bin
 # The oldest supported compiler, as Cargo.toml names it.
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -path '*/src/*' -o -name Cargo.toml)
+PYTHON_SOURCES := pyproject.toml $(shell find python studies -type f -not -name '*.pyc' -not -name '*.so')
 
 DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
 BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 # True if all given Debian packages are installed; dpkg-query also knows packages that others only suggest.
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
-.PHONY: help setup quick ci-packages bench-packages check format lint types msrv arm msrv-version test test-rust test-python docs docs-pictures \
-  playground fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-sweeps bench-scale bench-instructions bench-live bench-playground fidelity lock \
-  deny wheel sbom release reproducible clean
+.PHONY: help setup test-setup ci-packages bench-packages fast check touched thorough format lint lint-rust lint-python \
+  types msrv arm msrv-version test test-rust test-python test-python-thorough test-properties docs docs-rust docs-pages docs-pictures bless \
+  playground playground-tested playground-if-possible fuzz coverage mutants mutants-sample reproduce quote-reports bench \
+  quote-speed bench-sweeps bench-scale bench-instructions bench-live bench-playground bench-install fidelity lock deny \
+  wheel sbom release reproducible clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
 
-setup: $(VENV)/built ## create .venv with the pinned packages and build perhop into it
+setup: $(VENV)/built ## create .venv with the pinned packages and a release build of perhop
 
-$(VENV)/packages: requirements/dev.lock
+test-setup: $(TEST_VENV)/built ## create .venv-test, which runs this tree with debug assertions in the extension module
+
+# uv installs in seconds what takes pip minutes; pip installs uv, and everything where uv cannot.
+$(VENV)/packages $(TEST_VENV)/packages: requirements/dev.lock
 	@command -v cargo > /dev/null || { echo "error: cargo is missing; install Rust from https://rustup.rs" >&2; exit 5; }
 	@command -v cc > /dev/null || { echo "error: a C linker is missing; on Debian: apt-get install gcc libc6-dev" >&2; exit 5; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, as PYTHON=python3.11 make ..." >&2; exit 5; }
@@ -34,17 +44,23 @@ $(VENV)/packages: requirements/dev.lock
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 	    apt-get update -qq && apt-get install -qq --no-install-recommends python3-venv > /dev/null; \
 	  else echo "error: on Debian, run: sudo apt-get install python3-venv" >&2; exit 5; fi; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(PYTHON) -m venv $(@D)
+	@sed -n '/^uv==/,/[^\\]$$/p' $< > $(@D)/uv.lock
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(@D)/uv.lock
+	$(@D)/bin/uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $< || \
+	  $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-$(VENV)/built: $(VENV)/packages pyproject.toml $(RUST_SOURCES)
-	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --release --locked --quiet
+$(VENV)/built: $(VENV)/packages $(PYTHON_SOURCES) $(RUST_SOURCES)
+	@rm -rf $(VENV)/wheel
+	$(BIN)/maturin build --release --locked --quiet --out $(VENV)/wheel
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --reinstall $(VENV)/wheel/*.whl
 	@touch $@
 
-quick: $(VENV)/packages ## build perhop into .venv without link-time optimization: for development, not for measuring
-	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --profile quick --locked --quiet
-	@touch $(VENV)/built
+$(TEST_VENV)/built: $(TEST_VENV)/packages pyproject.toml $(RUST_SOURCES)
+	PATH=$(abspath $(TEST_BIN)):$$PATH VIRTUAL_ENV=$(abspath $(TEST_VENV)) \
+	  maturin develop --uv --profile dev --locked --quiet
+	@touch $@
 
 ci-packages: ## install the Debian packages that tests need (requirements/debian.txt; root on Debian)
 	@if $(call are_installed,$(DEBIAN_PACKAGES)); then exit 0; fi; \
@@ -55,23 +71,41 @@ ci-packages: ## install the Debian packages that tests need (requirements/debian
 	  echo "error: apt-get cannot install $(DEBIAN_PACKAGES): tests that need them would be skipped;" \
 	    "'make check' runs without them" >&2; exit 5; }
 
-check: format lint types docs test ## everything that CI requires
+# A change is compared with this commit: by default main, or on main itself the last commit.
+SINCE ?=
 
-format: $(VENV)/packages ## check the formatting of Rust and Python
+fast: $(TEST_VENV)/packages ## what the changed lines need: format, lints, the tests that tests/touched.toml names (SINCE=commit)
+	@$(TEST_BIN)/python tools/fast.py $(if $(SINCE),--since $(SINCE))
+
+check: $(TEST_VENV)/packages ## everything that an ordinary change can break; what CI requires
+	@$(TEST_BIN)/python tools/tiers.py check
+
+touched: $(TEST_VENV)/built ## the long tests that tests/touched.toml names for the changed paths (SINCE=commit)
+	@$(TEST_BIN)/python tools/fast.py --long $(if $(SINCE),--since $(SINCE))
+
+thorough: $(TEST_VENV)/packages ## everything else, in hours: studies, faults, fuzzing, mutants, coverage (STEP=name)
+	@$(TEST_BIN)/python tools/tiers.py thorough $(addprefix --step ,$(STEP))
+
+format: $(TEST_VENV)/packages ## check the formatting of Rust and Python
 	cargo fmt --check
 	cargo fmt --check --manifest-path fuzz/Cargo.toml
-	$(BIN)/ruff format --check --quiet
+	$(TEST_BIN)/ruff format --check --quiet
 
-lint: $(VENV)/packages ## clippy, ruff and the width of prose; warnings are errors
+lint: lint-rust lint-python ## clippy, ruff, the width and style of prose; warnings are errors
+
+lint-rust:
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	@cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 > /dev/null || \
 	  { echo "error: fuzz/Cargo.lock is behind the crates; run: make lock" >&2; exit 1; }
-	$(BIN)/ruff check --quiet
-	$(BIN)/python tools/prose_width.py
 
-types: setup ## mypy, and stubtest of the extension module's stub
-	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest perhop._core
+lint-python: $(TEST_VENV)/packages
+	$(TEST_BIN)/ruff check --quiet
+	$(TEST_BIN)/python tools/prose_width.py
+	$(TEST_BIN)/python tools/prose_style.py $(if $(SINCE),--since $(SINCE))
+
+types: $(TEST_VENV)/built ## mypy, and stubtest of the extension module's stub
+	$(TEST_BIN)/mypy
+	$(TEST_BIN)/python -m mypy.stubtest perhop._core
 
 msrv: ## check the workspace with the oldest supported compiler (rustup toolchain install of it first)
 	cargo +$(MSRV) check --workspace --all-targets --locked
@@ -82,18 +116,34 @@ arm: ## check the live path for 64-bit ARM (rustup target add aarch64-unknown-li
 msrv-version:
 	@echo $(MSRV)
 
-test: test-rust test-python ## all tests
+test: test-rust test-python ## all tests of `make check`
 
-test-rust: ## cargo test
-	cargo test --workspace --locked --quiet
+test-rust: ## cargo test; the extension module is tested from Python
+	cargo test --workspace --exclude perhop-py --locked --quiet
 
-test-python: setup ## pytest
-	$(BIN)/pytest -n auto --dist loadfile
+test-python: $(TEST_VENV)/built ## pytest
+	$(TEST_BIN)/pytest -n $(or $(WORKERS),3) $(PYTEST)
 
-docs: setup ## build the Rust and Python documentation; warnings are errors
+test-python-thorough: $(TEST_VENV)/built ## every test of Python, long ones in full, with a new seed
+	@seed=$${PERHOP_SEED:-$$(date +%s)}; echo "PERHOP_SEED=$$seed"; \
+	PERHOP_SEED=$$seed PERHOP_FLIPS=all PERHOP_POWER=all PERHOP_FAULTS=all PERHOP_SIGNALS=1000 PERHOP_FORGED=1000 \
+	  PERHOP_MALFORMED=10000 $(TEST_BIN)/pytest -n 2 -m "touched or thorough" $(PYTEST)
+
+test-properties: ## property tests of Rust with a new seed, which is printed, and more cases
+	@seed=$${PROPTEST_RNG_SEED:-$$(date +%s)}; echo "PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=2000"; \
+	PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=2000 cargo test --workspace --exclude perhop-py --locked --quiet
+
+bless: $(TEST_VENV)/packages ## write everything that is generated and committed, and say what moved (ONLY=part)
+	$(TEST_BIN)/python tools/bless.py $(addprefix --only ,$(ONLY))
+
+docs: docs-rust docs-pages ## build the Rust and Python documentation; warnings are errors
+
+docs-rust:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/python docs/generate_reference.py
-	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+docs-pages: $(TEST_VENV)/built
+	$(TEST_BIN)/python docs/generate_reference.py
+	$(TEST_BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
 docs-pictures: setup ## make the pictures of README and docs with perhop itself (docs/pictures)
 	$(BIN)/python tools/docs_pictures.py
@@ -101,19 +151,36 @@ docs-pictures: setup ## make the pictures of README and docs with perhop itself 
 PLAYGROUND := python/perhop/playground/assets
 PLAYGROUND_SOURCES := $(wildcard playground/*.json playground/*.mjs playground/src/*.js playground/src/*/*.js) $(wildcard examples/*)
 
-playground: $(PLAYGROUND)/perhop.wasm $(PLAYGROUND)/playground.js ## build what `perhop playground` opens (npm; Rust for WebAssembly)
+# A stamp says what lies in the folder: a module for releases (whole-program optimization, minutes), or one for
+# tests. The first serves tests as well.
+playground: $(PLAYGROUND)/.released ## build what `perhop playground` opens (npm; Rust for WebAssembly)
 
-$(PLAYGROUND)/perhop.wasm: tools/build_playground_module.sh $(RUST_SOURCES)
-	tools/build_playground_module.sh $@
+$(PLAYGROUND)/.released: $(PLAYGROUND)/playground.js tools/build_playground_module.sh $(RUST_SOURCES)
+	tools/build_playground_module.sh $(PLAYGROUND)/perhop.wasm web
+	@touch $@
+
+playground-tested: $(PLAYGROUND)/.tested ## build the playground for tests: without whole-program optimization
+
+$(PLAYGROUND)/.tested: $(PLAYGROUND)/playground.js tools/build_playground_module.sh $(RUST_SOURCES)
+	@if $(MAKE) --no-print-directory --question $(PLAYGROUND)/.released 2> /dev/null; then :; else \
+	  rm -f $(PLAYGROUND)/.released; tools/build_playground_module.sh $(PLAYGROUND)/perhop.wasm web-tested; fi
+	@touch $@
 
 $(PLAYGROUND)/playground.js: $(PLAYGROUND_SOURCES)
 	@command -v npm > /dev/null || { echo "error: npm is missing; it comes with Node.js from https://nodejs.org, on Debian: apt-get install npm" >&2; exit 5; }
 	cd playground && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	node playground/build.mjs $(abspath $(PLAYGROUND))
 
-reproduce: setup ## run the published studies, print published and measured values, write results/
-	@# Exit code 4 means that a claim is not met. The table and the report show it; it is not a failure.
-	@code=0; $(BIN)/perhop study run --all --output results || code=$$?; \
+playground-if-possible: ## build the playground where npm and Rust for WebAssembly are there (PROFILE=tested for tests)
+	@tools/playground_if_possible.sh $(if $(filter tested,$(PROFILE)),playground-tested,playground)
+
+reproduce: setup ## run the published studies, compare published and measured values, write results/
+	@# The playground builds while the studies run. Exit code 4 means that a claim is not met: the table and the report
+	@# show it; it is not a failure.
+	@mkdir -p results; $(MAKE) --no-print-directory playground-if-possible > results/playground.log 2>&1 & page=$$!; \
+	code=0; $(BIN)/perhop study run --all --output results || code=$$?; \
+	wait $$page || echo "the playground is not built; results/playground.log says why" >&2; \
+	sed -n '/^skipped: /p' results/playground.log; \
 	if [ $$code != 0 ] && [ $$code != 4 ]; then exit $$code; fi
 	$(BIN)/perhop report results --output results/report.html
 
@@ -128,23 +195,8 @@ HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ_SEEDS_configuration := $(sort $(wildcard vectors/ios/* tests/configurations/*))
 FUZZ_SEEDS_tc_commands := $(sort $(wildcard vectors/tc/*))
 FUZZ_SEEDS_scenario := $(sort $(wildcard examples/*.yaml crates/perhop-scenario/tests/diagnostics/*.yaml))
-# Inputs of a short run: half a minute or so for each target.
-FUZZ_RUNS_buffer := 300000
-FUZZ_RUNS_capture := 500000
-FUZZ_RUNS_configuration := 15000
-FUZZ_RUNS_frame := 3000000
-FUZZ_RUNS_meter := 300000
-FUZZ_RUNS_port := 100000
-FUZZ_RUNS_scenario := 10000
-FUZZ_RUNS_scheduler := 100000
-FUZZ_RUNS_tc_commands := 15000
-FUZZ_RUNS_tcp := 100000
 space := $(subst ,, )
 comma := ,
-
-fuzz-short: ## fuzz every reader of foreign bytes and the port for a short time (needs a C++ compiler)
-	@# From the same seeds in the same order, so that everybody's run is the same and a finding can be repeated.
-	$(MAKE) --no-print-directory fuzz FUZZ_SHORT=yes
 
 fuzz: ## fuzz for FUZZ_SECONDS each, by default an hour; a finding lies in fuzz/artifacts (CONTRIBUTING.md)
 	@command -v c++ > /dev/null || { echo "error: a C++ compiler is missing; on Debian: apt-get install g++" >&2; exit 5; }
@@ -157,8 +209,7 @@ fuzz-target-%:
 	fuzz/target/$(HOST)/release/$* -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
 	  -artifact_prefix=fuzz/artifacts/$*/ \
 	  $(if $(FUZZ_SEEDS_$*),-seed_inputs=$(subst $(space),$(comma),$(FUZZ_SEEDS_$*))) \
-	  $(if $(FUZZ_SHORT),-seed=1 -runs=$(FUZZ_RUNS_$*), \
-	    -max_total_time=$(FUZZ_SECONDS) fuzz/corpus/$*) 2> fuzz/artifacts/$*.log || \
+	  -max_total_time=$(FUZZ_SECONDS) fuzz/corpus/$* 2> fuzz/artifacts/$*.log || \
 	  { tail -n 40 fuzz/artifacts/$*.log; grep -a -A 2 'panicked at' fuzz/artifacts/$*.log; exit 1; }; \
 	echo "$*: $$(sed -n 's/.*number_of_executed_units: //p' fuzz/artifacts/$*.log) inputs, no finding"
 
@@ -169,6 +220,11 @@ MUTANTS_FLOOR := 0.9
 mutants: ## small faults in the data plane and in measuring, and how many the tests find (needs cargo-mutants)
 	$(PYTHON) tools/mutants.py perhop-qos --floor $(MUTANTS_FLOOR)
 	$(PYTHON) tools/mutants.py perhop-measure --tests perhop-sim --sample 200 --floor $(MUTANTS_FLOOR)
+
+mutants-sample: ## 300 faults of the data plane, drawn at random, against the same floor (needs cargo-mutants)
+	@if cargo mutants --version > /dev/null 2>&1; then \
+	  $(PYTHON) tools/mutants.py perhop-qos --sample 300 --floor $(MUTANTS_FLOOR); \
+	else echo "skipped: mutants (cargo-mutants is missing: cargo install --locked cargo-mutants)"; fi
 
 bench-packages: ## install the Debian packages that benchmarks compare with (requirements/bench.txt; root on Debian)
 	@missing=; \
@@ -205,11 +261,11 @@ bench-playground: setup playground ## compare a run in the playground's module w
 fidelity: setup ## compare with theory, ns-2, Linux and readings of routers, as far as installed; writes docs/fidelity.md
 	$(BIN)/python -m fidelity
 
-lock: ## update the pinned development packages, and fuzz/Cargo.lock after a change of dependencies
+lock: $(TEST_VENV)/packages ## update the pinned development packages, and fuzz/Cargo.lock after a change of dependencies
 	@# What is fuzzed are the versions that are shipped: cargo keeps these, and adds what fuzzing alone needs.
 	cp Cargo.lock fuzz/Cargo.lock
 	cargo metadata --manifest-path fuzz/Cargo.toml --format-version 1 > /dev/null
-	$(BIN)/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --universal \
+	$(TEST_BIN)/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --universal \
 	  --python-version 3.11 --output-file requirements/dev.lock --custom-compile-command 'make lock'
 
 deny: ## hold both Cargo.lock to the licenses, bans and sources of deny.toml, without a network (needs cargo-deny)
@@ -219,16 +275,16 @@ deny: ## hold both Cargo.lock to the licenses, bans and sources of deny.toml, wi
 	  cargo fetch --locked --quiet --manifest-path $$manifest; \
 	  cargo deny --manifest-path $$manifest --config deny.toml --offline check licenses bans sources; done
 
-wheel: $(VENV)/packages ## build wheel and source distribution in dist/; the same commit gives the same bytes
+wheel: $(VENV)/packages playground ## build the wheel, with the playground, and the source distribution in dist/
 	MATURIN=$(abspath $(BIN)/maturin) tools/build_wheel.sh dist
 
 sbom: $(VENV)/packages ## write the list of everything in the wheel and needed by it to dist/ (CycloneDX)
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python tools/sbom.py dist
 
-release: playground wheel sbom ## wheel with the playground, source distribution and CycloneDX SBOM in dist/
+release: wheel sbom ## wheel with the playground, source distribution and CycloneDX SBOM in dist/
 
 reproducible: $(VENV)/packages ## build the wheel of HEAD twice, in different folders, and compare the bytes
 	$(PYTHON) tools/reproducible.py
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) target results dist docs/_build docs/reference/generated
+	rm -rf $(VENV) $(TEST_VENV) target results dist docs/_build docs/reference/generated

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Build the engine as a WebAssembly module into the given file: with rustup's target, or with Debian's compiler
-# (rustc-web) and its sources of the standard library (rust-web-src), which are then built as well.
+# Build the engine as a WebAssembly module into the given file, with a profile of Cargo.toml: with rustup's target, or
+# with Debian's compiler (rustc-web) and its sources of the standard library (rust-web-src), which are then built as well.
 set -euo pipefail
 out=$(realpath --canonicalize-missing "${1:?the file to write}")
+profile=${2:-web}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 target=wasm32-unknown-unknown
 toolchain=$(rustc --print sysroot)
-options=(--package perhop-web --profile web --target "$target" --target-dir target/playground --locked --quiet)
+options=(--package perhop-web --profile "$profile" --target "$target" --target-dir target/playground --locked --quiet)
 # Panics name the source file. The flags are separated by 0x1f: a folder's name may hold a space.
 flags="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
 flags+=$'\x1f'"--remap-path-prefix=$PWD=/perhop"
@@ -30,4 +31,4 @@ else
   exit 5
 fi
 mkdir -p "$(dirname "$out")"
-cp "target/playground/$target/web/perhop_web.wasm" "$out"
+cp "target/playground/$target/$profile/perhop_web.wasm" "$out"
