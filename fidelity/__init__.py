@@ -1,4 +1,6 @@
-"""perhop beside every peer that is installed: `make fidelity`, which writes docs/fidelity.md.
+"""Comparison of perhop with every peer that is installed: `make fidelity`.
+
+It writes fidelity/results.csv, fidelity/peers.json and docs/fidelity.md.
 
 comparison: a quantity measured by perhop and by its reference, and the rule by which the two agree.
 reasons: the named reasons of docs/deviations.toml.
@@ -7,5 +9,6 @@ analytic: queueing theory, shares, buckets, RED's drop rates.
 ns2: ns-2 and its DiffServ module.
 namespace, kernel: queueing disciplines of Linux in a network namespace.
 readings, router: what real routers were seen to do (tests/readings).
-document: the page.
+record: what was compared, as rows of results.csv; peers.json.
+document: the page, made from these files.
 """

@@ -1,6 +1,6 @@
-"""Compare perhop with every peer that is installed, and write docs/fidelity.md.
+"""Compare perhop with every peer that is installed; write fidelity/results.csv and docs/fidelity.md.
 
-python -m fidelity [--only PEER]... [--page FILE] [--quick]
+python -m fidelity [--only PEER]... [--output FOLDER] [--quick] | --render
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, live_tcp, ns2, router
-from fidelity.document import Part, page
+from fidelity.document import Part, render
+from fidelity.record import FOLDER, Record, read, record, write
 from fidelity.simulating import QUICK, WHOLE, Effort
 
 PAGE = Path(__file__).parents[1] / "docs" / "fidelity.md"
@@ -34,23 +35,41 @@ def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
     return [makers[peer](effort) for peer in PEERS if peer in only]
 
 
+def save(kept: Record, folder: Path | None) -> None:
+    """Write data and page to their places in the tree, or into a folder."""
+    target = PAGE if folder is None else folder / PAGE.name
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    write(kept, folder or FOLDER)
+    target.write_text(render(kept), encoding="utf-8")
+    sys.stdout.write(f"written to {target} and {folder or FOLDER}\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare, write the page, and say how many comparisons are met."""
-    parser = argparse.ArgumentParser(prog="fidelity", description=__doc__.splitlines()[0])
+    """Compare, write the data and the page, and print how many comparisons are met."""
+    parser = argparse.ArgumentParser(prog="fidelity", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", action="append", choices=PEERS, help="only this peer (repeatable)")
     parser.add_argument(
-        "--page", type=Path, help="where to write; by default docs/fidelity.md, if all is run"
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="write results.csv, peers.json and fidelity.md there; by default the files of the tree are"
+        " written if all peers are compared, else the page is printed",
     )
     parser.add_argument("--quick", action="store_true", help="short runs, with wide intervals")
+    parser.add_argument(
+        "--render", action="store_true", help="write docs/fidelity.md from the data of the tree, without runs"
+    )
     given = parser.parse_args(arguments)
+    if given.render:
+        PAGE.write_text(render(read()), encoding="utf-8")
+        return 0
     found = parts(QUICK if given.quick else WHOLE, given.only or PEERS)
-    text = page(found)
-    target = given.page or (None if given.only or given.quick else PAGE)
-    if target is None:
-        sys.stdout.write(text)
+    kept = record(found)
+    if given.output is None and (given.only or given.quick):
+        sys.stdout.write(render(kept))
     else:
-        target.write_text(text, encoding="utf-8")
-        sys.stdout.write(f"written to {target}\n")
+        save(kept, given.output)
     for part in found:
         met = sum(one.met for one in part.comparisons)
         sys.stdout.write(f"{part.title}: {met} of {len(part.comparisons)} met\n")

@@ -1,25 +1,46 @@
-"""docs/fidelity.md: every comparison, what was missed first."""
+"""docs/fidelity.md: what is compared, how much of it agrees, and every miss with its reason."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from fidelity.comparison import Comparison, Value
-from perhop.quantity import counted, number
+from fidelity.record import MISSED, Peer, Record, Row, record
+
+if TYPE_CHECKING:
+    from fidelity.comparison import Comparison
 
 INTRODUCTION = """\
 # Fidelity
 
-perhop beside everything that it can be compared with: theory, ns-2, the queueing disciplines of Linux, and
-what real routers were seen to do. `make fidelity` measures all of it and writes this page. Seeds are fixed:
-but for the last two parts, the same perhop gives the same numbers.
+This page summarizes how perhop agrees with theory, ns-2, the queueing disciplines and TCP of Linux, and
+readings of real routers. `make fidelity` measures everything and writes this page and its data:
+`fidelity/results.csv` has one row per comparison, with both values, their intervals, the allowed difference,
+the rule and the verdict; `fidelity/peers.json` describes the peers. `python -m fidelity --render` writes the
+page again from the data. Seeds are fixed: the same perhop gives the same numbers, except those of `kernel`
+and `live-tcp`, which measure the kernel of the machine in real time.
 
-A value has half of its 95 % interval behind ±. Every row says by which rule the two values agree: *chance* is
-the root of the sum of the squares of both halves; what stands beside it comes on top. Where chance alone
-decides, one row in twenty is missed without a cause. A miss has a reason where it has a name in the
-[deviations](reference/generated/deviations.md)."""
+A comparison is met if the difference of the two values is at most the one that its rule allows. *chance* is
+the root of the sum of the squares of both halves of the 95 % confidence intervals; other parts of a rule are
+added to it. Where chance alone decides, one comparison in twenty is missed without a cause. The reason of a
+miss is an entry of the [deviations](reference/generated/deviations.md), or unknown."""
+
+REPEAT = """\
+```console
+$ make fidelity                                                # all peers that are installed
+$ .venv/bin/python -m fidelity --only ns-2                     # one peer; prints its page
+$ .venv/bin/python -m fidelity --quick --output /tmp/fidelity  # short runs, files in another folder
+```
+
+Debian's package `ns2` provides ns-2. The peers `kernel` and `live-tcp` need root and network namespaces. A
+peer that is missing is listed under "Not compared". Rows of one comparison are found by its name:
+`grep '^linux-aqm,codel,' fidelity/results.csv`."""
+
+WIDTH = 110
+NAMED_CASES = 3
 
 
 @dataclass(frozen=True)
@@ -36,71 +57,95 @@ class Part:
 
 
 def page(parts: Sequence[Part]) -> str:
-    """Return the page as Markdown."""
-    every = [one for part in parts for one in part.comparisons]
-    missed = sorted((one for one in every if not one.met), key=lambda one: -one.times_allowed)
-    sections = [INTRODUCTION, _summary(parts)]
-    sections += ["## Misses", _misses(missed) if missed else "None."]
-    skipped = {f"{part.title}: {what}": why for part in parts for what, why in part.skipped.items()}
+    """Return the page of what was compared as Markdown."""
+    return render(record(parts))
+
+
+def render(kept: Record) -> str:
+    """Return the page of recorded comparisons as Markdown."""
+    sections = [INTRODUCTION, _counts(kept), "## Misses", _misses(kept)]
+    skipped = [f"- {peer.title}: {what}: {why}." for peer in kept.peers for what, why in peer.skipped.items()]
     if skipped:
-        sections += ["## Not compared", "\n".join(f"- {what}: {why}." for what, why in skipped.items())]
-    for part in parts:
-        if part.comparisons:
-            sections += [f"## {part.title}", part.about, _table(part.comparisons)]
+        sections += ["## Not compared", "\n".join(skipped)]
+    for peer in kept.peers:
+        if rows := kept.rows_of(peer):
+            sections += [f"## {peer.title}", peer.about, _compared(rows)]
+    sections += ["## Repeating the comparisons", REPEAT]
     return "\n\n".join(sections) + "\n"
 
 
-def _summary(parts: Sequence[Part]) -> str:
-    rows = []
-    for part in parts:
-        met = sum(one.met for one in part.comparisons)
-        total = len(part.comparisons)
-        left = counted(len(part.skipped), "thing") if part.skipped else ""
-        rows.append([part.title, str(total), str(met), str(total - met), left])
-    return _lines(["peer", "comparisons", "met", "missed", "not compared"], rows, {1, 2, 3})
-
-
-def _misses(missed: Sequence[Comparison]) -> str:
-    rows = []
-    for one in missed:
-        times = "" if math.isinf(one.times_allowed) else number(one.times_allowed, 2)
-        why = f"{one.reason.sentence} ({one.reason.source})" if one.reason else "unknown"
-        rows.append([*_values(one), times, why.replace("|", "\\|")])
-    head = [
-        "compared",
-        "case",
-        "quantity",
-        "reference",
-        "perhop",
-        "allowed",
-        "rule",
-        "times allowed",
-        "reason",
+def _counts(kept: Record) -> str:
+    lines = [
+        [peer.title, f"`{peer.peer}`", *_verdicts(kept.rows_of(peer)), str(len(peer.skipped) or "")]
+        for peer in kept.peers
     ]
-    return _lines(head, rows, {3, 4, 5, 7})
+    lines.append(["**all**", "", *_verdicts(kept.rows), str(sum(len(peer.skipped) for peer in kept.peers))])
+    head = ["peer", "`--only`", "comparisons", "met", "missed", "not compared"]
+    return _lines(head, lines, {2, 3, 4, 5})
 
 
-def _table(comparisons: Sequence[Comparison]) -> str:
-    """Return all comparisons of a peer, misses first, in the order in which they were made."""
-    rows = [
-        [*_values(one), "yes" if one.met else "**no**", one.source]
-        for one in sorted(comparisons, key=lambda one: one.met)
-    ]
-    head = ["compared", "case", "quantity", "reference", "perhop", "allowed", "rule", "met", "source"]
-    return _lines(head, rows, {3, 4, 5})
+def _verdicts(rows: Sequence[Row]) -> list[str]:
+    missed = sum(row.verdict == MISSED for row in rows)
+    return [str(len(rows)), str(len(rows) - missed), str(missed)]
 
 
-def _values(one: Comparison) -> list[str]:
-    quantity = one.quantity if one.unit == "1" else f"{one.quantity}, {one.unit}"
-    values = [_value(one.reference), _value(one.measured), number(one.allowed, 2)]
-    return [one.name, one.case, quantity, *values, str(one.rule)]
+def _misses(kept: Record) -> str:
+    """Return the misses by peer and reason, the largest group of each peer first."""
+    lines = [line for peer in kept.peers for line in _misses_of(peer, kept.rows_of(peer))]
+    if not lines:
+        return "None."
+    head = ["peer", "compared", "cases", "quantities", "misses", "times allowed", "reason"]
+    note = (
+        'Misses are grouped by reason. "Times allowed" is the greatest difference of a group in multiples\n'
+        "of the one that its rule allows; it is empty where the rule is equality. `grep ,missed,\n"
+        "fidelity/results.csv` prints the rows."
+    )
+    return f"{note}\n\n{_lines(head, lines, {4, 5})}"
 
 
-def _value(value: Value) -> str:
-    text = number(value.mean)
-    return f"{text} ± {number(value.half, 2)}" if value.half else text
+def _misses_of(peer: Peer, rows: Sequence[Row]) -> list[list[str]]:
+    missed = [row for row in rows if row.verdict == MISSED]
+    reasons = [reason for reason, _ in Counter(row.reason for row in missed).most_common()]
+    lines = []
+    for reason in reasons:
+        group = [row for row in missed if row.reason == reason]
+        times = [row.times_allowed for row in group if row.times_allowed]
+        lines.append(
+            [
+                peer.title,
+                _counted(row.compared for row in group),
+                _few([row.case for row in group]),
+                _counted(row.quantity for row in group),
+                str(len(group)),
+                max(times, key=float, default=""),
+                reason,
+            ]
+        )
+    return lines
+
+
+def _compared(rows: Sequence[Row]) -> str:
+    """Return how many quantities are compared of what, by which rules."""
+    rules = Counter(row.rule for row in rows)
+    text = (
+        f"{len(rows)} comparisons: {_counted(row.compared for row in rows)}. "
+        f"Rules: {'; '.join(f'{rule} ({count})' for rule, count in rules.most_common())}."
+    )
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _few(cases: Sequence[str]) -> str:
+    """Return distinct cases, or their number if there are many."""
+    distinct = list(dict.fromkeys(cases))
+    return "; ".join(distinct) if len(distinct) <= NAMED_CASES else f"{len(distinct)} cases"
+
+
+def _counted(names: Iterable[str]) -> str:
+    """Return distinct names with their numbers, in the order of their first appearance."""
+    return "; ".join(f"{name} ({count})" if count > 1 else name for name, count in Counter(names).items())
 
 
 def _lines(head: list[str], rows: Sequence[Sequence[str]], right: set[int]) -> str:
     rule = ["--:" if column in right else "---" for column in range(len(head))]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *escaped))

@@ -87,7 +87,7 @@ def part(effort: Effort) -> Part:
         "Delays are those of the testbed of `studies/ef-star`, read off plots to about 2 % of full scale.\n"
         "What the path adds to the router is a constant and a time for each byte of a frame: fitted to the\n"
         "seven readings at 1450 kb/s, and added to all. Counters and settings are those of\n"
-        "`tests/readings/routers-show.toml`, beside one run each."
+        "`tests/readings/routers-show.toml`, compared with one run each."
     )
     return Part(PEER, "Routers", f"{about}\n{_distances(found)}", found)
 

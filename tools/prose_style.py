@@ -28,8 +28,8 @@ from prose_width import BUILT, COMMENT, FENCE, GENERATED, ROOT, TRAILING
 
 PAGE = Path("docs/style.md")
 SUFFIXES = {".rs", ".py", ".md"}
-# Pages whose text comes from tables in the crates.
-WRITTEN_BY_TESTS = {*GENERATED, "docs/tc.md"}
+# Pages whose text comes from tables in the crates, or from data.
+WRITTEN_PAGES = {*GENERATED, "docs/tc.md", "docs/fidelity.md"}
 ANCESTORS = 20
 # What is not prose: code, targets of links, addresses.
 NOT_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|https?://\S+|<!--.*?-->")
@@ -260,7 +260,7 @@ def changes(root: Path, since: str | None) -> dict[str, set[int]]:
 def is_checked(root: Path, path: str) -> bool:
     """Whether a changed file is there and holds prose that people write."""
     is_built = any(path.startswith(f"{folder}/") for folder in BUILT)
-    is_prose = Path(path).suffix in SUFFIXES and path not in WRITTEN_BY_TESTS
+    is_prose = Path(path).suffix in SUFFIXES and path not in WRITTEN_PAGES
     return is_prose and not is_built and (root / path).is_file()
 
 

@@ -1,0 +1,141 @@
+"""Files of all comparisons: one row per comparison in results.csv, and the peers in peers.json.
+
+The page is made from these files alone, so that it can be written again without a measurement.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fidelity.comparison import Comparison
+    from fidelity.document import Part
+
+FOLDER = Path(__file__).parent
+RESULTS, PEERS = "results.csv", "peers.json"
+MET, MISSED = "met", "missed"
+UNKNOWN = "unknown"
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison, as its line in results.csv."""
+
+    #: The name of the peer for `--only`.
+    peer: str
+    compared: str
+    case: str
+    quantity: str
+    #: Of the reference, of perhop's value, of their halves and of `allowed`; `1` for a ratio.
+    unit: str
+    reference: str
+    #: Half of the 95 % confidence interval; empty for a value without chance.
+    reference_half: str
+    perhop: str
+    perhop_half: str
+    #: The greatest difference with which the two agree.
+    allowed: str
+    rule: str
+    #: `met` or `missed`.
+    verdict: str
+    #: Of a miss: the difference in multiples of the one that is allowed; empty where none is allowed.
+    times_allowed: str
+    #: Where the reference comes from.
+    source: str
+    #: Of a miss: its reason in docs/deviations.toml, or `unknown`.
+    reason: str
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A peer that perhop is compared with, and the comparisons that were not possible."""
+
+    peer: str
+    title: str
+    about: str
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that `make fidelity` keeps."""
+
+    peers: Sequence[Peer]
+    rows: Sequence[Row]
+
+    def rows_of(self, peer: Peer) -> list[Row]:
+        """Return the comparisons with one peer."""
+        return [row for row in self.rows if row.peer == peer.peer]
+
+
+def record(parts: Sequence[Part]) -> Record:
+    """Return what was compared as rows."""
+    peers = [Peer(part.peer, part.title, part.about, dict(part.skipped)) for part in parts]
+    return Record(peers, [_row(one) for part in parts for one in part.comparisons])
+
+
+def write(kept: Record, folder: Path = FOLDER) -> None:
+    """Write results.csv and peers.json into a folder."""
+    with (folder / RESULTS).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [column.name for column in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in kept.rows)
+    peers = json.dumps([asdict(peer) for peer in kept.peers], indent=2, ensure_ascii=False)
+    (folder / PEERS).write_text(f"{peers}\n", encoding="utf-8")
+
+
+def read(folder: Path = FOLDER) -> Record:
+    """Return what `write` wrote.
+
+    Raises:
+        OSError: a file is missing.
+        ValueError: results.csv has other columns than a row.
+
+    """
+    with (folder / RESULTS).open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        wanted = [column.name for column in fields(Row)]
+        if reader.fieldnames != wanted:
+            raise ValueError(f"{folder / RESULTS} has other columns; write {', '.join(wanted)}")
+        rows = [Row(**line) for line in reader]
+    peers = json.loads((folder / PEERS).read_text(encoding="utf-8"))
+    return Record([Peer(**peer) for peer in peers], rows)
+
+
+def _row(one: Comparison) -> Row:
+    times = "" if one.met or math.isinf(one.times_allowed) else f"{one.times_allowed:.2g}"
+    why = f"{one.reason.sentence} ({one.reason.source})" if one.reason else UNKNOWN
+    return Row(
+        peer=one.peer,
+        compared=one.name,
+        case=one.case,
+        quantity=one.quantity,
+        unit=one.unit,
+        reference=plain(one.reference.mean),
+        reference_half=plain(one.reference.half) if one.reference.half else "",
+        perhop=plain(one.measured.mean),
+        perhop_half=plain(one.measured.half) if one.measured.half else "",
+        allowed=plain(one.allowed),
+        rule=str(one.rule),
+        verdict=MET if one.met else MISSED,
+        times_allowed=times,
+        source=one.source,
+        reason="" if one.met else why,
+    )
+
+
+def plain(value: float) -> str:
+    """Return a number with six significant digits and without an exponent; an integer in full."""
+    if math.isnan(value):
+        return ""
+    if value == round(value):
+        return f"{value:.0f}"
+    places = max(DIGITS - 1 - math.floor(math.log10(abs(value))), 0)
+    return f"{value:.{places}f}".rstrip("0").rstrip(".")
