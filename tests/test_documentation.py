@@ -316,19 +316,110 @@ def test_every_entry_of_the_changelog_fits_two_lines() -> None:
 
 
 PROMISES = (DOCS / "promises.md").read_text(encoding="utf-8")
+INVENTORY = {
+    one["id"]: one["tests"]
+    for one in tomllib.loads((ROOT / "tests" / "promises.toml").read_text(encoding="utf-8"))["promise"]
+}
 
 
-def test_every_promise_has_tests_that_exist() -> None:
-    sections = [one for one in PROMISES.split("\n## ")[1:] if "\n**" in f"\n{one}"]
-    assert len(sections) >= 10
-    for section in sections:
-        named = re.findall(r"`([\w./-]+)::(\w+)`", section)
-        assert named, f"no test: {section.splitlines()[0]}"
-        for file, test in named:
-            text = (ROOT / file).read_text(encoding="utf-8")
-            assert re.search(rf"^ *(def|fn) {test}\(", text, flags=re.MULTILINE), f"{file} has no {test}"
+def sources(place: str) -> list[Path]:
+    """The files in which a test may be: `tests/test_x.py`, `crate file`, or a path below a crate.
+
+    A crate's tests are found at any depth, so that they may be modules of one binary.
+    """
+    path = re.fullmatch(r"crates/([\w-]+)/tests/(?:.+/)?(\w+)\.rs", place)
+    short = re.fullmatch(r"([\w-]+) (\w+)", place)
+    if found := path or short:
+        tests = ROOT / "crates" / found[1] / "tests"
+        return [*tests.rglob(f"{found[2]}.rs"), *tests.rglob(f"{found[2]}/mod.rs")]
+    return [ROOT / place] if (ROOT / place).is_file() else []
+
+
+def exists(test: str) -> bool:
+    """Whether there is a test `place::function`."""
+    place, _, function = test.partition("::")
+    declared = re.compile(rf"^ *(def|fn) {re.escape(function)}\(", flags=re.MULTILINE)
+    return any(declared.search(file.read_text(encoding="utf-8")) for file in sources(place))
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [
+        ("tests/test_documentation.py::exists", True),
+        ("perhop-sim conservation::offered_is_delivered_dropped_or_in_the_network", True),
+        ("crates/perhop-sim/tests/conservation.rs::offered_is_delivered_dropped_or_in_the_network", True),
+        ("crates/perhop-sim/tests/it/conservation.rs::offered_is_delivered_dropped_or_in_the_network", True),
+        ("perhop-sim conservation::offered", False),
+        ("perhop-qos conservation::offered_is_delivered_dropped_or_in_the_network", False),
+        ("tests/test_absent.py::test_it", False),
+    ],
+)
+def test_a_named_test_is_found_in_any_layout(test: str, found: bool) -> None:
+    assert exists(test) is found
+
+
+@pytest.mark.parametrize("promise", INVENTORY)
+def test_every_test_of_a_promise_exists(promise: str) -> None:
+    tests = INVENTORY[promise]
+    assert len(tests) == len(set(tests)) > 0
+    assert [test for test in tests if not exists(test)] == []
+
+
+def test_every_promise_has_its_tests_on_the_page() -> None:
+    """Each part of the page before the long runs ends in the numbers and places of the inventory."""
+    promises, long_runs, _ = PROMISES.partition("\n## Long runs\n")
+    assert long_runs
+    parts = [" ".join(part.partition("\n## ")[0].split()) for part in promises.split("\n### ")[1:]]
+    held = []
+    for promise, tests in INVENTORY.items():
+        places = dict.fromkeys(test.partition("::")[0] for test in tests)
+        where = ", ".join(f"`{place}`" for place in places)
+        held.append(f"Held by {len(tests)} tests (`{promise}`): {where}.")
+    for part in parts:
+        assert any(part.endswith(line) for line in held), f"write one of {held} at the end of: {part[:80]}"
+    assert len(parts) == len(held)
+
+
+def test_promises_and_fidelity_are_pages_and_not_inventories() -> None:
+    words = len(PROMISES.split()) + len((DOCS / "fidelity.md").read_text(encoding="utf-8").split())
+    assert words <= 8000
 
 
 def test_every_fuzz_target_has_its_figures() -> None:
     rows = re.findall(r"^\| `([\w-]+)` \| [\d,]+ \| [\d.]+ \| .+ \|$", PROMISES, flags=re.MULTILINE)
     assert sorted(rows) == sorted(file.stem for file in (ROOT / "fuzz" / "fuzz_targets").glob("*.rs"))
+
+
+def merged(page: str) -> list[list[str]]:
+    """The rows of the table of merged tests."""
+    _, table, rows = page.partition("| deleted or merged test |")
+    assert table, "the table has its head"
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows.splitlines()[2:] if row]
+
+
+def faults_of_merged(rows: list[list[str]]) -> Iterator[str]:
+    """Describe each wrong row of the table of merged tests."""
+    for row in rows:
+        if len(row) != 3 or not row[2].strip():
+            yield f"{row}: a row has three cells, the last with the reason"
+            continue
+        before, after = (re.findall(r"`([^`]+::\w+)`", cell) for cell in row[:2])
+        if len(before) != 1 or not after:
+            yield f"{row}: write one test `file::function`, then those that hold its promise"
+        yield from (f"{test}: it still exists; remove its row" for test in before if exists(test))
+        yield from (f"{test}: there is no such test" for test in after if not exists(test))
+
+
+def test_merged_tests_are_gone_and_their_promises_held() -> None:
+    page = (DOCS / "tests-merged.md").read_text(encoding="utf-8")
+    assert list(faults_of_merged(merged(page))) == []
+
+
+def test_a_wrong_row_of_merged_tests_is_found() -> None:
+    here, gone = "`tests/test_documentation.py::exists`", "`tests/test_documentation.py::test_of_the_past`"
+    assert list(faults_of_merged([[gone, here, "the same case"]])) == []
+    for row in ([here, here, "why"], [gone, gone, "why"], [gone, "", "why"], [gone, here], [gone, here, ""]):
+        assert len(list(faults_of_merged([row]))) == 1, row
+    head = "| deleted or merged test | test that still holds its promise | why |\n|---|---|---|\n"
+    assert merged(f"# Page\n\n{head}") == []
+    assert merged(f"# Page\n\n{head}| a | b, c | d |\n") == [["a", "b, c", "d"]]
