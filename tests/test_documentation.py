@@ -309,10 +309,28 @@ def test_the_citation_names_this_version() -> None:
     assert re.findall(r"^version: (\S+)$", citation, flags=re.MULTILINE) == [perhop.__version__]
 
 
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def long_entries(changelog: str) -> list[str]:
+    """The entries of more than two lines."""
+    entries = re.findall(r"^- .*(?:\n  .*)*", changelog, flags=re.MULTILINE)
+    return [entry for entry in entries if entry.count("\n") > 1]
+
+
 def test_every_entry_of_the_changelog_fits_two_lines() -> None:
-    entries = re.findall(r"^- .*(?:\n  .*)*", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
-    assert len(entries) > 50
-    assert [entry for entry in entries if entry.count("\n") > 1] == []
+    assert long_entries(CHANGELOG) == []
+    assert long_entries("- one\n  two\n- one\n  two\n  three\n") == ["- one\n  two\n  three"]
+
+
+def test_the_changelog_is_ready_for_a_release() -> None:
+    """A release needs nothing but its tag where the version of the tree already has a section."""
+    sections = re.findall(r"^## (\S+)$", CHANGELOG, flags=re.MULTILINE)
+    assert sections[0] == "Unreleased" and sections[1] == perhop.__version__
+    assert len(set(sections)) == len(sections)
+    kinds = re.findall(r"^### (.+)$", CHANGELOG.partition("## Unreleased\n")[2].partition("\n## ")[0], re.M)
+    assert kinds == ["Added", "Changed", "Fixed", "Results change"]
+    assert (DOCS / f"what-{sections[-1]}-does.md").is_file()
 
 
 PROMISES = (DOCS / "promises.md").read_text(encoding="utf-8")
