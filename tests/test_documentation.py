@@ -333,6 +333,22 @@ def test_the_changelog_is_ready_for_a_release() -> None:
     assert (DOCS / f"what-{sections[-1]}-does.md").is_file()
 
 
+def test_every_decision_has_its_number_and_a_row_in_the_index() -> None:
+    folder = DOCS / "decisions"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    pages = sorted(folder.glob("0*.md"))
+    assert len(pages) > 15
+    rows = []
+    for page in pages:
+        title = page.read_text(encoding="utf-8").splitlines()[0]
+        number, text = int(page.name[:4]), title.partition(". ")[2]
+        assert title == f"# {number}. {text}", page.name
+        rows.append((str(number), text, page.name))
+    assert re.findall(r"^\| (\d+) \| \[(.+)\]\((.+)\) \|", index, flags=re.MULTILINE) == rows
+    numbers = [int(number) for number in re.findall(r"^\| (\d+) \|", index, flags=re.MULTILINE)]
+    assert numbers == list(range(1, len(numbers) + 1)), "a number that is not used has a row, too"
+
+
 PROMISES = (DOCS / "promises.md").read_text(encoding="utf-8")
 INVENTORY = {
     one["id"]: one["tests"]
