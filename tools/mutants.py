@@ -81,12 +81,23 @@ class _Source:
 
 @dataclass
 class _Test:
-    """A test program, how long it runs without a fault, and how many faults it found."""
+    """What is run at once of a test program, its time without a fault, and how many faults it found."""
 
     program: Path
     folder: Path
+    #: The module whose tests are run, and their names; none for all tests of the program.
+    module: str = ""
+    names: list[str] = field(default_factory=list)
     seconds: float = 0.0
     found: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.program.name} {self.module}".rstrip()
+
+    @property
+    def command(self) -> list[str]:
+        return [str(self.program), *(["--exact", *self.names] if self.names else [])]
 
 
 def _say(text: str) -> None:
@@ -246,7 +257,24 @@ class Workspace:
         if code != 0:
             raise SystemExit("error: the tests do not compile:\n" + _rendered(messages))
         built = [message for message in messages if message.get("executable")]
-        return [_Test(Path(one["executable"]), Path(one["manifest_path"]).parent) for one in built]
+        return [test for one in built for test in _tests(one)]
+
+
+def _tests(built: dict[str, Any]) -> list[_Test]:
+    """Return the parts of the program that cargo `built`: the modules of an integration test, else the whole.
+
+    A program with a fault runs to its end. All integration tests of a crate are one program, so that a fault
+    would cost the time of all of them; a module costs its own.
+    """
+    program, folder = Path(built["executable"]), Path(built["manifest_path"]).parent
+    if "test" not in built["target"]["kind"]:
+        return [_Test(program, folder)]
+    command = [program, "--list", "--format", "terse"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    modules: dict[str, list[str]] = defaultdict(list)
+    for name in (line.removesuffix(": test") for line in listed if line.endswith(": test")):
+        modules[name.partition("::")[0]].append(name)
+    return [_Test(program, folder, module, names) for module, names in sorted(modules.items())]
 
 
 def _rendered(messages: list[dict[str, Any]]) -> str:
@@ -285,7 +313,7 @@ def _fails(test: _Test, number: int, timeout: float) -> str:
     quiet = subprocess.DEVNULL
     try:
         done = subprocess.run(
-            [test.program],
+            test.command,
             check=False,
             cwd=test.folder,
             env=environment,
@@ -304,7 +332,7 @@ def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int, minutes: float
     for test in tests:
         begun = time.monotonic()
         if _fails(test, 0, 600):
-            raise SystemExit(f"error: {test.program.name} fails without a fault")
+            raise SystemExit(f"error: {test.name} fails without a fault")
         test.seconds = time.monotonic() - begun
 
     end = time.monotonic() + 60 * minutes
@@ -315,7 +343,7 @@ def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int, minutes: float
         for test in sorted(tests, key=lambda test: -(test.found + 1) / (test.seconds + 0.05)):
             mutant.outcome = _fails(test, mutant.number, max(20.0, 20 * test.seconds))
             if mutant.outcome:
-                mutant.killer = test.program.name
+                mutant.killer = test.name
                 test.found += 1
                 return mutant
         mutant.outcome = "missed"

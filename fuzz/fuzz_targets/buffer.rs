@@ -12,7 +12,8 @@ use serde_json::json;
 
 use plain::red::{Fate, PlainRed};
 
-#[path = "../../crates/perhop-qos/tests/plain/mod.rs"]
+#[path = "../../crates/perhop-qos/tests/it/plain/mod.rs"]
+#[allow(dead_code)] // the tests of the crate use more of it
 mod plain;
 
 const DRAIN: Rate = Rate::from_bits_per_second(8_000_000);

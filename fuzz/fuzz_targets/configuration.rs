@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/perhop-ios/tests/accounted/mod.rs"]
+#[path = "../../crates/perhop-ios/tests/it/accounted/mod.rs"]
 mod accounted;
 
 fuzz_target!(|bytes: &[u8]| accounted::check(&String::from_utf8_lossy(bytes)));

@@ -11,12 +11,13 @@ use perhop_qos::units::{ByteSize, Rate, Time};
 use bounds::{QUANTUM, RATE};
 use wire::{Arrival, send};
 
-#[path = "../../crates/perhop-qos/tests/bounds/mod.rs"]
+#[path = "../../crates/perhop-qos/tests/it/bounds/mod.rs"]
+#[allow(dead_code)] // the tests of the crate use more of it
 mod bounds;
-#[path = "../../crates/perhop-qos/tests/fluid/mod.rs"]
+#[path = "../../crates/perhop-qos/tests/it/fluid/mod.rs"]
 #[allow(dead_code)]
 mod fluid;
-#[path = "../../crates/perhop-qos/tests/wire/mod.rs"]
+#[path = "../../crates/perhop-qos/tests/it/wire/mod.rs"]
 mod wire;
 
 const LONGEST: u32 = 1500;

@@ -14,7 +14,8 @@ use perhop_sim::tcp::{Connection, ConnectionEvent, Segment, State};
 
 use pair::{CLIENT, Pair, SERVER};
 
-#[path = "../../crates/perhop-sim/tests/pair/mod.rs"]
+#[path = "../../crates/perhop-sim/tests/it/pair/mod.rs"]
+#[allow(dead_code)] // the tests of the crate use more of it
 mod pair;
 
 #[derive(Debug, Arbitrary)]

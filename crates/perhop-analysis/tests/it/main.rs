@@ -1,0 +1,4 @@
+//! Tests of `perhop-analysis` from outside, linked as one program.
+
+mod conditioning;
+mod conditions;

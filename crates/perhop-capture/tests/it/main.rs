@@ -1,0 +1,3 @@
+//! Tests of `perhop-capture` from outside, linked as one program.
+
+mod headers;

@@ -1,0 +1,15 @@
+//! Tests of `perhop-ios` from outside, linked as one program.
+
+mod accounted;
+mod colors;
+mod golden;
+mod hostile;
+mod marks;
+mod node;
+mod printed;
+mod reference;
+mod refused;
+mod resolved;
+mod shadows;
+mod taken_back;
+mod work;

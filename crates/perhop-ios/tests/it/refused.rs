@@ -1,0 +1,113 @@
+//! What a router refuses is said, in its own terms, and no policy applies. Sources stand in `docs/ios.md`.
+
+use crate::node::Node;
+use perhop_ios::{LineState, Profile};
+
+const CLASSES: &str =
+    "class-map match-all VOICE\n match dscp ef\nclass-map match-all DATA\n match dscp af21\n";
+
+/// A router with these classes and lines, and an address at its interface.
+fn router(lines: &str, profile: Profile) -> Node {
+    Node::of(&format!("{CLASSES}{lines}"), profile)
+}
+
+#[test]
+fn more_than_classes_may_reserve() {
+    // 75 % of 1544 kb/s are 1158 kb/s until releases with HQF (Cisco, "Low Latency Queueing", 12.0T).
+    let before = |rate: u32| {
+        let lines = format!(
+            "policy-map P\n class VOICE\n  priority {rate}\n class DATA\n  bandwidth 500\n\
+             interface Serial0/0\n bandwidth 1544\n service-policy output P\n"
+        );
+        router(&lines, Profile::PreHqf)
+    };
+    assert!(before(659).says("reserves 1159 kb/s, but only 1158 kb/s are available: 75 % of"));
+    assert!(before(659).policies("Serial0/0").output.is_none());
+    assert!(!before(658).says("reserves"));
+    assert!(before(658).policies("Serial0/0").output.is_some());
+    // Today classes may have all but 1 %.
+    let today = |rate: u32| {
+        let lines = format!(
+            "policy-map P\n class VOICE\n  priority 10000\n class DATA\n  bandwidth {rate}\n\
+             interface GigabitEthernet0/0\n bandwidth 100000\n service-policy output P\n"
+        );
+        router(&lines, Profile::Hqf)
+    };
+    assert!(today(89_001).says("are promised 99001 kb/s, more than 99000 kb/s"));
+    assert!(!today(89_000).says("are promised"));
+}
+
+#[test]
+fn a_reservation_on_a_circuit_without_a_rate() {
+    let of = |service: &str| {
+        let lines = format!(
+            "policy-map P\n class DATA\n  bandwidth 64\n\
+             interface ATM0/0\n pvc 1/100\n  {service}\n  service-policy output P\n"
+        );
+        router(&lines, Profile::PreHqf)
+    };
+    let words = "reserves bandwidth on a circuit without a guaranteed rate";
+    assert!(of("ubr 1000").says(words));
+    assert!(!of("vbr-nrt 1000 1000").says(words));
+}
+
+#[test]
+fn a_policy_for_what_arrives_cannot_queue() {
+    let of = |command: &str| {
+        let lines = format!(
+            "policy-map P\n class DATA\n  {command}\ninterface GigabitEthernet0/0\n service-policy input P\n"
+        );
+        router(&lines, Profile::Hqf)
+    };
+    assert!(of("bandwidth 64").says("policy P queues (class DATA, line 6): an input policy cannot queue"));
+    assert!(of("bandwidth 64").policies("GigabitEthernet0/0").input.is_none());
+    assert!(!of("set dscp af22").says("cannot queue"));
+}
+
+#[test]
+fn commands_that_exclude_each_other_in_a_class() {
+    let of = |command: &str| {
+        let lines = format!(
+            "policy-map P\n class VOICE\n  priority 64\n  {command}\n\
+             interface GigabitEthernet0/0\n service-policy output P\n"
+        );
+        router(&lines, Profile::Hqf)
+    };
+    assert!(of("random-detect").says("random-detect in a class with priority (class VOICE)"));
+    assert!(of("fair-queue").says("fair-queue in a class with priority (class VOICE)"));
+    assert!(!of("set dscp ef").says("in a class with priority"));
+}
+
+#[test]
+fn what_a_class_asks_for_must_be_there() {
+    let node = router("class-map match-all IN\n match input-interface Serial9/9\n", Profile::Hqf);
+    assert!(node.says("there is no interface Serial9/9"));
+}
+
+#[test]
+fn a_peak_below_the_committed_rate() {
+    let of = |peak: u32| {
+        let lines = format!("policy-map P\n class DATA\n  police cir 8000 pir {peak}\n");
+        router(&lines, Profile::Hqf)
+    };
+    assert!(of(7999).says("the peak rate, 7999 b/s, is below the committed rate, 8000 b/s"));
+    assert!(!of(8000).says("below the committed rate"));
+    let polices = |node: Node| {
+        let policy = node.configuration.policy_maps.iter().next().expect("a policy-map");
+        policy.classes[0].police.is_some()
+    };
+    assert_eq!([7999, 8000].map(|peak| polices(of(peak))), [false, true]);
+}
+
+/// No policer has a bucket for nothing, however its burst is written.
+#[test]
+fn a_burst_of_nothing() {
+    for police in ["police 8000 0 conform-action transmit", "police 8000 00 0", "police cir 8000 bc 0"] {
+        let lines = format!(
+            "policy-map P\n class DATA\n  {police}\ninterface GigabitEthernet0/0\n service-policy input P\n"
+        );
+        let router = router(&lines, Profile::Hqf);
+        let note = "a burst is 0: the router accepts 1 to 2000000000";
+        assert_eq!(router.line("police"), (LineState::NotRecognized, note), "{police}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Tests of `perhop-live` from outside, linked as one program.
+
+mod ack_filter;
+mod confinement;
+mod frames;
+mod hostile;
+mod language;
+mod lowering;
+mod marking;
+mod replay;
+mod scenarios;
+mod waking;

@@ -1,0 +1,4 @@
+//! Tests of `perhop-measure` from outside, linked as one program.
+
+mod emodel;
+mod recorded;

@@ -1,0 +1,66 @@
+//! Generalized processor sharing as a fluid, simulated on its own: what the packet schedulers are
+//! measured against. Floating point throughout; knows nothing of tags or virtual times.
+
+use std::collections::VecDeque;
+
+use super::wire::Arrival;
+
+/// When the fluid server has finished each packet, in seconds: a server of `rate` bytes per second that
+/// serves all backlogged classes at once, in proportion to `weights`.
+pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> Vec<f64> {
+    let mut finish = vec![f64::NAN; arrivals.len()];
+    // Per class: the packets it still holds, each with the bytes left of it.
+    let mut held: Vec<VecDeque<(usize, f64)>> = vec![VecDeque::new(); weights.len()];
+    let (mut now, mut next) = (0.0, 0);
+    loop {
+        let active: f64 = held.iter().zip(weights).filter(|(q, _)| !q.is_empty()).map(|(_, w)| w).sum();
+        let arrival = arrivals.get(next).map_or(f64::INFINITY, |arrival| arrival.at.as_seconds());
+        let speed = |class: usize| rate * weights[class] / active;
+        let until_departure = |(class, queue): (usize, &VecDeque<(usize, f64)>)| {
+            queue.front().map(|(_, left)| (left / speed(class), class))
+        };
+        let departure =
+            held.iter().enumerate().filter_map(until_departure).min_by(|a, b| a.0.total_cmp(&b.0));
+        let (step, departing) = match departure {
+            Some((span, class)) if now + span <= arrival => (span, Some(class)),
+            _ if arrival.is_finite() => ((arrival - now).max(0.0), None),
+            _ => return finish,
+        };
+        for (class, queue) in held.iter_mut().enumerate() {
+            if let Some((_, left)) = queue.front_mut() {
+                *left -= speed(class) * step;
+            }
+        }
+        now = if departing.is_none() { arrival } else { now + step };
+        if let Some(class) = departing {
+            let (packet, _) = held[class].pop_front().unwrap();
+            finish[packet] = now;
+        } else {
+            let Arrival { queue, length, .. } = arrivals[next];
+            held[queue].push_back((next, f64::from(length)));
+            next += 1;
+        }
+    }
+}
+
+/// The rate of each class where it wants `demands` and gets at most its weighted share of what the others
+/// leave: water-filling.
+pub(crate) fn water_filling(demands: &[f64], weights: &[f64], rate: f64) -> Vec<f64> {
+    let mut shares = vec![f64::NAN; demands.len()];
+    loop {
+        let open: Vec<usize> = (0..demands.len()).filter(|class| shares[*class].is_nan()).collect();
+        let left = rate - shares.iter().filter(|share| !share.is_nan()).sum::<f64>();
+        let weight: f64 = open.iter().map(|class| weights[*class]).sum();
+        let content: Vec<usize> =
+            open.iter().copied().filter(|class| demands[*class] <= left * weights[*class] / weight).collect();
+        if content.is_empty() {
+            for class in open {
+                shares[class] = left * weights[class] / weight;
+            }
+            return shares;
+        }
+        for class in content {
+            shares[class] = demands[class];
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! The schedulers against what is proved of them: GPS shares, delay and fairness bounds, conformance.
+//!
+//! Wires run at 8 Mb/s: one byte per microsecond.
+
+use crate::bounds::{self, BYTES_PER_SECOND, RATE, served};
+use crate::fluid;
+use crate::wire::{Arrival, Departure, send};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::scheduler::{
+    CapConfig, SchedulerConfig, ServiceCurveConfig, ShapeConfig, ShapeForm, ShareConfig,
+};
+use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
+use proptest::prelude::*;
+
+const LONGEST: u32 = 1500;
+
+const FAIR: [SchedulerConfig; 5] = [
+    SchedulerConfig::Drr,
+    SchedulerConfig::Scfq,
+    SchedulerConfig::Wfq,
+    SchedulerConfig::Wf2qPlus,
+    SchedulerConfig::Hfsc,
+];
+const ALL: [SchedulerConfig; 11] = [
+    SchedulerConfig::Fifo,
+    SchedulerConfig::Priority,
+    SchedulerConfig::Wrr,
+    SchedulerConfig::Drr,
+    SchedulerConfig::Scfq,
+    SchedulerConfig::Wfq,
+    SchedulerConfig::Wf2qPlus,
+    SchedulerConfig::ThreeParameter,
+    SchedulerConfig::Cbq,
+    SchedulerConfig::Hfsc,
+    SchedulerConfig::Htb,
+];
+
+/// The share of a class with this weight under `scheduler`, where a DRR quantum of 500 B is a weight of 1. A
+/// twentieth of the wire is the minimum for a weight of 1, so that minima may exceed the wire.
+fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
+    match scheduler {
+        SchedulerConfig::Fifo | SchedulerConfig::Priority => ShareConfig::default(),
+        SchedulerConfig::Drr => {
+            ShareConfig { quantum: Some(ByteSize::from_bytes((500.0 * weight) as u64)), ..Default::default() }
+        }
+        SchedulerConfig::ThreeParameter => {
+            let minimum = Some(Rate::from_bits_per_second((400_000.0 * weight) as u64));
+            ShareConfig { minimum, weight: Some(weight), ..Default::default() }
+        }
+        SchedulerConfig::Cbq => ShareConfig { fraction: Some(weight / 20.0), ..Default::default() },
+        SchedulerConfig::Hfsc => {
+            let m2 = Rate::from_bits_per_second((400_000.0 * weight) as u64);
+            let link_share = Some(ServiceCurveConfig { m1: None, d: None, m2 });
+            ShareConfig { link_share, ..Default::default() }
+        }
+        SchedulerConfig::Htb => {
+            let rate = |bits: f64| Some(Rate::from_bits_per_second((bits * weight) as u64));
+            ShareConfig { rate: rate(400_000.0), ceil: rate(600_000.0), ..Default::default() }
+        }
+        _ => ShareConfig { weight: Some(weight), ..Default::default() },
+    }
+}
+
+/// Shaped to `rate` b/s, `burst` bytes at once.
+fn shape(rate: u64, burst: u64) -> ShapeConfig {
+    let (rate, burst) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));
+    ShapeConfig { rate, burst, excess: ByteSize::default(), form: ShapeForm::Average }
+}
+
+fn class(share: ShareConfig) -> ClassConfig {
+    ClassConfig { share, ..Default::default() }
+}
+
+fn queueing(scheduler: SchedulerConfig, weights: &[f64]) -> QueueingConfig {
+    QueueingConfig {
+        scheduler,
+        classes: weights.iter().map(|weight| class(share(scheduler, *weight))).collect(),
+        ..Default::default()
+    }
+}
+
+/// Up to 80 packets for `classes` classes, with gaps that fill and empty the queues.
+fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
+    let gap = prop_oneof![3 => Just(0u64), 4 => 1..1_000_000u64, 1 => 1_000_000..6_000_000u64];
+    proptest::collection::vec((gap, 0..classes, 40..=LONGEST), 1..80).prop_map(|packets| {
+        let mut at = Time::ZERO;
+        let arrival = |(gap, queue, length)| {
+            at += Time::from_nanoseconds(gap);
+            Arrival { at, queue, length }
+        };
+        packets.into_iter().map(arrival).collect()
+    })
+}
+
+fn weights(classes: usize) -> impl Strategy<Value = Vec<f64>> {
+    proptest::collection::vec((1..=10u32).prop_map(f64::from), classes)
+}
+
+/// `count` packets of `length` bytes for `queue`, one every `every` (all at once where that is zero).
+fn train(queue: usize, length: u32, count: u64, every: Time) -> impl Iterator<Item = Arrival> {
+    (0..count).map(move |index| Arrival { at: every * index, queue, length })
+}
+
+fn merge(trains: impl IntoIterator<Item = Arrival>) -> Vec<Arrival> {
+    let mut arrivals: Vec<Arrival> = trains.into_iter().collect();
+    arrivals.sort_by_key(|arrival| arrival.at);
+    arrivals
+}
+
+fn assert_shares(config: &QueueingConfig, arrivals: &[Arrival], expected: &[f64], tolerance: f64) {
+    let departures = send(config, RATE, arrivals);
+    let (from, to) = (Time::from_milliseconds(500), Time::from_milliseconds(1500));
+    for (queue, expected) in expected.iter().enumerate() {
+        let queue_served = |now| served(&departures, Some(queue), now);
+        let measured = queue_served(to) - queue_served(from);
+        assert!(
+            (measured - expected).abs() <= tolerance,
+            "{:?}: queue {queue} sent {measured} bytes in a second, its share is {expected}",
+            config.scheduler
+        );
+    }
+}
+
+#[test]
+fn long_run_shares_are_those_of_gps() {
+    // Packets of very different lengths; the third class wants 50 kB/s and 20 kB/s of its larger share,
+    // the fourth is absent or saturated; what they leave goes to the others by weight.
+    let lengths = [1500, 200, 500, 900];
+    let weights = [1.0, 3.0, 2.0, 4.0];
+    for scheduler in FAIR {
+        for small_demand in [50e3, 20e3] {
+            for fourth in [0.0, f64::INFINITY] {
+                let demands = [f64::INFINITY, f64::INFINITY, small_demand, fourth];
+                let mut arrivals = Vec::new();
+                for (queue, demand) in demands.iter().enumerate() {
+                    let length = lengths[queue];
+                    if demand.is_infinite() {
+                        arrivals.extend(train(queue, length, 2_000_000 / u64::from(length), Time::ZERO));
+                    } else if *demand > 0.0 {
+                        let every = Time::from_seconds_f64(f64::from(length) / demand);
+                        arrivals.extend(train(
+                            queue,
+                            length,
+                            (*demand * 2.0) as u64 / u64::from(length),
+                            every,
+                        ));
+                    }
+                }
+                let expected = fluid::water_filling(&demands, &weights, BYTES_PER_SECOND);
+                // Both ends of the window are off by the packets and quanta of one round at most.
+                assert_shares(&queueing(scheduler, &weights), &merge(arrivals), &expected, 5_000.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn wrr_shares_packets_not_bytes() {
+    let config = queueing(SchedulerConfig::Wrr, &[1.0, 2.5]);
+    let arrivals = merge(train(0, 1000, 1000, Time::ZERO).chain(train(1, 100, 2500, Time::ZERO)));
+    let departures = send(&config, RATE, &arrivals);
+    for sent in departures.chunks(7).take(100) {
+        assert_eq!(sent.iter().filter(|departure| departure.queue == 0).count(), 2);
+    }
+}
+
+#[test]
+fn bandwidths_are_weights() {
+    let rate = |kilobits: u64| Rate::from_bits_per_second(kilobits * 1000);
+    for scheduler in
+        [SchedulerConfig::Wrr, SchedulerConfig::Scfq, SchedulerConfig::Wfq, SchedulerConfig::Wf2qPlus]
+    {
+        let bandwidth = |kilobits| ShareConfig { bandwidth: Some(rate(kilobits)), ..Default::default() };
+        let classes = vec![class(bandwidth(300)), class(bandwidth(1200))];
+        let arrivals = merge((0..2).flat_map(|queue| train(queue, 1000, 1800, Time::ZERO)));
+        assert_shares(
+            &QueueingConfig { scheduler, classes, ..Default::default() },
+            &arrivals,
+            &[200e3, 800e3],
+            5_000.0,
+        );
+    }
+}
+
+#[test]
+fn nested_shares_multiply() {
+    // 1:1 outside, 3:1 inside the first: 3/8, 1/8, 1/2; every scheduler inside every other.
+    for outer in FAIR {
+        for inner in FAIR {
+            let mut config = queueing(outer, &[1.0, 1.0]);
+            config.classes[0].queueing = Some(queueing(inner, &[3.0, 1.0]));
+            let lengths = [700, 1500, 300];
+            let trains = (0..3).flat_map(|queue| {
+                train(queue, lengths[queue], 2_000_000 / u64::from(lengths[queue]), Time::ZERO)
+            });
+            assert_shares(&config, &merge(trains), &[375e3, 125e3, 500e3], 5_000.0);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    /// What [`send`] checks, for every scheduler, and what is proved of each.
+    #[test]
+    fn every_scheduler_conserves_never_rests_and_keeps_its_bounds(arrivals in traces(4), weights in weights(4)) {
+        for scheduler in ALL {
+            let departures = send(&queueing(scheduler, &weights), RATE, &arrivals);
+            bounds::check(scheduler, &weights, &arrivals, &departures);
+        }
+    }
+
+    /// Nothing is lost or reordered in a scheduler inside a scheduler, with shapers at both levels.
+    #[test]
+    fn nested_and_shaped_trees_lose_nothing(
+        arrivals in traces(5), weights in weights(5), outer in 0..ALL.len(), inner in 0..ALL.len(), burst in 100..4000u64,
+    ) {
+        // WFQ's fluid model holds nobody back.
+        prop_assume!((ALL[outer], ALL[inner]) != (SchedulerConfig::Wfq, SchedulerConfig::Htb));
+        let mut config = queueing(ALL[outer], &weights[..3]);
+        config.classes[1].queueing = Some(queueing(ALL[inner], &weights[2..]));
+        send(&config, RATE, &arrivals);
+        let excess = ByteSize::from_bytes(300);
+        let shape = ShapeConfig { excess, form: ShapeForm::Peak, ..shape(2_000_000, burst) };
+        if ALL[outer] != SchedulerConfig::Wfq {
+            // CBQ inside CBQ, HFSC inside HFSC and HTB inside HTB are one scheduler: there is nothing around
+            // a class to hold back.
+            let is_one = config.classes[1].link_shared(config.scheduler).is_some();
+            config.classes[1].shape = (!is_one).then_some(shape);
+            if ALL[inner] != SchedulerConfig::Wfq {
+                config.classes[1].queueing.as_mut().unwrap().classes[1].shape = Some(shape);
+            }
+            config.classes[2].shape = Some(shape);
+            send(&config, RATE, &arrivals);
+        }
+    }
+
+    /// Bennett & Zhang 1996: with all classes backlogged WF2Q, and so WF2Q+, is never more than
+    /// (1 − φ_i) L_i ahead of the fluid server, where WFQ may be by half a round.
+    #[test]
+    fn wf2q_plus_is_never_a_packet_ahead(weights in weights(4), lengths in [40..=LONGEST, 40..=LONGEST, 40..=LONGEST, 40..=LONGEST]) {
+        let trains = (0..4).flat_map(|queue| train(queue, lengths[queue], 300_000 / u64::from(lengths[queue]), Time::ZERO));
+        let departures = send(&queueing(SchedulerConfig::Wf2qPlus, &weights), RATE, &merge(trains));
+        let sum: f64 = weights.iter().sum();
+        let mut sent = [0.0; 4];
+        // Until then no class can run out: the whole wire would not have sent 300 kB.
+        for departure in departures.iter().take_while(|departure| departure.ends < Time::from_milliseconds(290)) {
+            sent[departure.queue] += f64::from(departure.length);
+            let part = weights[departure.queue] / sum;
+            let fluid = departure.ends.as_seconds() * BYTES_PER_SECOND * part;
+            let ahead = sent[departure.queue] - fluid;
+            let bound = (1.0 - part) * f64::from(departure.length);
+            prop_assert!(ahead <= bound + 1e-3, "{departure:?} is {ahead} bytes ahead, {bound} allowed");
+        }
+    }
+
+    /// As above, with every class backlogged for long.
+    #[test]
+    fn rounds_and_clocks_are_fair_to_backlogged_classes(
+        weights in weights(3), lengths in proptest::collection::vec((0..3usize, 40..=LONGEST), 300),
+    ) {
+        let arrivals: Vec<Arrival> =
+            lengths.into_iter().map(|(queue, length)| Arrival { at: Time::ZERO, queue, length }).collect();
+        for scheduler in [SchedulerConfig::Wrr, SchedulerConfig::Drr, SchedulerConfig::Scfq] {
+            let departures = send(&queueing(scheduler, &weights), RATE, &arrivals);
+            bounds::check(scheduler, &weights, &arrivals, &departures);
+        }
+    }
+
+    /// A shaper's output conforms on every interval, and no packet could have left a picosecond earlier.
+    #[test]
+    fn a_shaper_conforms_and_holds_back_no_longer_than_it_must(
+        arrivals in traces(2), rate in 1_000_000..7_000_000u64, burst in u64::from(LONGEST)..5000,
+    ) {
+        let mut config = queueing(SchedulerConfig::Wf2qPlus, &[1.0, 1.0]);
+        config.classes[0].shape = Some(shape(rate, burst));
+        let departures = send(&config, RATE, &arrivals);
+        let shaped: Vec<&Departure> = departures.iter().filter(|departure| departure.queue == 0).collect();
+        let bit_picoseconds = |bytes: u64| u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        for (last, departure) in shaped.iter().enumerate() {
+            let mut bytes = 0;
+            let mut earliest = Time::ZERO;
+            for first in (0..=last).rev() {
+                bytes += u64::from(shaped[first].length);
+                let lacking = bit_picoseconds(bytes).saturating_sub(bit_picoseconds(burst));
+                let span = Time::from_picoseconds(lacking.div_ceil(u128::from(rate)) as u64);
+                prop_assert!(departure.starts - shaped[first].starts >= span, "{bytes} bytes too soon");
+                if lacking > 0 {
+                    earliest = earliest.max(shaped[first].starts + span);
+                }
+            }
+            let arrived = arrivals[departure.arrival].at;
+            let wire_was_free = departures.iter().all(|other| other.ends != departure.starts);
+            if wire_was_free {
+                prop_assert_eq!(departure.starts, arrived.max(earliest));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cap_bounds_what_priority_takes_from_others_on_every_interval() {
+    let (cap_rate, burst) = (2_000_000, 3000);
+    let mut config = queueing(SchedulerConfig::Priority, &[1.0, 1.0]);
+    config.classes[0].share.cap =
+        Some(CapConfig { rate: Rate::from_bits_per_second(cap_rate), burst: ByteSize::from_bytes(burst) });
+    // Both saturated: the capped class gets its cap, the other the rest.
+    let both = merge((0..2).flat_map(|queue| train(queue, 500, 4000, Time::ZERO)));
+    assert_shares(&config, &both, &[250e3, 750e3], 3_500.0);
+    let departures = send(&config, RATE, &both);
+    let second_ends = departures.iter().rfind(|departure| departure.queue == 1).unwrap().ends;
+    let capped: Vec<Time> = departures
+        .iter()
+        .filter(|departure| departure.queue == 0 && departure.starts < second_ends)
+        .map(|departure| departure.starts)
+        .collect();
+    for (first, from) in capped.iter().enumerate() {
+        for (count, to) in capped[first..].iter().enumerate() {
+            let allowed = burst as f64 + (*to - *from).as_seconds() * cap_rate as f64 / 8.0;
+            assert!((count + 1) as f64 * 500.0 <= allowed + 1e-6);
+        }
+    }
+    // Alone, it has the whole wire: `send` checks that the wire never rests.
+    let alone = merge(train(0, 500, 1000, Time::ZERO));
+    assert_eq!(send(&config, RATE, &alone).last().unwrap().ends, Time::from_milliseconds(500));
+}
+
+#[test]
+fn a_shaped_class_whose_shape_does_not_bind_keeps_its_share() {
+    // Short packets against long ones, 1:1, shaped to three quarters of the wire.
+    for scheduler in [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wf2qPlus] {
+        let mut config = queueing(scheduler, &[1.0, 1.0]);
+        config.classes[0].shape = Some(shape(6_000_000, 3000));
+        let arrivals = merge(train(0, 64, 30_000, Time::ZERO).chain(train(1, 1500, 1400, Time::ZERO)));
+        assert_shares(&config, &arrivals, &[500e3, 500e3], 6_000.0);
+    }
+}

@@ -1,0 +1,35 @@
+//! Tests of `perhop-sim` from outside, linked as one program.
+
+mod ack_filter;
+mod applications;
+mod batch;
+mod captures;
+mod conservation;
+mod examples;
+mod flow_hash;
+mod fragmentation;
+mod headers;
+mod link_fragments;
+mod link_loss;
+mod linux_aqm;
+mod linux_curves;
+mod measurements;
+mod ns2_peer;
+mod pair;
+mod playback;
+mod queueing_theory;
+mod rate_changes;
+mod router_configuration;
+mod router_queueing;
+mod scalable_marks;
+mod shortcuts;
+mod shortcuts_tcp;
+mod simulation;
+mod snapshot;
+mod tcp_bbr;
+mod tcp_delivery;
+mod tcp_quic;
+mod tcp_scripts;
+mod tcp_theory;
+mod tcp_traffic;
+mod tcp_tuning;

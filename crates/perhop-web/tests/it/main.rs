@@ -1,0 +1,3 @@
+//! Tests of `perhop-web` from outside, linked as one program.
+
+mod session;
