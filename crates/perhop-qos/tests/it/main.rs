@@ -41,6 +41,7 @@ mod scheduler_vectors;
 mod shared_limit;
 mod three_parameter;
 mod traffic;
+mod trees;
 mod vectors;
 mod wire;
 mod written;

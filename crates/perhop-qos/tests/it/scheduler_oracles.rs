@@ -2,17 +2,14 @@
 //!
 //! Wires run at 8 Mb/s: one byte per microsecond.
 
-use crate::bounds::{self, BYTES_PER_SECOND, RATE, served};
+use crate::bounds::{BYTES_PER_SECOND, RATE, served};
 use crate::fluid;
+use crate::trees::{ALL, LONGEST, Place, Tree, queueing, shape};
 use crate::wire::{Arrival, Departure, send};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::scheduler::{
-    CapConfig, SchedulerConfig, ServiceCurveConfig, ShapeConfig, ShapeForm, ShareConfig,
-};
+use perhop_qos::scheduler::{CapConfig, SchedulerConfig, ShapeConfig, ShapeForm, ShareConfig};
 use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 use proptest::prelude::*;
-
-const LONGEST: u32 = 1500;
 
 const FAIR: [SchedulerConfig; 5] = [
     SchedulerConfig::Drr,
@@ -21,75 +18,36 @@ const FAIR: [SchedulerConfig; 5] = [
     SchedulerConfig::Wf2qPlus,
     SchedulerConfig::Hfsc,
 ];
-const ALL: [SchedulerConfig; 11] = [
-    SchedulerConfig::Fifo,
-    SchedulerConfig::Priority,
-    SchedulerConfig::Wrr,
-    SchedulerConfig::Drr,
-    SchedulerConfig::Scfq,
-    SchedulerConfig::Wfq,
-    SchedulerConfig::Wf2qPlus,
-    SchedulerConfig::ThreeParameter,
-    SchedulerConfig::Cbq,
-    SchedulerConfig::Hfsc,
-    SchedulerConfig::Htb,
-];
 
-/// The share of a class with this weight under `scheduler`, where a DRR quantum of 500 B is a weight of 1. A
-/// twentieth of the wire is the minimum for a weight of 1, so that minima may exceed the wire.
-fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
-    match scheduler {
-        SchedulerConfig::Fifo | SchedulerConfig::Priority => ShareConfig::default(),
-        SchedulerConfig::Drr => {
-            ShareConfig { quantum: Some(ByteSize::from_bytes((500.0 * weight) as u64)), ..Default::default() }
-        }
-        SchedulerConfig::ThreeParameter => {
-            let minimum = Some(Rate::from_bits_per_second((400_000.0 * weight) as u64));
-            ShareConfig { minimum, weight: Some(weight), ..Default::default() }
-        }
-        SchedulerConfig::Cbq => ShareConfig { fraction: Some(weight / 20.0), ..Default::default() },
-        SchedulerConfig::Hfsc => {
-            let m2 = Rate::from_bits_per_second((400_000.0 * weight) as u64);
-            let link_share = Some(ServiceCurveConfig { m1: None, d: None, m2 });
-            ShareConfig { link_share, ..Default::default() }
-        }
-        SchedulerConfig::Htb => {
-            let rate = |bits: f64| Some(Rate::from_bits_per_second((bits * weight) as u64));
-            ShareConfig { rate: rate(400_000.0), ceil: rate(600_000.0), ..Default::default() }
-        }
-        _ => ShareConfig { weight: Some(weight), ..Default::default() },
-    }
-}
-
-/// Shaped to `rate` b/s, `burst` bytes at once.
-fn shape(rate: u64, burst: u64) -> ShapeConfig {
-    let (rate, burst) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));
-    ShapeConfig { rate, burst, excess: ByteSize::default(), form: ShapeForm::Average }
-}
-
-fn class(share: ShareConfig) -> ClassConfig {
-    ClassConfig { share, ..Default::default() }
-}
-
-fn queueing(scheduler: SchedulerConfig, weights: &[f64]) -> QueueingConfig {
-    QueueingConfig {
-        scheduler,
-        classes: weights.iter().map(|weight| class(share(scheduler, *weight))).collect(),
-        ..Default::default()
-    }
-}
-
-/// Up to 80 packets for `classes` classes, with gaps that fill and empty the queues.
+/// Packets for `classes` classes: up to 80 with gaps that fill and empty the queues, or 300 at once.
 fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![3 => Just(0u64), 4 => 1..1_000_000u64, 1 => 1_000_000..6_000_000u64];
-    proptest::collection::vec((gap, 0..classes, 40..=LONGEST), 1..80).prop_map(|packets| {
-        let mut at = Time::ZERO;
-        let arrival = |(gap, queue, length)| {
-            at += Time::from_nanoseconds(gap);
-            Arrival { at, queue, length }
-        };
-        packets.into_iter().map(arrival).collect()
-    })
+    let packets = |gap, count| proptest::collection::vec((gap, 0..classes, 40..=LONGEST), count);
+    prop_oneof![3 => packets(gap.boxed(), 1..80), 1 => packets(Just(0).boxed(), 300..301)].prop_map(
+        |packets| {
+            let mut at = Time::ZERO;
+            let arrival = |(gap, queue, length)| {
+                at += Time::from_nanoseconds(gap);
+                Arrival { at, queue, length }
+            };
+            packets.into_iter().map(arrival).collect()
+        },
+    )
+}
+
+/// Trees of two schedulers, with up to three shapers.
+fn trees() -> impl Strategy<Value = Tree> {
+    let place = prop_oneof![(0..4usize).prop_map(Place::Outer), (0..3usize).prop_map(Place::Inner)];
+    let form = prop_oneof![Just(ShapeForm::Average), Just(ShapeForm::Peak)];
+    let shape =
+        (100_000..8_000_000u64, 100..4000u64, 0..2000u64, form).prop_map(|(rate, burst, excess, form)| {
+            ShapeConfig { excess: ByteSize::from_bytes(excess), form, ..shape(rate, burst) }
+        });
+    let scheduler = || (0..ALL.len()).prop_map(|index| ALL[index]);
+    let inner = (scheduler(), weights(3));
+    (scheduler(), weights(4), inner, proptest::collection::vec((place, shape), 0..=3))
+        .prop_map(|(outer, weights, inner, shapes)| Tree { outer, weights, inner: Some(inner), shapes })
+        .prop_filter("allowed", Tree::is_allowed)
 }
 
 fn weights(classes: usize) -> impl Strategy<Value = Vec<f64>> {
@@ -171,7 +129,8 @@ fn bandwidths_are_weights() {
         [SchedulerConfig::Wrr, SchedulerConfig::Scfq, SchedulerConfig::Wfq, SchedulerConfig::Wf2qPlus]
     {
         let bandwidth = |kilobits| ShareConfig { bandwidth: Some(rate(kilobits)), ..Default::default() };
-        let classes = vec![class(bandwidth(300)), class(bandwidth(1200))];
+        let class = |kilobits| ClassConfig { share: bandwidth(kilobits), ..Default::default() };
+        let classes = vec![class(300), class(1200)];
         let arrivals = merge((0..2).flat_map(|queue| train(queue, 1000, 1800, Time::ZERO)));
         assert_shares(
             &QueueingConfig { scheduler, classes, ..Default::default() },
@@ -205,34 +164,15 @@ proptest! {
     #[test]
     fn every_scheduler_conserves_never_rests_and_keeps_its_bounds(arrivals in traces(4), weights in weights(4)) {
         for scheduler in ALL {
-            let departures = send(&queueing(scheduler, &weights), RATE, &arrivals);
-            bounds::check(scheduler, &weights, &arrivals, &departures);
+            Tree::flat(scheduler, &weights).check(&arrivals);
         }
     }
 
     /// Nothing is lost or reordered in a scheduler inside a scheduler, with shapers at both levels.
     #[test]
-    fn nested_and_shaped_trees_lose_nothing(
-        arrivals in traces(5), weights in weights(5), outer in 0..ALL.len(), inner in 0..ALL.len(), burst in 100..4000u64,
-    ) {
-        // WFQ's fluid model holds nobody back.
-        prop_assume!((ALL[outer], ALL[inner]) != (SchedulerConfig::Wfq, SchedulerConfig::Htb));
-        let mut config = queueing(ALL[outer], &weights[..3]);
-        config.classes[1].queueing = Some(queueing(ALL[inner], &weights[2..]));
-        send(&config, RATE, &arrivals);
-        let excess = ByteSize::from_bytes(300);
-        let shape = ShapeConfig { excess, form: ShapeForm::Peak, ..shape(2_000_000, burst) };
-        if ALL[outer] != SchedulerConfig::Wfq {
-            // CBQ inside CBQ, HFSC inside HFSC and HTB inside HTB are one scheduler: there is nothing around
-            // a class to hold back.
-            let is_one = config.classes[1].link_shared(config.scheduler).is_some();
-            config.classes[1].shape = (!is_one).then_some(shape);
-            if ALL[inner] != SchedulerConfig::Wfq {
-                config.classes[1].queueing.as_mut().unwrap().classes[1].shape = Some(shape);
-            }
-            config.classes[2].shape = Some(shape);
-            send(&config, RATE, &arrivals);
-        }
+    fn nested_and_shaped_trees_lose_nothing(arrivals in traces(6), tree in trees()) {
+        tree.check(&arrivals);
+        Tree { shapes: Vec::new(), ..tree }.check(&arrivals);
     }
 
     /// Bennett & Zhang 1996: with all classes backlogged WF2Q, and so WF2Q+, is never more than
@@ -251,19 +191,6 @@ proptest! {
             let ahead = sent[departure.queue] - fluid;
             let bound = (1.0 - part) * f64::from(departure.length);
             prop_assert!(ahead <= bound + 1e-3, "{departure:?} is {ahead} bytes ahead, {bound} allowed");
-        }
-    }
-
-    /// As above, with every class backlogged for long.
-    #[test]
-    fn rounds_and_clocks_are_fair_to_backlogged_classes(
-        weights in weights(3), lengths in proptest::collection::vec((0..3usize, 40..=LONGEST), 300),
-    ) {
-        let arrivals: Vec<Arrival> =
-            lengths.into_iter().map(|(queue, length)| Arrival { at: Time::ZERO, queue, length }).collect();
-        for scheduler in [SchedulerConfig::Wrr, SchedulerConfig::Drr, SchedulerConfig::Scfq] {
-            let departures = send(&queueing(scheduler, &weights), RATE, &arrivals);
-            bounds::check(scheduler, &weights, &arrivals, &departures);
         }
     }
 
