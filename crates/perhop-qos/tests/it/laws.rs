@@ -12,6 +12,7 @@ use perhop_qos::queue::{PrecedenceSource, Queue};
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::{Color, FlowKey, Packet, Rate, Time, Verdict};
 use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestRunner, contextualize_config};
 use serde_json::{Value, json};
 
 /// Of the link, bytes in a second.
@@ -154,9 +155,18 @@ fn random() -> Stream {
     Streams::new(3, 0).stream()
 }
 
-/// Runs `cases` of `arrivals` through `test`; so many packets at least must have been kept and dropped alike.
+/// Cases, where `PROPTEST_CASES` asks for no other number.
+const CASES: u32 = 256;
+
+/// Runs [`CASES`] of `arrivals` through `test`; so many packets at least must have been kept and dropped
+/// alike.
 fn hold(test: impl Fn(Arrivals, u64) -> Result<Compared, TestCaseError>) {
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let seed = RngSeed::Fixed(1);
+    let config =
+        ProptestConfig { rng_seed: seed, failure_persistence: None, ..ProptestConfig::with_cases(CASES) };
+    let config = contextualize_config(config);
+    let is_whole = config.cases >= CASES;
+    let mut runner = TestRunner::new(config);
     let (kept, dropped) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     let result = runner.run(&(arrivals(), any::<u64>()), |(arrivals, choice)| {
         let compared = test(arrivals, choice)?;
@@ -166,7 +176,8 @@ fn hold(test: impl Fn(Arrivals, u64) -> Result<Compared, TestCaseError>) {
     });
     result.unwrap_or_else(|error| panic!("{error}"));
     println!("compared: {} kept, {} dropped", kept.get(), dropped.get());
-    assert!(kept.get() > 20_000 && dropped.get() > 3_000, "{} kept, {} dropped", kept.get(), dropped.get());
+    let is_enough = kept.get() > 20_000 && dropped.get() > 3_000;
+    assert!(!is_whole || is_enough, "{} kept, {} dropped", kept.get(), dropped.get());
 }
 
 fn packets(curves: &[Curve]) -> Value {

@@ -10,14 +10,18 @@ mod aggregation;
 mod bounds;
 mod first;
 mod hooks;
-#[cfg(test)]
-mod plain;
-#[cfg(test)]
-mod plain_agrees;
 mod policed;
 mod probing;
 mod signals;
 mod third;
+
+// The tests' plain model and what holds `First` to it need the connection's `Facts`, which nobody else sees.
+#[cfg(test)]
+#[path = "../../../../tests/bbr/plain/mod.rs"]
+mod plain;
+#[cfg(test)]
+#[path = "../../../../tests/bbr/plain_agrees.rs"]
+mod plain_agrees;
 
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;

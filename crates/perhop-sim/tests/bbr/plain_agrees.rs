@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::units::Time;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestCaseResult, TestRunner};
+use proptest::test_runner::{Config, TestCaseResult, TestRunner, contextualize_config};
 
 use super::super::super::rtt::Clock;
 use super::super::State;
@@ -242,11 +242,16 @@ impl Connection {
     }
 }
 
+/// Sequences, where `PROPTEST_CASES` asks for no other number; so many show every phase.
+const CASES: u32 = 2000;
+
 #[test]
 fn version_1_is_the_plain_model() {
     let seen = RefCell::new(BTreeSet::new());
     let connection = (prop::sample::select(vec![1u64, 4, 10]), 500u64..2000, any::<u64>(), any::<bool>());
-    let mut runner = TestRunner::new(Config::with_cases(2000));
+    let config = contextualize_config(Config { failure_persistence: None, ..Config::with_cases(CASES) });
+    let is_whole = config.cases >= CASES;
+    let mut runner = TestRunner::new(config);
     let ran = runner.run(&(connection, phases()), |((tick, payload, seed, has_sample), phases)| {
         let sample = has_sample.then_some(phases[0].round_trip);
         let mut connection = Connection::new(Time::from_milliseconds(tick), payload, seed, sample);
@@ -276,5 +281,5 @@ fn version_1_is_the_plain_model() {
         "down",
     ];
     let missing: Vec<_> = all.iter().filter(|what| !seen.borrow().contains(**what)).collect();
-    assert!(missing.is_empty(), "never seen: {missing:?}");
+    assert!(!is_whole || missing.is_empty(), "never seen: {missing:?}");
 }
