@@ -192,6 +192,7 @@ FUZZ_SECONDS ?= 3600
 # Cargo puts what is built for a target named in fuzz/.cargo/config.toml into a folder of that name.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # What fuzzing begins with, besides what it found before (fuzz/corpus, not committed).
+FUZZ_SEEDS_capture := $(sort $(wildcard examples/*.pcapng crates/perhop-scenario/tests/diagnostics/*.pcapng))
 FUZZ_SEEDS_configuration := $(sort $(wildcard vectors/ios/* tests/configurations/*))
 FUZZ_SEEDS_tc_commands := $(sort $(wildcard vectors/tc/*))
 FUZZ_SEEDS_scenario := $(sort $(wildcard examples/*.yaml crates/perhop-scenario/tests/diagnostics/*.yaml))

@@ -59,7 +59,8 @@ def test_everything_that_is_not_perhops_own_has_a_hash(document: dict[str, Any])
         return [*one.get("hashes", []), *(ref.get("hashes") for ref in one.get("externalReferences", []))]
 
     without = {one["name"] for one in document["components"] if not hashes(one)}
-    own = {path.name for path in (ROOT / "crates").iterdir()}
+    # What is fuzzed is for tests alone.
+    own = {path.name for path in (ROOT / "crates").iterdir()} - {"perhop-fuzz-targets"}
     # npm's packages inside echarts.min.js are there as parts of that file, which has one.
     assert without == own | {"zrender", "tslib"}
 

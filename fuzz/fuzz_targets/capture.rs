@@ -1,10 +1,5 @@
-//! Any bytes as a pcap or pcapng file.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    if let Ok(capture) = perhop_capture::read(bytes) {
-        assert!(capture.packets.is_sorted_by_key(|observed| observed.time));
-    }
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| -> libfuzzer_sys::Corpus {
+    perhop_fuzz::corpus(perhop_fuzz_targets::capture(bytes))
 });

@@ -1,20 +1,5 @@
-//! Any bytes as a frame on a wire: what is read of it lies within it, and a mark changes the mark alone.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use perhop_live::frame::{LinkLayer, read};
-use perhop_qos::packet::{Dscp, Ecn};
-
-fuzz_target!(|bytes: &[u8]| {
-    for link_layer in [LinkLayer::Ethernet, LinkLayer::Bare] {
-        let Ok(frame) = read(link_layer, bytes) else { continue };
-        assert!(frame.packet.length as usize <= bytes.len());
-        let mut marked = bytes.to_vec();
-        let dscp = Dscp::new(46).unwrap_or_default();
-        frame.layout.mark(&mut marked, dscp, Ecn::CongestionExperienced);
-        let again = read(link_layer, &marked).expect("a marked frame is as sound as it was");
-        assert_eq!((again.packet.dscp, again.packet.marks.ecn()), (dscp, Ecn::CongestionExperienced));
-        assert_eq!(again.packet.flow_key(), frame.packet.flow_key());
-        assert_eq!(again.packet.length, frame.packet.length);
-    }
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| -> libfuzzer_sys::Corpus {
+    perhop_fuzz::corpus(perhop_fuzz_targets::frame(bytes))
 });

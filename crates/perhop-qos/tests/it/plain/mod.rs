@@ -1,5 +1,5 @@
 //! Algorithms written plainly, as their sources say them and not as fast code does: what property tests and
-//! fuzzing (`fuzz/fuzz_targets`) hold the crate to. They know nothing of random tests.
+//! fuzzing (`crates/perhop-fuzz-targets`) hold the crate to. They know nothing of random tests.
 
 pub(crate) mod cake;
 pub(crate) mod codel;

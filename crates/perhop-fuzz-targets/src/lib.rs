@@ -1,0 +1,46 @@
+//! The fuzz targets: functions that take any bytes and panic where something that must hold does not.
+//!
+//! `fuzz/` gives them to libFuzzer; `tests/it` of this crate replays their seeds, and random inputs, in an
+//! ordinary test. The plain models and the proved bounds are those of the other crates' tests.
+
+mod buffer;
+mod capture;
+mod configuration;
+mod frame;
+mod meter;
+mod outcome;
+mod plain;
+mod port;
+mod scenario;
+mod scheduler;
+mod tc_commands;
+mod tcp;
+
+pub use buffer::buffer;
+pub use capture::capture;
+pub use configuration::configuration;
+pub use frame::frame;
+pub use meter::meter;
+pub use outcome::Outcome;
+pub use port::port;
+pub use scenario::scenario;
+pub use scheduler::scheduler;
+pub use tc_commands::tc_commands;
+pub use tcp::tcp;
+
+/// A function that panics where its input shows a fault.
+pub type Target = fn(&[u8]) -> Outcome;
+
+/// Every target by its name, that of its file in `fuzz/fuzz_targets`.
+pub const TARGETS: [(&str, Target); 10] = [
+    ("buffer", buffer),
+    ("capture", capture),
+    ("configuration", configuration),
+    ("frame", frame),
+    ("meter", meter),
+    ("port", port),
+    ("scenario", scenario),
+    ("scheduler", scheduler),
+    ("tc_commands", tc_commands),
+    ("tcp", tcp),
+];

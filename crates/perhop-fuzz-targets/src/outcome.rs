@@ -1,0 +1,23 @@
+//! What a target says of its input, and how it reads structure out of bytes.
+
+use arbitrary::{Arbitrary, Unstructured};
+
+/// Whether an input reached what is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did: worth a place in the corpus.
+    Kept,
+    /// It did not: it is no input of the target, or too large.
+    Refused,
+}
+
+/// Runs `target` on what `bytes` say, in `arbitrary`'s coding; bytes that are too few are refused.
+pub(crate) fn structured<T: for<'bytes> Arbitrary<'bytes>>(
+    bytes: &[u8],
+    target: impl FnOnce(&T) -> Outcome,
+) -> Outcome {
+    if bytes.len() < T::size_hint(0).0 {
+        return Outcome::Refused;
+    }
+    T::arbitrary_take_rest(Unstructured::new(bytes)).map_or(Outcome::Refused, |input| target(&input))
+}

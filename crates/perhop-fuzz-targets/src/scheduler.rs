@@ -1,0 +1,88 @@
+//! Schedulers, nested and shaped, under any sequence of packets: a wire never rests next to a packet, sends
+//! every packet once and every queue in order; a scheduler alone keeps what is proved of it.
+
+use arbitrary::Arbitrary;
+use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
+use perhop_qos::units::{ByteSize, Time};
+
+use crate::outcome::{Outcome, structured};
+use trees::{ALL, LONGEST, Place, Tree, shape};
+use wire::Arrival;
+
+#[path = "../../perhop-qos/tests/it/bounds/mod.rs"]
+#[allow(dead_code, reason = "the tests of perhop-qos use more of it")]
+mod bounds;
+#[path = "../../perhop-qos/tests/it/fluid/mod.rs"]
+#[allow(dead_code, reason = "the tests of perhop-qos use more of it")]
+mod fluid;
+#[path = "../../perhop-qos/tests/it/trees/mod.rs"]
+#[allow(dead_code, reason = "the tests of perhop-qos use more of it")]
+mod trees;
+#[path = "../../perhop-qos/tests/it/wire/mod.rs"]
+mod wire;
+
+#[derive(Debug, Arbitrary)]
+struct Input {
+    outer: u8,
+    weights: [u8; 4],
+    inner: Option<(u8, [u8; 3])>,
+    shapes: [Option<Shape>; 2],
+    /// Nanoseconds since the one before, queue and IP bytes.
+    packets: Vec<(u32, u8, u16)>,
+}
+
+#[derive(Clone, Copy, Debug, Arbitrary)]
+struct Shape {
+    place: u8,
+    kilobits: u16,
+    burst: u16,
+    excess: u16,
+    is_peak: bool,
+}
+
+impl Shape {
+    fn config(self) -> (Place, ShapeConfig) {
+        let place = match usize::from(self.place % 7) {
+            outer @ 0..4 => Place::Outer(outer),
+            inner => Place::Inner(inner - 4),
+        };
+        let form = if self.is_peak { ShapeForm::Peak } else { ShapeForm::Average };
+        let excess = ByteSize::from_bytes(u64::from(self.excess));
+        let average = shape(1000 * (u64::from(self.kilobits) + 1), u64::from(self.burst) + 1);
+        (place, ShapeConfig { excess, form, ..average })
+    }
+}
+
+impl Input {
+    fn tree(&self) -> Tree {
+        let scheduler = |number: u8| -> SchedulerConfig { ALL[usize::from(number) % ALL.len()] };
+        let weights =
+            |weights: &[u8]| weights.iter().map(|weight| f64::from(weight % 10 + 1)).collect::<Vec<_>>();
+        Tree {
+            outer: scheduler(self.outer),
+            weights: weights(&self.weights),
+            inner: self.inner.as_ref().map(|(inner, shares)| (scheduler(*inner), weights(shares))),
+            shapes: self.shapes.iter().flatten().map(|shape| shape.config()).collect(),
+        }
+    }
+}
+
+/// Sends the packets that `bytes` say through a tree of schedulers: no bound is broken, no packet lost.
+pub fn scheduler(bytes: &[u8]) -> Outcome {
+    structured(bytes, check)
+}
+
+fn check(input: &Input) -> Outcome {
+    let tree = input.tree();
+    if !tree.is_allowed() {
+        return Outcome::Refused;
+    }
+    let mut at = Time::ZERO;
+    let packets = input.packets.iter().take(80).map(|(gap, queue, length)| {
+        at += Time::from_nanoseconds(u64::from(*gap % 6_000_000));
+        let length = u32::from(*length) % (LONGEST - 39) + 40;
+        Arrival { at, queue: usize::from(*queue) % tree.queues(), length }
+    });
+    tree.check(&packets.collect::<Vec<_>>());
+    Outcome::Kept
+}

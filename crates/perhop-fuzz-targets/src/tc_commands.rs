@@ -1,0 +1,13 @@
+//! Any bytes as commands or output of Linux' `tc`: read, converted, every line accounted for, every policy of
+//! every device built.
+
+use crate::outcome::Outcome;
+
+#[path = "../../perhop-tc/tests/it/accounted/mod.rs"]
+mod accounted;
+
+/// Reads and converts `bytes` as commands of `tc`: every line has a state, every policy can be built.
+pub fn tc_commands(bytes: &[u8]) -> Outcome {
+    accounted::check(&String::from_utf8_lossy(bytes));
+    Outcome::Kept
+}

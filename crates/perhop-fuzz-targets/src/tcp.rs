@@ -1,0 +1,136 @@
+//! A TCP connection of any profile over a path that loses, delays, reorders and doubles segments as it likes:
+//! every byte is delivered once and in order, both directions close, and every segment is one that may be
+//! sent.
+
+use arbitrary::Arbitrary;
+use perhop_qos::QueueSize;
+use perhop_qos::units::Time;
+use perhop_scenario::tcp::{
+    Acknowledgment, CongestionControl, FastRetransmit, Flags, Profile, Recovery, TcpConfig,
+};
+use perhop_sim::tcp::{Connection, ConnectionEvent, Segment, State};
+
+use pair::{CLIENT, Pair, SERVER};
+
+use crate::outcome::{Outcome, structured};
+
+#[path = "../../perhop-sim/tests/it/pair/mod.rs"]
+#[allow(dead_code, reason = "the tests of perhop-sim use more of it")]
+mod pair;
+
+#[derive(Debug, Arbitrary)]
+struct Input {
+    profile: u8,
+    rules: [u8; 4],
+    switches: [bool; 3],
+    window: u8,
+    request: u16,
+    response: u16,
+    /// What the path does to each segment: lost, so many 500 µs late, or twice.
+    fates: Vec<u8>,
+    copies: Vec<u8>,
+}
+
+fn config(input: &Input) -> TcpConfig {
+    fn of<T: Copy>(all: &[T], number: u8) -> T {
+        all[usize::from(number) % all.len()]
+    }
+    let [recovery, congestion, retransmit, acknowledgment] = input.rules;
+    let [timestamps, limited_transmit, ecn] = input.switches;
+    let acknowledgments = [
+        Acknowledgment::EveryPacket,
+        Acknowledgment::Delayed { timeout: Time::from_milliseconds(200), quick: 0 },
+        Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 16 },
+        Acknowledgment::Estimated { first: Time::from_milliseconds(330), quick: 1 },
+    ];
+    TcpConfig {
+        recovery: Some(of(&[Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack], recovery)),
+        congestion: Some(of(&[CongestionControl::Reno, CongestionControl::Cubic], congestion)),
+        fast_retransmit: Some(of(&[FastRetransmit::Always, FastRetransmit::OncePerWindow], retransmit)),
+        acknowledgment: Some(of(&acknowledgments, acknowledgment)),
+        timestamps: Some(timestamps),
+        limited_transmit: Some(limited_transmit),
+        ecn: Some(ecn),
+        window: Some(QueueSize::Packets(u64::from(input.window % 40) + 1)),
+        ..TcpConfig::new(of(&Profile::ALL[1..], input.profile))
+    }
+}
+
+/// What an end has sent, as anybody on the wire sees it.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// Behind the last byte sent.
+    end: u64,
+    acknowledged: u64,
+    has_closed: bool,
+}
+
+/// A sender sends no byte that its application did not, leaves none out, and never takes an acknowledgment
+/// back; a receiver acknowledges nothing that was not sent.
+fn look(seen: &mut [Seen; 2], from: usize, segment: &Segment, written: [u64; 2]) {
+    let peer = seen[1 - from];
+    let own = &mut seen[from];
+    let end = segment.sequence + u64::from(segment.length);
+    own.has_closed |= segment.flags.contains(Flags::FIN);
+    if segment.length == 0 {
+        // The end of the stream counts as a byte.
+        let most = written[from] + u64::from(own.has_closed);
+        assert!(segment.sequence <= most, "{segment:?} beyond {most}");
+    } else {
+        assert!(end <= written[from], "{segment:?} of {} bytes", written[from]);
+        assert!(segment.sequence <= own.end, "{segment:?} leaves out bytes from {}", own.end);
+        own.end = own.end.max(end);
+    }
+    if segment.flags.contains(Flags::ACK) {
+        assert!(segment.acknowledgment >= own.acknowledged, "{segment:?} takes back {}", own.acknowledged);
+        own.acknowledged = segment.acknowledgment;
+        let most = peer.end + u64::from(peer.has_closed);
+        assert!(segment.acknowledgment <= most, "{segment:?} acknowledges more than {most}");
+    }
+    for (start, end) in segment.sack.iter() {
+        assert!(start < end && end <= peer.end + u64::from(peer.has_closed), "{segment:?}");
+    }
+}
+
+/// Runs a TCP connection over the path that `bytes` say: every byte arrives once and in order.
+pub fn tcp(bytes: &[u8]) -> Outcome {
+    structured(bytes, check)
+}
+
+fn check(input: &Input) -> Outcome {
+    let Ok(parameters) = config(input).build() else { return Outcome::Refused };
+    let [request, response] = [input.request, input.response].map(u64::from);
+    let mut seen = [Seen::default(); 2];
+    let mut fates = input.fates.iter().copied().take(300);
+    // Most are on time, one in eight is lost.
+    let late = |fate: u8| Time::from_microseconds(10_000 + 500 * u64::from(fate >> 3));
+    let mut pair = Pair::new(&parameters, |from, segment: &Segment| {
+        look(&mut seen, from, segment, [request, response]);
+        match fates.next() {
+            Some(fate) if fate % 8 == 7 => None,
+            Some(fate) if fate % 8 > 3 => Some(late(fate)),
+            _ => Some(Time::from_milliseconds(10)),
+        }
+    });
+    let mut copies = input.copies.clone().into_iter();
+    pair.doubled = Box::new(move |_| copies.next().filter(|copy| copy % 4 == 3).map(late));
+    pair.run(Time::from_seconds(100_000), |end, event, connection: &mut Connection| match (end, event) {
+        (CLIENT, ConnectionEvent::Connected) => {
+            connection.send(request);
+            connection.close();
+        }
+        (SERVER, ConnectionEvent::PeerClosed) => {
+            connection.send(response);
+            connection.close();
+        }
+        _ => {}
+    });
+    assert_eq!([pair.received(SERVER), pair.received(CLIENT)], [request, response]);
+    assert_eq!([pair.acknowledged(CLIENT), pair.acknowledged(SERVER)], [request, response]);
+    for end in [CLIENT, SERVER] {
+        assert_eq!(pair.events[end].last(), Some(&ConnectionEvent::Closed), "{:?}", pair.events[end]);
+        assert_eq!((pair.ends[end].flight(), pair.ends[end].poll_timeout()), (0, None));
+    }
+    assert_eq!(pair.ends[SERVER].state(pair.now), State::Closed);
+    Outcome::Kept
+}
