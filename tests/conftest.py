@@ -7,12 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import scheduling
+import tiers
+from forks import HANGS_AFTER_S, MODULES, PLOTTING, Forks
 
 ROOT = Path(__file__).parent.parent
 
@@ -62,32 +66,82 @@ class Ended:
 
 Command = Callable[..., Ended]
 
-# Long enough for a busy machine; only a hanging command exceeds it.
-HANGS_AFTER_S = 1800
-
 
 def command_line(arguments: Sequence[str | Path]) -> list[str]:
     return [sys.executable, "-m", "perhop", *map(str, arguments)]
 
 
-@pytest.fixture
-def perhop(tmp_path: Path) -> Command:
-    """Run the command line in an empty folder; no command may ever show a traceback."""
+def in_process_of_its_own(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a command as a user starts it, with the start of Python."""
+    return subprocess.run(
+        command_line(arguments),
+        cwd=folder,
+        env=environment,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=HANGS_AFTER_S,
+        check=False,
+    )
 
-    def run(*arguments: str | Path, **environment: str) -> Ended:
-        ended = subprocess.run(
-            command_line(arguments),
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            timeout=HANGS_AFTER_S,
-            check=False,
-        )
+
+def runner(completed: Callable[..., subprocess.CompletedProcess[str]], folder: Path) -> Command:
+    """Return what runs a command line in a folder; no command may ever show a traceback."""
+
+    def run(*arguments: str | Path, given: str = "", **environment: str) -> Ended:
+        ended = completed([*map(str, arguments)], folder, {**os.environ, **environment}, given)
         assert "Traceback" not in ended.stderr, ended.stderr
+        assert ended.returncode != -signal.SIGABRT, ended.stderr
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 
     return run
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the tiers of tests and their order take effect."""
+    for module in (tiers, scheduling):
+        config.pluginmanager.register(module, module.__name__)
+
+
+@pytest.fixture(scope="session")
+def command_forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """The process of which the commands of the tests are forks."""
+    found = Forks(tmp_path_factory.mktemp("forks"), (*MODULES, *PLOTTING))
+    yield found
+    found.end()
+
+
+# Their programs run in other namespaces or for others than their user.
+_STARTS_PROGRAMS = (["live"], ["study", "live"], ["playground"], ["doctor"])
+
+
+@pytest.fixture
+def perhop(command_forks: Forks, tmp_path: Path) -> Command:
+    """Run the command line in an empty folder, as a fork of a process that has loaded what commands import.
+
+    A fork is told from a process of its own by nothing but the time it takes (tests/test_forks.py). What a
+    fork would come too late for has a process of its own: variables that are read as Python starts, and
+    commands that start programs.
+    """
+
+    def completed(
+        arguments: list[str], folder: Path, environment: Mapping[str, str], given: str
+    ) -> subprocess.CompletedProcess[str]:
+        starts_programs = any(arguments[: len(words)] == words for words in _STARTS_PROGRAMS)
+        takes = command_forks.takes(environment) and not starts_programs
+        return (command_forks.completed if takes else in_process_of_its_own)(
+            arguments, folder, environment, given
+        )
+
+    return runner(completed, tmp_path)
+
+
+@pytest.fixture
+def perhop_process(tmp_path: Path) -> Command:
+    """Run the command line in an empty folder, in a process of its own, as a user starts it."""
+    return runner(in_process_of_its_own, tmp_path)
 
 
 @pytest.fixture

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from forks import MODULES, PLOTTING, Forks
+from programs import needs
 
-needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+needs_compiler = needs("cc")
 _SOURCE = Path(__file__).with_name("faults.c")
 
 #: What happens at a call, as faults.c numbers it.

@@ -1,8 +1,13 @@
-"""Forks a command of perhop for every line on its input, and tells on its output how it ended; see `forks`.
+"""Forks a command of perhop for every request on its socket, and replies how it ended; see `forks`.
 
-Its arguments are the modules that commands find loaded. A line is JSON: the `folder` in which the command
-runs, its `arguments`, the files of what it says (`said`, `printed`), and what happens to it, if anything: a
-`signal` after `after_s`, or a `fault` (faults.c) whose calls are listed in the file `log`.
+Its arguments are the number of the socket and the modules that commands find loaded. A request is a line of
+JSON that comes with three descriptors, the standard streams of the command:
+
+- `folder`, `arguments`, `environment`: the folder in which the command runs, its words, and all its variables
+- `hangs_after_s`: the time after which a command that still runs is aborted
+- `is_limited`: whether it has the processor time and memory of `_LIMITS`
+- `signal` after `after_s`: a signal that the command gets
+- `fault`: the call that fails (faults.c), with the file `log` for the list of calls
 """
 
 from __future__ import annotations
@@ -10,14 +15,18 @@ from __future__ import annotations
 import atexit
 import ctypes
 import faulthandler
+import gc
 import importlib
 import json
 import os
 import resource
 import select
 import signal
+import socket
 import sys
+import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +35,6 @@ from perhop.interrupts import ENDING
 
 # What a hostile input may take: 60 s of processor time, 8 GB of addresses.
 _LIMITS = {resource.RLIMIT_CPU: 60, resource.RLIMIT_AS: 8 << 30}
-# No command of these tests takes a minute.
-_HANGS_AFTER_S = 600
 _TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # A fork has its main thread only. Polars starts these when it is imported, and its pool when it is first
 # used: the allocator knows of forks, and the cleaner removes what was too large for the memory.
@@ -36,44 +43,63 @@ _NOT_MISSED = {"python", "jemalloc_bg_thd", "polars-ooc-clea"}
 _LOG = 900
 
 
-def _command(told: dict[str, Any]) -> None:
+def _command(request: dict[str, Any]) -> None:
     """Run a command in this process, from which nothing returns."""
-    os.chdir(told["folder"])
-    for limit, most in _LIMITS.items():
-        resource.setrlimit(limit, (most, most))
-    sys.argv = ["perhop", *told["arguments"]]
-    if "fault" in told:
-        os.dup2(os.open(told["log"], _TO_WRITE), _LOG)
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    if request["is_limited"]:
+        for limit, most in _LIMITS.items():
+            resource.setrlimit(limit, (most, most))
+    sys.argv = ["perhop", *request["arguments"]]
+    if "fault" in request:
+        os.dup2(os.open(request["log"], _TO_WRITE), _LOG)
         arm = ctypes.CDLL(None).faults_arm
         arm.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_int]
-        arm(told["folder"].encode(), *told["fault"], _LOG)
+        arm(request["folder"].encode(), *request["fault"], _LOG)
     main()
 
 
-def _run(told: dict[str, Any], *, is_loaded: bool) -> dict[str, object]:
+def _end(code: int) -> None:
+    """End the process as the interpreter does, except for freeing its objects.
+
+    Freeing takes ten times as long as a short command.
+    """
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # The exit code of the interpreter.
+        code = 120
+    os._exit(code)
+
+
+def _run(request: dict[str, Any], streams: list[int], requests: socket.socket, *, is_loaded: bool) -> Any:
     """Return how a command in a process of its own ended, and what it took."""
-    # Here, so that they are empty also where the command ends before it could open them.
-    said, printed = (os.open(told[name], _TO_WRITE) for name in ("said", "printed"))
     began = time.monotonic()
     child = os.fork()
     if child == 0:
-        os.dup2(printed, 1)
-        os.dup2(said, 2)
+        requests.close()
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
         try:
-            _command(told)
+            _command(request)
         except SystemExit as ended:
             if not is_loaded:
                 raise
-            # All is written and said; to take the interpreter apart takes ten times as long as a command.
-            atexit._run_exitfuncs()
-            os._exit(int(ended.code or 0))
-    os.close(said)
-    os.close(printed)
+            _end(int(ended.code or 0))
+        except BaseException:
+            traceback.print_exc()
+            _end(1)
+    for stream in streams:
+        os.close(stream)
     process = os.pidfd_open(child)
-    if "signal" in told and not _has_ended(process, told["after_s"]):
-        signal.pidfd_send_signal(process, told["signal"])
-    if not _has_ended(process, _HANGS_AFTER_S):
-        # It says where each thread is, and ends with a code that no command has.
+    if "signal" in request and not _has_ended(process, request["after_s"]):
+        signal.pidfd_send_signal(process, request["signal"])
+    if not _has_ended(process, request["hangs_after_s"]):
+        # It shows where each thread is, and ends with a code that no command has.
         signal.pidfd_send_signal(process, signal.SIGABRT)
     os.close(process)
     _, status, used = os.wait4(child, 0)
@@ -89,7 +115,15 @@ def _has_ended(process: int, within_s: float) -> bool:
     return bool(select.select([process], [], [], within_s)[0])
 
 
-def _serve(modules: list[str]) -> None:
+def _received(requests: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    """Return the next request and its descriptors, `None` once the test process has closed the socket."""
+    line, streams, _, _ = socket.recv_fds(requests, 65536, 3)
+    while line and not line.endswith(b"\n"):
+        line += requests.recv(65536)
+    return (json.loads(line), streams) if line else None
+
+
+def _serve(requests: socket.socket, modules: list[str]) -> None:
     # Until perhop handles it, Ctrl-C is to end the command, and not to interrupt what is above. Who starts
     # tests may ignore signals: nohup does SIGHUP, a shell Ctrl-C for its jobs in the background.
     for number in ENDING:
@@ -99,10 +133,14 @@ def _serve(modules: list[str]) -> None:
         importlib.import_module(name)
     threads = {task.joinpath("comm").read_text().strip() for task in Path("/proc/self/task").iterdir()}
     assert threads <= _NOT_MISSED, f"forks would miss some of {threads}"
-    for line in sys.stdin:
-        sys.stdout.write(json.dumps(_run(json.loads(line), is_loaded=bool(modules))) + "\n")
-        sys.stdout.flush()
+    # A collection in a fork would copy every page of what is loaded.
+    gc.collect()
+    gc.freeze()
+    while (request := _received(requests)) is not None:
+        ended = _run(*request, requests, is_loaded=bool(modules))
+        requests.sendall(json.dumps(ended).encode() + b"\n")
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1:])
+    # A fork that starts a program leaves the socket to nobody.
+    _serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conftest import HANGS_AFTER_S
-
 _SERVER = Path(__file__).with_name("fork_server.py")
+
+#: Long enough for a busy machine; only a hanging command exceeds it.
+HANGS_AFTER_S = 1800
 
 #: What most commands import.
 MODULES = (
@@ -49,10 +54,17 @@ MODULES = (
 #: What commands that plot import besides.
 PLOTTING = ("numpy.ma", "matplotlib.figure", "matplotlib.backends.backend_svg")
 
+# Beginnings of variables that Python, the C library and loaded modules read when they start: a fork is too
+# late for them.
+_READ_AT_START = (
+    *("PYTHON", "LC_", "LANG", "TZ", "LD_", "GLIBC", "MALLOC", "HOME", "XDG_CONFIG"),
+    *("MPL", "OMP_", "OPENBLAS", "POLARS", "RAYON"),
+)
+
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended, what it said on standard error, and what it took."""
+    """How a command ended, what it wrote to standard error, and what it took."""
 
     code: int
     said: str
@@ -64,37 +76,93 @@ class Ended:
 class Forks:
     """Runs commands one after the other.
 
-    With `modules`, these are loaded before, and a command ends as soon as all is written and said. Without,
-    a command imports what it needs and takes the interpreter apart at its end, as it does for a user.
+    With `modules`, these are loaded before, and a command ends as soon as all is written. Without, a command
+    imports what it needs and takes the interpreter apart at its end, as it does for a user.
     """
 
     def __init__(
         self, base: Path, modules: Sequence[str] = MODULES, environment: Mapping[str, str] | None = None
     ) -> None:
         self.base = base
-        # Without -P the folder of the server would be searched for modules, and this one has some.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", str(_SERVER), *modules],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **(environment or {})},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self._environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **(environment or {})}
+        self._requests, theirs = socket.socketpair()
+        self._one_at_a_time = threading.Lock()
+        with theirs:
+            # Without -P the folder of the server would be searched for modules, and this one has some.
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(_SERVER), str(theirs.fileno()), *modules],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
 
-    def run(self, folder: Path, arguments: Sequence[str], *, shows: bool = False, **told: Any) -> Ended:
-        """Run a command in a folder; with `shows`, what it prints is a part of what it says.
+    def run(self, folder: Path, arguments: Sequence[str], *, shows: bool = False, **more: Any) -> Ended:
+        """Run a command in a folder; with `shows`, standard output is a part of what it `said`.
 
-        What else is told is what happens to it (fork_server.py).
+        `more` is what happens to it (fork_server.py).
         """
         said = self.base / "said"
-        files = {"said": str(said), "printed": str(said) if shows else os.devnull}
-        request = {"folder": str(folder), "arguments": list(arguments), **files, **told}
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        ended = json.loads(self._process.stdout.readline())
+        with said.open("wb") as written, Path(os.devnull).open("rb+") as nothing:
+            streams = [nothing.fileno(), (written if shows else nothing).fileno(), written.fileno()]
+            # No command of these tests takes a minute.
+            request = {"environment": self._environment, "is_limited": True, "hangs_after_s": 600, **more}
+            ended = self._reply(streams, folder=str(folder), arguments=list(arguments), **request)
         return Ended(said=said.read_text(encoding="utf-8", errors="replace"), **ended)
+
+    def takes(self, environment: Mapping[str, str]) -> bool:
+        """Whether a fork with this environment does as a process that starts with it."""
+        both = environment.keys() | self._environment.keys()
+        changed = {name for name in both if environment.get(name) != self._environment.get(name)}
+        # The server has one thread of it, which changes no result.
+        return not any(name.startswith(_READ_AT_START) for name in changed - {"OPENBLAS_NUM_THREADS"})
+
+    def completed(
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], given: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command as `subprocess.run` does: its streams are pipes; `given` is its standard input."""
+        (source, write), (read_out, out), (read_err, err) = os.pipe(), os.pipe(), os.pipe()
+        with ThreadPoolExecutor(3) as threads:
+            threads.submit(_write, write, given)
+            texts = [threads.submit(_read, end) for end in (read_out, read_err)]
+            try:
+                ended = self._reply(
+                    [source, out, err],
+                    folder=str(folder),
+                    arguments=list(arguments),
+                    environment=dict(environment),
+                    is_limited=False,
+                    hangs_after_s=HANGS_AFTER_S,
+                )
+            finally:
+                # What the threads wait for.
+                for end in (source, out, err):
+                    os.close(end)
+        return subprocess.CompletedProcess(arguments, ended["code"], *(text.result() for text in texts))
+
+    def _reply(self, streams: Sequence[int], **request: Any) -> dict[str, Any]:
+        with self._one_at_a_time:
+            line = json.dumps(request).encode() + b"\n"
+            sent = socket.send_fds(self._requests, [line], streams)
+            self._requests.sendall(line[sent:])
+            reply = b""
+            while not reply.endswith(b"\n"):
+                part = self._requests.recv(65536)
+                assert part, f"the process of which commands are forks has ended: {self._process.wait()}"
+                reply += part
+        return json.loads(reply)
 
     def end(self) -> None:
         """End the process of which the commands are forks."""
-        self._process.communicate(timeout=HANGS_AFTER_S)
+        self._requests.close()
+        self._process.wait(HANGS_AFTER_S)
+
+
+def _write(end: int, text: str) -> None:
+    # A command may end before it has read everything.
+    with suppress(BrokenPipeError), os.fdopen(end, "w", encoding="utf-8") as pipe:
+        pipe.write(text)
+
+
+def _read(end: int) -> str:
+    with os.fdopen(end, encoding="utf-8") as pipe:
+        return pipe.read()

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pytest
+from programs import needs
 
-needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+needs_strace = needs("strace")
 
 # All that change names or contents; with `close` and reads left out, a command takes a second.
 _TRACED = (

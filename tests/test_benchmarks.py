@@ -23,7 +23,7 @@ def has_ns3() -> bool:
     return tools and subprocess.run(["pkg-config", "--exists", "ns3-internet"], check=False).returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not has_ns3(), reason="needs libns3-dev")
 def test_ns3_carries_what_the_bottleneck_lets_through() -> None:
     run = find_ns3(rounds=1).run

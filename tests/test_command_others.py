@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from conftest import Command, command_line
+from programs import needs
 
 COMMANDS = ["run", "check", "explain", "trace", "diff", "bounds", "plot", "draw", "report", "export"]
 COMMANDS += ["schema", "init", "completion", "convert", "help"]
@@ -213,6 +214,7 @@ def test_what_changes_is_completed(perhop: Command) -> None:
     assert completed(perhop, "run", "fi") == [], "files are the shell's"
 
 
+@needs("bash")
 def test_bash_completes_it(perhop: Command, tmp_path: Path) -> None:
     assert perhop("init", "first").code == 0
     (tmp_path / "bin").mkdir()
@@ -260,6 +262,7 @@ def test_completion_knows_the_commands(perhop: Command, shell: str) -> None:
         assert word in ended.out
 
 
+@needs("bash")
 def test_the_bash_completion_is_bash(perhop: Command) -> None:
     script = perhop("completion", "bash").out
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)

@@ -18,6 +18,7 @@ from perhop.configuration import checked
 from perhop.convert import conditions
 from perhop.convert.policies import Attached, read_source
 from perhop.errors import InvalidInputError
+from seeds import drawing
 
 CONFIGURATIONS = [
     ROOT / "examples" / "router.cfg",
@@ -210,7 +211,7 @@ def _packet(draw: random.Random, said: Mapping[str, set[Any]]) -> dict[str, Any]
 
 
 def _same_packets(one: Any, other: Any, where: str) -> None:
-    draw = random.Random(where)
+    draw = drawing(where)
     said = _said([one, other], {})
     for _ in range(300):
         packet = _packet(draw, said)
@@ -238,7 +239,7 @@ def _random_match(draw: random.Random, depth: int) -> dict[str, Any]:
 
 
 def test_boxes_hold_the_packets_of_the_condition() -> None:
-    draw = random.Random(1)
+    draw = drawing("conditions")
     different = 0
     for _ in range(400):
         one, other = _random_match(draw, 2), _random_match(draw, 2)
@@ -263,7 +264,7 @@ def test_policies_as_yaml_run_as_the_configuration(name: str, tmp_path: Path, pe
     written = tmp_path / "policies.yaml"
     assert perhop("convert", file, "--to", "yaml", "-o", written).code == 0
     assert perhop("check", written).code == 0
-    by_text = Scenario.infer(file).set("duration", "5s").set("seed", 7)
+    by_text = Scenario.infer(file).set("duration", "2s").set("seed", 7)
     resolved = json.loads(_resolved(by_text))
     policies = {one.name: one for one in read_source(written).attached}
     taken = 0

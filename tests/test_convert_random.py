@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from perhop import convert
 from perhop.convert.policies import read_source
 from perhop.errors import ScenarioError
+from seeds import drawing
 from test_convert import _random_match
 
 _METERS: list[dict[str, Any]] = [
@@ -45,10 +45,10 @@ _SHARES: dict[str, list[dict[str, Any]]] = {
 
 
 class Policies:
-    """Random policies, the same for the same seed."""
+    """Random policies, the same for the same name and seed (tests/seeds.py)."""
 
-    def __init__(self, seed: int) -> None:
-        self.draw = random.Random(seed)
+    def __init__(self, name: str) -> None:
+        self.draw = drawing(name)
         self.classes = 0
 
     def policy(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Policies:
 
 
 def test_random_policies(tmp_path: Path) -> None:
-    policies = Policies(seed=5)
+    policies = Policies("to routers")
     file, again = tmp_path / "policies.yaml", tmp_path / "again.yaml"
     converted = listed = 0
     for _ in range(250):
@@ -150,7 +150,7 @@ def test_random_policies(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["ios", "tc"])
 def test_the_same_policy_gives_the_same_text(target: Any, tmp_path: Path) -> None:
     file = tmp_path / "policies.yaml"
-    policies = Policies(seed=11)
+    policies = Policies("to commands")
     for _ in range(20):
         file.write_text(json.dumps({"policies": {"random": policies.policy()}}))
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import shlex
 import shutil
@@ -21,6 +20,7 @@ from conftest import ROOT, Command
 from perhop import convert
 from perhop.convert.policies import read_source
 from perhop.convert.tc_match import blocks
+from seeds import drawing
 from test_convert import WITH_POLICIES, _packet, _said, holds
 
 # Two classes by codepoint and the rest, without a discipline that small kernels lack.
@@ -65,7 +65,7 @@ def policy(tmp_path: Path) -> Path:
 
 
 def test_blocks_cover_an_interval_exactly() -> None:
-    draw = random.Random(3)
+    draw = drawing("filters")
     for _ in range(300):
         low, high = sorted(draw.randint(0, 255) for _ in range(2))
         found = list(blocks(low, high, 8))
@@ -145,7 +145,7 @@ def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
         refused = [remark for remark in converted.remarks if remark.construct.startswith(unseen)]
         if refused or len(number) != len(names):
             continue
-        draw = random.Random(str(file))
+        draw = drawing(file.name)
         said = _said([match for _, matches in leaves for match in matches], {})
         for _ in range(150):
             packet = {**_packet(draw, said), "cos": 0, "mpls-exp": 0, "color": 0, "input": "elsewhere"}

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
+from programs import lacking
 
 RULES = tomllib.loads((ROOT / "deny.toml").read_text())
 ALLOWED = set(RULES["licenses"]["allow"])
@@ -25,6 +26,8 @@ EXCEPTIONS = {rule["crate"]: set(rule["allow"]) for rule in RULES["licenses"]["e
 
 
 def metadata_of(manifest: str) -> list[dict[str, Any]]:
+    if reason := lacking("cargo"):
+        pytest.skip(reason)
     line = ["cargo", "metadata", "--locked", "--quiet", "--format-version", "1", "--manifest-path", manifest]
     ended = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     found: list[dict[str, Any]] = json.loads(ended.stdout)["packages"]

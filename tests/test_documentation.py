@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from cyclopts import App
 from markdown_it import MarkdownIt
 
 import perhop
-from conftest import ROOT
+from conftest import ROOT, Command, Ended
 from perhop import _core
 from perhop.command import app, examples
 from perhop.errors import Exit
@@ -103,29 +104,27 @@ def blocks(page: Path, language: str) -> list[str]:
 class Newcomer:
     """Somebody who types in what a page says, in a folder of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, perhop: Command) -> None:
         self.folder = folder
+        self._perhop = perhop
         shutil.copy(ROOT / "examples" / "router.cfg", folder)
 
-    def types(self, line: str) -> subprocess.CompletedProcess[str]:
+    def types(self, line: str) -> Ended:
         # A study takes its time at its own number of replications; that it runs is what is asked.
         if line.startswith("perhop study run"):
             line += " --replications 1 --no-sensitivity"
         command, pipe, rest = line.removeprefix("perhop").partition("|")
         assert not pipe or rest.split()[0] == "jq", f"not tried: {rest}"
-        return subprocess.run(
-            f"{sys.executable} -m perhop {command}",
-            shell=True,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
+        return self._perhop(*shlex.split(command))
 
     def runs(self, program: str) -> subprocess.CompletedProcess[str]:
         line = [sys.executable, "-c", program]
         return subprocess.run(line, cwd=self.folder, capture_output=True, text=True, check=False, timeout=600)
+
+
+@pytest.fixture
+def newcomer(perhop: Command, tmp_path: Path) -> Newcomer:
+    return Newcomer(tmp_path, perhop)
 
 
 def commands(page: Path) -> list[str]:
@@ -135,10 +134,8 @@ def commands(page: Path) -> list[str]:
     return [line for line in typed if line.startswith("perhop ")]
 
 
-@pytest.mark.slow
-def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
+def test_the_tutorial_works_as_it_stands(newcomer: Newcomer, tmp_path: Path) -> None:
     page = DOCS / "tutorial.md"
-    newcomer = Newcomer(tmp_path)
     typed = commands(page)
     assert len(typed) > 15
     scenario = tmp_path / "first.perhop.yaml"
@@ -154,7 +151,7 @@ def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
             scenario.write_text(written)
         ended = newcomer.types(line)
         # One of them shows how a mistake is answered.
-        assert ended.returncode == (2 if "links.1.rat=" in line else 0), f"{line}\n{ended.stderr}"
+        assert ended.code == (2 if "links.1.rat=" in line else 0), f"{line}\n{ended.err}"
     for program in blocks(page, "python"):
         ended = newcomer.runs(program)
         assert ended.returncode == 0, ended.stderr
@@ -162,8 +159,7 @@ def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
     assert {"first.svg", "delay.html", "queue.svg", "throughput.svg", "branch.svg", "report.html"} <= made
 
 
-def test_what_the_tutorial_says_of_its_own_policy_is_so(tmp_path: Path) -> None:
-    newcomer = Newcomer(tmp_path)
+def test_what_the_tutorial_says_of_its_own_policy_is_so(newcomer: Newcomer, tmp_path: Path) -> None:
     newcomer.types("perhop init first")
     scenario = perhop.Scenario.load(tmp_path / "first.perhop.yaml")
     before = {str(row["class"]): row for row in scenario.run().classes.iter_rows(named=True)}
@@ -180,32 +176,29 @@ def test_what_the_tutorial_says_of_its_own_policy_is_so(tmp_path: Path) -> None:
     assert after["bulk"]["delay_mean_s"] < before["bulk"]["delay_mean_s"]
 
 
-def test_a_sweep_is_plotted_and_read_with_pandas_as_the_page_says(tmp_path: Path) -> None:
+def test_a_sweep_is_plotted_and_read_with_pandas_as_the_page_says(newcomer: Newcomer) -> None:
     page = DOCS / "plots.md"
-    newcomer = Newcomer(tmp_path)
     newcomer.types("perhop init edge")
     sweeps = [line for line in commands(page) if "sweep" in line]
     assert len(sweeps) == 4
     for line in sweeps:
         ended = newcomer.types(line)
-        assert ended.returncode == 0, f"{line}\n{ended.stderr}"
+        assert ended.code == 0, f"{line}\n{ended.err}"
     for program in blocks(page, "python")[:2]:
         ended = newcomer.runs(program if "import perhop" in program else f"import perhop\n{program}")
         assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.slow
-def test_the_readme_works_as_it_stands(tmp_path: Path) -> None:
-    newcomer = Newcomer(tmp_path)
+def test_the_readme_works_as_it_stands(newcomer: Newcomer) -> None:
     typed = commands(ROOT / "README.md")
     assert typed[0] == "perhop check router.cfg", "a reader who has a configuration finds it first"
     for line in typed:
         ended = newcomer.types(line)
         if line.startswith("perhop playground") and not is_built:
             # `make test` needs no npm, without which there is no page.
-            assert ended.returncode == Exit.MISSING_CAPABILITY and "make playground" in ended.stderr
+            assert ended.code == Exit.MISSING_CAPABILITY and "make playground" in ended.err
             continue
-        assert ended.returncode == 0, f"{line}\n{ended.stderr}"
+        assert ended.code == 0, f"{line}\n{ended.err}"
     for program in blocks(ROOT / "README.md", "python"):
         assert newcomer.runs(program).returncode == 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,6 +12,7 @@ import perhop
 from conftest import ROOT, Command
 from perhop.draw import draw, network, policies
 from perhop.draw.layout import places
+from programs import needs
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCENARIOS = sorted(ROOT.glob("examples/*.perhop.yaml")) + sorted(ROOT.glob("studies/*/*.perhop.yaml"))
@@ -260,7 +260,7 @@ def test_a_file_needs_neither_variables_nor_style_sheets(perhop: Command, scenar
     assert looks and all(one.get("fill") for one in looks)
 
 
-@pytest.mark.skipif(not shutil.which("rsvg-convert"), reason="no rsvg-convert: apt-get install librsvg2-bin")
+@needs("rsvg-convert")
 def test_another_viewer_shows_light_boxes_on_white(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     import matplotlib.image as images
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-import random
 import re
 import shutil
 import signal
@@ -23,10 +22,12 @@ import pytest
 from conftest import command_line, leftovers
 from disk_model import Tree, tree
 from faulty import FAIL, FAIL_FROM, SIGNAL, Call, Ended, Faulty, needs_compiler
+from seeds import drawing
 from system_calls import needs_strace, record
+from tiers import touched
 from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue, untrue_of_growing
 
-pytestmark = [needs_compiler, pytest.mark.slow]
+pytestmark = needs_compiler
 
 SAMPLE = os.environ.get("PERHOP_FAULTS", "4")
 # What a signal ends a command with, once its message is out also by the signal itself.
@@ -79,7 +80,7 @@ class Case:
     calls: tuple[Call, ...]
 
 
-@pytest.fixture(params=list(COMMANDS))
+@pytest.fixture(params=touched(COMMANDS, but=("run-plots-captures", "report")))
 def case(request: pytest.FixtureRequest, faulty: Faulty, base: Path, tmp_path: Path) -> Case:
     writing = COMMANDS[request.param]
     before, folder = tmp_path / "before", tmp_path / "folder"
@@ -109,7 +110,7 @@ def test_every_call(
         numbers = [
             number for number, call in enumerate(case.calls) if fault.action != FAIL_FROM or call.needs_space
         ]
-        draw = random.Random(name)
+        draw = drawing(name)
         for at in numbers if SAMPLE == "all" else draw.sample(numbers, min(int(SAMPLE), len(numbers))):
             folder = tmp_path / "folder"
             shutil.copytree(case.before, folder)
@@ -129,7 +130,9 @@ def test_every_call(
 
 
 @needs_strace
-@pytest.mark.parametrize("case", ["run-plots-captures", "report", "export-csv"], indirect=True)
+@pytest.mark.parametrize(
+    "case", touched(["run-plots-captures", "report", "export-csv"], but=["run-plots-captures"]), indirect=True
+)
 def test_every_call_is_counted(case: Case, faulty: Faulty, base: Path, tmp_path: Path) -> None:
     """No change of the folder goes another way than through what is made to fail."""
     folder = tmp_path / "folder"
@@ -179,8 +182,8 @@ def _wrong(case: Case, fault: Fault, folder: Path, ended: Ended, call: Call) -> 
         yield f"{hidden} remain"
 
 
-@pytest.mark.parametrize("is_complete", [False, True])
-@pytest.mark.parametrize("name", GROWING)
+@pytest.mark.parametrize("is_complete", [False, pytest.param(True, marks=pytest.mark.touched)])
+@pytest.mark.parametrize("name", touched(GROWING, but=["sweep"]))
 def test_every_call_of_a_command_whose_folder_grows(
     name: str, is_complete: bool, faulty: Faulty, base: Path, tmp_path: Path
 ) -> None:
@@ -198,7 +201,7 @@ def test_every_call_of_a_command_whose_folder_grows(
     wrong = []
     for kind, fault in FAULTS.items():
         numbers = [at for at, call in enumerate(calls) if fault.action != FAIL_FROM or call.needs_space]
-        draw = random.Random(kind)
+        draw = drawing(kind)
         for at in numbers if SAMPLE == "all" else draw.sample(numbers, min(2 * int(SAMPLE), len(numbers))):
             shutil.copytree(before, folder)
             ended = faulty.run(folder, line, at=at, action=fault.action, value=fault.value)

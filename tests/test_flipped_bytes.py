@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from perhop.report import page
 from perhop.results import Results
 from perhop.saved import Saved
 from perhop.study import find, run
+from seeds import drawing
 
 FLIPS = os.environ.get("PERHOP_FLIPS", "400")
 STARTER = ROOT / "examples" / "first-steps.perhop.yaml"
@@ -92,7 +92,7 @@ def files(folder: Path) -> list[Path]:
 
 def places(folder: Path) -> Iterator[tuple[Path, int]]:
     """The files and the bytes in them that are flipped: a sample in which files count equally, or all."""
-    draw, all_files = random.Random(1), files(folder)
+    draw, all_files = drawing("places"), files(folder)
     if FLIPS == "all":
         yield from ((file, at) for file in all_files for at in range(file.stat().st_size))
         return
@@ -102,7 +102,7 @@ def places(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 def test_no_flipped_byte_goes_unnoticed(kind: str, folder: Path, record_property: Told) -> None:
-    draw, unnoticed, count = random.Random(2), [], 0
+    draw, unnoticed, count = drawing("flips"), [], 0
     for file, at in places(folder):
         with file.open("r+b") as opened:
             before = os.pread(opened.fileno(), 1, at)
@@ -126,7 +126,7 @@ def test_no_flipped_byte_goes_unnoticed(kind: str, folder: Path, record_property
 def test_every_reader_refuses(kind: str, folder: Path) -> None:
     """One byte of each file, for each reader and `verify`."""
     readers = (*READERS[kind], lambda folder: verify(folder, repeat=False))
-    draw = random.Random(3)
+    draw = drawing("readers")
     chosen = files(folder) if len(files(folder)) < 20 else draw.sample(files(folder), 20)
     for file in chosen:
         before = file.read_bytes()
@@ -154,7 +154,7 @@ def test_no_file_can_be_swapped(
     if FLIPS != "all":
         names = [(file, f"1:{file.relative_to(folder)}") for file in own]
         known = [one for one in names if one[1] in sources]
-        pairs = known + random.Random(4).sample(pairs, min(len(pairs), int(FLIPS)))
+        pairs = known + drawing("swaps").sample(pairs, min(len(pairs), int(FLIPS)))
     swapped = 0
     for file, source in pairs:
         before = file.read_bytes()

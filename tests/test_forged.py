@@ -29,6 +29,7 @@ from perhop.repeating import verify
 from perhop.report import page
 from perhop.results import Results
 from perhop.study import find, run
+from seeds import drawing
 
 FORGED = int(os.environ.get("PERHOP_FORGED", "100"))
 KINDS = ("run", "routers", "sweep", "comparison", "study")
@@ -142,12 +143,11 @@ def _readers(kind: str, others: dict[str, Path], folder: Path, out: Path) -> Ite
         yield lambda: verify(folder)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_forged_contents_are_used_or_refused(
     kind: str, saved: dict[str, Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    draw, folder, wrong, refused = random.Random(kind), tmp_path / "forged", [], 0
+    draw, folder, wrong, refused = drawing(kind), tmp_path / "forged", [], 0
     for read in _readers(kind, saved, saved[kind], tmp_path):
         read()
     for number in range(FORGED):

@@ -26,6 +26,8 @@ from cables import (
     started,
     wait_until,
 )
+from programs import needs
+from seeds import drawing
 
 _MISSING = missing_right()
 pytestmark = pytest.mark.skipif(_MISSING is not None, reason=str(_MISSING))
@@ -171,7 +173,7 @@ def test_an_interface_may_go_down_and_come_back(row: Row, tmp_path: Path) -> Non
 
 
 def test_a_hundred_thousand_malformed_frames_do_no_harm(row: Row, tmp_path: Path) -> None:
-    draw = random.Random(1)
+    draw = drawing("malformed frames")
     frames = [_malformed(draw) for _ in range(20_000)]
     with forwarding(row.middle, tmp_path, _config()) as forwarder:
         row.left.send("l0", frames)
@@ -287,6 +289,7 @@ with socket.create_connection(("10.1.0.2", 9), timeout=20) as connection:
 """
 
 
+@needs("ethtool")
 def test_tcp_gets_through_a_bridge_whose_sender_leaves_checksums_open(row: Row, tmp_path: Path) -> None:
     for namespace, device, address in ((row.left, "l0", "10.1.0.1"), (row.right, "r0", "10.1.0.2")):
         namespace.run("ip", "address", "add", f"{address}/24", "dev", device)

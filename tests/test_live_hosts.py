@@ -19,8 +19,9 @@ from live_laboratory import WITHIN_S, needs_rights
 from perhop import _core
 from perhop.results import Results
 from perhop.scenario import Scenario
+from programs import needs
 
-pytestmark = needs_rights
+pytestmark = [needs_rights, needs("ip", "tc")]
 
 # A program starts, and has all sockets open, in less; busy machines included.
 LEAD_NS = 3_000_000_000

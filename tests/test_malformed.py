@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ import pytest
 
 from forks import MODULES, Ended, Forks
 from malformed import Inputs
+from seeds import drawing
 
 NUMBER = int(os.environ.get("PERHOP_MALFORMED", "300"))
 # What a refusal may take. Time is that of the processor: the machine may be busy.
@@ -40,7 +40,6 @@ def _wrong(ended: Ended) -> Iterator[str]:
         yield f"{ended.megabytes:.0f} MB"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", range(3))
 def test_malformed_inputs_are_refused(
     tmp_path: Path, part: int, record_property: Callable[[str, object], None]
@@ -50,7 +49,7 @@ def test_malformed_inputs_are_refused(
     most_s, most_mb = 0.0, 0.0
     for number in range(NUMBER // 3):
         seed = f"{part}/{number}"
-        for arguments in inputs.draw(random.Random(seed)):
+        for arguments in inputs.draw(drawing(seed)):
             ended = forks.run(tmp_path, arguments, shows=True)
             found = [*_wrong(ended)]
             if found:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from conftest import ROOT
+from programs import needs
 
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -42,7 +40,7 @@ def test_only_functions_that_run_can_choose() -> None:
     assert [name for name, brace in able.items() if brace is not None] == ["pub fn sum"]
 
 
-@pytest.mark.skipif(shutil.which("rustc") is None, reason="needs a compiler")
+@needs("rustc")
 def test_each_fault_runs_where_its_number_is_chosen_and_nowhere_else(tmp_path: Path) -> None:
     faults = [fault(7, "+", "-", "pub fn sum"), fault(9, "left + right", "5", "pub fn sum")]
     text, lines = mutants.rewrite(RUST, faults)

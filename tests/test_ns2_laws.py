@@ -6,7 +6,6 @@ both.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 import perhop
+from programs import needs
 
 SCRIPT = Path(__file__).parent / "ns2" / "law.tcl"
 # Student's t for 95 %, by the number of samples.
@@ -321,8 +321,8 @@ def half(samples: list[float]) -> float:
     return float(STUDENT[len(samples)] * stdev(samples) / len(samples) ** 0.5)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("ns") is None, reason="there is no program `ns` (Debian's package ns2)")
+@pytest.mark.thorough
+@needs("ns")
 @pytest.mark.parametrize("name", CASES)
 def test_a_law_does_as_ns2(name: str) -> None:
     """Ten seeds; of many figures one in twenty is apart by chance, and must not be so with forty others."""

@@ -6,7 +6,6 @@ timeouts, the phases of many seeds are tried.
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 import perhop
+from programs import needs
 
 SCRIPT = Path(__file__).parent / "ns2" / "packets.tcl"
 PAYLOAD, SECONDS = 1000, 60
@@ -37,8 +37,8 @@ BESIDE_UDP = [("1Mb", "20ms", 7, 613_000), ("1Mb", "20ms", 7, 913_000), ("1Mb", 
 Sent = list[tuple[float, int]]
 
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("ns") is None, reason="there is no program `ns` (Debian's package ns2)"),
+    pytest.mark.thorough,
+    needs("ns"),
 ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from conftest import ROOT, Command
 from perhop import _core, interchange
 from perhop.errors import MissingCapabilityError
 from playground import ASSETS, AXE, needs_page, needs_playground, page, summary_of
+from programs import lacking
 
 EXAMPLES = ROOT / "examples"
 #: Scenarios without traces: a browser has no files.
@@ -28,12 +28,11 @@ HOSTILE = "<img src=x onerror=globalThis.broken=1>"
 
 def in_module(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What the module gives for scenarios, under Node.js."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no Node.js")
+    if reason := lacking("node"):
+        pytest.skip(reason)
     asked = json.dumps({"module": str(ASSETS / "perhop.wasm"), "runs": runs})
     script = ROOT / "playground" / "tests" / "summaries.mjs"
-    ended = subprocess.run([node, script], input=asked, capture_output=True, text=True, check=True)
+    ended = subprocess.run(["node", script], input=asked, capture_output=True, text=True, check=True)
     found: list[dict[str, Any]] = json.loads(ended.stdout)
     return found
 

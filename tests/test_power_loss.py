@@ -11,7 +11,6 @@ and lets the next writer start from everything that was left; otherwise it is a 
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -29,7 +28,9 @@ from live_laboratory import needs_rights, own_run
 from perhop.disk import LeftoverWarning
 from perhop.results import Results
 from perhop.saved import Saved
+from seeds import drawing
 from system_calls import Change, Recorded, needs_strace, record
+from tiers import touched
 from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue_of_growing
 
 pytestmark = needs_strace
@@ -99,7 +100,7 @@ class Found:
 
 def lose_power(played: Played, changes: Iterable[Change], seed: int = 1) -> Found:
     """Lose the power before the first change, and after each, in every way."""
-    draw, disk = random.Random(seed), Disk(played.first)
+    draw, disk = drawing(f"losses {seed}"), Disk(played.first)
     found = Found(0, set(), [], [], [])
     everything = [None, *changes]
     for number, change in enumerate(everything):
@@ -125,11 +126,8 @@ def lose_power(played: Played, changes: Iterable[Change], seed: int = 1) -> Foun
     return found
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "twice"),
-    [(name, twice) for name in COMMANDS for twice in (True, False) if twice or ALL or name == "run"],
-)
+@pytest.mark.parametrize("twice", [True, pytest.param(False, marks=pytest.mark.touched)])
+@pytest.mark.parametrize("name", touched(COMMANDS, but=["run"]))
 def test_any_loss_leaves_a_whole_result(
     name: str, twice: bool, runs: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -142,7 +140,6 @@ def test_any_loss_leaves_a_whole_result(
     record_property("losses", found.count)
 
 
-@pytest.mark.slow
 @needs_rights
 @own_run
 def test_any_loss_of_a_live_run(runs: Path, tmp_path: Path) -> None:
@@ -153,14 +150,13 @@ def test_any_loss_of_a_live_run(runs: Path, tmp_path: Path) -> None:
     assert (found.torn, found.taken, found.seen) == ([], [], {"old", "new"})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run"])
 def test_a_disk_that_cannot_exchange_names(name: str, runs: Path, tmp_path: Path) -> None:
     """Between two renames there may be nothing; the earlier folder is under its hidden name then."""
     played = play(COMMANDS[name], runs, tmp_path, "renameat2:error=EINVAL")
     assert sum(change.what == "rename" for change in played.recorded.changes) == 2
     played.new["out"], nothing = played.new["out"], Tree()
-    draw, disk, seen = random.Random(1), Disk(played.first), set()
+    draw, disk, seen = drawing("no exchange"), Disk(played.first), set()
     for change in played.recorded.changes:
         disk.apply(change)
         for left in disk.losses(draw):
@@ -173,7 +169,6 @@ def test_a_disk_that_cannot_exchange_names(name: str, runs: Path, tmp_path: Path
     assert seen == {"nothing"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["files", "folders"])
 def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Path) -> None:
     played = play(COMMANDS["run"], runs, tmp_path)
@@ -188,7 +183,6 @@ def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Pa
     assert found.torn if what == "files" else found.taken
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["run", "run-captures-inside", "compare"] if ALL else ["run-captures-inside"]
 )
@@ -197,7 +191,7 @@ def test_the_next_writer_starts_from_whatever_is_left(name: str, runs: Path, tmp
     played = play(COMMANDS[name], runs, tmp_path)
     losses = lose_power(played, played.recorded.changes).whole
     different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())
-    chosen = different if ALL else random.Random(2).sample(different, min(SAMPLE, len(different)))
+    chosen = different if ALL else drawing("next writer").sample(different, min(SAMPLE, len(different)))
     result = Results.load(runs / "run-1")
     for number, left in enumerate(chosen):
         folder = tmp_path / str(number)
@@ -217,15 +211,14 @@ def test_the_next_writer_starts_from_whatever_is_left(name: str, runs: Path, tmp
     assert len(chosen) >= 10
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", GROWING)
+@pytest.mark.parametrize("name", touched(GROWING, but=["sweep"]))
 def test_a_folder_that_grows_goes_on_after_any_loss(name: str, runs: Path, tmp_path: Path) -> None:
     """Whatever a loss leaves can be read, and the same command continues it and ends with the same bytes."""
     writing = GROWING[name]
     played = play(writing, runs, tmp_path, twice=False)
     losses = lose_power(played, played.recorded.changes).whole
     different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())
-    chosen = different if ALL else random.Random(3).sample(different, min(SAMPLE, len(different)))
+    chosen = different if ALL else drawing("growing").sample(different, min(SAMPLE, len(different)))
     assert len(chosen) >= 5
     forks = Forks(runs)
     for number, left in enumerate(chosen):

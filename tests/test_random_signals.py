@@ -24,6 +24,8 @@ from disk_model import Tree
 from forks import MODULES, PLOTTING, Ended, Forks
 from perhop.interrupts import ENDING
 from perhop.saved import Saved
+from seeds import drawing
+from tiers import touched
 from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue, untrue_of_growing
 
 SIGNALS = int(os.environ.get("PERHOP_SIGNALS", "30"))
@@ -152,8 +154,7 @@ class Grown:
         return "begun" if {path.name for path in self.folder.iterdir()} == self._names else "nothing"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*COMMANDS, *GROWING])
+@pytest.mark.parametrize("name", touched([*COMMANDS, *GROWING], but=["run", "tune"]))
 def test_results_survive_signals_at_any_time(
     name: str,
     base: Path,
@@ -161,7 +162,7 @@ def test_results_survive_signals_at_any_time(
     tmp_path: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
-    folder, draw = tmp_path / "folder", random.Random(f"{name} {SIGNALS}")
+    folder, draw = tmp_path / "folder", drawing(f"{name} {SIGNALS}")
     writing = (COMMANDS | GROWING)[name]
     lay_out(folder, writing, base)
     disturbed = Grown(writing, folder) if name in GROWING else Disturbed(writing, folder)
@@ -181,7 +182,7 @@ def test_results_survive_signals_at_any_time(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_process_from_its_very_start(scenario: Path, number: signal.Signals) -> None:
     """Also while Python itself starts, where only nothing being left behind can be asked for."""
-    draw = random.Random(2)
+    draw = drawing("start")
     line = [sys.executable, "-m", "perhop", "run", str(scenario), "-o", "out", "-q"]
     for _ in range(10):
         process = subprocess.Popen(

@@ -12,6 +12,7 @@ from zipfile import ZipFile, ZipInfo
 import pytest
 
 from conftest import ROOT
+from programs import needs, needs_checkout
 
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -77,11 +78,10 @@ def test_the_build_is_told_date_and_paths(tmp_path: Path) -> None:
     assert shown.splitlines() == ["sdist 7", flags, "build 7", flags]
 
 
+@needs_checkout
+@needs("cargo")
 def test_two_source_distributions_of_a_commit_are_the_same(tmp_path: Path) -> None:
     """By maturin itself; the wheel, which takes minutes, is left to `make reproducible`."""
-    inside = subprocess.run(["git", "rev-parse"], cwd=ROOT, capture_output=True, check=False)
-    if inside.returncode != 0:
-        pytest.skip("not a git checkout")
     maturin = Path(sys.executable).with_name("maturin")
     program = tmp_path / "maturin"
     program.write_text(f'#!/bin/sh\nif [ "$1" = sdist ]; then exec {maturin} "$@"; fi\n')

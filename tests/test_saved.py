@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from perhop.report import page
 from perhop.results import Results
 from perhop.saved import Saved
 from perhop.saving import whole_file, whole_folder
+from seeds import drawing
 
 FLIPS = 300
 
@@ -51,7 +51,7 @@ def refused(folder: Path, name: str) -> None:
 
 
 def test_no_flipped_bit_goes_unnoticed(run: Path) -> None:
-    draw = random.Random(1)
+    draw = drawing("bits")
     files = sorted(run.iterdir())
     for _ in range(FLIPS):
         file = draw.choice(files)

@@ -16,6 +16,9 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from conftest import ROOT
+from programs import needs
+
+pytestmark = needs("cargo")
 
 TIME = "1700000000"
 

@@ -59,7 +59,7 @@ def test_a_deep_ring_starves_one_connection(perhop: Command) -> None:
     assert shallow[0] < shallow[2] / 10
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length: the verdicts, and the README quotes what comes out."""
     ended = perhop("study", "run", "car-wfq-tcp", "--no-sensitivity", "--json", "-o", "results")

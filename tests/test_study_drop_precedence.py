@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 import perhop
 from conftest import Command
+from programs import needs
 
 STUDY = Path(__file__).parents[1] / "studies" / "drop-precedence"
 CLAIMS = {
@@ -66,12 +66,12 @@ def test_with_two_precedences_the_markers_are_one(perhop: Command) -> None:
     }
 
 
-@pytest.mark.slow
 def row_of(figure: dict[str, Any]) -> tuple[str, str, str, str]:
     """Say which figure it is."""
     return figure["table"], figure["case"]["udp_rate"], figure["case"]["cir"], figure["metric"]
 
 
+@pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length, as the README quotes it: same seed, same figures, on every machine."""
     ended = perhop("study", "run", "drop-precedence", "--no-sensitivity", "--json", "-o", "results")
@@ -99,8 +99,8 @@ def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
             assert line in readme, "run `make quote-reports`"
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("ns") is None, reason="there is no program `ns` (Debian's package ns2)")
+@pytest.mark.thorough
+@needs("ns")
 @pytest.mark.parametrize("plain", [True, False])
 def test_ns2_finds_the_same_without_precedence(plain: bool) -> None:
     """The rows without precedence, 128 kb/s: ns-2's plain TCP and RED, and the study's."""

@@ -159,7 +159,7 @@ def test_the_ratio_of_rfc_2598(perhop: Command) -> None:
             assert abs(figures[packet, ratio] - knee) <= max(0.15 * knee, 2.5), (packet, ratio)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length: every claim, and the README quotes what comes out."""
     ended = perhop("study", "run", "ef-star", "--no-sensitivity", "--json", "-o", "results")

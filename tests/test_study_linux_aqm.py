@@ -93,7 +93,7 @@ def test_the_constant_rate_is_what_the_readings_of_single_drops_say() -> None:
         assert figures[discipline, "wait_p99_ms"] == (case["wait_ms"]["p99"],)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length: every claim, every miss in the README, and the README quotes what comes out."""
     ended = perhop("study", "run", "linux-aqm", "--json", "-o", "results")

@@ -71,7 +71,7 @@ def test_the_claims_about_tcp_and_its_tables(perhop: Command) -> None:
     assert 6.8 < arrived / (40 * transactions) < 7.1
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length, as the README quotes it: same seed, same figures, on every machine."""
     ended = perhop("study", "run", "mred-af", "--no-sensitivity", "--json", "-o", "results")

@@ -44,7 +44,7 @@ def test_every_section_is_there(perhop: Command) -> None:
         assert section in shown.out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length: every claim, and the README quotes what comes out."""
     ended = perhop("study", "run", "rfc7928", "--no-sensitivity", "--json", "-o", "results")

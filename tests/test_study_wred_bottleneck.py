@@ -37,7 +37,7 @@ def test_the_rates_and_what_is_sampled(perhop: Command, tmp_path: Path) -> None:
     assert 10 < averages.mean() < 30
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length: every claim, and the README quotes what comes out."""
     ended = perhop("study", "run", "wred-bottleneck", "--no-sensitivity", "--json", "-o", "results")

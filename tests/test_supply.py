@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
+from programs import needs_checkout
 from test_dependencies import is_allowed
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -106,6 +107,7 @@ def test_a_file_of_others_is_the_pinned_one(file: dict[str, Any]) -> None:
     assert (kind, len(b64decode(digest))) == ("sha512", 64)
 
 
+@needs_checkout
 def test_every_minified_script_is_listed() -> None:
     line = ["git", "ls-files", "*.min.*", "package*.json", "**/package*.json"]
     found = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()

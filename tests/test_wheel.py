@@ -12,8 +12,9 @@ from zipfile import ZipFile
 import pytest
 
 from conftest import ROOT
+from programs import needs, needs_checkout
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.thorough, needs("cargo")]
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +55,12 @@ def test_the_installed_command_works_outside_the_tree(installed: Path, tmp_path:
         assert "Table" in perhop("study", "show", study)
 
 
+@needs_checkout
 def test_every_file_of_every_study_is_installed(installed: Path) -> None:
     tracked = subprocess.run(
         ["git", "ls-files", "studies"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
-    if not tracked:
-        pytest.skip("not a git checkout")
+    assert tracked
     (package,) = installed.glob("lib/python*/site-packages/perhop")
     for file in tracked:
         assert (package / file).read_bytes() == (ROOT / file).read_bytes()

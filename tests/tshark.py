@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
+from programs import needs
 
-needs_tshark = pytest.mark.skipif(
-    shutil.which("tshark") is None, reason="no tshark: apt-get install --no-install-recommends tshark"
-)
+needs_tshark = needs("tshark")
 
 # Everything is validated that Wireshark leaves alone by default.
 _VALIDATE = [f"-o{protocol}.check_checksum:TRUE" for protocol in ("ip", "tcp", "udp")]

@@ -1,0 +1,51 @@
+"""Programs that are no part of perhop: a test that needs one skips where it is missing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# Programs that a Debian package of another name has.
+_PACKAGES = {
+    "cc": "gcc",
+    "ip": "iproute2",
+    "node": "nodejs",
+    "ns": "ns2",
+    "rsvg-convert": "librsvg2-bin",
+    "tc": "iproute2",
+    "umount": "mount",
+    "unshare": "util-linux",
+}
+
+
+def lacking(*programs: str) -> str | None:
+    """Why a test cannot run that needs these programs, `None` if all are there."""
+    missing = [program for program in programs if shutil.which(program) is None]
+    if not missing:
+        return None
+    packages = sorted({_PACKAGES.get(program, program) for program in missing})
+    return f"no program {', '.join(missing)}: apt-get install {' '.join(packages)}"
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Return the mark of a test that needs these programs."""
+    reason = lacking(*programs)
+    return pytest.mark.skipif(reason is not None, reason=reason or "")
+
+
+def _not_a_checkout() -> str | None:
+    reason = lacking("git")
+    if reason is None:
+        line = ["git", "rev-parse"]
+        outside = subprocess.run(line, cwd=ROOT, capture_output=True, check=False).returncode != 0
+        reason = "not a git checkout" if outside else None
+    return reason
+
+
+_MISSING = _not_a_checkout()
+needs_checkout = pytest.mark.skipif(_MISSING is not None, reason=str(_MISSING))
