@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,8 @@ def test_the_plain_engine_gives_the_same_bytes(example: Path, perhop: Command, t
         ended = perhop("run", example, "--replications", "1", "--engine", engine, "-o", engine, "-q")
         assert ended.code == 0, ended.err
     assert files_in(tmp_path / "plain") == files_in(tmp_path / "fast")
+    classes = json.loads((tmp_path / "fast" / "summary.json").read_text())["classes"]
+    assert sum(one["delivered_packets"]["mean"] for one in classes) > 0
 
 
 def test_an_unknown_engine_is_one_clear_error(perhop: Command, scenario: Path) -> None:
