@@ -77,11 +77,12 @@ fn check(input: &Input) -> Outcome {
     if !tree.is_allowed() {
         return Outcome::Refused;
     }
+    let queues = tree.weights.len() + tree.inner.as_ref().map_or(0, |(_, weights)| weights.len() - 1);
     let mut at = Time::ZERO;
     let packets = input.packets.iter().take(80).map(|(gap, queue, length)| {
         at += Time::from_nanoseconds(u64::from(*gap % 6_000_000));
         let length = u32::from(*length) % (LONGEST - 39) + 40;
-        Arrival { at, queue: usize::from(*queue) % tree.queues(), length }
+        Arrival { at, queue: usize::from(*queue) % queues, length }
     });
     tree.check(&packets.collect::<Vec<_>>());
     Outcome::Kept

@@ -82,7 +82,8 @@ impl<'seeds> Inputs<'seeds> {
     /// Changes some bytes of `input`.
     fn damage(&mut self, input: &mut Vec<u8>) {
         let at = self.below(input.len() + 1);
-        let length = self.below(1 << self.below(7)).min(input.len() - at);
+        let limit = 1 << self.below(7);
+        let length = self.below(limit).min(input.len() - at);
         match self.below(8) {
             0 => input.truncate(at),
             1 => drop(input.drain(at..at + length)),

@@ -9,8 +9,8 @@ use perhop_qos::{Color, FlowKey, Packet, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use self::plain::meters::{Arrival, BYTE};
-use self::profile::{arrivals_of, bits, bytes, colors, measure, meter, mode};
+use crate::plain::meters::{Arrival, BYTE};
+use crate::profile::{arrivals_of, bits, bytes, colors, measure, meter, mode};
 
 /// Bursts, odd picoseconds and long silences, packets of 1 to 1500 bytes, any of four colors.
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {

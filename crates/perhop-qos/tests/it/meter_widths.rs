@@ -7,7 +7,7 @@ use perhop_qos::random::Streams;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use self::profile::{arrivals_of, bits, bytes, colors, mode};
+use crate::profile::{arrivals_of, bits, bytes, colors, mode};
 
 /// The colors of `arrivals` by the meter that `config` says are those of plain arithmetic.
 fn compare(config: Value, arrivals: &[Arrival]) -> Result<(), TestCaseError> {

@@ -84,11 +84,6 @@ impl Tree {
         Tree { outer: scheduler, weights: weights.to_vec(), inner: None, shapes: Vec::new() }
     }
 
-    /// Leaf classes.
-    pub(crate) fn queues(&self) -> usize {
-        self.weights.len() + self.inner.as_ref().map_or(0, |(_, weights)| weights.len() - 1)
-    }
-
     /// Whether the policy language allows the tree: the fluid model of WFQ holds nobody back, and HTB does.
     pub(crate) fn is_allowed(&self) -> bool {
         let inner = self.inner.as_ref().map(|(scheduler, _)| *scheduler);
