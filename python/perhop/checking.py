@@ -96,7 +96,7 @@ def check_file(
 
 def _tests(file: Path) -> Checked:
     """Check a file of tests as `perhop test` reads it; what it tests is not run."""
-    from perhop.testing import read_tests  # lazy: only files of tests need it
+    from perhop.policy_tests import read_tests  # lazy: PyYAML, which only files of tests need
 
     try:
         read_tests(file)

@@ -1,7 +1,7 @@
 """Tests of policies: files with runs and what is to hold of them."""
 
-from perhop.testing.definition import KEYS, VERSION, Test, read_tests
+from perhop.policy_tests import Test, read_tests
 from perhop.testing.junit import junit
 from perhop.testing.running import Outcome, code, run, to_json
 
-__all__ = ["KEYS", "VERSION", "Outcome", "Test", "code", "junit", "read_tests", "run", "to_json"]
+__all__ = ["Outcome", "Test", "code", "junit", "read_tests", "run", "to_json"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from perhop.errors import Exit, PerhopError, ScenarioError
+from perhop.policy_tests import Test
 from perhop.running import Progress
 from perhop.scenario import Scenario
-from perhop.testing.definition import Test
 from perhop.verdicts import Verdict, assertions, document
 from perhop.verdicts.assertions import Judged
 

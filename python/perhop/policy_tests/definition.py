@@ -8,7 +8,7 @@ from pathlib import Path
 
 from perhop.document import as_text
 from perhop.errors import InvalidInputError
-from perhop.testing.nodes import Place, read
+from perhop.policy_tests.nodes import Place, read
 from perhop.verdicts import Telephony, assertions
 from perhop.verdicts.assertions import Assertion
 
