@@ -5,20 +5,7 @@ import perhop
 results = perhop.run("scenario.yaml", seed=1, replications=10)
 print(results.classes)
 
-Layers, from the bottom up; a module imports only modules of lower layers, or of its own layer without a
-cycle (`tests/test_imports.py`):
-
-1. `errors`, `_core` (the extension module, in Rust), `palette`, `interrupts`, `disk`
-2. `quantity`, `loading`, `shape`, `layout`, `locking`, `manifest`, `saved`, `targets`, `saving`, `frames`,
-   `tables`, `schema_types`, `document`, `ports`, `metrics`
-3. `configuration`, `rules`, `suppression`, `checking`, `results`, `capturing`, `design`
-4. `running`, `bounds`, `draw`, `page`, `compare`, `interchange`
-5. `batch`, `engines`, `sampling`, `inference`, `live`
-6. `scenario`
-7. `study`
-8. `plot`, `sweeping`
-9. `report`, `repeating`, `tuning`, `lessons`, `playground`
-10. `command`, and this module, which exports the public names
+ARCHITECTURE.md lists the layers of the package; `tests/test_imports.py` holds every import to them.
 
 Imports are at the top of a module. An import inside a function carries a comment `# lazy: reason`. The
 reasons are optional packages (matplotlib, pyroute2) and processor time before something is shown, measured
@@ -38,6 +25,7 @@ from perhop.errors import (
     UnknownNameError,
     UnreadableFileError,
 )
+from perhop.plots import Drawing
 
 if TYPE_CHECKING:
     from perhop.checking import check
@@ -83,6 +71,9 @@ _MODULES = {
     "sweep": "perhop.sweeping",
     "tune": "perhop.tuning",
 }
+
+# `results.plot` draws with functions that stand above results.
+Drawing.function_of = lambda kind: getattr(import_module("perhop.plot"), kind)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module attribute may be anything

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+
+class Drawing:
+    """The functions that draw: they stand above results, and `perhop`, above both, puts them here."""
+
+    #: Returns the function that draws a kind of plot.
+    function_of: ClassVar[Callable[[str], Callable[..., Any]]]
 
 
 class Plots:
@@ -62,5 +69,4 @@ class Plots:
         return self._made("congestion_window", replication=replication)
 
     def _made(self, kind: str, *given: object, **options: object) -> Any:  # noqa: ANN401 - a Chart
-        # Plots stand above results: like the names of `perhop` itself they are found when they are used.
-        return getattr(import_module("perhop.plot"), kind)(self._results, *given, **options)
+        return Drawing.function_of(kind)(self._results, *given, **options)
