@@ -1,11 +1,12 @@
-"""The import graph of the package: no cycles, and a reason for each import inside a function."""
+"""The import graph of the package: layers, no cycles, and a reason for each import inside a function."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -15,6 +16,8 @@ from conftest import ROOT
 PACKAGE = ROOT / "python" / "perhop"
 # The marker of an import inside a function; the reason follows it.
 REASON = "# lazy: "
+# The head of the table of layers in ARCHITECTURE.md.
+LAYERS = "| layer | modules and packages of `python/perhop` |"
 
 
 def _modules() -> dict[str, ast.Module]:
@@ -57,21 +60,79 @@ def _packages(target: str, importer: str) -> Iterator[str]:
             yield package
 
 
+def _named(tree: ast.Module) -> Iterator[str]:
+    """The modules that texts name: `import_module` takes them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in MODULES:
+            yield node.value
+
+
 def _graph() -> dict[str, set[str]]:
-    """For each module those that it imports, also inside functions and for type checking only."""
+    """For each module those that it imports, also inside functions, for type checking only and by name."""
     graph: dict[str, set[str]] = {name: set() for name in MODULES}
     for name, tree in MODULES.items():
-        for node in _imports(tree):
-            for target in _targets(node):
-                graph[name] |= {target, *_packages(target, name)} - {name}
+        targets = {target for node in _imports(tree) for target in _targets(node)}
+        for target in targets | set(_named(tree)) - {"perhop"}:
+            graph[name] |= {target, *_packages(target, name)} - {name}
     return graph
 
 
-def test_the_import_graph_has_no_cycle() -> None:
+def _place(module: str) -> str:
+    """The module or package right below `perhop` that `module` is or belongs to."""
+    return module.removeprefix("perhop.").partition(".")[0]
+
+
+def _places(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The graph of the modules and packages right below `perhop`."""
+    places: dict[str, set[str]] = {_place(name): set() for name in graph}
+    for name, targets in graph.items():
+        places[_place(name)] |= {_place(target) for target in targets} - {_place(name)}
+    return places
+
+
+def _layers() -> list[str]:
+    """The modules and packages below `perhop` in the order of ARCHITECTURE.md, from the bottom up."""
+    _, _, table = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition(f"{LAYERS}\n")
+    rows, _, _ = table.partition("\n\n")
+    return [name for row in rows.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[2])]
+
+
+def _upward(places: dict[str, set[str]], layers: list[str]) -> list[str]:
+    """The imports that do not go down, in words."""
+    return [
+        f"`{name}` imports `{target}`, which stands above it"
+        for name, targets in places.items()
+        for target in sorted(targets)
+        if layers.index(target) > layers.index(name)
+    ]
+
+
+@pytest.mark.parametrize("among", [dict, _places], ids=["modules", "packages"])
+def test_the_import_graph_has_no_cycle(among: Callable[[dict[str, set[str]]], dict[str, set[str]]]) -> None:
     try:
-        TopologicalSorter(_graph()).prepare()
+        TopologicalSorter(among(_graph())).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_every_module_belongs_to_one_layer() -> None:
+    assert sorted(_layers()) == sorted([*_places(_graph()), "_core"])
+
+
+def test_imports_go_down_only() -> None:
+    upward = _upward(_places(_graph()), _layers())
+    assert not upward, "ARCHITECTURE.md lists the layers:\n" + "\n".join(upward)
+
+
+def test_the_checks_see_imports_that_go_up_or_around() -> None:
+    # Each import goes one way among modules; together they are a circle of packages.
+    around = {"perhop.plot.a": {"perhop.report.a"}, "perhop.report.b": {"perhop.plot.b"}}
+    TopologicalSorter(around).prepare()
+    with pytest.raises(CycleError):
+        TopologicalSorter(_places(around)).prepare()
+    assert _upward(_places(around), _layers()) == ["`plot` imports `report`, which stands above it"]
+    # What `import_module` takes counts, too.
+    assert "perhop.plot" in _graph()["perhop"]
 
 
 def test_the_checks_see_a_cycle_and_a_lazy_import() -> None:
