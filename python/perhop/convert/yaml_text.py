@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from perhop.configuration import LINUX
 from perhop.convert.conditions import listed
 from perhop.convert.policies import Attached, Remark, Source, one_line
+from perhop.readable_yaml import block, flow
 from perhop.schema_types import PolicyConfig
-
-# Text that needs no quotes in YAML, also within braces and between commas.
-_PLAIN = re.compile(r"[A-Za-z0-9/_.][A-Za-z0-9/_.+%-]*(?: [A-Za-z0-9/_.+%-]+)*")
-_NOT_TEXT = re.compile(r"(true|false|null|yes|no|on|off|~|[0-9._+-]+([eE][0-9+-]+)?|0[xo].*)", re.IGNORECASE)
-# A list or mapping that is no longer than this stands in one line.
-_LINE = 90
 
 
 def to_yaml(source: Source) -> tuple[str, list[Remark]]:
@@ -31,7 +25,7 @@ def to_yaml(source: Source) -> tuple[str, list[Remark]]:
         for one in users:
             lines.append(f"  # {one_line(_comment(one))}")
             remarks += _beside(one, name)
-        lines += [f"  {scalar(name)}:", *block(policy, 4)]
+        lines += [f"  {flow(name)}:", *block(policy, 4)]
     return "\n".join(lines) + "\n", remarks
 
 
@@ -82,43 +76,3 @@ def _beside(one: Attached, name: str) -> list[Remark]:
             f"headers belong to a link, not to policy {name}: headers: {json.dumps(wire.get('headers'))}",
         ))  # fmt: skip
     return found
-
-
-def block(value: Any, indent: int) -> list[str]:  # noqa: ANN401 - whatever a scenario holds
-    """Return a mapping or a list as lines of YAML that begin with `indent` spaces."""
-    space = " " * indent
-    if isinstance(value, Mapping):
-        lines = []
-        for key, one in value.items():
-            short = flow(one)
-            if not isinstance(one, (Mapping, list)) or len(short) + indent + len(str(key)) <= _LINE:
-                lines.append(f"{space}{scalar(key)}: {short}")
-            else:
-                lines += [f"{space}{scalar(key)}:", *block(one, indent + 2)]
-        return lines or [f"{space}{{}}"]
-    lines = []
-    for one in value:
-        short = flow(one)
-        if not isinstance(one, Mapping) or len(short) + indent <= _LINE:
-            lines.append(f"{space}- {short}")
-        else:
-            first, *rest = block(one, indent + 2)
-            lines += [f"{space}- {first.strip()}", *rest]
-    return lines
-
-
-def flow(value: Any) -> str:  # noqa: ANN401 - whatever a scenario holds
-    """Return a value in one line of YAML."""
-    if isinstance(value, Mapping):
-        inner = ", ".join(f"{scalar(key)}: {flow(one)}" for key, one in value.items())
-        return f"{{ {inner} }}" if inner else "{}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(flow, value))}]"
-    return scalar(value)
-
-
-def scalar(value: Any) -> str:  # noqa: ANN401 - whatever a scenario holds
-    """Return a text, a number or a truth value; text is quoted where YAML would take it for another."""
-    if isinstance(value, str) and _PLAIN.fullmatch(value) and not _NOT_TEXT.fullmatch(value):
-        return value
-    return json.dumps(value, ensure_ascii=False)

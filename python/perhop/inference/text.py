@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from perhop.readable_yaml import flow
 
 # The comment at the top of the file.
 _HEAD = """\
@@ -22,9 +22,6 @@ _ABOVE = {
     "policies": "The queues around the router are long enough: whatever is lost is lost in the router.",
     "traffic": "One entry for each class of the router, somewhat above its share: see the head.",
 }
-# Text that needs no quotes in YAML, also within braces and between commas.
-_PLAIN = re.compile(r"[A-Za-z0-9/_.][A-Za-z0-9/_. %+-]*")
-_NOT_TEXT = re.compile(r"(true|false|null|yes|no|on|off|~|[0-9._+-]+([eE][0-9+-]+)?|0[xo].*)", re.IGNORECASE)
 
 
 def as_yaml(data: Mapping[str, Any], missing: Sequence[str], file: str) -> str:
@@ -43,18 +40,7 @@ def as_yaml(data: Mapping[str, Any], missing: Sequence[str], file: str) -> str:
 
 def _block(value: Any) -> str:  # noqa: ANN401 - whatever a scenario holds
     if isinstance(value, dict):
-        return "".join(f"\n  {_flow(key)}: {_flow(one)}" for key, one in value.items())
+        return "".join(f"\n  {flow(key)}: {flow(one)}" for key, one in value.items())
     if isinstance(value, list):
-        return "".join(f"\n  - {_flow(one)}" for one in value)
-    return f" {_flow(value)}"
-
-
-def _flow(value: Any) -> str:  # noqa: ANN401 - whatever a scenario holds
-    if isinstance(value, dict):
-        inner = ", ".join(f"{_flow(key)}: {_flow(one)}" for key, one in value.items())
-        return f"{{ {inner} }}" if inner else "{}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_flow, value))}]"
-    if isinstance(value, str) and _PLAIN.fullmatch(value) and not _NOT_TEXT.fullmatch(value):
-        return value.strip() if value == value.strip() else json.dumps(value)
-    return json.dumps(value, ensure_ascii=False)
+        return "".join(f"\n  - {flow(one)}" for one in value)
+    return f" {flow(value)}"
