@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perhop.quantity import number
 from perhop.results import Results
+from perhop.study.report import Report
 
 
 def caption(results: Results, *notes: str, replication: int | None = None) -> str:
@@ -21,3 +22,13 @@ def caption(results: Results, *notes: str, replication: int | None = None) -> st
         results.assumptions or "defaults for what the scenario leaves open: see scenario.json",
     ]
     return "; ".join(parts) + "."
+
+
+def heading_of(report: Report, table: str) -> str:
+    """Return the heading of a study's table, which stands above its plots."""
+    return next(one.heading for one in report.study.tables if one.id == table)
+
+
+def study_note(report: Report) -> str:
+    """Return what stands below the plots of a study."""
+    return f"seed {report.seed}; {len(report.study.assumptions)} assumptions of the study."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
 from perhop.palette import STROKES, of_classes
-from perhop.plot.captions import caption
+from perhop.plot.captions import caption, heading_of
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Mark, Points
 from perhop.quantity import case_words, metric_words, quantity, scale, told_apart, unit_words
@@ -85,10 +85,9 @@ def published(report: Report, table: str, metric: str) -> Chart:
     rows = [one for one in report.figures if (one.table, one.metric) == (table, metric)]
     if not rows:
         raise InvalidInputError(f"`{report.study.id}` has no published `{metric}` in table {table}")
-    heading = next(one.heading for one in report.study.tables if one.id == table)
     return published_chart(
         [one.to_json() for one in rows],
-        heading,
+        heading_of(report, table),
         f"seed {report.seed}; {len(report.study.assumptions)} assumptions: "
         + ", ".join(f"{one.name} = {one.value}" for one in report.study.assumptions)
         + ".",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
 from perhop.palette import of_lines
+from perhop.plot.captions import heading_of, study_note
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Mark
 from perhop.quantity import metric_words, unit_words
@@ -27,10 +28,7 @@ def curves(report: Report, table: str, metric: str) -> Chart:
     rows = [one.to_json() for one in report.curves if (one.table, one.metric) == (table, metric)]
     if not rows:
         raise InvalidInputError(f"`{report.study.id}` has no curve of `{metric}` in table {table}")
-    heading = next(one.heading for one in report.study.tables if one.id == table)
-    return curve_chart(
-        rows, heading, f"seed {report.seed}; {len(report.study.assumptions)} assumptions of the study."
-    )
+    return curve_chart(rows, heading_of(report, table), study_note(report))
 
 
 def curve_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) -> Chart:

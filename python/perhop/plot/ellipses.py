@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
 from perhop.palette import of_lines
+from perhop.plot.captions import heading_of, study_note
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Points
 from perhop.quantity import counted, number
@@ -29,8 +30,7 @@ def ellipses(report: Report, table: str, name: str) -> Chart:
     rows = [one.to_json() for one in report.ellipses if (one.table, one.scatter.name) == (table, name)]
     if not rows:
         raise InvalidInputError(f"`{report.study.id}` has no ellipses of `{name}` in table {table}")
-    heading = next(one.heading for one in report.study.tables if one.id == table)
-    note = f"seed {report.seed}; {len(report.study.assumptions)} assumptions of the study."
+    heading, note = heading_of(report, table), study_note(report)
     return ellipse_chart(rows, heading, note)
 
 

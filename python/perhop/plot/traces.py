@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
+from perhop.plot.captions import heading_of, study_note
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line
 from perhop.quantity import case_words
@@ -24,8 +25,7 @@ def traces(report: Report, table: str, name: str) -> list[Chart]:
     rows = [one.to_json() for one in report.traces if (one.table, one.course.name) == (table, name)]
     if not rows:
         raise InvalidInputError(f"`{report.study.id}` has no traces of `{name}` in table {table}")
-    heading = next(one.heading for one in report.study.tables if one.id == table)
-    note = f"seed {report.seed}; {len(report.study.assumptions)} assumptions of the study."
+    heading, note = heading_of(report, table), study_note(report)
     return [trace_chart(row, heading, note) for row in rows]
 
 
