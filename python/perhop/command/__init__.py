@@ -22,6 +22,18 @@ from perhop.errors import Exit
 
 _SHOWN = Parameter(negative=(), show_default=False)
 
+
+def _group(name: str, help: str, epilogue: str) -> App:
+    """Return a group of commands."""
+    return App(
+        name=name,
+        help=help,
+        help_format="plaintext",
+        help_epilogue=epilogue,
+        default_parameter=_SHOWN,
+    )
+
+
 app = App(
     name="perhop",
     help="A DiffServ quality-of-service laboratory: what each traffic class gets from a router's policy.",
@@ -31,40 +43,20 @@ app = App(
     default_parameter=_SHOWN,
     suppress_keyboard_interrupt=False,
 )
-study = App(
-    name="study",
-    help="Published studies: reproduce them and compare published with measured figures.",
-    help_format="plaintext",
-    help_epilogue=examples.STUDY,
-    default_parameter=_SHOWN,
+study = _group(
+    "study", "Published studies: reproduce them and compare published with measured figures.", examples.STUDY
 )
-design = App(
-    name="design",
-    help="Choose policy parameters for a goal: formula with its source, numbers, IOS lines.",
-    help_format="plaintext",
-    help_epilogue=examples.DESIGN,
-    default_parameter=_SHOWN,
+design = _group(
+    "design",
+    "Choose policy parameters for a goal: formula with its source, numbers, IOS lines.",
+    examples.DESIGN,
 )
-show = App(
-    name="show",
-    help="Show the end of a run as the routers of the scenario would.",
-    help_format="plaintext",
-    help_epilogue=examples.SHOW,
-    default_parameter=_SHOWN,
-)
-policy_map = App(
-    name="policy-map",
-    help="Policies and their counters.",
-    help_format="plaintext",
-    help_epilogue=examples.SHOW,
-    default_parameter=_SHOWN,
-)
-live = App(
-    name="live",
-    help="Run on real packets: a scenario's network in namespaces, or a policy between two interfaces.",
-    help_format="plaintext",
-    help_epilogue=examples.LIVE,
-    default_parameter=_SHOWN,
+show = _group("show", "Show the end of a run as the routers of the scenario would.", examples.SHOW)
+policy_map = _group("policy-map", "Policies and their counters.", examples.SHOW)
+live = _group(
+    "live",
+    "Run on real packets: a scenario's network in namespaces, or a policy between two interfaces.",
+    examples.LIVE,
 )
 
 
