@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich import progress as rich_progress
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 
 from perhop.command.screen import styled
 from perhop.command.sweep_plots import Wish
-from perhop.command.terminal import console, say
+from perhop.command.terminal import console, new_bar, say
 from perhop.command.watching import heights
 from perhop.metrics import SHARE, resolve
 from perhop.palette import PALETTE, of_classes
@@ -43,15 +42,7 @@ def watching(plan: Plan, wish: Wish | None, *, quiet: bool) -> Iterator[Callable
             say("--watch needs a terminal; continuing without it")
         yield None
         return
-    bar = rich_progress.Progress(
-        rich_progress.TextColumn("{task.description}", markup=False),
-        rich_progress.BarColumn(),
-        rich_progress.TaskProgressColumn(),
-        rich_progress.TextColumn("{task.fields[work]}", markup=False),
-        rich_progress.TimeRemainingColumn(compact=True),
-        console=screen,
-        transient=True,
-    )
+    bar = new_bar(screen, "share", "work", "remaining")
     task = bar.add_task(printable(str(plan.scenario["name"])), total=1.0, work="")
     chart = None if wish is None else Filling(plan, wish.metric, wish.against)
     with Live(bar, console=screen, transient=True, refresh_per_second=4) as live:

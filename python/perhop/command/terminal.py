@@ -10,13 +10,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from perhop._core import Warnings
 from perhop.configuration import STANDARD_INPUT
 from perhop.printable import printable
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
     from perhop.command.screen import Screen
     from perhop.running import Progress
     from perhop.scenario import RouterOptions, Scenario
@@ -83,23 +85,28 @@ def _as_arguments(options: RouterOptions | None) -> Iterator[str]:
             yield from (f"--{name}", str(value))
 
 
+def new_bar(screen: Screen, *columns: Literal["share", "work", "remaining", "elapsed"]) -> Bar:
+    """Return a bar with a title before it and `columns` behind it, which disappears at its end."""
+    from rich import progress  # lazy: rich, until something is shown
+
+    made = {
+        "share": progress.TaskProgressColumn(),
+        "work": progress.TextColumn("{task.fields[work]}", markup=False),
+        "remaining": progress.TimeRemainingColumn(compact=True),
+        "elapsed": progress.TimeElapsedColumn(),
+    }
+    title = progress.TextColumn("{task.description}", markup=False)
+    behind = [made[column] for column in columns]
+    return progress.Progress(title, progress.BarColumn(), *behind, console=screen, transient=True)
+
+
 @contextmanager
 def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
     """Show the progress of a run on stderr; give the callback, `None` if nothing is shown."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich import progress as rich_progress  # lazy: rich, until something is shown
-
-    bar = rich_progress.Progress(
-        rich_progress.TextColumn("{task.description}", markup=False),
-        rich_progress.BarColumn(),
-        rich_progress.TaskProgressColumn(),
-        rich_progress.TextColumn("{task.fields[work]}", markup=False),
-        rich_progress.TimeRemainingColumn(compact=True),
-        console=console(sys.stderr),
-        transient=True,
-    )
+    bar = new_bar(console(sys.stderr), "share", "work", "remaining")
     started = time.monotonic()
     with bar:
         task = bar.add_task(printable(title), total=1.0, work="")
@@ -118,16 +125,7 @@ def share_bar(title: str, *, quiet: bool) -> Iterator[Callable[[float], None] | 
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich import progress as rich_progress  # lazy: rich, until something is shown
-
-    bar = rich_progress.Progress(
-        rich_progress.TextColumn("{task.description}", markup=False),
-        rich_progress.BarColumn(),
-        rich_progress.TaskProgressColumn(),
-        rich_progress.TimeElapsedColumn(),
-        console=console(sys.stderr),
-        transient=True,
-    )
+    bar = new_bar(console(sys.stderr), "share", "elapsed")
     with bar:
         task = bar.add_task(printable(title), total=1.0)
         yield lambda share: bar.update(task, completed=share)

@@ -22,7 +22,7 @@ from perhop.command.options import (
     changes,
     pairs,
 )
-from perhop.command.terminal import console, print_json, say_written, show_inferred, show_warnings
+from perhop.command.terminal import console, new_bar, print_json, say_written, show_inferred, show_warnings
 from perhop.command.tune_table import show_tuning
 from perhop.engines import Name, named
 from perhop.errors import Exit
@@ -141,16 +141,7 @@ def _progress(title: str, *, quiet: bool) -> Iterator[Callable[[Searched], None]
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich import progress as rich_progress  # lazy: rich, until something is shown
-
-    bar = rich_progress.Progress(
-        rich_progress.TextColumn("{task.description}", markup=False),
-        rich_progress.BarColumn(),
-        rich_progress.TextColumn("{task.fields[work]}", markup=False),
-        rich_progress.TimeElapsedColumn(),
-        console=console(sys.stderr),
-        transient=True,
-    )
+    bar = new_bar(console(sys.stderr), "work", "elapsed")
     with bar:
         task = bar.add_task(printable(title), total=1.0, work="")
 
