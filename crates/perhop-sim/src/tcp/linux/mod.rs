@@ -6,7 +6,8 @@
 //! `selective` and `cumulative` (what it delivers), `alert` (the states of loss recovery), `undo`, `rack`,
 //! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `feedback`, `dctcp` and `prague`
 //! (where the share of marks counts), `rate` and `bbr`, `ledbat` (where delay counts), `timer`, `pacing`,
-//! `offload`, `output`; `quic`, which has its own rules in place of the states.
+//! `offload`, `output`; `quic`, which has its own rules in place of the states. A part keeps its state in its
+//! own module, which [`LinuxSender`] is made of; what the sender does with it is in `hooks` below that module.
 //!
 //! `Sender` keeps what both kinds of accounting share: the stream, the offered window and its probes, the
 //! counters and the timer's deadline. It lends itself to the functions here as `stream`.
@@ -23,7 +24,9 @@ mod feedback;
 mod growth;
 mod hystart;
 mod ledbat;
+mod microseconds;
 mod offload;
+mod opening;
 mod output;
 mod pacing;
 mod prague;
@@ -34,6 +37,7 @@ mod rate;
 mod records;
 mod reduction;
 mod selective;
+mod state;
 mod timeout;
 mod timer;
 mod undo;
@@ -43,10 +47,10 @@ use perhop_qos::units::Time;
 use perhop_scenario::tcp::{CongestionControl, Parameters, Recovery, RtoRule};
 
 pub use bbr::{BbrMode, BbrModel};
+pub use state::{LossRecovery, State};
 
 use super::rtt::Clock;
 use super::segment::Range;
-use super::sender::Sender;
 use bbr::Bbr;
 use conservative::ConservativeStart;
 use cubic::Cubic;
@@ -56,6 +60,7 @@ use feedback::Feedback;
 use growth::Usage;
 use hystart::Hystart;
 use ledbat::Ledbat;
+use microseconds::microseconds;
 use offload::Bursts;
 use output::Output;
 use pacing::Pacer;
@@ -68,34 +73,6 @@ use records::Records;
 use reduction::Reduction;
 use timer::Timer;
 use undo::Undo;
-
-/// State of the sender, in the order of how much is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// Nothing is known to be wrong.
-    Open,
-    /// Segments were delivered out of order; none is held to be lost yet.
-    Disorder,
-    /// The window is being reduced because of ECN marks.
-    Cwr,
-    /// Fast recovery.
-    Recovery,
-    /// After a timeout.
-    Loss,
-}
-
-/// What is known of losses, as Linux' `TCP_INFO` tells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LossRecovery {
-    /// What the sender is doing about losses.
-    pub state: State,
-    /// Segments that are held to be lost.
-    pub lost: u32,
-    /// Segments that were selectively acknowledged; without SACK, duplicate acknowledgments.
-    pub sacked: u32,
-    /// Segments by which deliveries are found out of order at most, before that means loss.
-    pub reordering: u32,
-}
 
 /// Congestion control by how many segments arrive marked.
 #[derive(Clone, Debug)]
@@ -252,31 +229,4 @@ impl LinuxSender {
     fn room(&self) -> u32 {
         self.window.saturating_sub(self.in_flight())
     }
-
-    /// The connection is open; the handshake took `round_trip` if it gave a sample, and its SYN was sent
-    /// `syns` times.
-    pub(super) fn on_open(&mut self, stream: &mut Sender, now: Time, round_trip: Option<Time>, syns: u32) {
-        if self.quic.is_some() {
-            self.open_quic(stream, now, round_trip);
-        } else if let Some(round_trip) = round_trip {
-            let sample = microseconds(round_trip).max(1);
-            self.least.add(microseconds(now), sample);
-            self.take_sample(stream, now, sample);
-        }
-        if syns > 2 && self.quic.is_none() {
-            // net/ipv4/tcp_input.c, tcp_init_transfer: more than one SYN was lost.
-            self.window = 1;
-        }
-        self.open_bbr(stream, now);
-        self.open_prague(stream);
-        self.usage.begin(self.clock.ticks_at(now));
-        if let Some(hystart) = &mut self.hystart {
-            hystart.start_round(microseconds(now), stream.next);
-        }
-    }
-}
-
-/// Whole microseconds of a time.
-fn microseconds(time: Time) -> u64 {
-    time.as_picoseconds() / 1_000_000
 }

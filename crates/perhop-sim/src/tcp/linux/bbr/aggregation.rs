@@ -1,7 +1,7 @@
 //! [`Aggregation`]: by how much acknowledgments come in heaps (`bbr_update_ack_aggregation`).
 
 use super::super::rate::RateSample;
-use super::{Facts, ONE, RATE_ONE};
+use super::facts::{Facts, ONE, RATE_ONE};
 
 /// The most of the last five to ten rounds counts (`bbr_extra_acked_win_rtts`).
 const ROUNDS: u32 = 5;

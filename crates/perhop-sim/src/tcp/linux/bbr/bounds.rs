@@ -1,7 +1,7 @@
 //! [`Bounds`]: what loss and marks say of how much the path holds (`bw_lo`, `inflight_lo`, `inflight_hi`).
 
 use super::super::rate::Departure;
-use super::{Facts, LEAST_WINDOW, ONE};
+use super::facts::{Facts, LEAST_WINDOW, ONE};
 
 /// No bound.
 pub(super) const NO_RATE: u64 = u64::MAX;

@@ -7,12 +7,12 @@ use super::super::State;
 use super::super::rate::RateSample;
 use super::super::windowed::Windowed;
 use super::aggregation::Aggregation;
-use super::policed::{Finding, LongTerm};
-use super::{
+use super::facts::{
     BbrMode, BbrModel, FULL_GROWTH, FULL_ROUNDS, Facts, LEAST_WINDOW, LONGEST_BURST, NOMINAL_ROUND_TRIP, ONE,
     PACE_PERCENT, PROBE_LASTS, RATE_ONE, ROUND_TRIP_LASTS, bytes_per_second, flight_at,
     in_network_at_departure, model,
 };
+use super::policed::{Finding, LongTerm};
 
 /// `bbr_high_gain`: 2 / ln 2, with which the flight doubles each round trip; `bbr_drain_gain`: its inverse.
 const HIGH_GAIN: u32 = ONE * 2885 / 1000 + 1;

@@ -7,7 +7,7 @@ use super::super::super::sender::Sender;
 use super::super::acknowledged::Ack;
 use super::super::rate::{DeliveryRate, Totals};
 use super::super::{LinuxSender, microseconds};
-use super::{BbrModel, Facts};
+use super::facts::{BbrModel, Facts};
 
 impl LinuxSender {
     /// Whether the congestion control sets the window itself, in every state (`cong_control`): Prague, BBR.

@@ -2,7 +2,7 @@
 //! 2016).
 
 use super::super::rate::RateSample;
-use super::{Facts, ONE, PACE_PERCENT, RATE_ONE, bytes_per_second};
+use super::facts::{Facts, ONE, PACE_PERCENT, RATE_ONE, bytes_per_second};
 
 /// Rounds that an interval has at least; at most four times as many (`bbr_lt_intvl_min_rtts`).
 const LEAST_ROUNDS: u32 = 4;

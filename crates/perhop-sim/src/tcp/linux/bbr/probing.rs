@@ -5,8 +5,9 @@ use perhop_qos::units::Time;
 use super::super::State;
 use super::super::rate::RateSample;
 use super::bounds::NO_FLIGHT;
+use super::facts::{BbrMode, Facts, PROBE_LASTS, ROUND_TRIP_LASTS};
+use super::phase::{Acks, Phase};
 use super::third::Third;
-use super::{BbrMode, Facts, ONE, PROBE_LASTS, ROUND_TRIP_LASTS};
 
 /// The wait for the next probe: two seconds and up to one more (`bbr_bw_probe_base_us`,
 /// `bbr_bw_probe_rand_us`), or as many rounds as Reno would take between losses, at most 63
@@ -19,40 +20,6 @@ const RANDOM_ROUNDS: f64 = 2.0;
 const PROBE_EACH: Time = Time::from_seconds(5);
 /// Growth doubles in at most so many rounds.
 const MOST_DOUBLINGS: u32 = 30;
-
-/// What the pace does while the rate is probed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// More than the rate, until losses, marks, or no more rate.
-    Up,
-    /// Less, until the queue is gone.
-    Down,
-    /// The rate.
-    Cruise,
-    /// The rate, for a round trip without bounds.
-    Refill,
-}
-
-impl Phase {
-    /// `bbr_pacing_gain`.
-    pub(super) fn gain(self) -> u32 {
-        match self {
-            Phase::Up => ONE * 5 / 4,
-            Phase::Down => ONE * 91 / 100,
-            Phase::Cruise | Phase::Refill => ONE,
-        }
-    }
-}
-
-/// What acknowledgments tell of a probe (`bbr_ack_phase`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Acks {
-    Init,
-    Refilling,
-    Starting,
-    Feedback,
-    Stopping,
-}
 
 impl Third {
     /// `bbr_is_probing_bandwidth`.

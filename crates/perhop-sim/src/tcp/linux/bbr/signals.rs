@@ -3,8 +3,8 @@
 use super::super::State;
 use super::super::rate::{Departure, RateSample};
 use super::bounds::{MOST_MARKS, flight_before_loss, loses_too_many, marks_too_many, part};
+use super::facts::{Facts, ONE};
 use super::third::Third;
-use super::{Facts, ONE};
 
 /// Startup ends with so many acknowledgments of a round that show losses, if they are more than 2 %
 /// (`bbr_full_loss_cnt`), and after so many rounds with half of the segments marked (`bbr_full_ecn_cnt`).

@@ -8,11 +8,11 @@ use super::super::State;
 use super::super::rate::RateSample;
 use super::aggregation::Aggregation;
 use super::bounds::{Bounds, NO_FLIGHT};
-use super::probing::{Acks, Phase};
-use super::{
+use super::facts::{
     BbrMode, BbrModel, FULL_GROWTH, FULL_ROUNDS, Facts, LEAST_WINDOW, LONGEST_BURST, NOMINAL_ROUND_TRIP, ONE,
     PACE_PERCENT, RATE_ONE, bytes_per_second, flight_at, in_network_at_departure, model,
 };
+use super::phase::{Acks, Phase};
 
 /// `bbr_startup_pacing_gain`: 4 ln 2; `bbr_startup_cwnd_gain`, `bbr_drain_gain`.
 const STARTUP_GAIN: u32 = ONE * 277 / 100 + 1;

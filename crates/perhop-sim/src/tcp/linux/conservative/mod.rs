@@ -1,21 +1,14 @@
 //! HyStart++ (RFC 9406): a longer round trip leads to conservative slow start (CSS), and back if it was
 //! chance.
 
-use perhop_scenario::tcp::{Parameters, SlowStartExit};
+mod hooks;
 
-use super::super::sender::Sender;
+use perhop_scenario::tcp::{Parameters, SlowStartExit};
 
 /// RFC 9406 §4.3: `MIN_RTT_THRESH` and `MAX_RTT_THRESH`, microseconds, and `MIN_RTT_DIVISOR`.
 const LEAST_DELAY: u64 = 4000;
 const MOST_DELAY: u64 = 16_000;
 const DELAY_DIVISOR: u64 = 8;
-/// `N_RTT_SAMPLE`.
-const SAMPLES: u32 = 8;
-/// `CSS_GROWTH_DIVISOR` and `CSS_ROUNDS`.
-const GROWTH_DIVISOR: u32 = 4;
-const ROUNDS: u32 = 5;
-/// L, segments for one acknowledgment, unless they are paced.
-const MOST_SEGMENTS: u32 = 8;
 /// The least round trip of a round without samples.
 const NONE: u64 = u64::MAX;
 
@@ -57,28 +50,6 @@ impl ConservativeStart {
         self.is_over = true;
     }
 
-    /// RFC 9406 §4.2: an acknowledgment in slow start, with a round trip of `sample`. Returns whether slow
-    /// start is over.
-    pub(super) fn on_sample(&mut self, stream: &Sender, sample: u64) -> bool {
-        if self.is_over {
-            return false;
-        }
-        if stream.unacknowledged >= self.ends {
-            self.rounds += u32::from(self.baseline.is_some());
-            if self.rounds >= ROUNDS {
-                self.is_over = true;
-                return true;
-            }
-            (self.last, self.current, self.samples) = (self.current, NONE, 0);
-            self.ends = stream.next;
-        }
-        self.current = self.current.min(sample);
-        self.samples += 1;
-        if self.samples >= SAMPLES {
-            self.judge();
-        }
-        false
-    }
     fn judge(&mut self) {
         match self.baseline {
             None if self.last != NONE => {
@@ -90,19 +61,5 @@ impl ConservativeStart {
             Some(baseline) if self.current < baseline => self.baseline = None,
             _ => {}
         }
-    }
-    /// By how much `segments` let the window grow.
-    pub(super) fn growth(&mut self, stream: &Sender, segments: u32) -> u32 {
-        if self.is_over {
-            return segments;
-        }
-        let counted = if stream.parameters.pacing { segments } else { segments.min(MOST_SEGMENTS) };
-        if self.baseline.is_none() {
-            return counted;
-        }
-        self.credit += counted;
-        let grown = self.credit / GROWTH_DIVISOR;
-        self.credit %= GROWTH_DIVISOR;
-        grown
     }
 }

@@ -1,13 +1,10 @@
 //! What acknowledgments tell of marked packets: ECE, or the counter of accurate ECN (RFC 9768).
 
+mod hooks;
+
 use perhop_qos::units::Time;
-use perhop_scenario::tcp::{EcnFeedback, Flags};
 
 use super::super::marks::FIRST_COUNT;
-use super::super::segment::Segment;
-use super::super::sender::Sender;
-use super::LinuxSender;
-use super::acknowledged::Ack;
 
 /// Segments that were delivered and had arrived marked.
 #[derive(Clone, Copy, Debug)]
@@ -26,51 +23,5 @@ pub(super) struct Feedback {
 impl Default for Feedback {
     fn default() -> Feedback {
         Feedback { marked: 0, counter: FIRST_COUNT, more: 0, awaits_greeting: false, latest: Time::ZERO }
-    }
-}
-
-/// Values of the counter.
-const VALUES: u32 = 8;
-
-impl LinuxSender {
-    /// The ACK of the handshake has come: instead of the counter it tells how the SYN-ACK arrived, which was
-    /// not ECN-capable (RFC 9768 §3.2.2.1).
-    pub(in crate::tcp) fn expect_greeting(&mut self) {
-        self.feedback.awaits_greeting = true;
-    }
-    /// Whether `segment`, which is the acknowledgment `ack`, tells of marks.
-    ///
-    /// Linux, `__tcp_accecn_process`: a counter counts with an acknowledgment of something new or a later
-    /// timestamp. Any other may have been overtaken, as the ACK of the handshake may by the first data.
-    pub(super) fn hear_of_marks(&mut self, stream: &Sender, ack: &Ack, segment: &Segment) -> bool {
-        if stream.parameters.ecn_feedback != EcnFeedback::Accurate {
-            return segment.has(Flags::ECE) && stream.ecn;
-        }
-        let stamp = segment.timestamps().map_or(Time::ZERO, |stamps| stamps.value);
-        let is_late = stamp <= self.feedback.latest;
-        self.feedback.latest = self.feedback.latest.max(stamp);
-        let is_greeting = std::mem::take(&mut self.feedback.awaits_greeting);
-        if is_greeting || !stream.ecn || (is_late && !ack.advances && !ack.selects) {
-            return false;
-        }
-        let counter = segment.flags.counter();
-        self.feedback.more = counter.wrapping_sub(self.feedback.counter) % 8;
-        self.feedback.counter = counter;
-        self.feedback.more > 0
-    }
-    /// Of the `delivered` segments those are counted that had arrived marked: all where only ECE is known;
-    /// where the counter may have wrapped, as many as it can mean (RFC 9768 appendix A.2.1).
-    pub(super) fn count_marks(&mut self, stream: &Sender, ack: &mut Ack, delivered: u32) {
-        if !ack.marked {
-            return;
-        }
-        ack.marks = match stream.parameters.ecn_feedback {
-            EcnFeedback::Classic | EcnFeedback::Dctcp => delivered,
-            EcnFeedback::Accurate => {
-                let more = u32::from(self.feedback.more);
-                delivered.checked_sub(more).map_or(more, |rest| more + rest / VALUES * VALUES)
-            }
-        };
-        self.feedback.marked += ack.marks;
     }
 }

@@ -1,19 +1,10 @@
 //! HyStart: the end of slow start before a loss (Ha and Rhee 2011), with both detectors of Linux
 //! (`net/ipv4/tcp_cubic.c`, `hystart_update`).
 
+mod hooks;
+
 use perhop_scenario::tcp::{Parameters, SlowStartExit};
 
-use super::super::sender::Sender;
-
-/// Windows below this many segments are not looked at.
-const LEAST_WINDOW: u32 = 16;
-/// Acknowledgments of a train are at most so far apart, microseconds.
-const TRAIN_GAP: u64 = 2000;
-/// Round-trip samples before the least of them tells the delay of a round.
-const SAMPLES: u32 = 8;
-/// Bounds of the delay that ends slow start, microseconds.
-const LEAST_DELAY: u64 = 4000;
-const MOST_DELAY: u64 = 16_000;
 /// What the device segments at once (`gso_max_size`), bytes, and the longest time that is allowed for four of
 /// these batches, microseconds.
 const BATCH: u64 = 65_536;
@@ -46,46 +37,4 @@ impl Hystart {
         *self =
             Hystart { is_done: self.is_done, began: now, last_ack: now, ends, least: u64::MAX, samples: 0 };
     }
-
-    /// An acknowledgment in slow start at a window of `window`, with a round trip of `sample`, the least one
-    /// being `least`; the sender would be paced at `rate` bytes per second. Returns whether slow start is
-    /// over.
-    pub(super) fn is_over(
-        &mut self,
-        stream: &Sender,
-        now: u64,
-        sample: u64,
-        least: u64,
-        window: u32,
-        rate: u64,
-    ) -> bool {
-        if self.is_done {
-            return false;
-        }
-        if stream.unacknowledged > self.ends {
-            self.start_round(now, stream.next);
-        }
-        if window < LEAST_WINDOW {
-            return false;
-        }
-        if now - self.last_ack <= TRAIN_GAP {
-            self.last_ack = now;
-            let train = least + time_for_batches(rate);
-            // Half of it, since what is sent in pairs arrives at half the rate of the path; paced in whole.
-            let most = if stream.parameters.pacing { train } else { train / 2 };
-            self.is_done |= now - self.began > most;
-        }
-        self.least = self.least.min(sample);
-        if self.samples < SAMPLES {
-            self.samples += 1;
-        } else {
-            self.is_done |= self.least > least + (least / 8).clamp(LEAST_DELAY, MOST_DELAY);
-        }
-        self.is_done
-    }
-}
-
-/// `hystart_ack_delay`.
-fn time_for_batches(rate: u64) -> u64 {
-    (4 * BATCH * 1_000_000).checked_div(rate).map_or(0, |time| time.min(MOST_FOR_BATCHES))
 }

@@ -4,8 +4,7 @@
 //! and timeouts are found as for every other control; they leave half of the window (§2.4.2: at most once per
 //! round trip, never below two segments).
 
-use super::LinuxSender;
-use super::acknowledged::Ack;
+mod hooks;
 
 /// RFC 6817 §2.5: TARGET is at most 100 ms; microseconds.
 const TARGET: f64 = 100_000.0;
@@ -73,23 +72,6 @@ impl Ledbat {
         let off_target = (TARGET - self.queueing_delay() as f64) / TARGET;
         self.window += GAIN * off_target * f64::from(delivered) / self.window;
         self.window = self.window.min(f64::from(flight + ALLOWED_INCREASE)).max(LEAST_WINDOW);
-    }
-}
-
-impl LinuxSender {
-    /// `delivered` segments adapt the window to the delay.
-    pub(super) fn adapt_ledbat(&mut self, ack: &Ack, delivered: u32) {
-        let flight = self.in_flight() + delivered;
-        let (Some(ledbat), Some(delay)) = (&mut self.ledbat, ack.one_way) else { return };
-        // Losses and idle times change the whole window.
-        if ledbat.window as u32 != self.window {
-            ledbat.window = f64::from(self.window);
-        }
-        ledbat.add(ack.now, delay);
-        ledbat.adapt(delivered, flight);
-        self.window = ledbat.window as u32;
-        // There is no slow start to return to.
-        self.threshold = self.threshold.min(self.window);
     }
 }
 

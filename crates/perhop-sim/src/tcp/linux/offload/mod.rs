@@ -1,27 +1,14 @@
 //! [`Bursts`]: segmentation offload. What leaves at once is a buffer that the device cuts into segments
 //! (`net/ipv4/tcp_output.c`, `tcp_write_xmit`): how large it may be, and when to wait for a larger one.
 
-use perhop_qos::units::Time;
-use perhop_scenario::tcp::SegmentationOffload;
+mod hooks;
 
-use super::super::sender::Sender;
-use super::{LinuxSender, State, microseconds};
+use perhop_scenario::tcp::SegmentationOffload;
 
 /// `sk_pacing_shift`: a burst is what the pace lets out in 2^-10 s.
 const PACE_SHIFT: u32 = 10;
-/// `prague_burst_shift`: Prague's is that of 2^-12 s.
-const PRAGUE_SHIFT: u32 = 12;
 /// `sysctl_tcp_tso_rtt_log`: near peers get more, half as much for each 2^9 us of the least round trip.
 const NEAR_SHIFT: u32 = 9;
-/// `sysctl_tcp_min_tso_segs`, and `bbr_min_tso_segs` below 1.2 Mb/s, bytes per second.
-const LEAST_SEGMENTS: u32 = 2;
-const BBR_SLOW: u64 = 1_200_000 / 8;
-/// `sysctl_tcp_tso_win_divisor`: this part of the window is never waited for.
-const PART_OF_WINDOW: u64 = 3;
-/// `tcp_tso_should_defer`: a burst waits only so long after the last one, and for acknowledgments that are
-/// due so soon.
-const RECENT: Time = Time::from_milliseconds(1);
-const SOON_US: u64 = 1000;
 
 /// The burst that is leaving.
 #[derive(Clone, Copy, Debug)]
@@ -67,84 +54,6 @@ fn burst_segments(rate: u64, least_rtt: u64, largest: u64, payload: u64) -> u32 
         u32::try_from(least_rtt >> NEAR_SHIFT).map_or(0, |shift| largest.checked_shr(shift).unwrap_or(0));
     let bytes = by_pace.saturating_add(by_distance).min(largest);
     u32::try_from(bytes / payload).unwrap_or(u32::MAX)
-}
-
-impl LinuxSender {
-    /// `tcp_tso_segs`: segments of a full burst.
-    fn full_burst(&self, stream: &Sender, config: SegmentationOffload) -> u32 {
-        let rate = self.pacing_rate(stream);
-        if self.has_prague() {
-            // `prague_update_pacing_rate` counts headers.
-            let segments = (rate / u64::from(stream.full_packet)) >> PRAGUE_SHIFT;
-            return u32::try_from(segments).unwrap_or(u32::MAX).max(1);
-        }
-        let is_slow = self.bbr.is_some() && rate < BBR_SLOW;
-        let least = if is_slow { 1 } else { LEAST_SEGMENTS };
-        burst_segments(rate, self.least.get(), config.largest.as_bytes(), stream.payload).max(least)
-    }
-
-    /// Whether the next new segment leaves now: as part of the burst that is leaving, or as the first of one.
-    pub(super) fn joins_burst(&mut self, stream: &Sender, now: Time) -> bool {
-        let Some((config, left)) = self.bursts.as_ref().map(|bursts| (bursts.config, bursts.left)) else {
-            return true;
-        };
-        let left = if left > 0 { Some(left) } else { self.next_burst(stream, now, config) };
-        if let Some(bursts) = &mut self.bursts {
-            bursts.left = left.map_or(0, |left| left - 1);
-            bursts.waits = left.is_none();
-        }
-        left.is_some()
-    }
-
-    /// Segments of the next burst of new data; `None` where it waits. There is room for a segment.
-    fn next_burst(&self, stream: &Sender, now: Time, config: SegmentationOffload) -> Option<u32> {
-        let unsent = stream.end() - stream.next;
-        if unsent <= stream.payload {
-            return Some(1);
-        }
-        let most = self.full_burst(stream, config);
-        if config.deferral && self.is_deferred(stream, now, most) {
-            return None;
-        }
-        // `tcp_cwnd_test`: at least two bursts in a window.
-        let permitted = self.room().min(self.window / 2).min(most);
-        let available = unsent.min(stream.edge.saturating_sub(stream.next)) / stream.payload;
-        Some(permitted.min(u32::try_from(available).unwrap_or(u32::MAX)).max(1))
-    }
-
-    /// `tcp_tso_should_defer`: whether to wait for acknowledgments that make room for a burst of `most`
-    /// segments. What the application gives is one buffer here.
-    fn is_deferred(&self, stream: &Sender, now: Time, most: u32) -> bool {
-        let last =
-            self.pacer.as_ref().map_or(stream.last_sent, |pacer| pacer.departs().max(stream.last_sent));
-        if self.state >= State::Recovery || now > last + RECENT {
-            return false;
-        }
-        let unsent = stream.end() - stream.next;
-        let offered = stream.edge.saturating_sub(stream.next);
-        let room = u64::from(self.room()) * stream.payload;
-        let limit = room.min(offered);
-        let window = (u64::from(self.window) * stream.payload).min(u64::from(stream.last_window));
-        if limit >= u64::from(most) * stream.payload || limit >= window / PART_OF_WINDOW {
-            return false;
-        }
-        let Some(head) = self.records.head() else { return false };
-        let round_trip = self.smoothed(stream).unwrap_or(0) >> 3;
-        if head.sent + round_trip > microseconds(now) + (round_trip / 2).min(SOON_US) {
-            // The next acknowledgment is not due soon.
-            return false;
-        }
-        // With a FIN there will not be more than this.
-        limit <= unsent || !stream.finishing
-    }
-
-    /// Nothing more leaves now: the pace counts what has.
-    pub(super) fn end_offload(&mut self, stream: &Sender, now: Time) {
-        let Some(bursts) = &mut self.bursts else { return };
-        if let Some((bytes, segments)) = bursts.end() {
-            self.count_pace(stream, now, bytes, segments);
-        }
-    }
 }
 
 #[cfg(test)]

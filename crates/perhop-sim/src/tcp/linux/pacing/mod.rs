@@ -1,10 +1,9 @@
 //! Pacing: segments, or bursts of them, leave one by one (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
 //! `tcp_update_skb_after_send`).
 
-use perhop_qos::units::Time;
+mod hooks;
 
-use super::super::sender::Sender;
-use super::LinuxSender;
+use perhop_qos::units::Time;
 
 /// The first segments of a connection are not paced.
 const UNPACED: u32 = 10;
@@ -36,41 +35,6 @@ impl Pacer {
         // What was late makes the next gap shorter, by half of it at most.
         let late = (self.departs - before).as_picoseconds().min(gap / 2);
         self.departs += Time::from_picoseconds(gap - late);
-    }
-}
-
-impl LinuxSender {
-    /// Whether the next segment must wait at `now`; then the timer is set, if there is one.
-    pub(super) fn waits_for_pace(&mut self, stream: &mut Sender, now: Time) -> bool {
-        let Some(departs) = self.pacer.as_ref().map(|pacer| pacer.departs).filter(|departs| *departs > now)
-        else {
-            return false;
-        };
-        let has_more = self.records.retransmitted < self.records.lost || stream.next < stream.end();
-        if has_more && self.room() > 0 {
-            self.wake_at(stream, departs);
-        }
-        true
-    }
-    /// A segment of `bytes` is sent.
-    pub(super) fn pace(&mut self, stream: &Sender, now: Time, bytes: u64) {
-        if self.pacer.is_none() {
-            return;
-        }
-        let sent = match &mut self.bursts {
-            Some(bursts) => bursts.add(bytes),
-            None => Some((bytes, 1)),
-        };
-        if let Some((bytes, segments)) = sent {
-            self.count_pace(stream, now, bytes, segments);
-        }
-    }
-    /// The pace counts `segments` of `bytes` that left together.
-    pub(super) fn count_pace(&mut self, stream: &Sender, now: Time, bytes: u64, segments: u32) {
-        let rate = self.pacing_rate(stream);
-        if let Some(pacer) = &mut self.pacer {
-            pacer.on_sent(now, bytes, segments, rate);
-        }
     }
 }
 

@@ -6,14 +6,8 @@
 //! a mark ends slow start also where its acknowledgment delivers unmarked segments, which undoes the first
 //! halving there. Without a virtual round trip it is the Prague of 2020, which knows no rates.
 
-use perhop_scenario::tcp::HEADERS;
+mod hooks;
 
-use super::super::sender::Sender;
-use super::acknowledged::Ack;
-use super::{LinuxSender, Scalable, State};
-
-/// RFC 9331 §4.3 leaves the gain open; `PRAGUE_SHIFT_G`: 1/16.
-const GAIN: f64 = 1.0 / 16.0;
 /// The least window, segments (`MIN_CWND_RTT`).
 const LEAST_WINDOW: u32 = 2;
 /// Round trips after slow start from which on growth does not depend on the round trip
@@ -29,10 +23,8 @@ const FULL_PACKET: f64 = 1500.0;
 const SECOND: f64 = (1 << 23) as f64;
 /// `RATE_OFFSET`, `OFFSET_UNIT`: by this part the pace swings up and down.
 const SWING: f64 = 4.0 / 128.0;
-/// `MIN_CWND_VIRT`: packets in a virtual round trip at least; they are shorter where the rate is low, down to
-/// `MIN_MSS` bytes of payload and options.
+/// `MIN_CWND_VIRT`: packets in a virtual round trip at least; they are shorter where the rate is low.
 const LEAST_PACKETS: f64 = 2.0;
-const LEAST_SEGMENT: u32 = 150;
 /// `HSRTT_SHIFT`: the slow mean of the round trip has 127/128 of what it was.
 const SLOW_SHIFT: u32 = 7;
 
@@ -225,24 +217,6 @@ impl Prague {
     pub(super) fn on_open(&mut self) {
         self.in_loss = false;
     }
-    /// `prague_update_alpha`, once per round trip, later once per virtual one.
-    /// Returns whether there was a share to take in.
-    fn update(&mut self, stream: &Sender, now: u64, delivered: u32, marked: u32, path: &Path) -> bool {
-        let is_in_slow_start = path.is_in_slow_start;
-        let is_due = !self.is_independent(is_in_slow_start) || now - self.updated >= self.virtual_rtt;
-        if stream.unacknowledged < self.ends || !is_due {
-            return false;
-        }
-        if self.has_seen_mark {
-            let share = f64::from(marked - self.marked) / f64::from((delivered - self.delivered).max(1));
-            self.alpha = (self.alpha + GAIN * (share - self.alpha)).min(1.0);
-            self.updated = now;
-        }
-        self.slow = self.slow + path.smoothed - (self.slow >> SLOW_SHIFT);
-        (self.ends, self.delivered, self.marked) = (stream.next, delivered, marked);
-        self.rounds += u32::from(!is_in_slow_start);
-        self.has_seen_mark
-    }
     /// `prague_pacing_rate_to_max_mtu`: the packet of which two leave in a virtual round trip, bytes.
     fn packet_of_rate(&self, path: &Path) -> f64 {
         let bytes = if self.goes_by_rate(path) {
@@ -252,123 +226,6 @@ impl Prague {
             self.window * path.packet * (self.virtual_round_trip(path) / round_trip)
         };
         libm::ceil(bytes / LEAST_PACKETS)
-    }
-}
-
-impl LinuxSender {
-    /// Whether Prague controls the window, and not proportional rate reduction.
-    pub(super) fn has_prague(&self) -> bool {
-        matches!(self.scalable.as_deref(), Some(Scalable::Prague(_)))
-    }
-    fn path(&self, stream: &Sender) -> Path {
-        Path {
-            smoothed: self.smoothed(stream).unwrap_or(0),
-            packet: f64::from(stream.full_packet),
-            is_in_slow_start: self.is_in_slow_start(),
-        }
-    }
-    /// The connection is open.
-    pub(super) fn open_prague(&mut self, stream: &Sender) {
-        let (path, window) = (self.path(stream), self.window);
-        if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
-            prague.start(&path, window);
-        }
-    }
-    /// Marks reduce Prague's window as the state becomes CWR.
-    pub(super) fn reduce_by_marks(&mut self, stream: &Sender, now: u64) {
-        let path = self.path(stream);
-        if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
-            prague.on_marks(now, &path);
-        }
-    }
-    /// A loss, or a timeout.
-    pub(super) fn reduce_prague_by_loss(&mut self, stream: &Sender) {
-        let (path, window) = (self.path(stream), self.window);
-        if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
-            prague.on_loss(window, &path);
-        }
-    }
-    /// The pace where Prague's rate is in control, bytes per second.
-    pub(super) fn prague_pace(&self) -> Option<u64> {
-        match self.scalable.as_deref() {
-            Some(Scalable::Prague(prague)) => prague.pace,
-            _ => None,
-        }
-    }
-
-    /// `prague_cong_control`: `delivered` segments in any state.
-    pub(super) fn control_prague(&mut self, stream: &mut Sender, ack: &Ack, delivered: u32) {
-        let Some(mut scalable) = self.scalable.take() else { return };
-        if let Scalable::Prague(prague) = scalable.as_mut() {
-            if self.state == State::Open {
-                prague.on_open();
-            }
-            self.grow_prague(stream, prague, ack, delivered);
-            let path = self.path(stream);
-            if prague.update(stream, ack.now, self.delivered, self.feedback.marked, &path) {
-                self.choose_segment(stream, prague);
-            }
-            let path = self.path(stream);
-            prague.update_pace(ack.now, &path, self.in_flight());
-            prague.choose_control(&path, self.window);
-        }
-        self.scalable = Some(scalable);
-    }
-    /// The second half of `prague_update_alpha`: segments are as long as the rate wants them. Windows count
-    /// them.
-    fn choose_segment(&mut self, stream: &mut Sender, prague: &mut Prague) {
-        let path = self.path(stream);
-        let is_wanted = prague.virtual_rtt > 0 && prague.is_independent(path.is_in_slow_start);
-        if !is_wanted || prague.in_loss {
-            return;
-        }
-        let headers = stream.full_packet - stream.payload as u32;
-        let most = stream.parameters.payload() + headers;
-        let least = (LEAST_SEGMENT + HEADERS).min(most);
-        let packet = (prague.packet_of_rate(&path) as u32).clamp(least, most);
-        if packet == stream.full_packet {
-            return;
-        }
-        let factor = path.packet / f64::from(packet);
-        (stream.full_packet, stream.payload) = (packet, u64::from(packet - headers));
-        prague.window *= factor;
-        let window = (libm::ceil(prague.window) as u32).max(LEAST_WINDOW);
-        if window != self.window {
-            self.window = window;
-            self.threshold = (f64::from(self.threshold) * factor) as u32;
-        }
-    }
-    /// `prague_update_cwnd`.
-    fn grow_prague(&mut self, stream: &Sender, prague: &mut Prague, ack: &Ack, delivered: u32) {
-        if ack.marks > 0 {
-            if !std::mem::replace(&mut prague.has_seen_mark, true) {
-                prague.shrink_to(prague.window / 2.0);
-            }
-            self.threshold = self.threshold.min(self.window);
-        }
-        let mut unmarked = delivered.saturating_sub(ack.marks);
-        // A paced sender may not fill the window although it has data.
-        let is_limited = self.is_limited() || stream.next < stream.end();
-        if unmarked > 0 && !prague.in_loss && is_limited {
-            if self.is_in_slow_start() {
-                let grown = self.window.saturating_add(unmarked).min(self.threshold);
-                unmarked -= grown - self.window;
-                self.window = grown;
-                prague.window = f64::from(grown);
-                if unmarked == 0 {
-                    return;
-                }
-            }
-            prague.grow(unmarked, &self.path(stream));
-        }
-        // The whole window follows step by step.
-        let whole = (libm::ceil(prague.window) as u32).max(LEAST_WINDOW);
-        if self.window > whole {
-            self.window -= 1;
-            self.threshold = self.window;
-        } else if self.window < whole {
-            self.window += 1;
-        }
     }
 }
 

@@ -1,13 +1,6 @@
 //! Tail loss probes (RFC 8985 §7; `net/ipv4/tcp_output.c`, `tcp_send_loss_probe`).
 
-use perhop_qos::units::Time;
-
-use super::super::congestion::Cause;
-use super::super::sender::Sender;
-use super::acknowledged::Ack;
-use super::output::Forced;
-use super::timer::Timer;
-use super::{LinuxSender, State};
+mod hooks;
 
 /// The probe in flight, if any.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,44 +21,5 @@ impl TailProbe {
     /// Whether the report of a duplicate that ends at `end` answers it.
     pub(super) fn is_answered_by(&self, end: u64) -> bool {
         self.is_retransmission && self.end == Some(end)
-    }
-}
-
-impl LinuxSender {
-    /// The probe is due: new data if there are any, else the last segment again.
-    pub(super) fn send_probe(&mut self, stream: &mut Sender, now: Time) {
-        if self.probe.end.is_some() || self.records.is_empty() {
-            // One at most.
-            return self.restart_retransmission(stream, now);
-        }
-        let payload = stream.payload.min(stream.written.saturating_sub(stream.next));
-        let has_new = stream.next < stream.end() && stream.next + payload <= stream.edge;
-        self.output.force(if has_new { Forced::NewProbe } else { Forced::TailProbe });
-    }
-    /// The probe was sent; its timeout begins now.
-    pub(super) fn on_probe_sent(&mut self, stream: &mut Sender, now: Time, is_retransmission: bool) {
-        self.probe = TailProbe { end: Some(stream.next), is_retransmission };
-        self.timer = Timer::Off;
-        self.restart_retransmission(stream, now);
-    }
-
-    /// RFC 8985 §7.4.2 (`tcp_process_tlp_ack`): whether the probe repaired a loss, which then counts as one.
-    pub(super) fn process_probe_ack(&mut self, stream: &mut Sender, ack: &mut Ack, acknowledgment: u64) {
-        let Some(end) = self.probe.end.filter(|end| acknowledgment >= *end) else { return };
-        if !self.probe.is_retransmission || ack.repeats_probe {
-            self.probe.end();
-        } else if acknowledgment > end {
-            // More is acknowledged, and the probe was not reported to have arrived twice.
-            self.begin_reduction(stream, Cause::Loss);
-            self.enter(State::Cwr);
-            self.reduce_by_marks(stream, ack.now);
-            self.end_reduction();
-            self.try_keep_open(stream);
-            self.tell_probe_recovery(stream, ack.time);
-        } else if !ack.advances && !ack.is_no_duplicate() && !ack.selects {
-            self.probe.end();
-        } else {
-            ack.answers_probe = true;
-        }
     }
 }

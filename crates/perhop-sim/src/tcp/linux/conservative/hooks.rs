@@ -1,0 +1,51 @@
+//! How the sender's state ends conservative slow start and slows its growth.
+
+use super::super::super::sender::Sender;
+use super::{ConservativeStart, NONE};
+
+/// `N_RTT_SAMPLE`.
+const SAMPLES: u32 = 8;
+/// `CSS_GROWTH_DIVISOR` and `CSS_ROUNDS`.
+const GROWTH_DIVISOR: u32 = 4;
+const ROUNDS: u32 = 5;
+/// L, segments for one acknowledgment, unless they are paced.
+const MOST_SEGMENTS: u32 = 8;
+
+impl ConservativeStart {
+    /// RFC 9406 §4.2: an acknowledgment in slow start, with a round trip of `sample`. Returns whether slow
+    /// start is over.
+    pub(in crate::tcp::linux) fn on_sample(&mut self, stream: &Sender, sample: u64) -> bool {
+        if self.is_over {
+            return false;
+        }
+        if stream.unacknowledged >= self.ends {
+            self.rounds += u32::from(self.baseline.is_some());
+            if self.rounds >= ROUNDS {
+                self.is_over = true;
+                return true;
+            }
+            (self.last, self.current, self.samples) = (self.current, NONE, 0);
+            self.ends = stream.next;
+        }
+        self.current = self.current.min(sample);
+        self.samples += 1;
+        if self.samples >= SAMPLES {
+            self.judge();
+        }
+        false
+    }
+    /// By how much `segments` let the window grow.
+    pub(in crate::tcp::linux) fn growth(&mut self, stream: &Sender, segments: u32) -> u32 {
+        if self.is_over {
+            return segments;
+        }
+        let counted = if stream.parameters.pacing { segments } else { segments.min(MOST_SEGMENTS) };
+        if self.baseline.is_none() {
+            return counted;
+        }
+        self.credit += counted;
+        let grown = self.credit / GROWTH_DIVISOR;
+        self.credit %= GROWTH_DIVISOR;
+        grown
+    }
+}

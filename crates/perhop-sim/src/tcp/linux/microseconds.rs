@@ -1,0 +1,8 @@
+//! Microseconds, in which the sender measures.
+
+use perhop_qos::units::Time;
+
+/// Whole microseconds of a time.
+pub(super) fn microseconds(time: Time) -> u64 {
+    time.as_picoseconds() / 1_000_000
+}

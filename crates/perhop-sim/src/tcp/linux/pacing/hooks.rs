@@ -1,0 +1,47 @@
+//! Where the sender waits for the pace, and counts what it sends.
+
+use perhop_qos::units::Time;
+
+use super::super::super::sender::Sender;
+use super::super::LinuxSender;
+
+impl LinuxSender {
+    /// Whether the next segment must wait at `now`; then the timer is set, if there is one.
+    pub(in crate::tcp::linux) fn waits_for_pace(&mut self, stream: &mut Sender, now: Time) -> bool {
+        let Some(departs) = self.pacer.as_ref().map(|pacer| pacer.departs).filter(|departs| *departs > now)
+        else {
+            return false;
+        };
+        let has_more = self.records.retransmitted < self.records.lost || stream.next < stream.end();
+        if has_more && self.room() > 0 {
+            self.wake_at(stream, departs);
+        }
+        true
+    }
+    /// A segment of `bytes` is sent.
+    pub(in crate::tcp::linux) fn pace(&mut self, stream: &Sender, now: Time, bytes: u64) {
+        if self.pacer.is_none() {
+            return;
+        }
+        let sent = match &mut self.bursts {
+            Some(bursts) => bursts.add(bytes),
+            None => Some((bytes, 1)),
+        };
+        if let Some((bytes, segments)) = sent {
+            self.count_pace(stream, now, bytes, segments);
+        }
+    }
+    /// The pace counts `segments` of `bytes` that left together.
+    pub(in crate::tcp::linux) fn count_pace(
+        &mut self,
+        stream: &Sender,
+        now: Time,
+        bytes: u64,
+        segments: u32,
+    ) {
+        let rate = self.pacing_rate(stream);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(now, bytes, segments, rate);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Where the sender sets its timer, and what it does when the timer expires.
+
+use perhop_qos::units::Time;
+
+use super::super::super::sender::Sender;
+use super::super::{LinuxSender, State, microseconds};
+use super::{SLACK_TICKS, Timer};
+
+impl LinuxSender {
+    /// Sets the timer `ticks` from now. It expires with the tick after that, so that it never comes early
+    /// (`kernel/time/timer.c`, `calc_index`).
+    pub(in crate::tcp::linux) fn set_timer(
+        &mut self,
+        stream: &mut Sender,
+        now: Time,
+        timer: Timer,
+        ticks: u64,
+    ) {
+        self.timer = timer;
+        self.expires = self.clock.instant(self.clock.ticks_at(now) + ticks + 1);
+        self.arm(stream);
+    }
+    pub(in crate::tcp::linux) fn arm(&self, stream: &mut Sender) {
+        stream.deadline = self.expires.min(self.wakes);
+    }
+    /// The pace lets the next segment leave at `departs`.
+    pub(in crate::tcp::linux) fn wake_at(&mut self, stream: &mut Sender, departs: Time) {
+        self.wakes = departs;
+        self.arm(stream);
+    }
+    /// Ticks that last `microseconds` or longer.
+    pub(in crate::tcp::linux) fn ticks_of(&self, microseconds: u64) -> u64 {
+        let span = Time::from_microseconds(microseconds);
+        let whole = self.clock.ticks_in(span);
+        whole + u64::from(self.clock.span(whole) < span)
+    }
+    pub(in crate::tcp::linux) fn rto_ticks(&self, stream: &Sender) -> u64 {
+        self.clock.ticks_in(stream.rtt.rto()).max(1)
+    }
+    /// `tcp_rto_delta_us`: microseconds until the retransmission timeout of the first segment, which began
+    /// when that was sent.
+    fn until_timeout(&self, stream: &Sender, now: Time) -> Option<u64> {
+        let sent = self.records.head()?.sent;
+        (sent + microseconds(stream.rtt.rto())).checked_sub(microseconds(now)).filter(|left| *left > 0)
+    }
+
+    /// `tcp_rearm_rto`: restarts the retransmission timer; after another timer it counts from when the first
+    /// segment was sent.
+    pub(in crate::tcp::linux) fn restart_retransmission(&mut self, stream: &mut Sender, now: Time) {
+        if self.quic.is_some() {
+            return self.set_loss_timer(stream);
+        }
+        if self.records.is_empty() {
+            self.timer = Timer::Off;
+            self.expires = Time::MAX;
+            self.arm(stream);
+            return;
+        }
+        let ticks = match self.timer {
+            Timer::Probe | Timer::Reordering => self.ticks_of(self.until_timeout(stream, now).unwrap_or(1)),
+            Timer::Off | Timer::Retransmission | Timer::LossDetection => self.rto_ticks(stream),
+        };
+        self.set_timer(stream, now, Timer::Retransmission, ticks);
+    }
+    /// `tcp_set_xmit_timer`: new data were acknowledged.
+    pub(in crate::tcp::linux) fn restart_timer(&mut self, stream: &mut Sender, now: Time) {
+        let ticks = self.rto_ticks(stream);
+        let until = self.clock.span(ticks);
+        if !self.schedule_probe(stream, now, Some(microseconds(until))) {
+            self.restart_retransmission(stream, now);
+        }
+    }
+    /// `tcp_schedule_loss_probe`: sets the timer for a tail loss probe, unless none is wanted. Returns
+    /// whether it did. The retransmission timeout is due after `timeout` microseconds, by default as it is.
+    pub(in crate::tcp::linux) fn schedule_probe(
+        &mut self,
+        stream: &mut Sender,
+        now: Time,
+        timeout: Option<u64>,
+    ) -> bool {
+        let parameters = &stream.parameters;
+        let wanted = parameters.tail_loss_probe && parameters.recovery.is_selective();
+        if !wanted || self.records.is_empty() || !matches!(self.state, State::Open | State::Cwr) {
+            return false;
+        }
+        let mut ticks = match self.smoothed(stream) {
+            // RFC 8985 §7.2: 2 SRTT, and the longest delay of an acknowledgment for a single segment.
+            Some(scaled) => {
+                let slack = if self.records.len() == 1 {
+                    self.clock.ticks_in(parameters.minimum_rto)
+                } else {
+                    SLACK_TICKS
+                };
+                self.ticks_of(scaled >> 2) + slack
+            }
+            None => self.clock.ticks_in(parameters.initial_rto),
+        };
+        if let Some(left) = timeout.or_else(|| self.until_timeout(stream, now)) {
+            ticks = ticks.min(self.ticks_of(left));
+        }
+        self.set_timer(stream, now, Timer::Probe, ticks);
+        true
+    }
+    /// 8 times the smoothed round-trip time, microseconds.
+    pub(in crate::tcp::linux) fn smoothed(&self, stream: &Sender) -> Option<u64> {
+        if let Some(quic) = &self.quic {
+            return quic.smoothed().map(|smoothed| microseconds(smoothed) * 8);
+        }
+        match &self.estimator {
+            Some(estimator) => Some(estimator.scaled()).filter(|scaled| *scaled > 0),
+            None => stream.rtt.smoothed().map(|smoothed| microseconds(smoothed) * 8),
+        }
+    }
+
+    /// The timer has expired.
+    pub(in crate::tcp) fn on_timer(&mut self, stream: &mut Sender, now: Time) {
+        if self.wakes <= now {
+            self.wakes = Time::MAX;
+            self.output.go_on();
+        }
+        if self.expires > now {
+            return self.arm(stream);
+        }
+        self.expires = Time::MAX;
+        self.arm(stream);
+        if self.timer != Timer::LossDetection {
+            self.output.restrain(stream.written);
+        }
+        match self.timer {
+            Timer::Off => {}
+            Timer::Retransmission => self.on_timeout(stream, now),
+            Timer::Probe => self.send_probe(stream, now),
+            Timer::Reordering => self.on_reordering_timer(stream, now),
+            Timer::LossDetection => self.on_loss_timer(stream, now),
+        }
+    }
+}

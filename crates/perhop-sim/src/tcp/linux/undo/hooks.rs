@@ -1,0 +1,116 @@
+//! Where the sender undoes a reduction that was spurious.
+
+use super::super::super::sender::Sender;
+use super::super::acknowledged::Ack;
+use super::super::rack::PERSISTS_FOR;
+use super::super::{LinuxSender, Scalable, State};
+
+impl LinuxSender {
+    /// `tcp_init_undo`: from now on there is something to undo.
+    pub(in crate::tcp::linux) fn begin_undo(&mut self, stream: &Sender) {
+        self.undo.began = Some(stream.unacknowledged);
+        let in_flight = self.records.retransmitted + u32::from(self.probe.is_retransmission());
+        self.undo.unexplained = Some(in_flight).filter(|count| *count > 0);
+    }
+    /// `tcp_packet_delayed`: whether `ack` answers what was sent before the first retransmission.
+    fn is_delayed(&self, ack: &Ack) -> bool {
+        self.undo.first_resent.is_none_or(|first| ack.echoes_before(first))
+    }
+    /// `tcp_may_undo`.
+    fn may_undo(&self, stream: &Sender, ack: &Ack) -> bool {
+        let is_spurious = self.undo.is_explained() || self.is_delayed(ack);
+        stream.parameters.undo && self.undo.is_possible() && is_spurious
+    }
+
+    /// `tcp_undo_cwnd_reduction`: window and threshold are what they were.
+    fn restore_window(&mut self, stream: &mut Sender) {
+        if let Some(threshold) = self.undo.threshold {
+            if self.bbr.is_none() {
+                self.window = self.window.max(self.reduction.window_before);
+            }
+            if threshold > self.threshold {
+                self.threshold = threshold;
+                stream.cwr_due = false;
+            }
+            if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
+                prague.undo();
+            }
+            self.tell_undo(stream);
+        }
+        self.undo.forget();
+        self.rack.has_advanced = true;
+    }
+
+    /// `tcp_try_undo_recovery`: the end of the recovery is acknowledged. Returns whether the state stays:
+    /// without SACK, something beyond must be acknowledged (RFC 6582 §3.2).
+    pub(in crate::tcp::linux) fn try_undo_recovery(&mut self, stream: &mut Sender, ack: &Ack) -> bool {
+        if self.may_undo(stream, ack) {
+            self.restore_window(stream);
+        } else {
+            self.rack.persists = self.rack.persists.saturating_sub(1);
+        }
+        if self.must_stay(stream) {
+            return true;
+        }
+        self.enter(State::Open);
+        false
+    }
+    fn must_stay(&self, stream: &Sender) -> bool {
+        stream.unacknowledged == self.state_ends && !stream.parameters.recovery.is_selective()
+    }
+
+    /// `tcp_try_undo_dsack`: every retransmission was unnecessary.
+    pub(in crate::tcp::linux) fn try_undo_by_duplicates(&mut self, stream: &mut Sender) -> bool {
+        if !(stream.parameters.undo && self.undo.is_possible() && self.undo.is_explained()) {
+            return false;
+        }
+        self.rack.persists = self.rack.persists.saturating_add(PERSISTS_FOR);
+        self.restore_window(stream);
+        true
+    }
+
+    /// `tcp_try_undo_loss`: the timeout was spurious, as `by_frto` or the acknowledgment tells. Returns
+    /// whether it was.
+    pub(in crate::tcp::linux) fn try_undo_loss(
+        &mut self,
+        stream: &mut Sender,
+        ack: &Ack,
+        by_frto: bool,
+    ) -> bool {
+        if !by_frto && !self.may_undo(stream, ack) {
+            return false;
+        }
+        self.records.clear_losses();
+        self.restore_window(stream);
+        self.timeouts = 0;
+        if !self.must_stay(stream) && (by_frto || stream.parameters.recovery.is_selective()) {
+            self.enter(State::Open);
+        }
+        true
+    }
+
+    /// `tcp_try_undo_partial`: a part of the window is acknowledged. Returns whether nothing else is to be
+    /// done.
+    pub(in crate::tcp::linux) fn try_undo_partial(
+        &mut self,
+        stream: &mut Sender,
+        ack: &Ack,
+        looks_for_loss: &mut bool,
+    ) -> bool {
+        if !(stream.parameters.undo && self.undo.is_possible() && self.is_delayed(ack)) {
+            *looks_for_loss = self.is_far_ahead(stream);
+            return false;
+        }
+        self.check_reordering(stream, ack.previous);
+        if self.records.retransmitted > 0 {
+            return true;
+        }
+        if !self.has_resent() {
+            self.undo.first_resent = None;
+        }
+        self.records.clear_losses();
+        self.restore_window(stream);
+        self.try_keep_open(stream);
+        false
+    }
+}
