@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from perhop import _core
 from perhop.core_types import RecognizedPlatform, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.loading import unreadable
 from perhop.saved import Saved
-from perhop.schema_types import RouterConfiguration
 from perhop.shape import OrNull
 from perhop.tables import Cell, Column, Table, notebook
+
+if TYPE_CHECKING:
+    from perhop.schema_types import RouterConfiguration
 
 #: The file: a list of `{"file", "lines": [{"line", "text", "state", "message"}]}`.
 FILE = "configuration.json"
@@ -123,7 +125,7 @@ def configured(
         made["platform"] = {"profile": platform}
     if assume:
         made["assume"] = dict(assume)
-    return cast(RouterConfiguration, made)
+    return cast("RouterConfiguration", made)
 
 
 def checked_as(text: str, configuration: RouterConfiguration) -> RouterReport:

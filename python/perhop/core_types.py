@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
-from perhop.schema_types import PolicyConfig
+if TYPE_CHECKING:
+    from perhop.schema_types import PolicyConfig
 
 
 class DropPrecedence(TypedDict):

@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, MutableMapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from perhop import _core, paths
-from perhop.schema_types import ScenarioConfig
+
+if TYPE_CHECKING:
+    from perhop.schema_types import ScenarioConfig
 
 
 def schema() -> dict[str, Any]:
@@ -120,7 +122,7 @@ class Document(MutableMapping[str, Any]):
 
 def typed(scenario: ScenarioConfig | Mapping[str, Any]) -> ScenarioConfig:
     """Return a scenario, which may be a `Document`, with the types of its keys."""
-    return cast(ScenarioConfig, scenario)
+    return cast("ScenarioConfig", scenario)
 
 
 def overrides(changes: Mapping[str, object]) -> list[tuple[str, str]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perhop.quantity import bits_per_second, quantity
-from perhop.schema_types import ClassConfig, ConditionerConfig, PolicyConfig, QueueingConfig
+
+if TYPE_CHECKING:
+    from perhop.schema_types import ClassConfig, ConditionerConfig, PolicyConfig, QueueingConfig
 
 
 def guarantee_of(config: ClassConfig) -> float | None:

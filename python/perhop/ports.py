@@ -7,19 +7,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from perhop import _core
 from perhop.document import typed
 from perhop.errors import UnknownNameError
-from perhop.schema_types import (
-    ClassConfig,
-    InterfaceConfig,
-    LinkConfig,
-    PolicyConfig,
-    QueueingConfig,
-    ScenarioConfig,
-)
+
+if TYPE_CHECKING:
+    from perhop.schema_types import (
+        ClassConfig,
+        InterfaceConfig,
+        LinkConfig,
+        PolicyConfig,
+        QueueingConfig,
+        ScenarioConfig,
+    )
 
 #: The kinds of buffer managers with thresholds.
 RED_FAMILY = ("red", "wred", "rio-c", "rio-dc", "mred")
@@ -142,7 +144,7 @@ def resolved(scenario: ScenarioConfig | Mapping[str, Any]) -> ScenarioConfig:
 @lru_cache(maxsize=8)
 def _resolved(text: str, base: str) -> ScenarioConfig:
     """Return the scenario in `text`, resolved; cached, as several plots of it ask one after the other."""
-    found = cast(ScenarioConfig, json.loads(_core.resolve(text, base)))
+    found = cast("ScenarioConfig", json.loads(_core.resolve(text, base)))
     for router in found.get("routers", {}).values():
         router.pop("configuration", None)
     return found

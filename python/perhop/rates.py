@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perhop.configuration import checked_as
 from perhop.core_types import RecognizedPlatform, ResolvedClass, ResolvedGuarantee, RouterReport
@@ -19,7 +19,9 @@ from perhop.policy_rates import (
 )
 from perhop.ports import ports, queue_names, resolved
 from perhop.quantity import bits_per_second
-from perhop.schema_types import QueueingConfig, ScenarioConfig
+
+if TYPE_CHECKING:
+    from perhop.schema_types import QueueingConfig, ScenarioConfig
 
 # The kinds of `bandwidth` that are rates.
 _GUARANTEES = ("kbps", "percent")

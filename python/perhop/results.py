@@ -20,7 +20,6 @@ from perhop.plots import Plots
 from perhop.ports import resolved
 from perhop.saved import Saved
 from perhop.saving import whole_folder
-from perhop.schema_types import ScenarioConfig
 from perhop.shape import Optional, require
 from perhop.tables import class_table, notebook
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from perhop.frames import Column
+    from perhop.schema_types import ScenarioConfig
     from perhop.verdicts import Telephony, Verdict
 
 # Of the columns of `classes` those that polars prints of a wide frame: the first four and the last four.

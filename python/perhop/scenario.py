@@ -8,20 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from perhop import _core
-from perhop.bounds import bounds_of
 from perhop.capturing import Captures
 from perhop.configuration import STANDARD_INPUT, configured, read, router_text
 from perhop.document import Document, overrides
-from perhop.draw import draw
 from perhop.errors import InvalidInputError
-from perhop.inference import infer
 from perhop.quantity import quantity
 from perhop.results import Results
 from perhop.running import Engine, Progress, Snapshot, simulate
-from perhop.schema_types import RouterConfiguration, ScenarioConfig
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from perhop.schema_types import RouterConfiguration, ScenarioConfig
 
 
 class RouterOptions(TypedDict):
@@ -145,6 +143,8 @@ class Scenario(Document):
         text = router_text(file)
         text = read(file) if text is None else text
         source: RouterConfiguration = {"text": text} if file == STANDARD_INPUT else {"file": file.name}
+        from perhop.inference import infer  # lazy: only for router configurations and captures
+
         made = infer(
             text,
             configured(source, platform, assume),
@@ -195,12 +195,16 @@ class Scenario(Document):
             ScenarioError: the scenario is not valid.
 
         """
+        from perhop.bounds import bounds_of  # lazy: tables of bounds, which a run does not need
+
         found = bounds_of(self)
         return found.class_frame() if end_to_end else found.frame()
 
     def _repr_html_(self) -> str:
         """Draw the network and the policies in a notebook."""
         # A wide policy scrolls instead of shrinking below a readable size.
+        from perhop.draw import draw  # lazy: pictures, which a run does not need
+
         return f'<div style="overflow-x:auto">{draw(self)}</div>'
 
 

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from cyclopts import Parameter
 
-from perhop.bounds import bounds_of, longest_delays
 from perhop.capturing import Captures
 from perhop.command.judging import Judging
 from perhop.command.options import (
@@ -205,7 +204,7 @@ def run(
             _report_written(results, output, pcap)
         judgement = judging.judge(results)
         if json:
-            bounded = {"bounds": bounds_of(loaded).to_dict()} if bounds else {}
+            bounded = {"bounds": _bounds(loaded)} if bounds else {}
             print_json(results.summary | judgement.document() | bounded)
         elif quiet:
             judgement.tell_failed()
@@ -224,6 +223,7 @@ def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> 
 
     show_classes(results, scenario.queues, wide=wide)
     if bounds:
+        from perhop.bounds import bounds_of, longest_delays  # lazy: only with --bounds
         from perhop.command.bounds_table import show_table  # lazy: as above
 
         show_table(bounds_of(scenario).class_table(longest_delays(results)), keys=1)
@@ -348,3 +348,9 @@ def _with_samples(scenario: Scenario, wanted: list[tuple[str, Path]]) -> Scenari
     for path, value in added.items():
         say(f"measured for the plot: {path} = {value}")
     return scenario.changed(added) if added else scenario
+
+
+def _bounds(scenario: Scenario) -> dict[str, Any]:
+    from perhop.bounds import bounds_of  # lazy: only with --bounds
+
+    return bounds_of(scenario).to_dict()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perhop.codepoints import dscp_number, precedence_number
 from perhop.ports import Port, ports, resolved, tins_of
-from perhop.schema_types import QueueingConfig, ScenarioConfig
+
+if TYPE_CHECKING:
+    from perhop.schema_types import QueueingConfig, ScenarioConfig
 
 # Where a class matches anything else, the codepoint does not tell.
 _TOLD = {"dscp", "precedence"}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from perhop.schema_types import ScenarioConfig
 from perhop.verdicts.classifying import queues_by_class
 from perhop.verdicts.places import Queue, causes_of, holder_of, limit_of, port_of_drops, queue_of
 from perhop.verdicts.telephony import Call, Lists, Telephony, calls
 from perhop.verdicts.uses import LEAST_R, USES, unmet, y1541
 from perhop.verdicts.verdict import OBTAINED, State, Traffic, Verdict
+
+if TYPE_CHECKING:
+    from perhop.schema_types import ScenarioConfig
 
 # Below these parts of its offer a class starves: with a guarantee that it does not obtain, and without one.
 _STARVED_PART, _STARVED_PART_WITHOUT = 0.5, 0.1
