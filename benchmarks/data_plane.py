@@ -24,7 +24,7 @@ def compare_data_plane(rounds: int) -> list[dict[str, object]]:
     theirs = _find_dpdk()
     taken: list[tuple[Lines, Lines]] = []
     for _ in range(rounds):
-        taken.append((_run([ours]), _run([theirs]) if theirs else {}))
+        taken.append((_run([ours, "--bench"]), _run([theirs]) if theirs else {}))
     rows = [_row(case, taken) for case in taken[0][0]]
     _print(rows)
     return rows

@@ -74,7 +74,7 @@ def _count(engine: Path, scenario: str, duration: str) -> int:
     with tempfile.TemporaryDirectory() as directory:
         profile = Path(directory) / "callgrind.out"
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
-        command += [str(engine), scenario, duration]
+        command += [str(engine), scenario, duration, "--bench"]
         subprocess.run(command, check=True, capture_output=True)
         return int(re.findall(r"^(?:totals|summary): (\d+)", profile.read_text(), re.MULTILINE)[0])
 
