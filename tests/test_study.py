@@ -307,3 +307,40 @@ def test_several_studies_are_one_document(perhop: Command, study: Path) -> None:
     ended = perhop("study", "run", again, again, "--json", "--no-sensitivity", "--replications", "1")
     assert [report["study"] for report in ended.json()["studies"]] == ["slow2", "slow2"]
     assert ended.json()["studies"][0]["figures"][0]["ci95"] is None
+
+
+def test_several_studies_end_with_one_screen(perhop: Command, study: Path) -> None:
+    other = make_study(study.parent / "slow2")
+    (other / "claims.py").write_text(JUDGES.replace("measured - 50", "measured - 60"))
+    quick = ("--no-sensitivity", "--replications", "1")
+    ended = perhop("study", "run", study, other, *quick, "-o", "out")
+    assert ended.code == 4, ended.err
+    lines = [line.rstrip() for line in ended.out.splitlines()]
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80
+    rows = {line.split()[0]: line.split()[1:-1] for line in lines if line}
+    assert [rows[name] for name in ("slow", "slow2", "all")] == [
+        ["2/2", "3", "0", "0"],
+        ["2/2", "2", "0", "1"],
+        ["4/4", "5", "0", "1"],
+    ]
+    assert "tables  out/STUDY/tables.txt" in lines and "report  out/report.html" in lines
+    assert lines[-1].startswith("next    ")
+    assert "slow2" in (study.parent / "out" / "report.html").read_text()
+    tables = (study.parent / "out" / "slow2" / "tables.txt").read_text()
+    shown = perhop("study", "run", study, other, *quick, "--tables").out
+    assert "DIFFERS" in tables and tables.splitlines()[-1] in shown
+    for line in filter(str.strip, tables.splitlines()):
+        assert line in shown, "what --tables prints"
+    alone = perhop("study", "run", study, *quick)
+    assert "forgot to say" in alone.out and "figures agree" not in alone.out
+    assert "figures agree" in perhop("study", "run", study, *quick, "--no-tables").out
+
+
+def test_a_page_of_somebody_else_is_not_replaced(perhop: Command, study: Path) -> None:
+    other = make_study(study.parent / "slow2")
+    page = study.parent / "out" / "report.html"
+    page.parent.mkdir()
+    page.write_text("mine")
+    ended = perhop("study", "run", study, other, "-o", "out")
+    assert ended.code == 2 and "is not a report of perhop" in ended.err
+    assert page.read_text() == "mine" and not (page.parent / "slow").exists()

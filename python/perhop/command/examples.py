@@ -227,7 +227,9 @@ STUDY_RUN = """\
 Examples:
   perhop study run mred-af
   perhop study run mred-af --only 2 --only 11 --replications 3
-  perhop study run --all -o results
+  perhop study run --all             one line for each study
+  perhop study run --all -o results  tables and data in files, report.html
+  perhop study run --all --tables    published and measured figures of all
   perhop study run mred-af --json > mred-af.json
 
 Exit codes: 0 every claim is met, 4 a claim is not met, or only in part

@@ -29,13 +29,13 @@ def report(
         File to write, .html; an existing file is replaced only if it is a report or another page of perhop.
 
     """
-    _check_target(output)
+    check_page(output)
     write(folders, output)
     say_written(output)
     return Exit.OK
 
 
-def _check_target(output: Path) -> None:
+def check_page(output: Path) -> None:
     """Refuse a file name of something else, and a file that is no page of perhop."""
     if output.suffix not in (".html", ".htm", ""):
         raise InvalidInputError(f"`{output}` does not end in .html", "a report is an HTML file")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,11 @@ from perhop.saving import check_target
 from perhop.study import find, identifiers
 from perhop.study.checking import require_functions
 from perhop.study.report import Report
+
+# The tables of a study, in its folder.
+_TABLES = "tables.txt"
+# The page about several studies, in the folder of all.
+_PAGE = "report.html"
 
 
 def list_(*, json: Json = False) -> Exit:
@@ -68,12 +74,14 @@ def run(
     sensitivity: Annotated[bool, Parameter(negative="--no-sensitivity")] = True,
     output: Output = None,
     force: Force = False,
+    tables: Annotated[bool | None, Parameter(negative="--no-tables")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
     """Run studies and compare published with measured figures.
 
-    Exits with code 4 if a claim is not met, or met only in part: a claim of several parts of which some hold.
+    Prints the tables of one study, or a line for each of several. Exits with code 4 if a claim is not met, or
+    met only in part: a claim of several parts of which some hold.
 
     Parameters
     ----------
@@ -92,16 +100,19 @@ def run(
     sensitivity
         Run the alternatives of every assumption too.
     output
-        Folder for the reports, with one folder for each study.
+        Folder for the reports, with one folder for each study, and for several a page about all, report.html.
     force
         Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
         and so on, in place of refusing.
+    tables
+        Print the tables of several studies too, or not those of one.
     json
         Print one JSON document: the report, or {"studies": [reports]} for several studies.
     quiet
         Show neither progress nor tables.
 
     """
+    from perhop.command.study_summary import show_summary  # lazy: rich
     from perhop.command.study_table import show_report  # lazy: rich, which other commands do not need
 
     if all_ == bool(ids):
@@ -109,6 +120,13 @@ def run(
             "give ids of studies, or --all", f"studies: {', '.join(studies.identifiers())}"
         )
     chosen = [studies.find(id) for id in (studies.identifiers() if all_ else ids or [])]
+    page = output / _PAGE if output is not None and len(chosen) > 1 else None
+    if page is not None:
+        from perhop.command.report import check_page  # lazy: jinja2
+
+        check_page(page)
+    is_alone = len(chosen) == 1
+    shows_tables = is_alone if tables is None else tables
     for study in chosen:
         require_functions(study)
         if output is not None:
@@ -131,20 +149,33 @@ def run(
                 )
             if output is not None:
                 written.append(writer.submit(_write, report, output / study.id, force=force, quiet=quiet))
-            if not json and not quiet:
+            if shows_tables and not json and not quiet:
                 with signals.admitted():
                     show_report(report)
             reports.append(report)
         for one in written:
             one.result()
+    if page is not None:
+        _write_page([page.parent / id for id in dict.fromkeys(study.id for study in chosen)], page)
     if json:
         documents = [report.to_json() for report in reports]
         several = {"schema_version": 1, "studies": documents}
-        print_json(documents[0] if len(documents) == 1 else several)
+        print_json(documents[0] if is_alone else several)
+    elif not quiet and not (is_alone and shows_tables):
+        folder = None if output is None else output / (chosen[0].id if is_alone else "STUDY")
+        show_summary(reports, None if folder is None else folder / _TABLES, page)
     return Exit.OK if all(report.claims_met for report in reports) else Exit.CLAIMS_NOT_MET
 
 
 def _write(report: Report, folder: Path, *, force: bool, quiet: bool) -> None:
-    report.save(folder, force=force)
+    from perhop.command.study_table import tables_text  # lazy: rich
+
+    report.save(folder, force=force, texts={_TABLES: tables_text(report)})
     if not quiet:
         say_written(folder)
+
+
+def _write_page(folders: Sequence[Path], page: Path) -> None:
+    from perhop.report import write  # lazy: jinja2
+
+    write(folders, page)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from perhop.command.screen import styled
-from perhop.command.terminal import console
+from perhop.command.screen import Screen, styled
+from perhop.command.terminal import WIDTH_OF_A_FILE, console
 from perhop.quantity import NOTHING, agreement, counted, interval, number
 from perhop.study.definition import Assumption, Study
 from perhop.study.errors import ALL, heads_and_lines
@@ -27,8 +29,21 @@ _MOVED_MOST = 3
 
 
 def show_report(report: Report) -> None:
-    """Print the figures, claims and assumptions of a report."""
+    """Print the figures, claims and assumptions of a report, and how long the study took."""
     out = console()
+    _print_tables(out, report)
+    out.print(f"{number(report.seconds, 3)} s")
+
+
+def tables_text(report: Report) -> str:
+    """Return what `show_report` prints, as text without the time: equal seeds give equal bytes."""
+    file = StringIO()
+    out = Screen(file=file, width=WIDTH_OF_A_FILE, color_system=None, force_terminal=False)
+    _print_tables(out, report)
+    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().strip().splitlines())
+
+
+def _print_tables(out: Screen, report: Report) -> None:
     out.print(styled("\n", (report.study.id, "bold"), f": {report.study.title}"))
     out.print(styled((f"{report.study.paper}\n", "dim")))
     for table in report.study.tables:
@@ -127,8 +142,7 @@ def _print_counts(out: Console, report: Report) -> None:
     counts = {answer: sum(figure.verdict == answer for figure in report.figures) for answer in _MARKS}
     agree, differ, others = (counts[answer] for answer in ("agrees", "differs", "not-comparable"))
     verdicts = f"{agreement(agree, differ)}, {others} not comparable"
-    seconds = number(report.seconds, 3)
-    out.print(f"{counted(len(report.figures), 'figure')}: {verdicts}; seed {report.seed}, {seconds} s")
+    out.print(f"{counted(len(report.figures), 'figure')}: {verdicts}; seed {report.seed}")
     found = [one.verdict for one in report.claims.values()]
     said = ", ".join(
         f"{found.count(answer)} {words}"

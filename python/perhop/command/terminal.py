@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from perhop.scenario import RouterOptions, Scenario
 
 
-# The width of tables in a file or a pipe.
-_WIDTH_OF_A_FILE = 200
+#: The width of tables in a file or a pipe.
+WIDTH_OF_A_FILE = 200
 
 
 def colors(stream: TextIO) -> bool:
@@ -38,7 +38,7 @@ def console(stream: TextIO | None = None) -> Screen:
     from perhop.command.screen import Screen  # lazy: rich, until something is shown
 
     stream = sys.stdout if stream is None else stream
-    width = None if stream.isatty() else _WIDTH_OF_A_FILE
+    width = None if stream.isatty() else WIDTH_OF_A_FILE
     return Screen(file=stream, width=width)
 
 

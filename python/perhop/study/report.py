@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -29,11 +30,11 @@ class Report(Findings):
         """Return the report as one JSON object."""
         return self._reproducible() | {"seconds": round(self.seconds, 3)}
 
-    def save(self, folder: Path, *, force: bool = False) -> None:
+    def save(self, folder: Path, *, force: bool = False, texts: Mapping[str, str] | None = None) -> None:
         """Write study.json, report.md, figures, curves and the results of every case into a folder.
 
-        Without the time it took, equal studies and seeds give equal bytes. With `force`, a folder that holds
-        something else is moved aside.
+        `texts` are more files of text, by name. Without the time it took, equal studies and seeds give equal
+        bytes. With `force`, a folder that holds something else is moved aside.
 
         Raises:
             InvalidInputError: the folder cannot be used, or holds something else.
@@ -42,7 +43,8 @@ class Report(Findings):
         """
         with whole_folder(folder, force=force) as new:
             disk.write(new / "study.json", json_text(self._reproducible()))
-            disk.write(new / "report.md", as_markdown(self))
+            for name, text in {"report.md": as_markdown(self), **(texts or {})}.items():
+                disk.write(new / name, text)
             for name, rows in (("figures", self.figures), ("curves", self.curves)):
                 if rows:
                     table = pl.DataFrame([_row(one) for one in rows], infer_schema_length=None)
