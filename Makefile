@@ -174,15 +174,8 @@ $(PLAYGROUND)/playground.js: $(PLAYGROUND_SOURCES)
 playground-if-possible: ## build the playground where npm and Rust for WebAssembly are there (PROFILE=tested for tests)
 	@tools/playground_if_possible.sh $(if $(filter tested,$(PROFILE)),playground-tested,playground)
 
-reproduce: setup ## run the published studies, compare published and measured values, write results/
-	@# The playground builds while the studies run. Exit code 4 means that a claim is not met: the table and the report
-	@# show it; it is not a failure.
-	@mkdir -p results; $(MAKE) --no-print-directory playground-if-possible > results/playground.log 2>&1 & page=$$!; \
-	code=0; $(BIN)/perhop study run --all --output results || code=$$?; \
-	wait $$page || echo "the playground is not built; results/playground.log says why" >&2; \
-	sed -n '/^skipped: /p' results/playground.log; \
-	if [ $$code != 0 ] && [ $$code != 4 ]; then exit $$code; fi
-	$(BIN)/perhop report results --output results/report.html
+reproduce: setup ## run the published studies, end with their verdicts, write results/
+	tools/reproduce.sh $(BIN)/perhop
 
 quote-reports: reproduce ## copy the measured tables into the READMEs of the studies
 	$(BIN)/python docs/quote_reports.py results
@@ -255,6 +248,9 @@ bench-instructions: ## count instructions of engine and data plane against the b
 
 bench-live: ## compare the live forwarder with a loop that only copies frames (needs root and two idle CPUs)
 	$(PYTHON) benchmarks/live.py
+
+bench-install: wheel ## time the installation of the wheel into an empty environment, and the first run
+	$(PYTHON) benchmarks/install.py
 
 bench-playground: setup playground ## compare a run in the playground's module with a native one (needs Node.js)
 	$(BIN)/python benchmarks/playground.py

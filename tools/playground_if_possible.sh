@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Build what `perhop playground` opens if npm and a Rust for WebAssembly are here; the last line says whether it is
 # built, or what to install. Exits with 0 where a tool is missing, with make's code where the build fails.
-#   tools/playground_if_possible.sh [LOG]    what the build prints goes to LOG, or to stderr
+#   tools/playground_if_possible.sh TARGET [LOG]    TARGET: playground or playground-tested; the build prints to LOG
 set -euo pipefail
-log=$(realpath --canonicalize-missing "${1:-/dev/stderr}")
+target=${1:?playground or playground-tested}
+log=$(realpath --canonicalize-missing "${2:-/dev/stderr}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 missing=()
@@ -12,12 +13,12 @@ tools/build_playground_module.sh --check 2> /dev/null ||
   missing+=("Rust for WebAssembly (rustup target add wasm32-unknown-unknown; on Debian also rustc-web, rust-web-src)")
 if [ ${#missing[@]} -gt 0 ]; then
   all=$(printf '%s, ' "${missing[@]}")
-  echo "playground: not built; install ${all%, } and run: make playground"
+  echo "skipped: the playground; install ${all%, } and run: make $target"
   exit
 fi
-make --no-print-directory playground > "$log" 2>&1 || {
+make --no-print-directory "$target" > "$log" 2>&1 || {
   code=$?
-  echo "playground: the build failed, see $log; to try again: make playground"
+  echo "error: the build of the playground failed, see $log; to try again: make $target"
   exit "$code"
 }
-echo "playground: .venv/bin/perhop playground opens it in a browser"
+echo "playground: built; \`perhop playground\` opens it in a browser"

@@ -10,7 +10,7 @@ mkdir -p results
 # The studies come first: the build takes the processor time that they leave. It is a job of its own, so that it ends
 # with all its compilers where this script ends early.
 set -m
-nice -n 19 tools/playground_if_possible.sh results/playground.log > results/playground.txt &
+nice -n 19 tools/playground_if_possible.sh playground results/playground.log > results/playground.txt &
 playground=$!
 set +m
 trap 'kill -- "-$playground" 2> /dev/null' EXIT
@@ -23,5 +23,7 @@ code=0
 # Without a playground all results are there: a build that fails is reported, and no failure.
 wait "$playground" || true
 trap - EXIT
+# The installed perhop gets the page.
+make --no-print-directory --silent setup
 cat results/playground.txt
 rm results/playground.txt
