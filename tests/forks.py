@@ -124,20 +124,31 @@ class Forks:
         with ThreadPoolExecutor(3) as threads:
             threads.submit(_write, write, given)
             texts = [threads.submit(_read, end) for end in (read_out, read_err)]
-            try:
-                ended = self._reply(
-                    [source, out, err],
-                    folder=str(folder),
-                    arguments=list(arguments),
-                    environment=dict(environment),
-                    is_limited=False,
-                    hangs_after_s=HANGS_AFTER_S,
-                )
-            finally:
-                # What the threads wait for.
-                for end in (source, out, err):
-                    os.close(end)
-        return subprocess.CompletedProcess(arguments, ended["code"], *(text.result() for text in texts))
+            code = self.ended_with(arguments, folder, environment, (source, out, err))
+        return subprocess.CompletedProcess(arguments, code, *(text.result() for text in texts))
+
+    def ended_with(
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        streams: tuple[int, int, int],
+    ) -> int:
+        """Run a command with these standard streams, close them here, and return its exit code."""
+        try:
+            ended = self._reply(
+                streams,
+                folder=str(folder),
+                arguments=list(arguments),
+                environment=dict(environment),
+                is_limited=False,
+                hangs_after_s=HANGS_AFTER_S,
+            )
+        finally:
+            # Whatever reads the other ends waits for that.
+            for end in set(streams):
+                os.close(end)
+        return int(ended["code"])
 
     def _reply(self, streams: Sequence[int], **request: Any) -> dict[str, Any]:
         with self._one_at_a_time:

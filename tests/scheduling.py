@@ -1,4 +1,8 @@
-"""The order of tests and their distribution to workers: longest first, the tests of most files together."""
+"""The order of tests and their distribution to workers: what waits and what takes long begins first.
+
+Some tests wait more than they compute: for packets in real time, for a browser, for signals. Each group of
+these goes to one worker, which leaves its processor to the others: `pytest -n 4` suits two processors.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +10,100 @@ from typing import Any
 
 import pytest
 
-#: Files that take longest, in this order before all others; the first ones wait more than they compute.
-LONGEST_FIRST: tuple[str, ...] = ()
+#: Files that wait, by group. Those of a group run one after the other, in this order.
+WAITING = {
+    # Measured against the clock: side by side they would disturb each other.
+    "live": (
+        "test_live_run.py",
+        "test_live_hosts.py",
+        "test_live_forwarder.py",
+        "test_live_bridge.py",
+        "test_live_headers.py",
+        "test_live_laboratory.py",
+        "test_live_confinement.py",
+        "test_live_cleaning.py",
+        "test_live_unprivileged.py",
+        "test_live_tcp.py",
+        "test_convert_tc.py",
+        "test_study_live.py",
+        "test_view_live.py",
+    ),
+    "watching": (
+        "test_watch.py",
+        "test_dask.py",
+        "test_playground_lessons.py",
+        "test_plots_in_browser.py",
+        "test_playground.py",
+        "test_view_run.py",
+        "test_view_sweep.py",
+        "test_view_server.py",
+        "test_interrupt.py",
+        "test_pacing.py",
+    ),
+}
+#: Files that compute longest, in this order before all others.
+LONGEST_FIRST = (
+    "test_faults.py",
+    "test_power_loss.py",
+    "test_random_signals.py",
+    "test_forged.py",
+    "test_malformed.py",
+    "test_tune.py",
+    "test_notebooks.py",
+    "test_flipped_bytes.py",
+    "test_fidelity.py",
+    "test_documentation.py",
+    "test_sweep_growing.py",
+    "test_examples.py",
+    "test_convert.py",
+    "test_reproducible.py",
+    "test_bad_input.py",
+    "test_router_runs.py",
+    "test_command_others.py",
+    "test_study.py",
+)
 #: Files whose tests share nothing that is expensive to make: any worker takes any of them.
-SPREAD: frozenset[str] = frozenset()
+SPREAD = frozenset(
+    {
+        "test_bad_input.py",
+        "test_command_others.py",
+        "test_convert.py",
+        "test_documentation.py",
+        "test_examples.py",
+        "test_notebooks.py",
+        "test_reproducible.py",
+        "test_router_runs.py",
+        "test_tune.py",
+    }
+)
+_GROUPS = {name: group for group, names in WAITING.items() for name in names}
+_PLACES = {name: place for place, name in enumerate((*_GROUPS, *LONGEST_FIRST))}
+
+
+def unit(nodeid: str) -> str:
+    """Return the name that all tests share that one worker is to run after one another."""
+    file = nodeid.partition("::")[0]
+    name = file.rpartition("/")[2]
+    return nodeid if name in SPREAD else _GROUPS.get(name, file)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files that take longest first."""
-    places = {name: place for place, name in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+    """Put the files first that wait, then those that take longest."""
+    items.sort(key=lambda item: _PLACES.get(item.path.name, len(_PLACES)))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Distribute tests by file, except for those of `SPREAD` (`pytest -n` without `--dist` of its own)."""
+    """Distribute tests by `unit`, unless the command line has a `--dist` of its own."""
     if config.getvalue("dist") != "load":
         return None
     from xdist.scheduler import LoadScopeScheduling  # lazy: a run without workers needs no xdist
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.partition("::")[0]
-            return nodeid if file.rpartition("/")[2] in SPREAD else file
+            return unit(nodeid)
 
-    # By the order of the tests, and not by the number of tests in a file.
+    # In the order of the tests, and not by the number of tests in a unit.
     config.option.loadscopereorder = False
     return Scheduling(config, log)

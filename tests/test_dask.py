@@ -84,6 +84,7 @@ def test_workers_that_are_killed_lose_nothing(
     assert files_in(tmp_path / "dask") == files_in(tmp_path / "embedded")
 
 
+@pytest.mark.touched
 def test_a_scheduler_that_is_killed_loses_nothing_that_was_finished(
     scenario: Path,
     cluster: tuple[str, subprocess.Popen[bytes], list[subprocess.Popen[bytes]]],

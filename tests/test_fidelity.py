@@ -171,6 +171,7 @@ def test_windows_of_linux_6_are_those_of_linux() -> None:
 CAKES = ("cake-besteffort", "cake-diffserv4")
 
 
+@pytest.mark.touched
 def test_queues_of_linux_treat_four_flows_as_linux_does() -> None:
     """Goodput, losses and waits of 60 cases; chance moves values that two runs of the kernel differ in."""
     rows = linux_aqm.part(QUICK).comparisons
@@ -198,6 +199,7 @@ def test_prague_and_cubic_share_as_in_the_l4s_teams_kernel() -> None:
     assert sorted(one.reference.mean for one in rows)[0] < 15 and max(one.reference.mean for one in rows) > 60
 
 
+@pytest.mark.touched
 def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
     """Rates within 2 %, or chance; drops as everywhere beside Linux."""
     rows = list(linux_gred.compare(replace(WHOLE, replications=4)))

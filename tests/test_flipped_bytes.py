@@ -24,6 +24,7 @@ from perhop.results import Results
 from perhop.saved import Saved
 from perhop.study import find, run
 from seeds import drawing
+from tiers import touched
 
 FLIPS = os.environ.get("PERHOP_FLIPS", "400")
 STARTER = ROOT / "examples" / "first-steps.perhop.yaml"
@@ -73,7 +74,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Path]]:
     return [_saved(base / str(seed), base / "overload.yaml", seed) for seed in (1, 2)]
 
 
-@pytest.fixture(params=list(READERS))
+@pytest.fixture(params=touched(READERS, but=("run", "sweep")))
 def kind(request: pytest.FixtureRequest) -> str:
     found: str = request.param
     return found

@@ -8,14 +8,16 @@ import os
 import pty
 import re
 import shlex
-import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
 
-from conftest import HANGS_AFTER_S, Command, command_line
+from conftest import Command
+from forks import Forks
 from perhop import run
 from perhop.convert.policies import read_source
 from perhop.printable import printable
@@ -95,28 +97,41 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def on_a_terminal(folder: Path, *arguments: str | Path, columns: int = 200, code: int = 0) -> str:
-    """Run a command on a pseudo-terminal, by default of 200 columns, and return all that it shows."""
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "50"}
-    with subprocess.Popen(
-        command_line(arguments), cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        shown = b""
-        try:
-            while part := os.read(ours, 65536):
-                shown += part
-        except OSError:
-            # Linux ends the reading of a terminal that nobody has open with an error.
-            pass
-        assert process.wait(HANGS_AFTER_S) == code, shown.decode()
-    os.close(ours)
+class Terminal:
+    """A pseudo-terminal for every command, of 200 columns."""
+
+    def __init__(self, forks: Forks) -> None:
+        self._forks = forks
+
+    def shown(self, folder: Path, *arguments: str | Path, code: int = 0) -> str:
+        """Run a command and return all that it shows."""
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200", "LINES": "50"}
+        with ThreadPoolExecutor(1) as thread:
+            reading = thread.submit(_all_of, ours)
+            words = [*map(str, arguments)]
+            ended = self._forks.ended_with(words, folder, environment, (theirs, theirs, theirs))
+        os.close(ours)
+        assert ended == code, reading.result()
+        return reading.result()
+
+
+def _all_of(terminal: int) -> str:
+    shown = b""
+    # Linux ends the reading of a terminal that nobody has open with an error.
+    with suppress(OSError):
+        while part := os.read(terminal, 65536):
+            shown += part
     return shown.decode()
 
 
-def test_a_terminal_shows_every_name_as_it_is(hostile: Path, tmp_path: Path) -> None:
-    shown = on_a_terminal(tmp_path, "run", hostile, "-o", "results")
+@pytest.fixture
+def terminal(command_forks: Forks) -> Terminal:
+    return Terminal(command_forks)
+
+
+def test_a_terminal_shows_every_name_as_it_is(hostile: Path, tmp_path: Path, terminal: Terminal) -> None:
+    shown = terminal.shown(tmp_path, "run", hostile, "-o", "results")
     for name in NAMES:
         assert name in shown, name
     assert "[/] $x$ <b> {{ title }}" in shown
@@ -147,9 +162,9 @@ SILENT = (
 
 
 @pytest.mark.parametrize("line", [*SHOWING, *SILENT])
-def test_every_command_shows_names_as_they_are(line: str, saved: Path) -> None:
+def test_every_command_shows_names_as_they_are(line: str, saved: Path, terminal: Terminal) -> None:
     arguments = ["hostile.perhop.yaml" if one == "FILE" else one for one in shlex.split(line)]
-    shown = on_a_terminal(saved, *arguments)
+    shown = terminal.shown(saved, *arguments)
     assert "\x1b" not in _TOLD.sub("", shown)
     if line in SHOWING:
         assert [name for name in NAMES if name not in shown] == []
@@ -244,10 +259,12 @@ _BRIEFLY = "--duration 1s --set measure.warmup=0s"
         ("run scenario.yaml --set x\x1b[31m=1", 2),
     ],
 )
-def test_control_characters_of_a_file_reach_no_terminal(line: str, code: int, tmp_path: Path) -> None:
+def test_control_characters_of_a_file_reach_no_terminal(
+    line: str, code: int, tmp_path: Path, terminal: Terminal
+) -> None:
     for name, text in _COMMANDING.items():
         (tmp_path / name).write_text(text)
-    shown = on_a_terminal(tmp_path, *line.split(), code=code)
+    shown = terminal.shown(tmp_path, *line.split(), code=code)
     assert re.search("[\x1b\x07\x9b\u202e]", _TOLD.sub("", shown)) is None
     # Nor as a color, which perhop shows itself, at a name.
     assert re.search(r"\b(A|r|x|a|e|bogus|eth0|1mbit)\x1b\[3[125]m", shown) is None

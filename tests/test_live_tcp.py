@@ -10,7 +10,11 @@ from fidelity.simulating import Effort, simulate
 
 from live_laboratory import own_run
 
-pytestmark = [pytest.mark.skipif(live_tcp.missing() is not None, reason=str(live_tcp.missing())), own_run]
+pytestmark = [
+    pytest.mark.touched,
+    pytest.mark.skipif(live_tcp.missing() is not None, reason=str(live_tcp.missing())),
+    own_run,
+]
 
 SECONDS, WARMUP_S = 15.0, 5.0
 

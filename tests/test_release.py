@@ -78,6 +78,7 @@ def test_the_build_is_told_date_and_paths(tmp_path: Path) -> None:
     assert shown.splitlines() == ["sdist 7", flags, "build 7", flags]
 
 
+@pytest.mark.touched
 @needs_checkout
 @needs("cargo")
 def test_two_source_distributions_of_a_commit_are_the_same(tmp_path: Path) -> None:

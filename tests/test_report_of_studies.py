@@ -11,6 +11,8 @@ from chromium import needs_chromium, opened, screenshot
 from conftest import command_line
 from perhop.study import identifiers
 
+pytestmark = pytest.mark.touched
+
 # A report is sent about: mail takes 10 MB.
 MOST_BYTES = 7_000_000
 # Guidelines, which publish no figures.

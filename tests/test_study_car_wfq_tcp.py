@@ -26,6 +26,7 @@ DIFFER = {
 }
 
 
+@pytest.mark.touched
 def test_a_deep_ring_starves_one_connection(perhop: Command) -> None:
     """It gets its window per round trip; the queue limit and CAR have no part in it."""
     tables = ("scenario-1", "mechanism", "queue-limit")

@@ -102,6 +102,7 @@ def test_a_case_has_its_scenario_as_the_study_runs_it() -> None:
         mred.scenario("staggered wret")
 
 
+@pytest.mark.touched
 def test_a_report_shows_itself_in_a_notebook() -> None:
     report = run_study(find("ef-star"), only=["figure-2", "figure-4"], replications=1, sensitivity=False)
     shown = report._repr_html_()

@@ -35,6 +35,7 @@ def figures(report: dict[str, Any], table: str) -> dict[tuple[str, str, str], di
     }
 
 
+@pytest.mark.touched
 def test_rows_without_precedence(perhop: Command) -> None:
     only = ("--only", "2:none", "--only", "3:none")
     report = perhop(
@@ -54,6 +55,7 @@ def test_rows_without_precedence(perhop: Command) -> None:
         assert two[key]["verdict"] == "agrees", two[key]
 
 
+@pytest.mark.touched
 def test_with_two_precedences_the_markers_are_one(perhop: Command) -> None:
     only = ("--only", "2:2dp", "--only", "3:2dp")
     report = perhop(

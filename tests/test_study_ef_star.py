@@ -75,6 +75,7 @@ def readings(perhop: Command, *tables: str) -> list[Figure]:
     return ended.json()["figures"]
 
 
+@pytest.mark.touched
 def test_the_ring_meets_the_readings_of_the_router(perhop: Command) -> None:
     """33 readings, with two numbers fitted to the seven of WFQ at 1450 kb/s and stated in the scenario."""
     figures = readings(perhop, "router-wfq", "router-priority")
@@ -141,6 +142,7 @@ def is_ipdv_behind(figure: Figure, size: str) -> bool:
     return figure["metric"] == "router_ipdv_ms" and figure["case"].get("be_size") == size
 
 
+@pytest.mark.touched
 def test_the_ratio_of_rfc_2598(perhop: Command) -> None:
     """The 90th percentiles of table 2 fall from 1.03 to 1.5 and then no more, for both sizes."""
     ended = perhop(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conftest import Command
 
 
+@pytest.mark.touched
 def test_one_queue_that_marks_by_rfc_3168(perhop: Command) -> None:
     """Prague in one queue with others: scenario 6."""
     arguments = ("--only", "s6", "--no-sensitivity", "--replications", "1", "--json")

@@ -38,6 +38,7 @@ def test_a_sender_that_does_not_respond(perhop: Command) -> None:
     assert waits["codel"] > 150 and 14 < waits["pie"] < 16 and 4 < waits["cake-besteffort"] < 6
 
 
+@pytest.mark.touched
 def test_windows_over_time(perhop: Command, tmp_path: Path) -> None:
     arguments = ("--only", "windows", "--no-sensitivity", "--replications", "1", "--json", "-o", "out")
     ended = perhop("study", "run", "linux-aqm", *arguments)

@@ -47,6 +47,7 @@ def test_a_study_without_live_runs_is_refused() -> None:
         live_cases(find("drop-precedence"))
 
 
+@pytest.mark.touched
 @needs_rights
 def test_a_case_runs_on_real_packets(perhop: Command, tmp_path: Path) -> None:
     ended = perhop(

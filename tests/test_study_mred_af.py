@@ -46,6 +46,7 @@ def test_one_table_with_its_sensitivity(perhop: Command) -> None:
     ]
 
 
+@pytest.mark.touched
 def test_the_claims_about_tcp_and_its_tables(perhop: Command) -> None:
     """Replications differ by a percent or two: a few say what ten do."""
     tables = [word for table in range(5, 11) for word in ("--only", str(table))]
@@ -104,6 +105,7 @@ def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
             assert line in readme, "run `make quote-reports`"
 
 
+@pytest.mark.touched
 def test_figure_4_is_there_to_be_drawn(perhop: Command, tmp_path: Path) -> None:
     ended = perhop(
         "study",

@@ -12,6 +12,7 @@ AQMS = ("tail-drop", "red", "codel", "fq-codel", "pie", "dualpi2", "fq-pie", "ca
 SECTIONS = ("5.1.1", "5.1.2", "5.2", "5.3", "5.4", "6", "7", "8.2", "8.2.5", "8.2.6", "9.1", "9.2", "10")
 
 
+@pytest.mark.touched
 def test_congestion_that_does_not_vary(perhop: Command, tmp_path: Path) -> None:
     arguments = ("--only", "8.2", "--no-sensitivity", "--replications", "1", "--json", "-o", "out")
     ended = perhop("study", "run", "rfc7928", *arguments)
