@@ -264,7 +264,7 @@ def test_policies_as_yaml_run_as_the_configuration(name: str, tmp_path: Path, pe
     written = tmp_path / "policies.yaml"
     assert perhop("convert", file, "--to", "yaml", "-o", written).code == 0
     assert perhop("check", written).code == 0
-    by_text = Scenario.infer(file).set("duration", "2s").set("seed", 7)
+    by_text = Scenario.infer(file).set("duration", "3s").set("seed", 7)
     resolved = json.loads(_resolved(by_text))
     policies = {one.name: one for one in read_source(written).attached}
     taken = 0

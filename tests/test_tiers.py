@@ -1,110 +1,68 @@
-"""The tools behind `make check` and `make fast`: steps that wait for others, and what a change needs."""
+"""Which tests a run of pytest takes: the tier `check`, what is selected, and whatever is named."""
 
 from __future__ import annotations
 
-import io
+import shutil
+import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
-
-import fast
-import tiers
-
-MAKEFILE = """\
-passes:
-\t@echo "skipped: a peer is missing"
-\t@echo passes >> order
-needs:
-\t@echo needs >> order
-fails:
-\t@echo "what went wrong"; exit 3
+HERE = Path(__file__).parent
+CONFTEST = """\
+import scheduling, tiers
+def pytest_configure(config):
+    for tier in tiers.TIERS:
+        config.addinivalue_line("markers", tier)
+    for module in (tiers, scheduling):
+        config.pluginmanager.register(module, module.__name__)
+"""
+TESTS = """\
+import pytest
+def test_plain(): pass
+@pytest.mark.touched
+def test_long(): pass
+@pytest.mark.thorough
+def test_longest(): pass
 """
 
 
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *steps: tiers.Step) -> tuple[list[tiers.Run], str]:
-    (tmp_path / "Makefile").write_text(MAKEFILE)
-    monkeypatch.setattr(tiers, "ROOT", tmp_path)
-    out = io.StringIO()
-    ended = tiers.run_steps(steps, tmp_path / "logs", 2, out)
-    return ended, out.getvalue()
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in ("tiers.py", "scheduling.py", "seeds.py"):
+        shutil.copy(HERE / name, tmp_path)
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_some.py").write_text(TESTS)
+    return tmp_path
 
 
-def test_a_step_waits_for_those_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = [tiers.Step("b", "needs", after=("a",)), tiers.Step("a", "passes")]
-    ended, shown = run(tmp_path, monkeypatch, *steps)
-    assert [run.step.name for run in ended] == ["a", "b"]
-    assert (tmp_path / "order").read_text() == "passes\nneeds\n"
-    assert "a: passed" in shown
-    table = tiers.summary(ended, 1.0)
-    assert "  a: skipped: a peer is missing" in table
-    assert table.count("passed") == 2
+def lines_of(tree: Path, *arguments: str) -> list[str]:
+    """Run pytest in a tree and return what it prints."""
+    line = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    ended = subprocess.run(line, cwd=tree, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout.splitlines()
 
 
-def test_a_failed_step_shows_its_output_and_stops_only_what_needs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps = [
-        tiers.Step("c", "fails"),
-        tiers.Step("d", "needs", after=("c",)),
-        tiers.Step("e", "needs", after=("d",)),
-        tiers.Step("f", "passes"),
-    ]
-    ended, shown = run(tmp_path, monkeypatch, *steps)
-    assert {run.step.name: run.code for run in ended} == {"c": 2, "f": 0}
-    assert "c: FAILED with exit code 2" in shown and "what went wrong" in shown
-    assert "not run: d, which needs c" in shown and "not run: e, which needs d" in shown
-
-
-@pytest.mark.parametrize("tier", tiers.TIERS)
-def test_every_step_is_a_target_and_needs_steps_that_are_there(tier: str) -> None:
-    targets = {line.partition(":")[0] for line in (ROOT / "Makefile").read_text().splitlines()}
-    steps = tiers.TIERS[tier]
-    assert {step.target for step in steps} <= targets
-    assert {name for step in steps for name in step.after} <= {step.name for step in steps}
-
-
-def test_every_step_of_the_long_tier_runs_every_week() -> None:
-    weekly = (ROOT / ".github" / "workflows" / "weekly.yml").read_text()
-    [line] = [line for line in weekly.splitlines() if line.strip().startswith("step: [")]
-    listed = line.partition("[")[2].strip("]").split(", ")
-    assert listed == [step.name for step in tiers.THOROUGH]
-
-
-def test_what_needs_a_changed_crate_is_compiled() -> None:
-    needs = {"qos": set[str](), "sim": {"qos"}, "py": {"sim"}, "lint": set[str]()}
-    assert fast.dependents({"qos"}, needs) == {"sim", "py"}
-    assert fast.dependents({"lint"}, needs) == set()
-
-
-def test_the_crates_are_those_of_the_workspace() -> None:
-    listed = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
-    needs = fast.crates()
-    assert needs.keys() >= {Path(member).name for member in listed if member.startswith("crates/")}
-    assert "perhop-qos" in needs["perhop-sim"]
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one process", "a worker"])
+def test_a_plain_run_takes_one_tier_and_names_the_others(tree: Path, workers: tuple[str, ...]) -> None:
+    lines = lines_of(tree, *workers)
+    left_out = "1 tests of tier touched (pytest -m touched); 1 tests of tier thorough (pytest -m thorough)"
+    assert f"left out: {left_out}" in lines
+    assert lines[-1].startswith("1 passed")
 
 
 @pytest.mark.parametrize(
-    ("path", "step"),
+    ("arguments", "passed"),
     [
-        ("crates/perhop-qos/src/lib.rs", "cargo test --package perhop-qos"),
-        ("crates/perhop-ios/src/lib.rs", "cargo clippy --package perhop-ios"),
-        ("python/perhop/inference/__init__.py", "test_inference.py"),
-        ("tests/test_rates.py", "tests/test_rates.py"),
-        ("vectors/ios/voice.cfg", "cargo test --package perhop-ios"),
+        (("test_some.py",), 3),
+        (("test_some.py::test_longest",), 1),
+        (("-m", "touched"), 1),
+        (("-m", "touched or thorough", "test_some.py"), 2),
+        (("-n", "1", "test_some.py"), 3),
+        ((".",), 1),
     ],
 )
-def test_a_change_runs_its_own_tests(path: str, step: str) -> None:
-    lanes = fast.lanes([path], "HEAD", has_long=False)
-    lines = [" ".join(step.line) for lane in lanes for step in lane]
-    assert any(step in line for line in lines), lines
-
-
-def test_a_change_of_prose_compiles_nothing() -> None:
-    lanes = fast.lanes(["docs/tutorial.md"], "HEAD", has_long=False)
-    assert not any(step.line[0] == "cargo" for lane in lanes for step in lane)
+def test_what_is_named_or_selected_runs(tree: Path, arguments: tuple[str, ...], passed: int) -> None:
+    assert lines_of(tree, *arguments)[-1].startswith(f"{passed} passed")
