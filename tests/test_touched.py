@@ -41,7 +41,8 @@ def test_the_lists_of_long_tests_are_the_files_with_such_tests() -> None:
     named = {test for entry in MAP for test in entry.get("touched", [])}
     marks = re.compile(r"mark\.touched\b|[= ]touched\(")
     marked = {test for test in TESTS if marks.search((ROOT / test).read_text(encoding="utf-8"))}
-    assert named == marked - {f"tests/{Path(__file__).name}"}
+    # These name the marker without using it.
+    assert named == marked - {"tests/test_tiers.py", f"tests/{Path(__file__).name}"}
 
 
 def test_the_files_that_are_scheduled_apart_are_there() -> None:
