@@ -40,7 +40,7 @@ impl Input {
     fn red(&self) -> MredConfig {
         let one_of =
             |index: usize, names: &[&str]| names[usize::from(self.rules[index]) % names.len()].to_owned();
-        let precedences: Vec<_> = (0..usize::from(self.precedences % 3) + 1)
+        let precedences: Vec<_> = (0..=usize::from(self.precedences % 3))
             .map(|index| {
                 let (min, width) = self.sizes[index];
                 let (min, max) = (u32::from(min), u32::from(min) + u32::from(width) + 1);
@@ -108,13 +108,13 @@ impl Model for PlainRed<'_> {
 }
 
 /// Tail drop, with a limit in packets or bytes for every precedence: the last for those beyond.
-struct Limits {
+struct TailDrop {
     limits: Vec<u64>,
     in_bytes: bool,
     waiting: Vec<u32>,
 }
 
-impl Model for Limits {
+impl Model for TailDrop {
     fn arrival(&mut self, _: Time, packet: &Packet, _: &Queue) -> Option<Verdict> {
         let limit = self.limits[packet.color.index().min(self.limits.len() - 1)];
         self.waiting.push(packet.length);
@@ -141,7 +141,7 @@ pub fn buffer(bytes: &[u8]) -> Outcome {
 
 fn check(input: &Input) -> Outcome {
     let streams = Streams::new(11, 0);
-    if input.kind % 3 == 0 {
+    if input.kind.is_multiple_of(3) {
         let config = input.red();
         let averages = config.averages.unwrap_or(Averages::Single);
         let Ok(mut buffer) = BufferConfig::Mred(config.clone()).build(DRAIN, &streams) else {
@@ -162,6 +162,6 @@ fn check(input: &Input) -> Outcome {
     let mut buffer = config.build(DRAIN, &streams).expect("its limits are above 0");
     let scale = if input.in_bytes { 500 } else { 1 };
     let limits = limits.iter().map(|limit| u64::from(*limit) * scale).collect();
-    input.run(&mut buffer, &mut Limits { limits, in_bytes: input.in_bytes, waiting: Vec::new() });
+    input.run(&mut buffer, &mut TailDrop { limits, in_bytes: input.in_bytes, waiting: Vec::new() });
     Outcome::Kept
 }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use arbitrary::Arbitrary;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::packet::{Dscp, Ecn, FlowKey};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::port::Departure;
 use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
 use perhop_qos::{Color, DropCause, Packet, Time};
 
 use crate::outcome::{Outcome, structured};
@@ -80,9 +82,9 @@ fn check(input: &Input) -> Outcome {
     let rate = format!("{}kb/s", u32::from(input.kilobits) + 8);
     let wire = WireConfig {
         rate: rate.parse().expect("a rate"),
-        framing: Default::default(),
-        headers: Default::default(),
-        ring: Default::default(),
+        framing: Framing::default(),
+        headers: HeaderStack::default(),
+        ring: RingConfig::default(),
     };
     let streams = Streams::new(7, 0);
     let Ok(mut port) = policy.build_port(&wire, &["in".to_owned()], &streams) else {
@@ -93,7 +95,7 @@ fn check(input: &Input) -> Outcome {
     for operation in input.operations.iter().take(400) {
         match operation {
             Operation::Arrive { after_ns, length, dscp, color, flow, ecn } => {
-                now = now + Time::from_nanoseconds(u64::from(*after_ns));
+                now += Time::from_nanoseconds(u64::from(*after_ns));
                 let key = FlowKey { source_port: u16::from(*flow), ..FlowKey::default() };
                 let mut arriving = Packet {
                     dscp: Dscp::new(dscp % 64).unwrap_or_default(),
