@@ -122,7 +122,7 @@ test-rust: ## cargo test; the extension module is tested from Python
 	cargo test --workspace --exclude perhop-py --locked --quiet
 
 test-python: $(TEST_VENV)/built ## pytest
-	$(TEST_BIN)/pytest -n $(or $(WORKERS),3) $(PYTEST)
+	$(TEST_BIN)/pytest -n $(or $(WORKERS),4) $(PYTEST)
 
 test-python-thorough: $(TEST_VENV)/built ## every test of Python, long ones in full, with a new seed
 	@seed=$${PERHOP_SEED:-$$(date +%s)}; echo "PERHOP_SEED=$$seed"; \
