@@ -1,6 +1,6 @@
 """Contents that perhop never wrote, under checksums that fit: used as they are, or refused in an error.
 
-`PERHOP_FORGED` is the number of forgeries for each kind of folder: 100, or 10,000 where a reader has changed.
+`PERHOP_FORGED` is the number of forgeries for each kind of folder: 40, or 10,000 where a reader has changed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from perhop.study import find, run
 from seeds import drawing
 from tiers import touched
 
-FORGED = int(os.environ.get("PERHOP_FORGED", "100"))
+FORGED = int(os.environ.get("PERHOP_FORGED", "40"))
 KINDS = ("run", "routers", "sweep", "comparison", "study")
 # What takes the place of a part of a JSON file.
 OTHERS: list[Any] = [None, True, 0, -1, 1, 2**64, 10**400, 0.5, -1e308, 1e308, "", "text", "agrees", [], {}]

@@ -45,6 +45,7 @@ def shares(classes: pl.DataFrame) -> dict[str, float]:
     return dict(parts.group_by("class").agg(pl.col("part").mean()).iter_rows())
 
 
+@pytest.mark.touched
 def test_wred_is_tuned_to_shares_and_its_lines_give_them(perhop: Command, tmp_path: Path) -> None:
     """Shares of 60/30/10 are met within 3 points, also by the lines pasted into the configuration."""
     study = tmp_path / "study"
@@ -153,6 +154,7 @@ def test_another_start_changes_an_answer_in_one_step(
 @pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::DeprecationWarning"
 )
+@pytest.mark.touched
 def test_a_cluster_finds_the_same(scenario: Path) -> None:
     """The engine does not change the answer."""
     pytest.importorskip("distributed")
