@@ -140,6 +140,7 @@ def test_any_loss_leaves_a_whole_result(
     record_property("losses", found.count)
 
 
+@pytest.mark.touched
 @needs_rights
 @own_run
 def test_any_loss_of_a_live_run(runs: Path, tmp_path: Path) -> None:
@@ -150,6 +151,7 @@ def test_any_loss_of_a_live_run(runs: Path, tmp_path: Path) -> None:
     assert (found.torn, found.taken, found.seen) == ([], [], {"old", "new"})
 
 
+@pytest.mark.touched
 @pytest.mark.parametrize("name", ["run"])
 def test_a_disk_that_cannot_exchange_names(name: str, runs: Path, tmp_path: Path) -> None:
     """Between two renames there may be nothing; the earlier folder is under its hidden name then."""
@@ -183,6 +185,7 @@ def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Pa
     assert found.torn if what == "files" else found.taken
 
 
+@pytest.mark.touched
 @pytest.mark.parametrize(
     "name", ["run", "run-captures-inside", "compare"] if ALL else ["run-captures-inside"]
 )
@@ -211,7 +214,7 @@ def test_the_next_writer_starts_from_whatever_is_left(name: str, runs: Path, tmp
     assert len(chosen) >= 10
 
 
-@pytest.mark.parametrize("name", touched(GROWING, but=["sweep"]))
+@pytest.mark.parametrize("name", touched(GROWING, but=[]))
 def test_a_folder_that_grows_goes_on_after_any_loss(name: str, runs: Path, tmp_path: Path) -> None:
     """Whatever a loss leaves can be read, and the same command continues it and ends with the same bytes."""
     writing = GROWING[name]
