@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -142,6 +145,39 @@ def perhop(command_forks: Forks, tmp_path: Path) -> Command:
 def perhop_process(tmp_path: Path) -> Command:
     """Run the command line in an empty folder, in a process of its own, as a user starts it."""
     return runner(in_process_of_its_own, tmp_path)
+
+
+class Terminal:
+    """A pseudo-terminal of its own for every command."""
+
+    def __init__(self, forks: Forks) -> None:
+        self._forks = forks
+
+    def shown(self, folder: Path, *arguments: str | Path, columns: int = 200, code: int = 0) -> str:
+        """Run a command, which is to end with this exit code, and return all that it shows."""
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "50"}
+        with ThreadPoolExecutor(1) as thread:
+            reading = thread.submit(_all_of, ours)
+            words = [*map(str, arguments)]
+            ended = self._forks.ended_with(words, folder, environment, (theirs, theirs, theirs))
+        os.close(ours)
+        assert ended == code, reading.result()
+        return reading.result()
+
+
+def _all_of(terminal: int) -> str:
+    shown = b""
+    # Linux ends the reading of a terminal that nobody has open with an error.
+    with suppress(OSError):
+        while part := os.read(terminal, 65536):
+            shown += part
+    return shown.decode()
+
+
+@pytest.fixture
+def terminal(command_forks: Forks) -> Terminal:
+    return Terminal(command_forks)
 
 
 @pytest.fixture

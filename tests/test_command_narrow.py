@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from conftest import ROOT
-from test_hostile_names import on_a_terminal
+from conftest import ROOT, Terminal
 
 ROUTER = ROOT / "examples" / "router.cfg"
 
 
-def lines_of(folder: Path, *options: str) -> list[str]:
-    shown = on_a_terminal(folder, "run", ROUTER, *options, columns=80)
+def lines_of(terminal: Terminal, folder: Path, *options: str) -> list[str]:
+    shown = terminal.shown(folder, "run", ROUTER, *options, columns=80)
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", shown)
     return plain.split("seed 1\n")[1].partition("verdicts")[0].splitlines()
 
 
-def test_a_routers_table_is_one_and_adds_up(tmp_path: Path) -> None:
-    lines = lines_of(tmp_path)
+def test_a_routers_table_is_one_and_adds_up(tmp_path: Path, terminal: Terminal) -> None:
+    lines = lines_of(terminal, tmp_path)
     rules = [line for line in lines if line.startswith("───")]
     assert len(rules) == 1, "one table"
     assert all(len(line.rstrip()) <= 80 for line in lines)
@@ -33,8 +32,8 @@ def test_a_routers_table_is_one_and_adds_up(tmp_path: Path) -> None:
     assert "more with --wide: drops by cause, delay mean" in lines
 
 
-def test_wide_shows_every_column(tmp_path: Path) -> None:
-    lines = lines_of(tmp_path, "--wide")
+def test_wide_shows_every_column(tmp_path: Path, terminal: Terminal) -> None:
+    lines = lines_of(terminal, tmp_path, "--wide")
     assert len([line for line in lines if line.startswith("───")]) == 2
     heads = " ".join(lines).split()
     assert {"full", "queued", "flight", "mean", "p99"} <= set(heads)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import pty
 import re
 import shlex
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
 
-from conftest import Command
-from forks import Forks
+from conftest import Command, Terminal
 from perhop import run
 from perhop.convert.policies import read_source
 from perhop.printable import printable
@@ -95,39 +90,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, seed in (("results", 1), ("other", 2)):
         run(file, seed=seed).save(folder / name)
     return folder
-
-
-class Terminal:
-    """A pseudo-terminal for every command, of 200 columns."""
-
-    def __init__(self, forks: Forks) -> None:
-        self._forks = forks
-
-    def shown(self, folder: Path, *arguments: str | Path, code: int = 0) -> str:
-        """Run a command and return all that it shows."""
-        ours, theirs = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200", "LINES": "50"}
-        with ThreadPoolExecutor(1) as thread:
-            reading = thread.submit(_all_of, ours)
-            words = [*map(str, arguments)]
-            ended = self._forks.ended_with(words, folder, environment, (theirs, theirs, theirs))
-        os.close(ours)
-        assert ended == code, reading.result()
-        return reading.result()
-
-
-def _all_of(terminal: int) -> str:
-    shown = b""
-    # Linux ends the reading of a terminal that nobody has open with an error.
-    with suppress(OSError):
-        while part := os.read(terminal, 65536):
-            shown += part
-    return shown.decode()
-
-
-@pytest.fixture
-def terminal(command_forks: Forks) -> Terminal:
-    return Terminal(command_forks)
 
 
 def test_a_terminal_shows_every_name_as_it_is(hostile: Path, tmp_path: Path, terminal: Terminal) -> None:
