@@ -124,9 +124,8 @@ _STARTS_PROGRAMS = (["live"], ["study", "live"], ["playground"], ["doctor"])
 def perhop(command_forks: Forks, tmp_path: Path) -> Command:
     """Run the command line in an empty folder, as a fork of a process that has loaded what commands import.
 
-    A fork is told from a process of its own by nothing but the time it takes (tests/test_forks.py). What a
-    fork would come too late for has a process of its own: variables that are read as Python starts, and
-    commands that start programs.
+    A fork differs from a process of its own only in the time that it takes (tests/test_forks.py). Variables
+    that Python reads as it starts, and commands that start programs, get a process of their own.
     """
 
     def completed(

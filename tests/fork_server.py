@@ -142,5 +142,5 @@ def _serve(requests: socket.socket, modules: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    # A fork that starts a program leaves the socket to nobody.
+    # A fork that starts a program does not pass the socket on.
     _serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])

@@ -64,7 +64,7 @@ _READ_AT_START = (
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended, what it wrote to standard error, and what it took."""
+    """The exit code of a command, its standard error, and the resources that it used."""
 
     code: int
     said: str
@@ -145,7 +145,7 @@ class Forks:
                 hangs_after_s=HANGS_AFTER_S,
             )
         finally:
-            # Whatever reads the other ends waits for that.
+            # The readers of the other ends wait for that.
             for end in set(streams):
                 os.close(end)
         return int(ended["code"])

@@ -1,4 +1,4 @@
-"""Programs that are no part of perhop: a test that needs one skips where it is missing."""
+"""Programs outside of perhop: a test that needs one skips where it is missing."""
 
 from __future__ import annotations
 

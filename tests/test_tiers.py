@@ -1,4 +1,4 @@
-"""Which tests a run of pytest takes: the tier `check`, what is selected, and whatever is named."""
+"""The tests that a run of pytest takes: the tier `check`, and those that are selected or named."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _state() -> dict[str, str]:
 
 
 def main() -> int:
-    """Write the parts that are asked for; return the exit code."""
+    """Write the selected parts; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", action="append", choices=[part.name for part in PARTS])
     parser.add_argument("--list", action="store_true", help="print the parts")

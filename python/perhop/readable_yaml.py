@@ -51,19 +51,19 @@ def _text(dumper: _Dumper, text: str) -> yaml.Node:
 _Dumper.add_representer(str, _text)
 
 
-def flow(value: Any) -> str:  # noqa: ANN401 - whatever a scenario holds
+def flow(value: Any) -> str:  # noqa: ANN401 - any value of a scenario
     """Return a value in one line of YAML."""
     return _written(_node(value))
 
 
-def block(value: Any, indent: int) -> list[str]:  # noqa: ANN401 - whatever a scenario holds
+def block(value: Any, indent: int) -> list[str]:  # noqa: ANN401 - any value of a scenario
     """Return a mapping or a list as lines of YAML that begin with `indent` spaces."""
     node = _node(value)
     _open(node, indent)
     return [f"{' ' * indent}{line}" for line in _written(node).split("\n")]
 
 
-def _node(value: Any) -> yaml.Node:  # noqa: ANN401 - whatever a scenario holds
+def _node(value: Any) -> yaml.Node:  # noqa: ANN401 - any value of a scenario
     return _Dumper(StringIO(), default_flow_style=True, sort_keys=False).represent_data(value)
 
 

@@ -1,4 +1,4 @@
-//! What a target says of its input, and how it reads structure out of bytes.
+//! The answer of a target to an input, and the reader of structures from bytes.
 
 use arbitrary::{Arbitrary, Unstructured};
 
@@ -7,7 +7,7 @@ use arbitrary::{Arbitrary, Unstructured};
 pub enum Outcome {
     /// It did: worth a place in the corpus.
     Kept,
-    /// It did not: it is no input of the target, or too large.
+    /// The input is too large, or not an input of the target.
     Refused,
 }
 

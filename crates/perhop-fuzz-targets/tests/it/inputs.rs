@@ -1,4 +1,4 @@
-//! What a target is fed: its seeds, seeds with some damage, and bytes from nothing.
+//! Inputs of a target: its seeds, damaged seeds, and random bytes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use perhop_qos::{Color, Packet};
 /// precedence, and meters change it.
 #[test]
 fn discard_classes_are_not_the_colors_of_codepoints_and_policers() {
-    let node = Node::of(
+    let node = Node::from_text(
         "class-map marked
  match dscp af21
 class-map policed
@@ -63,7 +63,8 @@ interface GigabitEthernet0/1
     let rows: Vec<_> = rows.as_ref().unwrap().rows.iter().map(|row| (row.min, row.max)).collect();
     assert_eq!(rows[..5], [(20, 40), (22, 40), (24, 40), (10, 20), (28, 40)]);
     // Where nothing asks for it, nobody pays for it.
-    let plain = Node::of("interface GigabitEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n", Profile::Hqf);
+    let plain =
+        Node::from_text("interface GigabitEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n", Profile::Hqf);
     assert!(plain.port("GigabitEthernet0/0").input.conditioners.is_empty());
 }
 
@@ -90,7 +91,7 @@ interface GigabitEthernet0/0.1
  encapsulation dot1Q 1
  service-policy output top
 ";
-    let node = Node::of(text, Profile::Hqf);
+    let node = Node::from_text(text, Profile::Hqf);
     let found = &node.configuration.diagnostics;
     assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
     let sent = |packet| node.sends("GigabitEthernet0/0.1", packet, TAGGED);
@@ -125,7 +126,7 @@ police cir 8000 bc 1000 pir 16000 be 2000 {colors}
    exceed-action set-dscp-transmit cs2
    violate-action set-dscp-transmit cs3"
         );
-        Node::of(
+        Node::from_text(
             &AWARE.replace("match qos-group 1", "match dscp ef").replace("POLICE", &police),
             Profile::IosXe,
         )
@@ -147,7 +148,7 @@ police cir 8000 bc 1000 pir 16000 be 2000 {colors}
 fn colors_that_are_not_simple_are_said() {
     let of = |colors: &str, police: &str, class_maps: &str| {
         let text = format!("{class_maps}{AWARE}").replace("POLICE", &format!("{police}\n   {colors}"));
-        let node = Node::of(&text, Profile::IosXe);
+        let node = Node::from_text(&text, Profile::IosXe);
         let (state, note) = node.line("conform-color");
         (state, note.to_owned(), node.says("is not defined"))
     };
@@ -173,7 +174,7 @@ class-map dc1
 /// A color is a discard class: a router that polices twice passes it on.
 #[test]
 fn colors_by_discard_class_are_those_of_the_packet() {
-    let node = Node::of(
+    let node = Node::from_text(
         "class-map dc0
  match discard-class 0
 class-map dc1
@@ -215,10 +216,11 @@ policy-map out
 interface GigabitEthernet1/0/1
  service-policy output out
 ";
-    let router = Node::of(text, Profile::IosXe);
+    let router = Node::from_text(text, Profile::IosXe);
     assert!(router.policies("GigabitEthernet1/0/1").output.is_none());
     assert!(router.says("priority level 7 (class b)"), "{:?}", router.configuration.diagnostics);
-    let switch = Node::of(&format!("version 16.12\nswitch 1 provision c9500-24y4c\n{text}"), Profile::IosXe);
+    let switch =
+        Node::from_text(&format!("version 16.12\nswitch 1 provision c9500-24y4c\n{text}"), Profile::IosXe);
     let queueing = switch.port("GigabitEthernet1/0/1").output.queueing.as_ref().unwrap();
     let names: Vec<&str> = queueing.classes.iter().map(|class| class.name.as_str()).collect();
     assert_eq!(names, ["a", "c", "b", "others"]);
@@ -227,7 +229,7 @@ interface GigabitEthernet1/0/1
 /// Cisco 10000, "random-detect aggregate": values without thresholds of their own share the aggregate's.
 #[test]
 fn thresholds_of_an_aggregate() {
-    let node = Node::of(
+    let node = Node::from_text(
         "class-map a
  match dscp af11 af12 af13 cs1
 policy-map out
@@ -260,10 +262,10 @@ interface GigabitEthernet0/0
  service-policy input in
  service-policy output out
 ";
-    let node = Node::of(text, Profile::IosXe);
+    let node = Node::from_text(text, Profile::IosXe);
     assert_eq!(node.line("set traffic-class").0, LineState::Modelled);
     assert_eq!(node.receives("GigabitEthernet0/0", packet("ef"), PLAIN).label, 3);
-    let node = Node::of(&format!("class-map g\n match qos-group 1\n{text}"), Profile::IosXe);
+    let node = Node::from_text(&format!("class-map g\n match qos-group 1\n{text}"), Profile::IosXe);
     assert_eq!(node.line("set traffic-class").0, LineState::NotModelled);
     assert_eq!(node.line("match traffic-class").0, LineState::NotModelled);
     assert!(node.says("class-map t takes no packet"));

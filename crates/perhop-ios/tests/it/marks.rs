@@ -14,7 +14,7 @@ fn grouped(class_maps: &str, classes: &[&str]) -> Node {
     for (number, class) in (1..).zip(classes) {
         writeln!(sets, " class {class}\n  set qos-group {number}").unwrap();
     }
-    Node::of(
+    Node::from_text(
         &format!(
             "\
 {class_maps}policy-map in
@@ -62,7 +62,7 @@ class-map labeled
 /// match by it.
 #[test]
 fn classes_by_vlan_are_those_of_the_sub_interface() {
-    let node = Node::of(
+    let node = Node::from_text(
         "\
 class-map ten
  match vlan 10
@@ -103,7 +103,7 @@ interface GigabitEthernet0/0.5
 
 #[test]
 fn classes_by_vlan_of_service_instances() {
-    let node = Node::of(
+    let node = Node::from_text(
         "\
 class-map ten
  match vlan 10
@@ -152,7 +152,7 @@ interface GigabitEthernet0/1
 ";
 
 fn edge(output: &str, input: &str) -> Node {
-    Node::of(&EDGE.replacen("SET", output, 1).replacen("SET", input, 1), Profile::Hqf)
+    Node::from_text(&EDGE.replacen("SET", output, 1).replacen("SET", input, 1), Profile::Hqf)
 }
 
 #[test]
@@ -230,16 +230,17 @@ policy-map out
         )
     };
     let two = text("interface GigabitEthernet0/1.1\n encapsulation dot1Q 2\n service-policy output out\n");
-    let node = Node::of(&two, Profile::Hqf);
+    let node = Node::from_text(&two, Profile::Hqf);
     let crossed = |node: &Node, dscp: &str| {
         let arrived = node.receives("GigabitEthernet0/0.1", with_cos(packet(dscp), 7), TAGGED);
         cos(node.sends("GigabitEthernet0/1.1", arrived, TAGGED))
     };
     assert_eq!((crossed(&node, "ef"), crossed(&node, "af11")), (Some(5), Some(0)));
     // A switch forwards the tag with which a frame came.
-    let switch = Node::of(&format!("version 16.12\nswitch 1 provision c9300-24t\n{two}"), Profile::IosXe);
+    let switch =
+        Node::from_text(&format!("version 16.12\nswitch 1 provision c9300-24t\n{two}"), Profile::IosXe);
     assert_eq!(crossed(&switch, "af11"), Some(7));
-    let one = Node::of(&text(""), Profile::Hqf);
+    let one = Node::from_text(&text(""), Profile::Hqf);
     assert!(one.port("GigabitEthernet0/0.1").output.conditioners.is_empty(), "no other tag comes here");
 }
 
@@ -252,13 +253,15 @@ policy-map p
  class five
   set dscp ef
 ";
-    let node =
-        Node::of(&format!("{maps}interface GigabitEthernet0/0\n service-policy input p\n"), Profile::Hqf);
+    let node = Node::from_text(
+        &format!("{maps}interface GigabitEthernet0/0\n service-policy input p\n"),
+        Profile::Hqf,
+    );
     assert!(node.says("class five tells packets by CoS, and they come without a VLAN tag"));
     let tagged = "interface GigabitEthernet0/0.1\n encapsulation dot1Q 1\n service-policy";
-    let node = Node::of(&format!("{maps}{tagged} output p\n"), Profile::Hqf);
+    let node = Node::from_text(&format!("{maps}{tagged} output p\n"), Profile::Hqf);
     assert!(node.says("class five tells packets by CoS in an output policy"));
-    let node = Node::of(&format!("{maps}{tagged} input p\n"), Profile::Hqf);
+    let node = Node::from_text(&format!("{maps}{tagged} input p\n"), Profile::Hqf);
     let found = &node.configuration.diagnostics;
     assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
 }
@@ -266,7 +269,7 @@ policy-map p
 /// A packet keeps the class that it came with, whatever that class writes into it.
 #[test]
 fn a_class_that_rewrites_the_label_it_is_told_by_keeps_its_queue() {
-    let node = Node::of(
+    let node = Node::from_text(
         "\
 class-map one
  match mpls experimental topmost 1
@@ -293,7 +296,7 @@ interface GigabitEthernet0/0
 /// classes by group keep their packets, whatever policers make of their colors.
 #[test]
 fn groups_are_not_taken_for_labels_of_classes() {
-    let node = Node::of(
+    let node = Node::from_text(
         "\
 class-map voice
  match dscp ef

@@ -8,7 +8,7 @@ const CLASSES: &str =
 
 /// A router with these classes and lines, and an address at its interface.
 fn router(lines: &str, profile: Profile) -> Node {
-    Node::of(&format!("{CLASSES}{lines}"), profile)
+    Node::from_text(&format!("{CLASSES}{lines}"), profile)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{Bench, Numbers, TABLE};
 
 const CHILDREN: usize = 13;
-/// What HTB lends its classes: more than the wire carries.
+/// The rate that HTB lends its classes: more than the wire carries.
 const LENT: &str = "100Gb/s";
 
 pub(crate) fn run(bench: &Bench) {
@@ -58,7 +58,7 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
         })
         .collect();
     if matches!(config, SchedulerConfig::Htb) {
-        // Their own rates are less than the wire carries: without a class around them nobody could send.
+        // Their own rates are less than the wire carries: without a class around them no class can borrow.
         let inside = json!({"scheduler": "htb", "classes": classes});
         classes = vec![json!({"name": "all", "share": {"rate": LENT, "ceil": LENT}, "queueing": inside})];
     }

@@ -315,8 +315,8 @@ impl Mred {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
         let mean = profile.counts_bytes.unwrap_or(1);
         let Some(probability) = curves.probability(index, average) else {
-            // ns-2.35 with `use_mark_p_`: above `max` the probability is 1 before `modify_p`, which keeps packets
-            // with `wait_` until a packet of mean size has arrived since the last drop.
+            // ns-2.35 with `use_mark_p_`: above `max` the probability is 1 before `modify_p`, which keeps
+            // packets with `wait_` until a packet of mean size has arrived since the last drop.
             if profile.sparing == Sparing::ShortQueueAndAnyFirst {
                 let drops = profile.spacing.drops_by_bytes(1.0, length, mean, since, random);
                 return if drops { Outcome::Forced } else { Outcome::Keep };

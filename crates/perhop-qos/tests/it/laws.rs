@@ -158,8 +158,7 @@ fn random() -> Stream {
 /// Cases, where `PROPTEST_CASES` asks for no other number.
 const CASES: u32 = 256;
 
-/// Runs [`CASES`] of `arrivals` through `test`; so many packets at least must have been kept and dropped
-/// alike.
+/// Runs [`CASES`] of `arrivals` through `test`, and demands a least number of packets kept and dropped alike.
 fn hold(test: impl Fn(Arrivals, u64) -> Result<Compared, TestCaseError>) {
     let seed = RngSeed::Fixed(1);
     let config =

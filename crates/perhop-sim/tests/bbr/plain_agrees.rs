@@ -242,7 +242,7 @@ impl Connection {
     }
 }
 
-/// Sequences, where `PROPTEST_CASES` asks for no other number; so many show every phase.
+/// The default number of sequences (`PROPTEST_CASES` sets another); it suffices to show every phase.
 const CASES: u32 = 2000;
 
 #[test]

@@ -18,7 +18,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) fn of(text: &str, profile: Profile) -> Node {
+    pub(crate) fn from_text(text: &str, profile: Profile) -> Node {
         let mut configuration = parse(text);
         let router = convert(&mut configuration, &Platform::of(profile));
         Node { configuration, ports: router.ports }

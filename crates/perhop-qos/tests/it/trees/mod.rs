@@ -84,7 +84,7 @@ impl Tree {
         Tree { outer: scheduler, weights: weights.to_vec(), inner: None, shapes: Vec::new() }
     }
 
-    /// Whether the policy language allows the tree: the fluid model of WFQ holds nobody back, and HTB does.
+    /// Whether the policy language allows the tree: the fluid model of WFQ holds no class back, and HTB does.
     pub(crate) fn is_allowed(&self) -> bool {
         let inner = self.inner.as_ref().map(|(scheduler, _)| *scheduler);
         (self.outer, inner) != (SchedulerConfig::Wfq, Some(SchedulerConfig::Htb))

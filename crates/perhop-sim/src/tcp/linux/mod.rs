@@ -7,7 +7,8 @@
 //! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `feedback`, `dctcp` and `prague`
 //! (where the share of marks counts), `rate` and `bbr`, `ledbat` (where delay counts), `timer`, `pacing`,
 //! `offload`, `output`; `quic`, which has its own rules in place of the states. A part keeps its state in its
-//! own module, which [`LinuxSender`] is made of; what the sender does with it is in `hooks` below that module.
+//! own module, which [`LinuxSender`] is made of; what the sender does with it is in `hooks` below that
+//! module.
 //!
 //! `Sender` keeps what both kinds of accounting share: the stream, the offered window and its probes, the
 //! counters and the timer's deadline. It lends itself to the functions here as `stream`.

@@ -1,4 +1,4 @@
-//! What the sender does when its connection is open.
+//! The sender begins when its connection is open.
 
 use perhop_qos::units::Time;
 

@@ -1,5 +1,5 @@
-//! What both versions of BBR share: constants, what they learn of the connection ([`Facts`]), and what they
-//! show of the path ([`BbrModel`]).
+//! Constants of both versions of BBR, their facts about the connection ([`Facts`]), and their model of the
+//! path ([`BbrModel`]).
 
 use perhop_qos::units::Time;
 

@@ -17,7 +17,8 @@ mod probing;
 mod signals;
 mod third;
 
-// The tests' plain model and what holds `First` to it need the connection's `Facts`, which nobody else sees.
+// The plain model of the tests and its comparison with `First` need the connection's `Facts`, which are
+// private.
 #[cfg(test)]
 #[path = "../../../../tests/bbr/plain/mod.rs"]
 mod plain;

@@ -1,4 +1,4 @@
-//! How the sender's state ends conservative slow start and slows its growth.
+//! The sender ends conservative slow start and slows its growth.
 
 use super::super::super::sender::Sender;
 use super::{ConservativeStart, NONE};

@@ -1,4 +1,4 @@
-//! Where the sender feeds DCTCP and takes its answer.
+//! The sender feeds DCTCP and takes its answer.
 
 use super::super::super::sender::Sender;
 use super::super::{LinuxSender, Scalable};

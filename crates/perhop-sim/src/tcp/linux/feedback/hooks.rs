@@ -1,4 +1,4 @@
-//! Where the sender counts the marks that acknowledgments report.
+//! The sender counts the marks that acknowledgments report.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{EcnFeedback, Flags};

@@ -1,4 +1,4 @@
-//! How the congestion window grows, and what uses it.
+//! The growth of the congestion window, and its users.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{Counting, Growth};

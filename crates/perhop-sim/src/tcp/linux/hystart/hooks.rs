@@ -1,4 +1,4 @@
-//! How an acknowledgment ends slow start.
+//! An acknowledgment ends slow start.
 
 use super::super::super::sender::Sender;
 use super::{BATCH, Hystart, MOST_FOR_BATCHES};

@@ -1,4 +1,4 @@
-//! Where the sender feeds LEDBAT and takes its window.
+//! The sender feeds LEDBAT and takes its window.
 
 use super::super::LinuxSender;
 use super::super::acknowledged::Ack;

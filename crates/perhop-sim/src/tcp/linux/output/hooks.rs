@@ -1,4 +1,4 @@
-//! What the sender sends next.
+//! The sender chooses the next segment.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::Handshake;

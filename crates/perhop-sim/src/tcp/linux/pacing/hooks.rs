@@ -1,4 +1,4 @@
-//! Where the sender waits for the pace, and counts what it sends.
+//! The sender waits for the pace, and counts what it sends.
 
 use perhop_qos::units::Time;
 

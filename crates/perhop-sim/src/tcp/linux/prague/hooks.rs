@@ -1,4 +1,4 @@
-//! Where the sender feeds Prague and takes its window, pace and segments.
+//! The sender feeds Prague and takes its window, pace and segments.
 
 use perhop_scenario::tcp::HEADERS;
 

@@ -1,4 +1,4 @@
-//! Where the sender sends tail loss probes and reads their answers.
+//! The sender sends tail loss probes and reads their answers.
 
 use perhop_qos::units::Time;
 

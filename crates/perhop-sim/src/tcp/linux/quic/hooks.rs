@@ -1,4 +1,4 @@
-//! What the sender does by QUIC's rules: acknowledgments, losses, probes.
+//! The sender's rules of QUIC: acknowledgments, losses, probes.
 
 use perhop_qos::units::Time;
 

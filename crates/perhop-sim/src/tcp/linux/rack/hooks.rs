@@ -1,4 +1,4 @@
-//! Where the sender marks segments lost by RACK.
+//! The sender marks segments lost by RACK.
 
 use perhop_qos::units::Time;
 

@@ -1,4 +1,4 @@
-//! How the sender reduces its window.
+//! The sender reduces its window.
 
 use perhop_scenario::tcp::{Reduction as InUse, WindowReduction};
 

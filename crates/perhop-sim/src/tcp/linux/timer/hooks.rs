@@ -1,4 +1,4 @@
-//! Where the sender sets its timer, and what it does when the timer expires.
+//! The sender sets its timer and handles its expiry.
 
 use perhop_qos::units::Time;
 

@@ -1,4 +1,4 @@
-//! Where the sender undoes a reduction that was spurious.
+//! The sender undoes a reduction that was spurious.
 
 use super::super::super::sender::Sender;
 use super::super::acknowledged::Ack;
