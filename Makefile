@@ -78,13 +78,13 @@ fast: $(TEST_VENV)/packages ## what the changed lines need: format, lints, the t
 	@$(TEST_BIN)/python tools/fast.py $(if $(SINCE),--since $(SINCE))
 
 check: $(TEST_VENV)/packages ## everything that an ordinary change can break; what CI requires
-	@$(TEST_BIN)/python tools/tiers.py check
+	@$(TEST_BIN)/python tools/steps.py check
 
 touched: $(TEST_VENV)/built ## the long tests that tests/touched.toml names for the changed paths (SINCE=commit)
 	@$(TEST_BIN)/python tools/fast.py --long $(if $(SINCE),--since $(SINCE))
 
 thorough: $(TEST_VENV)/packages ## everything else, in hours: studies, faults, fuzzing, mutants, coverage (STEP=name)
-	@$(TEST_BIN)/python tools/tiers.py thorough $(addprefix --step ,$(STEP))
+	@$(TEST_BIN)/python tools/steps.py thorough $(addprefix --step ,$(STEP))
 
 format: $(TEST_VENV)/packages ## check the formatting of Rust and Python
 	cargo fmt --check

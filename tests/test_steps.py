@@ -14,7 +14,7 @@ from conftest import ROOT
 sys.path.insert(0, str(ROOT / "tools"))
 
 import fast
-import tiers
+import steps as step_runner
 
 MAKEFILE = """\
 passes:
@@ -27,21 +27,23 @@ fails:
 """
 
 
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *steps: tiers.Step) -> tuple[list[tiers.Run], str]:
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *steps: step_runner.Step
+) -> tuple[list[step_runner.Run], str]:
     (tmp_path / "Makefile").write_text(MAKEFILE)
-    monkeypatch.setattr(tiers, "ROOT", tmp_path)
+    monkeypatch.setattr(step_runner, "ROOT", tmp_path)
     out = io.StringIO()
-    ended = tiers.run_steps(steps, tmp_path / "logs", 2, out)
+    ended = step_runner.run_steps(steps, tmp_path / "logs", 2, out)
     return ended, out.getvalue()
 
 
 def test_a_step_waits_for_those_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = [tiers.Step("b", "needs", after=("a",)), tiers.Step("a", "passes")]
+    steps = [step_runner.Step("b", "needs", after=("a",)), step_runner.Step("a", "passes")]
     ended, shown = run(tmp_path, monkeypatch, *steps)
     assert [run.step.name for run in ended] == ["a", "b"]
     assert (tmp_path / "order").read_text() == "passes\nneeds\n"
     assert "a: passed" in shown
-    table = tiers.summary(ended, 1.0)
+    table = step_runner.summary(ended, 1.0)
     assert "  a: skipped: a peer is missing" in table
     assert table.count("passed") == 2
 
@@ -50,10 +52,10 @@ def test_a_failed_step_shows_its_output_and_stops_only_what_needs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = [
-        tiers.Step("c", "fails"),
-        tiers.Step("d", "needs", after=("c",)),
-        tiers.Step("e", "needs", after=("d",)),
-        tiers.Step("f", "passes"),
+        step_runner.Step("c", "fails"),
+        step_runner.Step("d", "needs", after=("c",)),
+        step_runner.Step("e", "needs", after=("d",)),
+        step_runner.Step("f", "passes"),
     ]
     ended, shown = run(tmp_path, monkeypatch, *steps)
     assert {run.step.name: run.code for run in ended} == {"c": 2, "f": 0}
@@ -61,10 +63,10 @@ def test_a_failed_step_shows_its_output_and_stops_only_what_needs_it(
     assert "not run: d, which needs c" in shown and "not run: e, which needs d" in shown
 
 
-@pytest.mark.parametrize("tier", tiers.TIERS)
+@pytest.mark.parametrize("tier", step_runner.TIERS)
 def test_every_step_is_a_target_and_needs_steps_that_are_there(tier: str) -> None:
     targets = {line.partition(":")[0] for line in (ROOT / "Makefile").read_text().splitlines()}
-    steps = tiers.TIERS[tier]
+    steps = step_runner.TIERS[tier]
     assert {step.target for step in steps} <= targets
     assert {name for step in steps for name in step.after} <= {step.name for step in steps}
 
@@ -73,7 +75,7 @@ def test_every_step_of_the_long_tier_runs_every_week() -> None:
     weekly = (ROOT / ".github" / "workflows" / "weekly.yml").read_text()
     [line] = [line for line in weekly.splitlines() if line.strip().startswith("step: [")]
     listed = line.partition("[")[2].strip("]").split(", ")
-    assert listed == [step.name for step in tiers.THOROUGH]
+    assert listed == [step.name for step in step_runner.THOROUGH]
 
 
 def test_what_needs_a_changed_crate_is_compiled() -> None:
@@ -96,7 +98,7 @@ def test_the_crates_are_those_of_the_workspace() -> None:
         ("crates/perhop-ios/src/lib.rs", "cargo clippy --package perhop-ios"),
         ("python/perhop/inference/__init__.py", "test_inference.py"),
         ("tests/test_rates.py", "tests/test_rates.py"),
-        ("vectors/ios/voice.cfg", "cargo test --package perhop-ios"),
+        ("vectors/ios/any.cfg", "cargo test --package perhop-ios"),
     ],
 )
 def test_a_change_runs_its_own_tests(path: str, step: str) -> None:

@@ -81,7 +81,7 @@ class _Source:
 
 @dataclass
 class _Test:
-    """A part of a test program that runs at once, its time without a fault, and the number of faults it found."""
+    """A part of a test program, its time without a fault, and the number of faults that it found."""
 
     program: Path
     folder: Path

@@ -1,8 +1,8 @@
 """Run the steps of a tier next to each other, and print what each took: `make check`, `make thorough`.
 
-    python tools/tiers.py check|thorough [--jobs 2] [--step NAME]... [--list]
+    python tools/steps.py check|thorough [--jobs 2] [--step NAME]... [--list]
 
-A step is a target of the Makefile; its output goes to target/tiers/<tier>/<step>.log. A step that fails does
+A step is a target of the Makefile; its output goes to target/steps/<tier>/<step>.log. A step that fails does
 not stop the others, so that one run shows every fault; only the steps that need it are left out. Exit code 1
 means that a step failed.
 """
@@ -188,7 +188,7 @@ def main() -> int:
             parser.error(f"no step {', '.join(unknown)}; there are {', '.join(step.name for step in steps)}")
         steps = tuple(step for step in steps if step.name in arguments.step)
     began = time.monotonic()
-    ended = run_steps(steps, ROOT / "target" / "tiers" / arguments.tier, arguments.jobs, sys.stdout)
+    ended = run_steps(steps, ROOT / "target" / "steps" / arguments.tier, arguments.jobs, sys.stdout)
     sys.stdout.write("\n" + summary(ended, time.monotonic() - began))
     passed = len(ended) == len(steps) and all(run.code == 0 for run in ended)
     return 0 if passed else 1
