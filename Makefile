@@ -118,8 +118,8 @@ msrv-version:
 
 test: test-rust test-python ## all tests of `make check`
 
-test-rust: ## cargo test; the extension module is tested from Python
-	cargo test --workspace --exclude perhop-py --locked --quiet
+test-rust: ## cargo test; Python tests the extension module
+	cargo test --workspace --locked --quiet
 
 test-python: $(TEST_VENV)/built ## pytest
 	$(TEST_BIN)/pytest -n $(or $(WORKERS),4) $(PYTEST)
@@ -131,7 +131,7 @@ test-python-thorough: $(TEST_VENV)/built ## every test of Python, long ones in f
 
 test-properties: ## property tests of Rust with a new seed, which is printed, and more cases
 	@seed=$${PROPTEST_RNG_SEED:-$$(date +%s)}; echo "PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=2000"; \
-	PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=2000 cargo test --workspace --exclude perhop-py --locked --quiet
+	PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=2000 cargo test --workspace --locked --quiet
 
 bless: $(TEST_VENV)/packages ## write everything that is generated and committed, and say what moved (ONLY=part)
 	$(TEST_BIN)/python tools/bless.py $(addprefix --only ,$(ONLY))

@@ -162,3 +162,28 @@ def test_the_oldest_supported_compiler_takes_every_dependency(packages: list[dic
     assert {package["rust_version"] for package in packages if package["source"] is None} == {
         manifest["rust-version"]
     }
+
+
+def test_the_extension_module_shares_the_build_of_the_tests() -> None:
+    """Other features of one dependency would make cargo build every crate twice in `make check`."""
+
+    def features(*selection: str) -> dict[str, str]:
+        line = [
+            "cargo",
+            "tree",
+            "--locked",
+            "--offline",
+            "--format",
+            "{p} {f}",
+            "--prefix",
+            "none",
+            *selection,
+        ]
+        shown = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        packages = (re.sub(r" \((?:\*|proc-macro|/[^)]*)\)", "", line).split() for line in shown.splitlines())
+        return {" ".join(package[:2]): " ".join(package[2:]) for package in packages if package}
+
+    module = features("--edges", "normal,build", "--package", "perhop-py")
+    tests = features("--edges", "normal,build,dev", "--workspace")
+    assert len(module) > 80
+    assert {name: tests[name] for name in module} == module
