@@ -154,7 +154,7 @@ def _guarantees(queueing: QueueingConfig, rate: float | None) -> list[float | No
         total = sum(weight_of(one) for one in classes)
         parts = [None if rate is None else rate * weight_of(one) / total for one in classes]
         return [guarantee_of(one) or part for one, part in zip(classes, parts, strict=True)]
-    if queueing.get("scheduler") == "cbq" and rate is not None:
+    if queueing.get("scheduler") == "cbq" and rate:
         total = max(sum((guarantee_of(one) or rate * weight_of(one)) / rate for one in classes), 1.0)
         return [(guarantee_of(one) or rate * weight_of(one)) / total for one in classes]
     if queueing.get("scheduler") == "hfsc" and rate is not None:

@@ -93,6 +93,9 @@ def offered_by_records(network: Network, header: Row, rows: Iterator[Row]) -> Tr
         )
     if not leaving:
         raise header.wrong("no flow leaves by this interface", f"all go to {', '.join(own)}")
+    leaving = [one for one in leaving if one.bytes]
+    if not leaving:
+        raise header.wrong("no flow that leaves has bytes", "the column `bytes` has what each flow carried")
     seconds = max(max(one.last for one in leaving) - min(one.first for one in leaving), 1.0)
     others = sum(one.is_other for one in leaving)
     if others:

@@ -20,6 +20,8 @@ from perhop.schema_types import TcpConfig, TrafficConfig
 ABOVE = 1.2
 # Connections start apart, also in the shortest run.
 _START_WITHIN = "20ms"
+# What a class is offered of the line where priority classes leave it nothing: enough to see that it is lost.
+_STARVED = 0.01
 # How the load of a class was chosen that nothing limits and no queue holds.
 _FITS = "what fits"
 # Datagrams where TCP cannot be used.
@@ -102,7 +104,9 @@ def _load(network: Network, hits: Sequence[Hit], hit: Hit) -> tuple[float, str]:
     if leaf is not None and leaf.priority:
         # The share of a priority class is what it may use of its limit.
         return (
-            (FILLED * limit, f"{_percent(FILLED)} of limit") if limit else (leaf.share, "a third of the line")
+            (FILLED * limit, f"{_percent(FILLED)} of limit")
+            if limit
+            else (max(leaf.share, _STARVED * network.bottleneck), "a third of the line")
         )
     sharing = sum(one.leaf(network) is leaf for one in hits)
     if leaf is not None and leaf.part:
@@ -118,6 +122,9 @@ def _load(network: Network, hits: Sequence[Hit], hit: Hit) -> tuple[float, str]:
         is_limited = limit is not None and limit < share
         return (ABOVE * (limit or 0.0), f"{above} of limit") if is_limited else (share, _FITS)
     share = leaf.share / sharing if leaf else network.bottleneck / len(hits)
+    if share <= 0.0:
+        why = f"{_percent(_STARVED)} of the line, as nothing is left"
+        return _STARVED * network.bottleneck / sharing, why
     if limit is not None and limit < share:
         return ABOVE * limit, f"{above} of limit"
     return ABOVE * share, f"{above} of share"

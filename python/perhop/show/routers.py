@@ -198,7 +198,8 @@ def _load_intervals(text: str) -> dict[str, int]:
             section = folded(start[1])
         elif not line.startswith(" "):
             section = None
-        elif section and (interval := _LOAD_INTERVAL.match(line)):
+        elif section and (interval := _LOAD_INTERVAL.match(line)) and int(interval[1]):
+            # The router refuses 0, and keeps its default.
             found[section] = int(interval[1])
     return found
 
