@@ -4,9 +4,9 @@ use perhop_lint::{Diagnostic, rules};
 
 use super::Context;
 use super::circuit::Circuit;
-use super::reference::Reference;
+use super::reference::{DEEPEST, Reference};
 use super::resolved::ResolvedPolicy;
-use crate::ast::{Interface, PolicyMap, ServicePolicies};
+use crate::ast::{Interface, PolicyClass, PolicyMap, ServicePolicies};
 use crate::platform::Profile;
 
 /// A policy for packets that leave, and the line that attaches it.
@@ -36,19 +36,37 @@ impl<'a> Context<'a> {
         if !self.is_of_extent(policy, line) {
             return false;
         }
-        let queueing = policy.classes.iter().find(|class| class.queues());
-        self.found.extend(queueing.map(|class| {
+        let queueing = self.queueing_class(policy, 0);
+        let refusal = queueing.map(|(holder, class)| {
             Diagnostic::new(
                 &rules::QUEUEING_ON_INPUT,
                 line,
                 format!(
                     "policy {} queues (class {}, line {}): an input policy cannot queue",
-                    policy.name, class.name, class.line
+                    holder.name, class.name, class.line
                 ),
                 "the router refuses the line: no policy applies here",
             )
-        }));
-        queueing.is_none()
+        });
+        let is_attached = refusal.is_none();
+        self.found.extend(refusal);
+        is_attached
+    }
+
+    /// The first class of `policy`, or of a policy inside it, that queues, and the policy that it is a class
+    /// of.
+    fn queueing_class<'p>(
+        &'p self,
+        policy: &'p PolicyMap,
+        depth: usize,
+    ) -> Option<(&'p PolicyMap, &'p PolicyClass)> {
+        let own = policy.classes.iter().find(|class| class.queues()).map(|class| (policy, class));
+        let inside = || {
+            let names = policy.classes.iter().filter_map(|class| class.service_policy.as_ref());
+            let mut inner = names.filter_map(|at| self.configuration.policy_maps.get(&at.value));
+            inner.find_map(|policy| self.queueing_class(policy, depth + 1))
+        };
+        if depth < DEEPEST { own.or_else(inside) } else { own }
     }
 
     /// The policy for packets that leave, if the router attaches one.

@@ -7,7 +7,9 @@ use super::attachment::Attachment;
 use super::bandwidth::{Reservations, percent_of, priority_rate};
 use super::circuit::Circuit;
 use super::reference::{DEEPEST, Reference};
-use crate::ast::{AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap};
+use crate::ast::{
+    AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap, PriorityRate,
+};
 use crate::platform::Profile;
 
 impl<'a> Context<'a> {
@@ -156,6 +158,11 @@ impl<'a> Context<'a> {
         }
         let known = self.known(policy);
         let mut found: Vec<Diagnostic> = mixed_units(policy, &known).into_iter().collect();
+        found.extend(above_hundred(policy, &known, "bandwidth remaining percent", remaining_percent));
+        if reference.depth > 0 {
+            // On the interface `above_reservable` compares rates.
+            found.extend(above_hundred(policy, &known, "bandwidth and priority percent", promised_percent));
+        }
         found.extend(known.iter().filter_map(|class| self.refused_class(class)));
         if reference.depth < DEEPEST {
             let inner = known.iter().filter_map(|class| class.service_policy.as_ref());
@@ -253,6 +260,48 @@ fn refused_queue(class: &PolicyClass) -> Option<Diagnostic> {
         _ => return None,
     };
     Some(Diagnostic::new(rule, line, format!("{message} (class {})", class.name), router))
+}
+
+fn remaining_percent(class: &PolicyClass) -> Option<(u64, usize)> {
+    let bandwidth = class.bandwidth?;
+    match bandwidth.value {
+        Bandwidth::RemainingPercent(percent) => Some((percent, bandwidth.line)),
+        _ => None,
+    }
+}
+
+fn promised_percent(class: &PolicyClass) -> Option<(u64, usize)> {
+    let bandwidth = class.bandwidth.and_then(|bandwidth| match bandwidth.value {
+        Bandwidth::Percent(percent) => Some((percent, bandwidth.line)),
+        _ => None,
+    });
+    let priority = class.priority.and_then(|priority| match priority.value.rate {
+        PriorityRate::Percent(percent) => Some((percent, priority.line)),
+        _ => None,
+    });
+    bandwidth.or(priority)
+}
+
+/// The line with which percentages of the classes of `policy` come to more than 100.
+fn above_hundred(
+    policy: &PolicyMap,
+    classes: &[&PolicyClass],
+    what: &str,
+    percent_of: fn(&PolicyClass) -> Option<(u64, usize)>,
+) -> Option<Diagnostic> {
+    let mut sum = 0u64;
+    let (_, line) = classes.iter().filter_map(|class| percent_of(class)).find(|(percent, _)| {
+        sum = sum.saturating_add(*percent);
+        sum > 100
+    })?;
+    let all = classes.iter().filter_map(|class| percent_of(class)).map(|(percent, _)| percent);
+    let all = all.fold(0, u64::saturating_add);
+    Some(Diagnostic::new(
+        &rules::PROMISED_ABOVE_RATE,
+        line,
+        format!("{what} of the classes of policy {} add up to {all}", policy.name),
+        "the router refuses this line: they may come to 100",
+    ))
 }
 
 /// Guarantees in different units in one policy.

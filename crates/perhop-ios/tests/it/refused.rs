@@ -111,3 +111,29 @@ fn a_burst_of_nothing() {
         assert_eq!(router.line("police"), (LineState::NotRecognized, note), "{police}");
     }
 }
+
+#[test]
+fn an_input_policy_whose_child_queues() {
+    let lines = "policy-map INNER\n class DATA\n  bandwidth 64\npolicy-map P\n class class-default\n  \
+                 police cir 64000\n  service-policy INNER\ninterface GigabitEthernet0/0\n service-policy input P\n";
+    let node = router(lines, Profile::Hqf);
+    assert!(node.says("policy INNER queues (class DATA, line 6): an input policy cannot queue"));
+    assert!(node.policies("GigabitEthernet0/0").input.is_none());
+}
+
+#[test]
+fn percentages_above_a_hundred() {
+    let node = |command: &str, second: u32| {
+        let lines = format!(
+            "policy-map INNER\n class VOICE\n  {command} 60\n class DATA\n  {command} {second}\n\
+             policy-map P\n class class-default\n  shape average 6000000\n  service-policy INNER\n\
+             interface GigabitEthernet0/0\n service-policy output P\n"
+        );
+        router(&lines, Profile::Hqf)
+    };
+    for command in ["bandwidth remaining percent", "bandwidth percent"] {
+        assert!(node(command, 41).says("of the classes of policy INNER add up to 101"), "{command}");
+        assert!(node(command, 41).policies("GigabitEthernet0/0").output.is_none(), "{command}");
+        assert!(!node(command, 40).has_finding("promised-above-rate"), "{command}");
+    }
+}

@@ -39,6 +39,10 @@ impl Node {
     pub(crate) fn says(&self, part: &str) -> bool {
         self.configuration.diagnostics.iter().any(|found| found.to_string().contains(part))
     }
+    /// Whether a diagnostic of this rule was found.
+    pub(crate) fn has_finding(&self, rule: &str) -> bool {
+        self.configuration.diagnostics.iter().any(|found| found.rule.id == rule)
+    }
     /// `packet` as it goes on after it came in by `port`.
     pub(crate) fn receives(&self, port: &str, packet: Packet, link: Encapsulation) -> Packet {
         self.receive_all(port, &[packet], link)[0]
