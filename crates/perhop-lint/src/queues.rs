@@ -35,7 +35,7 @@ impl Leaf<'_> {
         policers::check_class(self.class, self.has_priority, &self.place, found);
         let limit = self.queue_limit();
         if let Some(config) = self.class.buffer.as_ref().and_then(BufferConfig::mred) {
-            wred::check(&self.class.name, config, &self.class.precedence, limit, &self.place, found);
+            wred::check(self.class, config, limit, &self.place, found);
         }
         found.extend(limit.and_then(|limit| self.slow(limit)));
     }

@@ -1,27 +1,29 @@
 //! Drop curves of a class: against its queue limit, against each other, and the average that they ask.
 
 use perhop_qos::buffer::{DropSpacing, MredConfig, PrecedenceConfig};
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::policy::ClassConfig;
 use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::{Dscp, QueueSize};
 
 use crate::finding::{Finding, Place};
 use crate::rules;
 
-/// What is found of the drop curves of class `name`, whose queue holds at most `limit`.
+/// Pushes the findings on the drop curves `config` of `class`, whose queue holds at most `limit`.
 pub(crate) fn check(
-    name: &str,
+    class: &ClassConfig,
     config: &MredConfig,
-    source: &PrecedenceSource,
     limit: Option<QueueSize>,
     place: &Place,
     found: &mut Vec<Finding>,
 ) {
     let Ok(curves) = config.expanded() else { return };
+    let name = &class.name;
     if let Some(limit) = limit {
         found.extend(above_limit(name, &curves, limit, place));
         found.extend(slow(name, config, limit, place));
     }
-    found.extend(disordered(name, &curves, source, place));
+    found.extend(disordered(class, &curves, place));
     found.extend(unguarded(name, config, place));
 }
 
@@ -37,22 +39,24 @@ fn above_limit(name: &str, curves: &[PrecedenceConfig], limit: QueueSize, place:
     })
 }
 
-/// RFC 2597 §2: of a higher drop precedence not fewer packets are lost, whatever the queue.
-fn disordered(
-    name: &str,
-    curves: &[PrecedenceConfig],
-    source: &PrecedenceSource,
-    place: &Place,
-) -> Option<Finding> {
+/// The first pair of codepoints of the class whose curves contradict RFC 2597 §2: a higher drop precedence is
+/// lost at least as often at all queue lengths.
+fn disordered(class: &ClassConfig, curves: &[PrecedenceConfig], place: &Place) -> Option<Finding> {
+    let (name, source) = (&class.name, &class.precedence);
+    let curve = |dscp: &str| {
+        let may_come = class.matches.as_ref().is_none_or(|matches| may_hold(matches, dscp.parse().ok()));
+        curve_of(dscp, curves, source).filter(|_| may_come)
+    };
     let is_worse = |(one, other): &(String, String)| {
-        let (low, high) = (curve_of(one, curves, source)?, curve_of(other, curves, source)?);
+        let (low, high) = (curve(one)?, curve(other)?);
         let worse = low.min.count() < high.min.count()
             || low.max.count() < high.max.count()
             || low.max_probability > high.max_probability;
         worse.then(|| (one.clone(), low, other.clone(), high))
     };
+    // The first and the third only count where the class does not match the second.
     let pairs = (1..=4).flat_map(|class| {
-        (1..=2).map(move |drop| (format!("af{class}{drop}"), format!("af{class}{}", drop + 1)))
+        [(1, 2), (2, 3), (1, 3)].map(|(low, high)| (format!("af{class}{low}"), format!("af{class}{high}")))
     });
     let (one, low, other, high) = pairs.collect::<Vec<_>>().iter().find_map(is_worse)?;
     let words = |curve: &PrecedenceConfig| {
@@ -68,6 +72,16 @@ fn disordered(
         ),
         "the lower drop precedence is to be lost last: no lower threshold, no higher probability",
     ))
+}
+
+/// Whether packets with the codepoint `dscp` may meet `matches`, as far as the codepoint alone tells.
+fn may_hold(matches: &MatchConfig, dscp: Option<Dscp>) -> bool {
+    let Some(dscp) = dscp else { return true };
+    let inside = |one: &MatchConfig| may_hold(one, Some(dscp));
+    matches.dscp.as_ref().is_none_or(|list| list.0.contains(&dscp))
+        && matches.precedence.as_ref().is_none_or(|list| list.0.contains(&dscp.precedence()))
+        && matches.all.as_ref().is_none_or(|all| all.iter().all(inside))
+        && matches.any.as_ref().is_none_or(|any| any.iter().any(inside))
 }
 
 /// RFC 2597 §2: drop precedences of a class.

@@ -106,7 +106,8 @@ fn reordered(
 ) -> Option<Diagnostic> {
     conditioner.meter.as_ref()?;
     let conforming = after(packet, &conditioner.green)?;
-    for actions in [&conditioner.yellow, &conditioner.red] {
+    // A color without actions of its own is one that the meter does not give.
+    for actions in [&conditioner.yellow, &conditioner.red].into_iter().filter(|actions| !actions.is_empty()) {
         let Some(excess) = after(packet, actions).filter(|excess| excess.dscp != conforming.dscp) else {
             continue;
         };

@@ -2,6 +2,7 @@
 
 mod accounted;
 mod colors;
+mod false_findings;
 mod golden;
 mod hostile;
 mod marks;
