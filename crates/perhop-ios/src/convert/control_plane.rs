@@ -9,9 +9,9 @@ use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::units::QueueSize;
 
-use super::conditioners::of_policy;
 use super::counted_bytes::CountedBytes;
 use super::reference::Reference;
+use super::stages::of_policy;
 use super::{Context, Policies, Port, Wire};
 use crate::ast::{Direction, Hardware};
 
@@ -32,6 +32,7 @@ impl Context<'_> {
         }
         let bandwidth = Rate::from_bits_per_second(PUNT_RATE);
         let mut resolved = self.resolve(policy, Reference::top(bandwidth, 100));
+        self.label_around(&mut resolved, Direction::Input, &[]);
         let limit = QueueSize::Packets(PUNT_QUEUE);
         let class = ClassConfig {
             name: "fifo".to_owned(),

@@ -1,8 +1,12 @@
-//! Labels by which queues know the packets of a policy that rewrites the field it classifies by.
+//! Labels by which stages and queues select packets of a policy that rewrites the fields that it classifies
+//! by.
 //!
-//! With HQF and on the QFP a packet is classified once, by the fields with which it arrived; the class then
-//! polices, marks and queues it. perhop's conditioners come before its queues: there each class gives its
-//! packets a label, and its queue takes those with the label.
+//! A packet is classified once, by the fields with which it arrived; the class then polices, marks and queues
+//! it. perhop's conditioners come before its queues, and those of a class inside another before those of the
+//! class around it: there each class gives its packets a label, by which its queue and its own stage take
+//! them. A class whose policy inside has no queue keeps its packets together: one label for all of them.
+
+use perhop_qos::classifier::{MatchConfig, OneOrMany};
 
 use super::condition::{Condition, looks_at};
 use super::fields::Fields;
@@ -18,18 +22,95 @@ pub(super) enum Labels {
     AboveGroups = 100,
 }
 
-/// Labels the classes of `policy` where one of them writes a field by which another is told. Not where
-/// classes inside classes are told by groups: what one class labels, the others would no longer know.
-pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels) {
-    let written = collect(policy, &ResolvedClass::written).without(Fields::LABEL);
-    let looked_at = collect(policy, &told_by);
-    let is_nested = policy.classes.iter().any(|class| class.policy.is_some());
+/// Which markings of a policy make labels necessary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Markers {
+    /// Those of all classes: HQF and the QFP.
+    All,
+    /// Those of policies inside classes. Before HQF `marked-then-classified` reports those of the policy.
+    Inside,
+}
+
+/// Labels the classes of `policy` where one of the `markers` writes a field that a class matches.
+pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels, markers: Markers) {
+    let inside = policy.classes.iter().filter_map(|class| class.policy.as_ref());
+    let written: Fields = match markers {
+        Markers::All => collect(policy, &ResolvedClass::written),
+        Markers::Inside => inside.map(|inner| collect(inner, &ResolvedClass::written)).collect(),
+    };
     let first = labels as u8;
     let fit = leaves(policy) < usize::from(u8::MAX - first);
-    if looked_at.contain(written) && fit && !(is_nested && looked_at.contain(Fields::LABEL)) {
+    if fit && collect(policy, &matched_fields).contain(written.without(Fields::LABEL)) {
         let mut next = first;
         label(policy, true, &mut next);
     }
+}
+
+/// The fate of the router's groups behind a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Groups {
+    /// Output policies match them.
+    Kept,
+    /// Nothing reads them: packets leave the router.
+    Forgotten,
+}
+
+/// Labels the classes of `policy` that mark or police behind a policy inside them which writes a field by
+/// which a class matches there, from `first` on. Returns line and name of the classes that get none: none is
+/// left, or it would take the place of a group that is set inside and [`Groups::Kept`].
+pub(super) fn assign_around(
+    policy: &mut ResolvedPolicy,
+    first: Option<Labels>,
+    groups: Groups,
+) -> Vec<(usize, String)> {
+    let greatest = policy.classes.iter().flat_map(labels_of_class).max();
+    let mut next = first.and_then(|first| greatest.map_or(Some(first as u8), |label| label.checked_add(1)));
+    let mut refused = Vec::new();
+    label_around(policy, groups, &mut next, &mut refused);
+    refused
+}
+
+fn label_around(
+    policy: &mut ResolvedPolicy,
+    groups: Groups,
+    next: &mut Option<u8>,
+    refused: &mut Vec<(usize, String)>,
+) {
+    for class in &mut policy.classes {
+        let is_labeled = !labels_of_class(class).is_empty();
+        let matched = matched_fields(class);
+        let Some(inner) = &mut class.policy else { continue };
+        label_around(inner, groups, next, refused);
+        let written = collect(inner, &ResolvedClass::written);
+        let looked_at: Fields = [matched, collect(inner, &matched_fields)].into_iter().collect();
+        if is_labeled || !class.acts() || !looked_at.contain(written) {
+            continue;
+        }
+        let is_lost = groups == Groups::Kept && written.contain(Fields::LABEL);
+        match next.filter(|_| !is_lost) {
+            Some(label) => {
+                class.label = Some(label);
+                *next = label.checked_add(1);
+            }
+            None => refused.push((class.line, class.name.clone())),
+        }
+    }
+}
+
+/// The labels of the packets of `class`: its own, or those of the classes inside it.
+pub(super) fn labels_of_class(class: &ResolvedClass) -> Vec<u8> {
+    match (class.label, &class.policy) {
+        (Some(label), _) => vec![label],
+        (None, Some(inner)) => inner.classes.iter().flat_map(labels_of_class).collect(),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// The packets with the labels of `class`; `None` where it has none.
+pub(super) fn condition_of(class: &ResolvedClass) -> Option<Condition> {
+    let labels = labels_of_class(class);
+    let config = || MatchConfig { label: Some(OneOrMany(labels.clone())), ..MatchConfig::default() };
+    (!labels.is_empty()).then(|| Condition::when(config()))
 }
 
 /// `of` of all classes.
@@ -38,23 +119,28 @@ fn collect(policy: &ResolvedPolicy, of: &dyn Fn(&ResolvedClass) -> Fields) -> Fi
     policy.classes.iter().flat_map(|class| std::iter::once(of(class)).chain(inside(class))).collect()
 }
 
-/// What tells the packets of a class.
-fn told_by(class: &ResolvedClass) -> Fields {
+/// The fields that a class matches.
+fn matched_fields(class: &ResolvedClass) -> Fields {
     match &class.condition {
         Condition::When(config) => looks_at(config),
         Condition::Always | Condition::Never => Fields::default(),
     }
 }
 
-fn leaves(policy: &ResolvedPolicy) -> usize {
-    policy.classes.iter().map(|class| class.policy.as_ref().map_or(1, leaves)).sum()
+/// The policy inside `class` whose classes have queues and labels of their own.
+fn queueing_inside(class: &ResolvedClass) -> Option<&ResolvedPolicy> {
+    class.policy.as_ref().filter(|inner| inner.holds_queue())
 }
 
-/// A label for each class without classes inside. class-default of the top policy needs none: it takes what
+fn leaves(policy: &ResolvedPolicy) -> usize {
+    policy.classes.iter().map(|class| queueing_inside(class).map_or(1, leaves)).sum()
+}
+
+/// A label for each class without queues inside. class-default of the top policy needs none: it takes what
 /// has none of these.
 fn label(policy: &mut ResolvedPolicy, is_top: bool, next: &mut u8) {
     for class in &mut policy.classes {
-        match &mut class.policy {
+        match class.policy.as_mut().filter(|inner| inner.holds_queue()) {
             Some(inner) => label(inner, false, next),
             None if is_top && class.name == CLASS_DEFAULT => {}
             None => {

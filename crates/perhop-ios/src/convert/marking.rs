@@ -22,7 +22,7 @@ pub(super) struct Markings<'a> {
 /// What a class does with its packets besides sending them on.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Treatment<'a> {
-    /// The label by which its queue knows them.
+    /// The label by which its queue, or its own stage, knows them.
     pub(super) label: Option<u8>,
     /// What it sets.
     pub(super) marks: &'a [Marking],
@@ -42,7 +42,8 @@ impl<'a> Markings<'a> {
         Markings { configuration, direction, is_router, resets }
     }
 
-    /// `set` first, then the policer's own marking, then where the packet goes.
+    /// `set` first, then the policer's own marking, then the label by which a queue takes the packet, then
+    /// where the packet goes. Where packets arrive no queue follows: the label that brought them here goes.
     pub(super) fn actions(&self, treatment: Treatment, own: &[Action]) -> Vec<action::Action> {
         let Treatment { label, marks, metered, by_cos } = treatment;
         let then = own.last().map_or(Then::Transmit, |action| action.then);
@@ -51,7 +52,9 @@ impl<'a> Markings<'a> {
         if self.resets && metered && then != Then::Drop {
             list.push(action::Action::Color(Color::GREEN));
         }
-        list.extend(label.map(action::Action::Label));
+        if self.direction == Direction::Input {
+            list.extend(label.map(|_| action::Action::Label(0)));
+        }
         let markings = || marks.iter().chain(own.iter().filter_map(|action| action.marking.as_ref()));
         let of_field = |field| markings().filter(move |marking| marking.field() == Some(field));
         let mut all: Vec<&Marking> = markings().collect();
@@ -68,6 +71,9 @@ impl<'a> Markings<'a> {
         if by_cos && then != Then::Drop {
             list.push(action::Action::Color(Color::GREEN));
             list.push(copy(CopyField::Cos, CopyField::Color, CopyDefault::Copy));
+        }
+        if self.direction == Direction::Output && then != Then::Drop {
+            list.extend(label.map(action::Action::Label));
         }
         list.push(match then {
             Then::Drop => action::Action::Drop,

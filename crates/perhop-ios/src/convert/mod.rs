@@ -39,6 +39,7 @@ mod refusals;
 mod resolve;
 mod resolved;
 mod shadows;
+mod stages;
 mod value_limits;
 mod wire;
 
@@ -63,7 +64,7 @@ use crate::check;
 use crate::platform::{Platform, Recognition};
 use circuit::Circuit;
 use condition::Tags;
-use labels::Labels;
+use labels::{Labels, Markers};
 use reference::MOST_CLASSES;
 
 /// A router as its configuration describes it.
@@ -207,6 +208,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The first label of classes.
+    fn first_label(&self) -> Labels {
+        if self.configuration.marks.labels { Labels::AboveGroups } else { Labels::FromOne }
+    }
+
     /// The conditioners and queues of packets that leave.
     fn output_side(
         &mut self,
@@ -217,11 +223,9 @@ impl<'a> Context<'a> {
     ) -> PolicyConfig {
         let queueing = match policy.as_deref_mut().filter(|policy| policy.holds_queue()) {
             Some(policy) => {
-                if self.platform.profile.is_hierarchical() {
-                    let is_set = self.configuration.marks.labels;
-                    let labels = if is_set { Labels::AboveGroups } else { Labels::FromOne };
-                    labels::assign(policy, labels);
-                }
+                let is_hierarchical = self.platform.profile.is_hierarchical();
+                let markers = if is_hierarchical { Markers::All } else { Markers::Inside };
+                labels::assign(policy, self.first_label(), markers);
                 self.queueing_of(policy, "")
             }
             None => self.without_classes(interface, circuit),

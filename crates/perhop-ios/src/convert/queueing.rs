@@ -11,7 +11,7 @@
 
 use perhop_lint::{Diagnostic, rules};
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
-use perhop_qos::classifier::{MatchConfig, OneOrMany};
+use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policer::{PoliceConfig, PoliceWhen};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::queue::{FairQueueingConfig, FlowWeights};
@@ -22,6 +22,7 @@ use perhop_qos::{ByteSize, Rate};
 use super::Context;
 use super::condition::Condition;
 use super::conditioners::matches;
+use super::labels;
 use super::limits::queue_size;
 use super::random_detect::wred;
 use super::resolve::LEVELS;
@@ -84,10 +85,10 @@ impl Context<'_> {
                 taken_by = Some((class.name.clone(), has_queue || class.priority.is_some()));
             }
             if class.priority.is_some() {
-                let own = by_label(class).map_or_else(|| condition.but_not(&before), Condition::when);
+                let own = labels::condition_of(class).unwrap_or_else(|| condition.but_not(&before));
                 sorted.priorities.extend(matches(own).map(|matches| (class, matches)));
             } else if has_queue {
-                let own = by_label(class).map_or_else(|| condition.clone().but_not(&shared), Condition::when);
+                let own = labels::condition_of(class).unwrap_or_else(|| condition.clone().but_not(&shared));
                 before.push(condition);
                 sorted.others.extend(matches(own).map(|matches| (class, matches)));
             } else {
@@ -267,17 +268,6 @@ fn flows(fair: ResolvedFairQueue) -> FairQueueingConfig {
         weights,
         ..FairQueueingConfig::default()
     }
-}
-
-/// The packets of `class` by the labels that its conditioners give them, where they do.
-fn by_label(class: &ResolvedClass) -> Option<MatchConfig> {
-    fn labels(class: &ResolvedClass, found: &mut Vec<u8>) {
-        found.extend(class.label);
-        class.policy.iter().flat_map(|policy| &policy.classes).for_each(|inner| labels(inner, found));
-    }
-    let mut found = Vec::new();
-    labels(class, &mut found);
-    (!found.is_empty()).then(|| MatchConfig { label: Some(OneOrMany(found)), ..MatchConfig::default() })
 }
 
 fn any_of(classes: &[ClassConfig]) -> MatchConfig {

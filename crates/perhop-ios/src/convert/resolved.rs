@@ -101,6 +101,10 @@ impl ResolvedClass {
     pub(super) fn holds_queue(&self) -> bool {
         self.queue_limit.is_some() || self.policy.as_ref().is_some_and(ResolvedPolicy::holds_queue)
     }
+    /// Whether it marks, polices or drops packets itself.
+    pub(super) fn acts(&self) -> bool {
+        self.police.is_some() || !self.marks.is_empty() || self.drop
+    }
     /// What it and its policer set.
     fn markings(&self) -> impl Iterator<Item = &Marking> {
         let police = self.police.iter();

@@ -1,10 +1,12 @@
 //! Tests of `perhop-ios` from outside, linked as one program.
 
 mod accounted;
+mod classified_once;
 mod colors;
 mod false_findings;
 mod golden;
 mod hostile;
+mod mark_only_children;
 mod marks;
 mod node;
 mod printed;

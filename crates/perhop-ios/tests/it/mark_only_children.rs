@@ -1,0 +1,338 @@
+//! Policies inside classes. The class around a child keeps its queue, guarantee, priority, policer and shaper
+//! with all children, and the child's marks and policers act on the packets that matched it on arrival.
+
+use perhop_ios::{Configuration, Platform, Port, Profile, convert, parse};
+use perhop_qos::packet::Encapsulation;
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::random::Streams;
+use perhop_qos::{Dscp, Packet, Time, Verdict};
+
+const PROFILES: [Profile; 4] = [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe];
+
+/// The class around the child takes cs2, cs4 and cs6, the child's class cs4 and cs6, another class what the
+/// child writes.
+const CLASSES: &str = "\
+class-map match-any around
+ match dscp cs2 cs4 cs6
+class-map match-any inside
+ match dscp cs4 cs6
+class-map match-any voice
+ match dscp cs6
+class-map match-any written
+ match dscp cs7
+";
+
+/// The commands of the class around, which must hold with a child as well.
+const PARENTS: &[&[&str]] = &[
+    &["bandwidth 100"],
+    &["bandwidth percent 10"],
+    &["bandwidth remaining percent 10"],
+    &["bandwidth remaining ratio 3"],
+    &["priority"],
+    &["priority 100"],
+    &["priority percent 10"],
+    &["priority level 1", POLICE],
+    &["shape average 200000"],
+    &["shape average percent 10"],
+    &[POLICE],
+    &["police cir percent 10 bc 100 ms conform-action transmit exceed-action drop"],
+    &["bandwidth percent 10", "queue-limit 20"],
+    &["bandwidth percent 10", "random-detect dscp-based"],
+    &["bandwidth percent 10", "fair-queue"],
+    &["fair-queue"],
+    &["bandwidth percent 10", POLICE],
+    &["shape average 200000", POLICE],
+    &["bandwidth percent 10", "set dscp cs5"],
+    &["set dscp cs5"],
+    &["set dscp cs5", POLICE],
+    &["drop"],
+];
+
+/// Three packets of 1000 bytes pass at once.
+const POLICE: &str = "police cir 8000 bc 3200 conform-action transmit exceed-action drop";
+
+/// Policies called `child`, with what each does to packets of the class `inside`.
+const CHILDREN: &[Child] = &[
+    Child {
+        name: "only marks",
+        text: "class inside\n  set dscp cs7\n",
+        marks: Some("cs7"),
+        passes: 9,
+        queues: false,
+    },
+    Child { name: "only polices", text: "class inside\n  POLICE\n", marks: None, passes: 1, queues: false },
+    Child {
+        name: "polices and marks",
+        text: "class inside\n  POLICE\n  set dscp cs7\n",
+        marks: Some("cs7"),
+        passes: 1,
+        queues: false,
+    },
+    Child {
+        name: "marks by its policer",
+        text: "class inside\n  police cir 8000 bc 1100 conform-action set-dscp-transmit cs7 exceed-action drop\n",
+        marks: Some("cs7"),
+        passes: 1,
+        queues: false,
+    },
+    Child {
+        name: "queues",
+        text: "class inside\n  bandwidth percent 20\n",
+        marks: None,
+        passes: 9,
+        queues: true,
+    },
+    Child {
+        name: "queues and marks",
+        text: "class inside\n  bandwidth percent 20\n  set dscp cs7\n",
+        marks: Some("cs7"),
+        passes: 9,
+        queues: true,
+    },
+    Child { name: "empty", text: "", marks: None, passes: 9, queues: false },
+    Child {
+        name: "only class-default",
+        text: "class class-default\n  set dscp cs7\n",
+        marks: Some("cs7"),
+        passes: 9,
+        queues: false,
+    },
+    Child {
+        name: "nested twice",
+        text: "class inside\n  service-policy deepest\n",
+        marks: Some("cs7"),
+        passes: 9,
+        queues: false,
+    },
+];
+
+struct Child {
+    name: &'static str,
+    text: &'static str,
+    /// The codepoint with which packets of the class `inside` leave.
+    marks: Option<&'static str>,
+    /// The greatest number of its packets of 1000 bytes that pass at once.
+    passes: usize,
+    queues: bool,
+}
+
+impl Child {
+    fn text(&self) -> String {
+        let lines = self.text.replace("POLICE", &POLICE.replace("3200", "1100"));
+        format!(
+            "policy-map deepest\n class voice\n  set dscp cs7\n class class-default\n  set dscp cs7\n\
+             policy-map child\n {lines}"
+        )
+    }
+}
+
+/// One configuration of the table.
+struct Case {
+    configuration: Configuration,
+    port: Port,
+}
+
+impl Case {
+    fn convert(parent: &[&str], child: Option<&Child>, profile: Profile, direction: &str) -> Case {
+        let inner = child.map_or_else(String::new, |_| "  service-policy child\n".to_owned());
+        let is_queueing = direction == "output" && !parent.iter().all(|line| is_conditioning(line));
+        let others =
+            if is_queueing && !parent[0].starts_with("bandwidth remaining") && parent[0] != "bandwidth 100" {
+                "class written\n  bandwidth percent 20\n"
+            } else if is_queueing && parent[0] == "bandwidth 100" {
+                "class written\n  bandwidth 200\n"
+            } else if is_queueing {
+                "class written\n  shape average 400000\n"
+            } else {
+                "class written\n  police cir 8000 bc 1100 conform-action transmit exceed-action drop\n"
+            };
+        let text = format!(
+            "{CLASSES}{}policy-map top\n class around\n  {}\n{inner} {others}interface Ethernet0/0\n bandwidth 2000\n \
+             service-policy {direction} top\n",
+            child.map_or_else(String::new, Child::text),
+            parent.join("\n  "),
+        );
+        let mut configuration = parse(&text);
+        let port = convert(&mut configuration, &Platform::of(profile)).ports.remove(0);
+        Case { configuration, port }
+    }
+    fn says(&self, rule: &str) -> bool {
+        self.configuration.diagnostics.iter().any(|one| one.rule.id == rule)
+    }
+    fn is_refused(&self) -> bool {
+        self.configuration.diagnostics.iter().any(|one| one.severity == perhop_lint::Severity::Error)
+    }
+}
+
+fn is_conditioning(line: &str) -> bool {
+    ["police", "set", "drop"].iter().any(|word| line.starts_with(word))
+}
+
+/// Packets of 1000 bytes with these codepoints, all at once, through the conditioners of `policy`.
+fn through(policy: &PolicyConfig, codepoints: &[&str]) -> Vec<Option<Packet>> {
+    let conditioner = policy.build_conditioner(&["Ethernet0/0".to_owned()], &Streams::new(1, 0)).unwrap();
+    let mut conditioner = conditioner.leaving_by(Encapsulation { tag: false, labels: false });
+    let pass = |dscp: &&str| {
+        let mut packet = Packet { dscp: dscp.parse::<Dscp>().unwrap(), length: 1000, ..Packet::default() };
+        matches!(conditioner.condition(Time::ZERO, &mut packet), Verdict::Pass).then_some(packet)
+    };
+    codepoints.iter().map(pass).collect()
+}
+
+/// The names of the classes by which `packet` comes to its queue, from the outermost in.
+fn queue_of(queueing: &QueueingConfig, packet: &Packet) -> Vec<String> {
+    let takes = |class: &&ClassConfig| {
+        let matches =
+            class.matches.as_ref().map(|matches| matches.build(&["Ethernet0/0".to_owned()]).unwrap());
+        matches.is_none_or(|matches| matches.matches(packet))
+    };
+    let class = queueing.classes.iter().find(takes).expect("a queue for every packet");
+    let inside = class.queueing.as_ref().map_or_else(Vec::new, |inner| queue_of(inner, packet));
+    std::iter::once(class.name.clone()).chain(inside).collect()
+}
+
+/// `queueing` without what its classes take, and without the classes inside the class `around`.
+fn bare(queueing: &QueueingConfig) -> QueueingConfig {
+    let class = |class: &ClassConfig| ClassConfig {
+        matches: None,
+        queueing: class.queueing.as_ref().map(bare),
+        ..class.clone()
+    };
+    QueueingConfig { classes: queueing.classes.iter().map(class).collect(), ..queueing.clone() }
+}
+
+#[test]
+fn a_class_keeps_what_it_asks_for_whatever_its_child_does() {
+    let mut wrong = Vec::new();
+    for profile in PROFILES {
+        for direction in ["output", "input"] {
+            for parent in PARENTS {
+                for child in CHILDREN {
+                    let faults = faults(parent, child, profile, direction);
+                    let about = format!("{profile:?} {direction} {parent:?}, child {}", child.name);
+                    wrong.extend(faults.into_iter().map(|fault| format!("{about}: {fault}")));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} faults\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn faults(parent: &[&str], child: &Child, profile: Profile, direction: &str) -> Vec<String> {
+    let case = Case::convert(parent, Some(child), profile, direction);
+    let (side, resolved) = match direction {
+        "input" => (&case.port.input, &case.port.policies.input),
+        _ => (&case.port.output, &case.port.policies.output),
+    };
+    let queues = child.queues || !parent.iter().all(|line| is_conditioning(line));
+    if direction == "input" && queues {
+        let is_said = resolved.is_none() && case.says("queueing-on-input");
+        return if is_said { Vec::new() } else { vec!["an input policy that queues is attached".to_owned()] };
+    }
+    if resolved.is_none() {
+        let is_said = case.is_refused();
+        return if is_said { Vec::new() } else { vec!["no policy applies, and nothing is said".to_owned()] };
+    }
+    let mut faults = conditioned(side, parent, child);
+    if direction == "output" && !parent.contains(&"drop") {
+        faults.extend(queued(&case, parent, child, profile));
+    }
+    faults
+}
+
+/// Faults of marks and policers.
+fn conditioned(side: &PolicyConfig, parent: &[&str], child: &Child) -> Vec<String> {
+    let mut faults = Vec::new();
+    let is_policed = parent.contains(&POLICE);
+    let most = if parent.contains(&"drop") {
+        0
+    } else if is_policed {
+        3
+    } else {
+        9
+    };
+    let of_class = if child.name == "only class-default" { "cs7" } else { "cs2" };
+    let of_parent = parent.contains(&"set dscp cs5").then_some("cs5");
+    for (dscp, passes, marked) in [
+        ("cs2", 9, of_parent.or(child.marks.filter(|_| of_class == "cs7")).unwrap_or("cs2")),
+        ("cs4", child.passes, of_parent.or(child.marks).unwrap_or("cs4")),
+        ("cs6", child.passes, of_parent.or(child.marks).unwrap_or("cs6")),
+    ] {
+        let passed: Vec<Packet> = through(side, &[dscp; 9]).into_iter().flatten().collect();
+        let is_by_percent = parent[0].starts_with("police cir percent");
+        if passed.len() != passes.min(most) && !is_by_percent {
+            faults.push(format!("{} of 9 {dscp} pass, not {}", passed.len(), passes.min(most)));
+        }
+        if let Some(packet) = passed.iter().find(|packet| packet.dscp.to_string() != marked) {
+            faults.push(format!("{dscp} leaves as {}, not as {marked}", packet.dscp));
+        }
+    }
+    // The policer of the class is one for all of its packets.
+    let mixed = through(side, &["cs4", "cs2", "cs4", "cs2", "cs4", "cs2", "cs2", "cs2"]);
+    let passed = mixed.into_iter().flatten().count();
+    if is_policed && !parent.contains(&"drop") && passed != 3 {
+        faults.push(format!("{passed} packets pass the policer of the class, not 3"));
+    }
+    // What came as cs7 is another class's, and no other packet counts there.
+    let others = through(side, &["cs6", "cs7"]);
+    if others[1].is_none_or(|packet| packet.dscp.to_string() != "cs7") {
+        faults.push("the other class's packet does not pass unchanged".to_owned());
+    }
+    faults
+}
+
+/// Faults of queues.
+fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<String> {
+    let mut faults = Vec::new();
+    let output = &case.port.output;
+    let queueing = output.queueing.as_ref().unwrap();
+    let alone = Case::convert(parent, None, profile, "output");
+    let resolved = case.port.policies.output.as_ref().unwrap();
+    let around = resolved.classes.iter().find(|class| class.name == "around").unwrap();
+    let has_queue = around.queue_limit.is_some() || (child.queues && around.policy.is_some());
+    if case.says("marked-then-classified") {
+        // Before HQF marks of the policy itself are reported.
+        let own = parent.contains(&"set dscp cs5") && !profile.is_hierarchical();
+        return if own { Vec::new() } else { vec!["marks are reported in place of being right".to_owned()] };
+    }
+    if queueing.classes.len() > 1 || queueing.classes[0].queueing.is_some() {
+        for (dscp, class) in [("cs2", "around"), ("cs4", "around"), ("cs6", "around"), ("cs7", "written")] {
+            let packet = through(output, &[dscp])[0].unwrap_or_else(|| panic!("{dscp} is dropped"));
+            let path = queue_of(queueing, &packet);
+            let own = resolved.classes.iter().find(|one| one.name == class).unwrap();
+            let wanted = if own.queue_limit.is_some() || has_queue && class == "around" {
+                class
+            } else {
+                "class-default"
+            };
+            if !path.contains(&wanted.to_owned()) {
+                faults.push(format!("{dscp} waits in {path:?}, not in {wanted}"));
+            }
+        }
+    }
+    let before = alone.port.output.queueing.as_ref().unwrap();
+    let kept_alone = alone.port.policies.output.as_ref();
+    let had_queue = kept_alone.is_some_and(|policy| {
+        policy.classes.iter().any(|class| class.name == "around" && class.queue_limit.is_some())
+    });
+    // Before HQF a child alone gives a class a queue.
+    if !child.queues && had_queue && bare(queueing) != bare(before) {
+        faults.push("queues are not those of the policy without the child".to_owned());
+    }
+    if child.queues && (around.bandwidth, around.priority, around.shape) != kept(kept_alone) {
+        faults.push("guarantee, priority or shaper are not those without the child".to_owned());
+    }
+    faults
+}
+
+/// Guarantee, priority and shaper of the class `around`.
+fn kept(
+    policy: Option<&perhop_ios::convert::ResolvedPolicy>,
+) -> (
+    Option<perhop_ios::convert::Guarantee>,
+    Option<perhop_ios::convert::ResolvedPriority>,
+    Option<perhop_ios::convert::ResolvedShape>,
+) {
+    let around = policy.and_then(|policy| policy.classes.iter().find(|class| class.name == "around"));
+    around.map_or((None, None, None), |class| (class.bandwidth, class.priority, class.shape))
+}
