@@ -3,7 +3,7 @@
 use perhop_lint::{Diagnostic, rules};
 
 use super::Context;
-use super::circuit::Circuit;
+use super::circuit::{Circuit, rate_below};
 use super::reference::{DEEPEST, Reference};
 use super::resolved::ResolvedPolicy;
 use crate::ast::{Interface, PolicyClass, PolicyMap, ServicePolicies};
@@ -94,7 +94,8 @@ impl<'a> Context<'a> {
         let written = written.filter(|_| !profile.is_hierarchical());
         let percent = written.unwrap_or(self.platform.reservable_percent);
         let is_per_tunnel = circuit.peer.is_some() && profile == Profile::Hqf;
-        Reference { is_per_tunnel, tags: circuit.tags, ..Reference::top(circuit.bandwidth, percent) }
+        let below = rate_below(interface, self.configuration);
+        Reference { is_per_tunnel, below, tags: circuit.tags, ..Reference::top(circuit.bandwidth, percent) }
     }
 
     /// The policy attached to a circuit or, where it has none, to its interface; a sub-interface has that of

@@ -103,6 +103,15 @@ pub(super) fn underlay<'a>(interface: &Interface, configuration: &'a Configurati
     Some(below)
 }
 
+/// The bandwidth of the line below a tunnel; `None` for other interfaces, and where that line is unknown or
+/// has no wire of its own: the default of a Dialer or a Loopback is not the rate of a line.
+pub(super) fn rate_below(interface: &Interface, configuration: &Configuration) -> Option<Rate> {
+    let below = underlay(interface, configuration)?;
+    let is_wire = !matches!(below.hardware, Hardware::Virtual | Hardware::Other | Hardware::Unknown);
+    let is_written = below.bandwidth_reference.or(below.bandwidth).is_some();
+    (is_wire || is_written).then(|| interface_bandwidth(below, configuration))
+}
+
 /// The sustained rate of a circuit, bits per second of cells; `None` where it is that of the line.
 pub(super) fn cell_rate(pvc: &Pvc) -> Option<Rate> {
     match pvc.service?.value {

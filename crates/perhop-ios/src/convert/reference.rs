@@ -24,6 +24,8 @@ pub(super) struct Reference {
     pub(super) police: Rate,
     /// The next shaper above, or the interface: what queues of the QFP are as long as.
     pub(super) line: Rate,
+    /// The line below a tunnel, which bounds what percentages of a shaper above it refer to.
+    pub(super) below: Option<Rate>,
     /// Percent of `queueing` that classes may reserve.
     pub(super) reservable_percent: u64,
     /// Whether the policy is one of a tunnel's peers: limits of queues go by rates there.
@@ -40,6 +42,7 @@ impl Reference {
             queueing: bandwidth,
             police: bandwidth,
             line: bandwidth,
+            below: None,
             reservable_percent,
             is_per_tunnel: false,
             tags: Tags::default(),
@@ -50,6 +53,7 @@ impl Reference {
     /// The policy inside `class`.
     pub(super) fn inside(self, class: &ResolvedClass) -> Reference {
         let shape = class.shape.map(|shape| Rate::from_bits_per_second(shape.target_bps));
+        let shape = shape.map(|shape| self.below.map_or(shape, |below| shape.min(below)));
         let police = class.police.as_ref().map(|police| Rate::from_bits_per_second(police.cir_bps));
         let guarantee = (class.share.rate_bps > 0).then(|| Rate::from_bits_per_second(class.share.rate_bps));
         Reference {

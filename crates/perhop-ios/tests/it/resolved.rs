@@ -278,3 +278,24 @@ fn thresholds_in_bytes_are_parts_of_the_limit() {
     let second: Vec<_> = rows("class-default").iter().map(|row| (row.min, row.max)).collect();
     assert_eq!((second[0], second[7].0), ((140_625, 281_250), 263_671));
 }
+
+/// An output of a DMVPN hub (IOU, 15.7): percentages refer to the line below the tunnel where the shaper is
+/// faster.
+#[test]
+fn percentages_on_a_tunnel_refer_to_the_slower_of_shaper_and_line() {
+    let rate_at = |shape: &str, source: &str| {
+        let text = format!(
+            "{CLASSES}policy-map inner\n class a\n  priority percent 20\npolicy-map top\n class class-default\n  \
+             shape average {shape}\n  service-policy inner\ninterface Tunnel1\n{source} \
+             service-policy output top\ninterface Ethernet0/0\n ip address 192.0.2.1 255.255.255.0\n\
+             interface Dialer1\n ip address negotiated\n"
+        );
+        class(inner(&resolved(&text, Profile::Hqf)), "a").priority.unwrap().rate_bps
+    };
+    let by_ethernet = " tunnel source Ethernet0/0\n";
+    assert_eq!(rate_at("30000000", by_ethernet), Some(2_000_000));
+    assert_eq!(rate_at("5000000", by_ethernet), Some(1_000_000));
+    // A Dialer's bandwidth is not that of a line, and without a source the line is unknown.
+    assert_eq!(rate_at("30000000", " tunnel source Dialer1\n"), Some(6_000_000));
+    assert_eq!(rate_at("30000000", ""), Some(6_000_000));
+}
