@@ -215,6 +215,8 @@ class RouterPort(TypedDict):
     shutdown: bool
     addresses: list[tuple[str, int]]
     bandwidth: str | None
+    #: False for a tunnel of which nothing says by what line its packets leave.
+    has_known_line: NotRequired[bool]
     wire: Wire
     input: PolicyConfig
     output: PolicyConfig

@@ -244,8 +244,12 @@ def _without_added(network: Network) -> RouterConfiguration:
 
 
 def _of(port: RouterPort) -> Interface:
-    """Return a port as an interface of the path: at its wire's rate, else the configured bandwidth."""
-    rate = port["wire"]["rate"] or port["bandwidth"] or _ADDABLE[0][1]
+    """Return a port as an interface of the path: at its wire's rate, else the configured bandwidth.
+
+    A tunnel whose line is unknown has a line that its shapers do not fill: its bandwidth is arithmetic.
+    """
+    bandwidth = port["bandwidth"] if port.get("has_known_line", True) else None
+    rate = port["wire"]["rate"] or bandwidth or _ADDABLE[0][1]
     return Interface(port["name"], str(rate), port)
 
 

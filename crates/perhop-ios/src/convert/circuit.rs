@@ -1,6 +1,7 @@
 //! [`Circuit`]: what packets leave by: an interface, one circuit of an ATM interface, or one peer of a
 //! tunnel.
 
+use perhop_lint::{Diagnostic, rules};
 use perhop_qos::Rate;
 
 use super::condition::Tags;
@@ -101,6 +102,23 @@ pub(super) fn underlay<'a>(interface: &Interface, configuration: &'a Configurati
         line = part.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
     }
     Some(below)
+}
+
+/// Whether the configuration names the line by which the packets of `interface` leave.
+pub(super) fn has_known_line(interface: &Interface, configuration: &Configuration) -> bool {
+    !interface.name.starts_with("Tunnel") || underlay(interface, configuration).is_some()
+}
+
+/// The finding on a policy of a tunnel whose line is not known.
+pub(super) fn without_line(interface: &Interface) -> Diagnostic {
+    let name = &interface.name;
+    Diagnostic::new(
+        &rules::BANDWIDTH_UNKNOWN,
+        interface.line,
+        format!("the line below {name} is unknown: `tunnel source` names no wire of this configuration"),
+        "name an interface of this configuration, or its address, by `tunnel source`; until then only shapers \
+         limit the rate",
+    )
 }
 
 /// The bandwidth of the line below a tunnel; `None` for other interfaces, and where that line is unknown or

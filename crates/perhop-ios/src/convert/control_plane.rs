@@ -51,6 +51,7 @@ impl Context<'_> {
             hardware: Hardware::Virtual,
             addresses: Vec::<(Ipv4Addr, u8)>::new(),
             bandwidth,
+            has_known_line: true,
             input: PolicyConfig::default(),
             output: PolicyConfig {
                 conditioners: of_policy(&mut resolved, self.markings(Direction::Input)),

@@ -62,7 +62,7 @@ pub use wire::Wire;
 use crate::ast::{Configuration, Hardware, Interface};
 use crate::check;
 use crate::platform::{Platform, Recognition};
-use circuit::Circuit;
+use circuit::{Circuit, has_known_line, without_line};
 use condition::Tags;
 use labels::{Labels, Markers};
 use reference::MOST_CLASSES;
@@ -103,6 +103,10 @@ pub struct Port {
     pub addresses: Vec<(Ipv4Addr, u8)>,
     /// Bits per second that shares and percentages refer to: `bandwidth`, or the circuit's rate.
     pub bandwidth: perhop_qos::Rate,
+    /// Whether the configuration names the line by which packets leave; serialized only where it does not.
+    /// The bandwidth of a tunnel without a source is a metric of routing protocols, not the rate of a line.
+    #[serde(skip_serializing_if = "std::clone::Clone::clone")]
+    pub has_known_line: bool,
     /// What happens to packets that arrive here.
     pub input: PolicyConfig,
     /// What happens to packets that leave here.
@@ -192,6 +196,10 @@ impl<'a> Context<'a> {
             ..self.output_side(interface, circuit, &wire, policies.output.as_mut())
         };
         self.advise_fragments(interface, &wire, &output);
+        let has_known_line = has_known_line(interface, self.configuration);
+        if !has_known_line && policies.output.is_some() {
+            self.found.push(without_line(interface));
+        }
         Port {
             name: circuit.name.clone(),
             interface: interface.name.clone(),
@@ -199,6 +207,7 @@ impl<'a> Context<'a> {
             hardware: interface.hardware,
             addresses: addresses.iter().map(|address| (address.address, address.prefix_length)).collect(),
             bandwidth: circuit.bandwidth,
+            has_known_line,
             input,
             output,
             policies,

@@ -47,7 +47,7 @@ fn in_policy(
     wire: Option<&WireConfig>,
 ) -> Vec<Diagnostic> {
     let rate = resolved.rate_bps;
-    let rate = (rate > 0).then(|| Rate::from_bits_per_second(rate));
+    let rate = (rate > 0 && port.has_known_line).then(|| Rate::from_bits_per_second(rate));
     let mut limits = BTreeMap::new();
     held(resolved, &mut limits);
     let subject = Subject { policy: config, rate, wire, limits: &limits, interfaces: &[] };

@@ -137,3 +137,18 @@ fn percentages_above_a_hundred() {
         assert!(!node(command, 40).has_finding("promised-above-rate"), "{command}");
     }
 }
+
+#[test]
+fn the_line_of_a_tunnel_without_a_source_is_unknown() {
+    let node = |source: &str| {
+        let lines = format!(
+            "policy-map P\n class class-default\n  shape average 3000000\ninterface Tunnel5\n{source} \
+             service-policy output P\ninterface Ethernet0/0\n ip address 192.0.2.1 255.255.255.0\n"
+        );
+        router(&lines, Profile::Hqf)
+    };
+    assert!(node("").says("the line below Tunnel5 is unknown"));
+    assert!(!node("").port("Tunnel5").has_known_line);
+    assert!(!node(" tunnel source 192.0.2.1\n").says("is unknown"));
+    assert!(node(" tunnel source 192.0.2.1\n").port("Tunnel5").has_known_line);
+}
