@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from importlib.metadata import version
@@ -34,19 +33,11 @@ def test_every_help_has_examples(perhop: Command, command: str) -> None:
     assert f"perhop {command}".strip() in ended.out.partition("Examples:")[2]
 
 
-def test_help_is_fast_and_loads_no_heavy_library() -> None:
-    # The minimum of several: on a busy machine, processor time grows with cache contention.
-    assert any(_processor_seconds(command_line(["--help"])) < 0.3 for _ in range(10))
+def test_help_loads_no_heavy_library() -> None:
+    # `make bench` times the start of the command line.
     heavy = ("polars", "numpy", "rich", "matplotlib", "jinja2")
     program = f"import sys, perhop.command; sys.exit(any(m in sys.modules for m in {heavy!r}))"
     assert subprocess.run([command_line([])[0], "-c", program], check=False).returncode == 0
-
-
-def _processor_seconds(line: list[str]) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(line, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def test_check_accepts_and_refuses(perhop: Command, scenario: Path, tmp_path: Path) -> None:
