@@ -26,6 +26,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    # The clusters of these tests have no TLS; tests/test_dask_exposure.py is about that.
+    pytest.mark.filterwarnings("ignore::perhop.engines.dask.ExposedClusterWarning"),
 ]
 
 VALUES = {"links.1.rate": "1Mb/s:4Mb/s:100kb/s", "duration": "3s"}

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perhop.errors import PerhopWarning
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -31,7 +33,7 @@ OPENS_FOLDERS = hasattr(os, "O_DIRECTORY")
 _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
 
 
-class LeftoverWarning(UserWarning):
+class LeftoverWarning(PerhopWarning):
     """Something of an earlier result could not be removed, and is where the message says."""
 
 

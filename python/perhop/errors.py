@@ -21,6 +21,10 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
+class PerhopWarning(UserWarning):
+    """A warning for users of perhop; the command line shows it in a line."""
+
+
 class PerhopError(Exception):
     """The root of perhop's errors: the message says what failed, `help` how to fix it, if known."""
 

@@ -17,8 +17,7 @@ from cyclopts import App, Parameter
 from perhop import interrupts
 from perhop._core import __version__
 from perhop.command import examples, failure, streams
-from perhop.disk import LeftoverWarning
-from perhop.errors import Exit
+from perhop.errors import Exit, PerhopWarning
 
 _SHOWN = Parameter(negative=(), show_default=False)
 
@@ -332,5 +331,5 @@ def _warn(  # noqa: PLR0917 - as Python calls it
     line: str | None = None,
 ) -> None:
     """Show a warning of perhop in a line; those of libraries are for their developers."""
-    if issubclass(category, LeftoverWarning):
+    if issubclass(category, PerhopWarning):
         print(f"warning: {message}", file=sys.stderr)

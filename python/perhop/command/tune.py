@@ -103,8 +103,8 @@ def tune(
     engine
         Where it runs: embedded, on the threads of this process, or dask, on the workers of a Dask cluster.
     scheduler
-        With --engine dask: the address of the cluster's scheduler, as tcp://10.0.0.1:8786; without, a cluster
-        on this machine is started and ended.
+        With --engine dask: the address of the cluster's scheduler, as tls://10.0.0.1:8786; without, a cluster
+        within this process is started and ended.
 
     """
     where = named(engine, threads=threads, scheduler=scheduler)

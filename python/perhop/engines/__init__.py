@@ -22,8 +22,8 @@ def named(name: str, *, threads: int | None = None, scheduler: str | None = None
     Args:
         name: `embedded`, the threads of this process, or `dask`.
         threads: for `embedded` and for a local cluster: how many; by default one for each processor.
-        scheduler: for `dask`: the address of a scheduler, as `tcp://10.0.0.1:8786`; without, a cluster of
-            processes on this machine is started and ended.
+        scheduler: for `dask`: the address of a scheduler, as `tls://10.0.0.1:8786`; without, a cluster
+            within this process is started and ended.
 
     Raises:
         InvalidInputError: there is no such engine, it is not installed, or an option does not fit it.

@@ -8,6 +8,7 @@ SSH (dask-jobqueue, dask-kubernetes, `SSHCluster`). A batch takes about a second
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any, TypeVar
 from perhop import _core
 from perhop.engines.embedded import Embedded
 from perhop.engines.work import Assignment, Finished, Task
-from perhop.errors import InvalidInputError, PerhopError
+from perhop.errors import InvalidInputError, PerhopError, PerhopWarning
 from perhop.running import processors
 
 _Found = TypeVar("_Found")
@@ -28,12 +29,18 @@ _BATCH_S = 1.0
 _AHEAD = 3
 # How often finished batches are given back, in seconds.
 _EVERY_S = 0.25
+# The scheme of addresses whose connections are encrypted, and open only to who has a certificate.
+_PROTECTED = "tls://"
 # How long a scheduler may take to answer, in seconds.
 _ANSWERS_WITHIN_S = 10.0
 
 
 class EngineLostError(PerhopError):
     """The cluster is gone, or sends nothing that can be used."""
+
+
+class ExposedClusterWarning(PerhopWarning):
+    """A cluster without TLS runs the code of each client that reaches its ports."""
 
 
 @dataclass(frozen=True)
@@ -82,22 +89,20 @@ class Dask:
     """Points are simulated by the workers of a Dask cluster."""
 
     def __init__(self, scheduler: str | None = None, threads: int | None = None) -> None:
-        """Take the address of a scheduler; without, a cluster of processes on this machine is started.
+        """Take the address of a scheduler; without, a cluster within this process is started.
 
         Raises:
             InvalidInputError: Dask is not installed.
 
         """
         try:
-            import dask  # lazy: 20 MB, which few need
-            import distributed  # lazy: as above
+            import distributed  # lazy: 20 MB, which few need
         except ModuleNotFoundError as error:
             raise InvalidInputError(
                 "the engine dask needs the package distributed", "pip install 'perhop[dask]'"
             ) from error
         # It has no types.
         self._library: Any = distributed
-        self._config: Any = dask.config
         self._scheduler = scheduler
         self._threads = threads or processors()
         # The client of a session.
@@ -132,26 +137,33 @@ class Dask:
 
     def _client(self, stack: ExitStack) -> Any:  # noqa: ANN401 - distributed has no types
         if self._scheduler is None:
-            # Workers would stop a hundred times a second for a profile that nobody sees: 3 % of their time.
-            stack.enter_context(self._config.set({"distributed.worker.profile.enabled": False}))
-            cluster = stack.enter_context(
-                self._library.LocalCluster(
-                    n_workers=self._threads,
-                    threads_per_worker=1,
-                    # On any free port of loopback: without an address its page would be on all, at 8787.
-                    dashboard_address="127.0.0.1:0",
-                    host="127.0.0.1",
-                    silence_logs="CRITICAL",
-                )
-            )
-            return stack.enter_context(self._library.Client(cluster))
+            from perhop.engines.local import local_client  # lazy: the package distributed
+
+            return stack.enter_context(local_client(self._threads))
+        if not self._scheduler.startswith(_PROTECTED):
+            warnings.warn(_exposed(self._scheduler), ExposedClusterWarning, stacklevel=2)
         try:
             return stack.enter_context(self._library.Client(self._scheduler, timeout=_ANSWERS_WITHIN_S))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:
             raise InvalidInputError(
-                f"no scheduler answers at `{self._scheduler}`",
-                "start one with `dask scheduler`, or leave --scheduler out for a local cluster",
+                f"no scheduler answers at `{self._scheduler}`: {error}", _advice(self._scheduler)
             ) from error
+
+
+def _exposed(scheduler: str) -> str:
+    return (
+        f"the cluster at `{scheduler}` has no TLS: each client that reaches its ports can run programs with"
+        " your rights; start it with certificates and give its address as tls://HOST:PORT"
+    )
+
+
+def _advice(scheduler: str) -> str:
+    if scheduler.startswith(_PROTECTED):
+        return (
+            "start one with `dask scheduler --tls-ca-file ...`, and name this side's certificates in"
+            " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ...__CLIENT__CERT and ...__CLIENT__KEY"
+        )
+    return "start one with `dask scheduler`, or leave --scheduler out for this machine"
 
 
 class _Stream:

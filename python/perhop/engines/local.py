@@ -1,0 +1,64 @@
+"""A Dask cluster within this process: nothing of it can be reached from outside.
+
+A scheduler that listens runs the code of each client that connects. On loopback this is every local user,
+so the scheduler, its worker and the client exchange messages in memory, and none of them has a page.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dask
+import distributed
+
+# What fails reaches the client as an exception; its log is not shown.
+_SILENT = "CRITICAL"
+_IN_MEMORY = "inproc"
+# Its functions have no types.
+_LIBRARY: Any = distributed
+
+
+class _Unreachable:
+    """Part of a cluster that opens no port: Dask opens one for a page, even for a page that is off."""
+
+    def start_http_server(self, *arguments: object, **options: object) -> None:
+        """Do nothing in place of listening."""
+
+
+class _Scheduler(_Unreachable, distributed.Scheduler):
+    """A scheduler without a port."""
+
+
+class _Worker(_Unreachable, distributed.Worker):
+    """A worker without a port."""
+
+
+@contextmanager
+def local_client(threads: int) -> Iterator[Any]:
+    """Give the client of a new cluster of one worker with `threads` threads; the cluster ends with the block.
+
+    The simulator runs without Python, so that threads do not wait for each other.
+    """
+    with tempfile.TemporaryDirectory(prefix="perhop-dask-") as private:
+        settings = {
+            # The worker would stop a hundred times a second for a profile that is not shown: 3 % of its time.
+            "distributed.worker.profile.enabled": False,
+            # By default a folder with the same name for all users.
+            "temporary-directory": private,
+        }
+        scheduler = {"protocol": _IN_MEMORY, "port": 0, "dashboard": False}
+        # The worker is this process: Dask could only pause it.
+        worker = {"nthreads": threads, "memory_limit": 0, "local_directory": private}
+        with (
+            dask.config.set(settings),
+            _LIBRARY.SpecCluster(
+                scheduler={"cls": _Scheduler, "options": scheduler},
+                workers={0: {"cls": _Worker, "options": worker}},
+                silence_logs=_SILENT,
+            ) as cluster,
+            _LIBRARY.Client(cluster) as client,
+        ):
+            yield client
