@@ -27,10 +27,12 @@ WAITING = {
         "test_convert_tc.py",
         "test_study_live.py",
         "test_view_live.py",
+        "test_isolation.py",
     ),
     "watching": (
         "test_watch.py",
         "test_dask.py",
+        "test_dask_exposure.py",
         "test_playground_lessons.py",
         "test_plots_in_browser.py",
         "test_playground.py",

@@ -173,4 +173,4 @@ def test_what_to_run_as_root_is_found_by_sudo(monkeypatch: pytest.MonkeyPatch, t
     assert as_root() == f"sudo {program} live clean"
     assert as_root("live ...") == f"sudo {program} live ..."
     monkeypatch.setattr(sys, "argv", ["/a/notebook", "-f", "kernel.json"])
-    assert as_root("live ...") == f"sudo {sys.executable} -m perhop live ..."
+    assert as_root("live ...") == f"sudo {sys.executable} -I -m perhop live ..."

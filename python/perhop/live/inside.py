@@ -1,7 +1,7 @@
-"""`python -m perhop.live.inside`: a process that starts in a node of a laboratory.
+"""A process that starts in a node of a laboratory.
 
 It moves into the node's namespaces, then runs perhop's forwarder, perhop's host or any program. It is started
-by `children` and by `perhop live exec`, and imports neither numpy nor polars.
+through `entry` by `children` and by `perhop live exec`, and imports neither numpy nor polars.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from typing import NoReturn
 from perhop import _core
 from perhop.live import kernel
 
+# The file that Python runs in a child.
+_ENTRY = Path(__file__).with_name("entry.py").resolve()
+
 
 @dataclass(frozen=True)
 class Place:
@@ -35,7 +38,7 @@ class Place:
 
     def command(self, *what: str) -> list[str]:
         """Return the command line that starts `what` there."""
-        return [sys.executable, "-m", "perhop.live.inside", json.dumps(asdict(self)), *what]
+        return [sys.executable, "-I", str(_ENTRY), json.dumps(asdict(self)), *what]
 
 
 def enter(place: Place) -> None:
@@ -76,7 +79,7 @@ def _forward(function: str, configuration: str) -> NoReturn:
 
 
 def main(arguments: list[str]) -> int:
-    """Enter the node's namespaces and run what was asked for."""
+    """Enter the node's namespaces and run the program that the arguments name."""
     place, kind, *rest = arguments
     given = json.loads(place)
     given["outer"] = tuple(given["outer"])
@@ -103,7 +106,3 @@ def main(arguments: list[str]) -> int:
                 return 127
         case _:
             raise ValueError(kind)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -69,13 +69,14 @@ def require(what: str) -> None:
 def as_root(arguments: str | None = None) -> str:
     """Return the command line that runs perhop as root, with `arguments` or those of this process.
 
-    It names the program's file: sudo's own PATH has no virtual environment.
+    It names the program's file: sudo's own PATH has no virtual environment. `python -m` needs `-I`, or a
+    file of the current folder, such as `json.py`, would run as root.
     """
     given = shlex.join(sys.argv[1:]) if arguments is None else arguments
     program = Path(sys.argv[0])
     if program.name == "perhop" and program.is_file():
         return f"sudo {shlex.quote(str(program.absolute()))} {given}".rstrip()
-    return f"sudo {shlex.quote(sys.executable)} -m perhop {given}".rstrip()
+    return f"sudo {shlex.quote(sys.executable)} -I -m perhop {given}".rstrip()
 
 
 def advice() -> str:

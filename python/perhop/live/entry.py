@@ -1,0 +1,30 @@
+"""The program of every process that perhop starts in Python: `python -I .../entry.py`.
+
+`-I` keeps the current folder, PYTHONPATH and the user's own packages off the path, where a file such as
+`json.py` would run with the rights of the laboratory. A perhop that was found through one of them is not
+found with `-I`; so this loads the package to which this file belongs, and adds nothing to the path.
+"""
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+
+def load_package() -> None:
+    """Load the package `perhop` around this file."""
+    folder = Path(__file__).resolve().parents[1]
+    spec = spec_from_file_location(
+        folder.name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{folder} is not a package of Python")
+    package = module_from_spec(spec)
+    sys.modules[folder.name] = package
+    spec.loader.exec_module(package)
+
+
+if __name__ == "__main__":
+    load_package()
+    from perhop.live.inside import main  # lazy: found only now
+
+    sys.exit(main(sys.argv[1:]))
