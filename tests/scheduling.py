@@ -28,6 +28,7 @@ WAITING = {
         "test_study_live.py",
         "test_view_live.py",
         "test_isolation.py",
+        "test_live_folders.py",
     ),
     "watching": (
         "test_watch.py",

@@ -86,7 +86,7 @@ def test_a_run_by_somebody_who_is_not_root() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scenario, out = Path(folder) / "small.yaml", Path(folder) / "out"
         scenario.write_text(SCENARIO)
-        Path(folder).chmod(0o777)
+        Path(folder).chmod(0o1777)
         run = ("-m", "perhop", "live", "run", scenario, "--json", "-o", out)
         ended = as_nobody(*run, XDG_RUNTIME_DIR=folder)
         assert "Traceback" not in ended.stderr
@@ -126,7 +126,7 @@ def test_its_page_is_reached_from_outside_the_namespace() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder) / "small.yaml"
         scenario.write_text(SCENARIO)
-        Path(folder).chmod(0o777)
+        Path(folder).chmod(0o1777)
         run = ("live", "run", scenario, "-q", "--watch=web", "--no-open")
         ended = as_nobody("-c", LOOK, *run, XDG_RUNTIME_DIR=folder)
         assert ended.stdout.split() == ["200", "0"], ended.stderr

@@ -67,7 +67,7 @@ def held(file: Path) -> Iterator[None]:
         # Where there are no locks, an open file may also not be renamed.
         yield
         return
-    opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
         with suppress(OSError):
             _lock(opened)
@@ -139,7 +139,7 @@ def _take(folder: Path) -> int | None:
     file = lock_file(folder)
     while True:
         try:
-            opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            opened = _open_lock(file)
         except OSError as error:
             error.filename = str(folder)
             raise
@@ -159,10 +159,32 @@ def _take(folder: Path) -> int | None:
         os.close(opened)
 
 
+def _open_lock(file: Path) -> int:
+    """Open a lock file; of a link another user may have made, its target would be created or opened."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        opened = os.open(file, flags, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise _no_lock(file) from error
+        raise
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise _no_lock(file)
+    return opened
+
+
+def _no_lock(file: Path) -> InvalidInputError:
+    return InvalidInputError(
+        f"`{file}` is a link, or no file: perhop does not use it as its lock",
+        "look who made it and remove it, or choose another folder",
+    )
+
+
 def _is_still(file: Path, opened: int) -> bool:
     """Whether the open file is the one that has the name."""
     try:
-        return os.path.samestat(file.stat(), os.fstat(opened))
+        return os.path.samestat(file.lstat(), os.fstat(opened))
     except FileNotFoundError:
         return False
 

@@ -215,7 +215,8 @@ def _clear_abandoned(file: Path) -> None:
 def _clear_remains(folder: Path) -> None:
     """Remove what killed writers of this folder left, and finish what they began; nobody writes it now."""
     for path, suffix in _remains(folder):
-        if not path.is_dir():
+        # A link is nothing that perhop made; its target is not to be renamed or removed.
+        if path.is_symlink() or not path.is_dir():
             continue
         if suffix == _OLD and not folder.exists():
             disk.rename(path, folder)

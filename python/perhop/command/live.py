@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
@@ -39,10 +38,10 @@ from perhop.live import rights
 from perhop.live.cleaning import clean as clean_up
 from perhop.live.laboratory import Laboratory, place_from_outside
 from perhop.live.measuring import measure
-from perhop.live.owner import PREFIX, Owner
 from perhop.live.planning import shortened
 from perhop.live.priority import in_real_time
 from perhop.live.running import Program, Watching, play
+from perhop.live.scratch import scratch
 from perhop.quantity import counted
 from perhop.saving import check_target
 from perhop.scenario import Scenario
@@ -200,10 +199,10 @@ def up(
             hosts = ", ".join(f"{host} ({address})" for host, address in laboratory.state.addresses.items())
             print(f"ready, until Ctrl-C; hosts: {hosts}", file=sys.stderr, flush=True)
 
-    with TemporaryDirectory(prefix=f"{PREFIX}{Owner.current().tag}-") as files:
+    with scratch() as files:
         account = play(
             loaded.embedded(),
-            files=Path(files),
+            files=files,
             seed=loaded["seed"],
             with_traffic=False,
             until_interrupted=True,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from perhop.live import namespaces, rights
+from perhop.live import namespaces, private, rights
 from perhop.live.bridging import restore_in
-from perhop.live.owner import PREFIX, Owner
+from perhop.live.owner import Owner
+from perhop.live.scratch import scratch_folders
 from perhop.live.state import folders, load
 
 
@@ -40,6 +39,10 @@ def clean() -> Cleaned:
     """Remove every laboratory whose owner has died: processes, namespaces with their devices, state.
 
     It can be repeated and run concurrently. Laboratories with a living owner are not touched.
+
+    Raises:
+        StrangeFolderError: the folder of all laboratories is not this user's alone.
+
     """
     cleaned = Cleaned()
     alive: dict[Owner, bool] = {}
@@ -47,7 +50,7 @@ def clean() -> Cleaned:
     def dead(owner: Owner) -> bool:
         return not alive.setdefault(owner, owner.alive)
 
-    remains = [folder for owner, folder in (*folders(), *_temporary()) if dead(owner)]
+    remains = [folder for owner, folder in (*folders(), *scratch_folders()) if dead(owner)]
     # While the namespaces are still there: a bridge may have been in one.
     for folder in remains:
         _restore(folder, cleaned)
@@ -61,19 +64,12 @@ def clean() -> Cleaned:
         cleaned.namespaces = abandoned
     for folder in remains:
         if str(folder) not in cleaned.kept:
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError, private.StrangeFolderError):
+                private.remove(folder)
             (cleaned.left if folder.exists() else cleaned.folders).append(str(folder))
     own = os.getpid()
     cleaned.running = sorted(owner.pid for owner, lives in alive.items() if lives and owner.pid != own)
     return cleaned
-
-
-def _temporary() -> Iterator[tuple[Owner, Path]]:
-    """Generate this user's temporary folders of hosts and forwarders, with their owners."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        owner = Owner.of_name(folder.name)
-        if owner is not None and folder.is_dir() and folder.lstat().st_uid == os.geteuid():
-            yield owner, folder
 
 
 def _restore(folder: Path, cleaned: Cleaned) -> None:

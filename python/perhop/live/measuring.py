@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +12,8 @@ from perhop import _core, disk, manifest
 from perhop.document import Document, typed
 from perhop.interrupts import deferred
 from perhop.live.fidelity import Fidelity, judge
-from perhop.live.owner import PREFIX, Owner
 from perhop.live.running import Account, Ended, Program, Socket, Watching, play
+from perhop.live.scratch import scratch
 from perhop.results import Results
 from perhop.saving import whole_folder
 
@@ -84,8 +83,7 @@ def measure(
     resolved["replications"] = replications
     watching = watching or Watching()
     accounts: list[Account] = []
-    # Named after this process, so that `perhop live clean` can identify the owner.
-    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{Owner.current().tag}-") as files:
+    with scratch() as files:
         for replication in range(replications):
             accounts.append(
                 play(
@@ -97,7 +95,7 @@ def measure(
                     congestion_controls=congestion_controls,
                     socket=socket,
                     watching=_share_of(watching, replication, replications),
-                    files=Path(files) / str(replication),
+                    files=files / str(replication),
                 )
             )
         results = _results(resolved, accounts) if with_traffic else None

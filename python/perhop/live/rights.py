@@ -9,12 +9,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from perhop.errors import MissingCapabilityError
-from perhop.live import kernel
+from perhop.live import kernel, private
 from perhop.live.state import ROOT, outer_root
 
 # <linux/capability.h>: bits of CapEff.
@@ -94,9 +92,7 @@ def _enter_user_namespace() -> None:
     """Move into new user, mount and network namespaces, which end with this process."""
     user, group = os.geteuid(), os.getegid()
     outer = outer_root()
-    outer.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if outer.stat().st_uid != user:
-        raise PermissionError(1, "it belongs to another user", str(outer))
+    private.make(outer)
     kernel.unshare(kernel.NEW_USER | kernel.NEW_MOUNTS | kernel.NEW_NETWORK)
     # user_namespaces(7): an unprivileged user may map groups only after denying setgroups.
     Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
@@ -105,17 +101,8 @@ def _enter_user_namespace() -> None:
     kernel.make_mounts_private()
     # Named namespaces are files under /run; a private /run ends with the process. The state stays visible to
     # other processes of this user.
-    with _held(outer) as held:
+    with private.opened(outer) as descriptor:
         kernel.mount("tmpfs", Path("/run"), "tmpfs")
         ROOT.mkdir()
-        kernel.bind(held, ROOT)
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[Path]:
-    """Give a path of `folder` that stays valid after a mount over it."""
-    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
-    try:
-        yield Path(f"/proc/self/fd/{descriptor}")
-    finally:
-        os.close(descriptor)
+        # The descriptor stays valid after a mount over its path.
+        kernel.bind(Path(f"/proc/self/fd/{descriptor}"), ROOT)

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
+from perhop.live import private
 from perhop.live.owner import Owner
 from perhop.saving import replace_file
 
 #: The folder of all laboratories, as their owners see it.
 ROOT = Path("/run/perhop")
 _FILE = "laboratory.json"
-_PRIVATE = 0o700
+# What a process leaves that was killed while it wrote the first state file.
+_UNFINISHED = re.compile(rf"\.{re.escape(_FILE)}-[0-9a-f]{{12}}\.new")
 
 
 def outer_root() -> Path:
@@ -56,10 +61,15 @@ class State:
         return self.root / self.owner.tag
 
     def make_folder(self) -> None:
-        """Make the laboratory's folder; like that of all laboratories, it is this user's alone."""
-        self.root.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
-        self.root.chmod(_PRIVATE)
-        self.folder.mkdir(mode=_PRIVATE)
+        """Make the laboratory's folder with its state; like that of all laboratories, it is private.
+
+        Raises:
+            StrangeFolderError: the folder of all laboratories is not this user's alone.
+
+        """
+        private.make(self.root)
+        private.make_new(self.folder)
+        self.save()
 
     def save(self) -> None:
         """Write the state file."""
@@ -73,26 +83,53 @@ class State:
 def load(folder: Path) -> State | None:
     """Return the laboratory of `folder`; `None` if there is none, or its state file is incomplete."""
     owner = Owner.of_tag(folder.name)
-    if owner is None:
+    data = None if owner is None else _saved(owner, folder)
+    if owner is None or data is None:
         return None
-    try:
-        data = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-        del data["owner"]
+    with suppress(TypeError):
         return State(owner=owner, root=folder.parent, **data)
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
+    return None
+
+
+def _saved(owner: Owner, folder: Path) -> dict[str, Any] | None:
+    """Return what the state file of an owner holds; `None` where a folder has none that is theirs."""
+    with (
+        suppress(OSError, ValueError, TypeError, private.StrangeFolderError),
+        private.opened(folder) as inner,
+    ):
+        text = private.text_in(inner, _FILE)
+        data: dict[str, Any] = {} if text is None else json.loads(text)
+        if data.pop("owner", None) == asdict(owner):
+            return data
+    return None
+
+
+def _is_unfinished(folder: Path) -> bool:
+    """Whether a folder holds nothing, or nothing but the beginning of a state file."""
+    with suppress(OSError, private.StrangeFolderError), private.opened(folder) as inner:
+        return all(_UNFINISHED.fullmatch(name) for name in private.names_in(inner))
+    return False
 
 
 def folders() -> Iterator[tuple[Owner, Path]]:
-    """Generate the folders of this user's laboratories, with their owners."""
+    """Generate the folders of this user's laboratories, with their owners.
+
+    A state file makes a folder one of them, not its name.
+
+    Raises:
+        StrangeFolderError: the folder of all laboratories is not this user's alone.
+
+    """
+    root = outer_root()
     try:
-        found = sorted(outer_root().iterdir())
+        with private.opened(root) as opened:
+            names = private.names_in(opened)
     except (FileNotFoundError, PermissionError):
         return
-    for folder in found:
-        owner = Owner.of_tag(folder.name)
-        if owner is not None:
-            yield owner, folder
+    for name in names:
+        owner = Owner.of_tag(name)
+        if owner is not None and (_saved(owner, root / name) is not None or _is_unfinished(root / name)):
+            yield owner, root / name
 
 
 def running() -> list[State]:

@@ -1,0 +1,156 @@
+"""Folders that belong to this user alone, used through open descriptors and without following links.
+
+Under a temporary folder every local user can make a name first: a link, or a folder in which they replace
+what is checked. So each folder is opened before it is checked, and what is in it is reached through it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from perhop.errors import PerhopError
+
+#: The mode of such a folder.
+MODE = 0o700
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+# A pipe or a device must not keep its reader waiting.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+# Bytes of a state file; a laboratory of a thousand nodes has 200 kB.
+_LARGEST = 16 << 20
+# The user that stands for all users without a number in a user namespace, and the map of the first one.
+_UNMAPPED = 65534
+_EVERY_USER = ["0", "0", "4294967295"]
+
+
+class StrangeFolderError(PerhopError):
+    """A folder is a link, belongs to another user, or can be changed by others."""
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    """Give a descriptor of a folder that is this user's alone.
+
+    Raises:
+        StrangeFolderError: it is a link, or others can change it.
+        FileNotFoundError: it does not exist.
+
+    """
+    with _above(folder) as above:
+        inner = _inner(above, folder)
+    try:
+        yield inner
+    finally:
+        os.close(inner)
+
+
+def make(folder: Path) -> None:
+    """Make a folder that is this user's alone, or check an existing one; raises as `opened`."""
+    folder.parent.mkdir(mode=MODE, parents=True, exist_ok=True)
+    with _above(folder) as above, suppress(FileExistsError):
+        os.mkdir(folder.name, MODE, dir_fd=above)
+    with opened(folder) as inner:
+        os.fchmod(inner, MODE)
+
+
+def make_new(folder: Path) -> None:
+    """Make a folder in one that is this user's alone; raises `FileExistsError` if it is there."""
+    with opened(folder.parent) as above:
+        os.mkdir(folder.name, MODE, dir_fd=above)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder that is this user's alone, and what is in it; links in it are not followed.
+
+    Raises:
+        StrangeFolderError: it is a link, or others can change it.
+        OSError: something in it cannot be removed.
+
+    """
+    with _above(folder) as above:
+        inner = _inner(above, folder)
+        try:
+            for name in names_in(inner):
+                if stat.S_ISDIR(os.stat(name, dir_fd=inner, follow_symlinks=False).st_mode):
+                    shutil.rmtree(name, dir_fd=inner)
+                else:
+                    os.unlink(name, dir_fd=inner)
+        finally:
+            os.close(inner)
+        # Only an empty folder can be removed this way, regardless of what has the name now.
+        os.rmdir(folder.name, dir_fd=above)
+
+
+def names_in(folder: int) -> list[str]:
+    """Return the names in an open folder, sorted."""
+    return sorted(os.listdir(folder))
+
+
+def text_in(folder: int, name: str) -> str | None:
+    """Return the text of a file of this user in an open folder; `None` for a link and anything else."""
+    try:
+        file = os.open(name, _FILE, dir_fd=folder)
+    except OSError:
+        return None
+    with os.fdopen(file, "rb") as reading:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_size > _LARGEST:
+            return None
+        return reading.read(_LARGEST).decode("utf-8", errors="replace")
+
+
+@contextmanager
+def _above(folder: Path) -> Iterator[int]:
+    """Give a descriptor of the folder above, in which others must not be able to rename this user's names."""
+    above = os.open(folder.parent, _FOLDER)
+    try:
+        found = os.fstat(above)
+        if found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
+            raise StrangeFolderError(
+                f"other users can replace `{folder}`: they can write to `{folder.parent}`",
+                f"take their rights away: chmod go-w {folder.parent}",
+            )
+        if found.st_uid not in _trusted():
+            raise StrangeFolderError(
+                f"user {found.st_uid} can replace `{folder}`: `{folder.parent}` belongs to them",
+                "choose a folder of your own with XDG_RUNTIME_DIR and TMPDIR",
+            )
+        yield above
+    finally:
+        os.close(above)
+
+
+def _trusted() -> tuple[int, ...]:
+    """Return this user and root, who in a user namespace has no number of its own."""
+    users = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
+    return (0, os.geteuid(), *(() if users == _EVERY_USER else (_UNMAPPED,)))
+
+
+def _inner(above: int, folder: Path) -> int:
+    """Open a folder of this user within another."""
+    try:
+        inner = os.open(folder.name, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
+    except (FileNotFoundError, PermissionError):
+        raise
+    except OSError as error:
+        raise StrangeFolderError(
+            f"`{folder}` is a link or a file, where perhop has a folder of its own",
+            "look who made it, then remove it",
+        ) from error
+    found = os.fstat(inner)
+    why = None
+    if found.st_uid != os.geteuid():
+        why = f"belongs to user {found.st_uid}"
+    elif found.st_mode & _OTHERS_WRITE:
+        why = f"can be written by others (mode {stat.S_IMODE(found.st_mode):o})"
+    if why is None:
+        return inner
+    os.close(inner)
+    raise StrangeFolderError(
+        f"`{folder}` {why}, so perhop does not use it", "look what is in it, then remove it"
+    )
