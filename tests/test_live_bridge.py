@@ -21,6 +21,7 @@ from live_laboratory import WITHIN_S, needs_rights, own_run, two_hosts
 from perhop.errors import InvalidInputError
 from perhop.live import kernel, namespaces
 from perhop.live.bridging import Side, configuration
+from perhop.live.claiming import claimed
 from perhop.live.laboratory import Laboratory
 from perhop.live.owner import Owner
 from perhop.live.state import State, load, running
@@ -179,6 +180,74 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
         with namespaces.inside(laboratory.state.namespaces["router"]):
             assert kernel.offloads("eth0")["generic-receive"]
     assert not [state for state in running() if state.owner.pid == process.pid]
+
+
+@own_run
+@needs_rights
+def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
+    """Both would forward each frame, which arrives twice then."""
+    with bridged("--policy", policies, "--name", "wan") as (laboratory, process):
+        again = ("--policy", str(policies), "--name", "wan", "--in", "eth1", "--out", "eth0")
+        command = [sys.executable, "-m", "perhop", "live", "bridge", *again]
+        second = laboratory.start("router", "second", "program", *command)
+        assert second.process.wait(timeout=WITHIN_S) == 2
+        words = second.new_output()
+        assert f"error: `eth1` is in use by another bridge, process {process.pid}" in words
+        assert [state.owner.pid for state in running() if state.scenario.startswith("bridge")] == [
+            process.pid
+        ]
+        with namespaces.inside(laboratory.state.namespaces["router"]):
+            assert not kernel.offloads("eth0")["generic-receive"], "the first one is as it was"
+        # Its death, even by SIGKILL, gives the interfaces back.
+        process.kill()
+        process.wait()
+        with namespaces.inside(laboratory.state.namespaces["router"]), claimed(["eth0", "eth1"]):
+            pass
+
+
+# Claims an interface, reports it, and ends with standard input.
+CLAIM = """
+import sys
+from perhop.live.claiming import claimed
+with claimed(sys.argv[1:]):
+    print("claimed", flush=True)
+    sys.stdin.read()
+"""
+
+
+@own_run
+@needs_rights
+def test_an_interface_is_free_when_its_bridge_has_ended() -> None:
+    def start() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", CLAIM, "lo"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    with start() as first:
+        assert first.stdout is not None and first.stdout.readline() == "claimed\n"
+        with pytest.raises(
+            InvalidInputError, match=f"`lo` is in use by another bridge, process {first.pid}$"
+        ):
+            claimed(["lo"]).__enter__()
+        # In another network namespace it is another interface.
+        with (
+            Laboratory(two_hosts(), "Boxes") as laboratory,
+            namespaces.inside(laboratory.state.namespaces["router"]),
+            claimed(["lo", "eth0"]),
+        ):
+            pass
+        first.kill()
+        first.wait()
+    with claimed(["lo"]), pytest.raises(InvalidInputError, match=f"process {os.getpid()}$"):
+        claimed(["lo"]).__enter__()
+    assert not list(Path("/run/perhop").glob("bridge-*"))
+
+
+@needs_rights
+def test_one_interface_is_not_both_sides(policies: Path, perhop: Command) -> None:
+    ended = perhop("live", "bridge", "--policy", policies, "--name", "wan", "--in", "lo", "--out", "lo")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--in and --out are both `lo`" in ended.err
 
 
 @own_run

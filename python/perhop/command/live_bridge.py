@@ -12,21 +12,22 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from perhop.command.live_table import Row, queue_table, rows
-from perhop.command.options import Json, Opened, Quiet, Watch
+from perhop.command.options import Json, Opened, Quiet, View, Watch
 from perhop.command.terminal import console, print_json, say
 from perhop.errors import Exit
 from perhop.live import bridging, namespaces, rights
 from perhop.live.children import Child
+from perhop.live.claiming import claimed
 from perhop.live.cleaning import clean
 from perhop.live.control import ask
 from perhop.live.inside import Place
-from perhop.live.owner import PREFIX, Owner
+from perhop.live.owner import Owner
+from perhop.live.scratch import scratch
 from perhop.live.state import State
 
 if TYPE_CHECKING:
@@ -87,40 +88,61 @@ def bridge(
     configuration = bridging.configuration(policy, inner, outer, name=name, rate=rate, both=both)
     bridging.require([inner.device, outer.device])
     rights.require("interfaces of this machine")
+    with claimed([inner.device, outer.device]):
+        report = _bridged(
+            configuration, (inner.device, outer.device), watch, opened=open_, quiet=quiet, json=json
+        )
+    if json:
+        print_json({"schema_version": 1, "bridge": report})
+    elif not quiet:
+        console().print(queue_table(_title(inner.device, outer.device), list(rows({"bridge": report}))))
+        for warning in report["doubts"]:
+            print(f"note: {warning}")
+    return Exit.OK
+
+
+def _title(inner: str, outer: str) -> str:
+    return f"bridge {inner} - {outer}"
+
+
+def _bridged(
+    configuration: dict[str, Any],
+    devices: tuple[str, str],
+    watch: View | None,
+    *,
+    opened: bool,
+    quiet: bool,
+    json: bool,
+) -> dict[str, Any]:
+    """Forward between two interfaces until Ctrl-C and return the final counters."""
     clean()
     state = State(
         Owner.current(),
-        f"bridge {inner.device} - {outer.device}",
+        _title(*devices),
         sockets={"bridge": "bridge.sock"},
         network=list(namespaces.current()),
     )
     state.make_folder()
     try:
         with (
-            _page(state.scenario, opened=open_) if watch == "web" else nullcontext() as page,
-            TemporaryDirectory(prefix=f"{PREFIX}{state.owner.tag}-") as files,
-            bridging.bare([inner.device, outer.device]) as state.offloads,
+            _page(state.scenario, opened=opened) if watch == "web" else nullcontext() as page,
+            scratch() as files,
+            bridging.bare(list(devices)) as state.offloads,
         ):
             state.save()
-            result = Path(files) / "bridge.json"
+            result = files / "bridge.json"
             if not quiet:
-                print(f"bridging {inner.device} and {outer.device} until Ctrl-C", file=sys.stderr, flush=True)
+                print(f"bridging {' and '.join(devices)} until Ctrl-C", file=sys.stderr, flush=True)
             control = state.folder / state.sockets["bridge"]
             given = configuration | {"control": str(control), "result": str(result)}
             with _shown(state.scenario, control, page, quiet=quiet, json=json) as look:
-                _forward(given, Path(files), look)
-            report = json_text.loads(result.read_text(encoding="utf-8"))
+                _forward(given, files, look)
+            report: dict[str, Any] = json_text.loads(result.read_text(encoding="utf-8"))
             if page is not None:
                 page.finish({"bridge": report}, "The bridge has ended; its counters are in the terminal.")
     finally:
         shutil.rmtree(state.folder, ignore_errors=True)
-    if json:
-        print_json({"schema_version": 1, "bridge": report})
-    elif not quiet:
-        console().print(queue_table(state.scenario, list(rows({"bridge": report}))))
-        for warning in report["doubts"]:
-            print(f"note: {warning}")
-    return Exit.OK
+    return report
 
 
 @contextmanager

@@ -84,7 +84,9 @@ def configuration(
 
 
 def require(devices: list[str]) -> None:
-    """Refuse interfaces that do not exist on this machine."""
+    """Refuse interfaces that do not exist on this machine, and one interface for both sides."""
+    if len(set(devices)) < len(devices):
+        raise InvalidInputError(f"--in and --out are both `{devices[0]}`", "name two interfaces")
     there = _interfaces()
     for device in devices:
         if device not in there:

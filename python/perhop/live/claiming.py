@@ -1,0 +1,72 @@
+"""Interfaces that a bridge has for itself: two bridges on one interface would forward each frame twice.
+
+A claim is `flock` on a file of the interface under `/run/perhop`. The kernel releases it when the process
+ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from perhop.errors import InvalidInputError
+from perhop.live import namespaces, private
+from perhop.live.state import ROOT
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_LONGEST_NUMBER = 20
+
+
+@contextmanager
+def claimed(devices: Iterable[str]) -> Iterator[None]:
+    """Keep other bridges from interfaces of this network namespace within the block.
+
+    Raises:
+        InvalidInputError: a bridge has one of them; the message names its process.
+        StrangeFolderError: `/run/perhop` is not this user's alone.
+
+    """
+    private.make(ROOT)
+    with ExitStack() as stack:
+        folder = stack.enter_context(private.opened(ROOT))
+        for device in devices:
+            stack.enter_context(_claim(folder, device))
+        yield
+
+
+@contextmanager
+def _claim(folder: int, device: str) -> Iterator[None]:
+    # An interface keeps its index when it is renamed; another namespace has its own.
+    name = f"bridge-{namespaces.current()[1]}-{socket.if_nametoindex(device)}.lock"
+    file = _locked(folder, name, device)
+    try:
+        os.pwrite(file, str(os.getpid()).encode(), 0)
+        yield
+    finally:
+        os.unlink(name, dir_fd=folder)
+        os.close(file)
+
+
+def _locked(folder: int, name: str, device: str) -> int:
+    """Return the open and locked file of an interface."""
+    while True:
+        file = os.open(name, _FLAGS, 0o600, dir_fd=folder)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(file)):
+                os.ftruncate(file, 0)
+                return file
+        except BlockingIOError as error:
+            holder = os.pread(file, _LONGEST_NUMBER, 0).decode() or "that is just starting"
+            os.close(file)
+            raise InvalidInputError(
+                f"`{device}` is in use by another bridge, process {holder}",
+                "end that one first (Ctrl-C, or kill -INT and its number), or choose another interface",
+            ) from error
+        except FileNotFoundError:
+            # Its holder has removed it meanwhile: the next name is another file.
+            pass
+        os.close(file)
