@@ -15,6 +15,7 @@ import pytest
 
 import perhop as library
 from conftest import Command, files_in
+from perhop.disk import LeftoverWarning
 from perhop.engines import Assignment, Embedded, Finished, Task
 from perhop.errors import InvalidInputError
 from perhop.sweeping import Advance, Sweep, parts
@@ -133,7 +134,8 @@ def test_a_damaged_part_is_simulated_again(scenario: Path, tmp_path: Path) -> No
         library.sweep(scenario, VALUES, engine=Dying(), output=tmp_path / "out")
     for path in (tmp_path / "out" / POINTS).iterdir():
         path.write_bytes(b"")
-    assert library.sweep(scenario, VALUES, output=tmp_path / "out").points.height == POINTS_OF_IT
+    with pytest.warns(LeftoverWarning, match="is damaged"):
+        assert library.sweep(scenario, VALUES, output=tmp_path / "out").points.height == POINTS_OF_IT
 
 
 def test_other_results_are_kept(perhop: Command, scenario: Path, tmp_path: Path) -> None:
@@ -249,10 +251,11 @@ def test_what_is_not_a_part_stays_where_a_table_is_written_anew(tmp_path: Path) 
     table, notes = tmp_path / "classes", tmp_path / "classes" / "notes.txt"
     table.mkdir()
     notes.write_text("mine")
-    parts.add(table, pl.DataFrame({"point": [1], "value": [1.0]}))
+    label = parts.Label(parts.identity({}), "classes")
+    parts.add(table, label, pl.DataFrame({"point": [1], "value": [1.0]}))
     with parts.anew(table) as new:
-        parts.write_whole(new, pl.LazyFrame({"point": [0, 1], "value": [2.0, 1.0]}), 2)
-    names = [path.name for path, _ in parts.intact(table)]
+        parts.write_whole(new, label, pl.LazyFrame({"point": [0, 1], "value": [2.0, 1.0]}), 2)
+    names = [path.name for path in parts.listed(table)]
     assert [name[:9] for name in names] == ["000000000"]
     assert {path.name for path in table.iterdir()} == {*names, notes.name}
     # Killed after the exchange: what was there before lies under the hidden name.

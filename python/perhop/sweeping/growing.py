@@ -7,6 +7,7 @@ nothing but its rows, exchanged with the first ones in one step, and the manifes
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,12 +20,14 @@ import polars as pl
 from perhop import _core, disk, manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.interrupts import deferred, written
-from perhop.loading import is_file
+from perhop.loading import is_file, read_bytes
 from perhop.locking import locked, reserve
 from perhop.manifest import MANIFEST
 from perhop.saving import check_target, replace_file, unseal, whole_folder
 from perhop.sweeping import parts
-from perhop.sweeping.plan import Plan
+from perhop.sweeping.parts import Label
+from perhop.sweeping.plan import FILE, SCHEMA_VERSION, Plan
+from perhop.sweeping.verified import verified
 
 # Parts of one table at most, about: after a quarter of an hour a part is added every second.
 _PARTS = 1000
@@ -45,16 +48,23 @@ class Growing:
         for table in self._tables:
             parts.clear(folder / table)
             parts.clear_anew(folder / table)
-        found = [pl.read_parquet(content) for _, content in parts.intact(folder / parts.POINTS)]
-        #: Whether each point has ended.
-        self.ended = np.zeros(len(plan.design), dtype=bool)
-        self.failed = 0
-        for part in found:
-            self.ended[part["point"].to_numpy()] = True
-            self.failed += part["error"].drop_nulls().len()
-        self._drop_unfinished()
+            if not (folder / table).exists():
+                disk.make_folder(folder / table)
+        self._identity = parts.identity(plan.texts())
+        self._found = verified(folder, self._identity, plan.tables, len(plan.design))
+        self._drop_unused()
         written.append("")
         self._tell()
+
+    @property
+    def ended(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Whether each point has ended."""
+        return self._found.ended
+
+    @property
+    def failed(self) -> int:
+        """Number of points that failed."""
+        return self._found.failed
 
     @property
     def _tables(self) -> tuple[str, ...]:
@@ -76,13 +86,15 @@ class Growing:
 
         """
         begin = time.monotonic()
-        for name in self._tables:
-            table = tables.get(name)
-            if table is not None and table.height:
-                parts.add(self._folder / name, table)
         points = tables[parts.POINTS]
-        self.ended[points["point"].to_numpy()] = True
-        self.failed += points["error"].drop_nulls().len()
+        rows = {name: tables[name].height if name in tables else 0 for name in self._plan.tables}
+        for name in self._plan.tables:
+            if rows[name]:
+                self._add(name, tables[name], None)
+                np.add.at(self._found.rows[name], tables[name]["point"].to_numpy(), 1)
+        self._add(parts.POINTS, points, rows)
+        self._found.ended[points["point"].to_numpy()] = True
+        self._found.failed += points["error"].drop_nulls().len()
         self._storing_s = time.monotonic() - begin
         self._tell()
 
@@ -94,30 +106,59 @@ class Growing:
 
         Raises:
             OSError: a file cannot be written.
+            UnreadableFileError: a part has changed since it was written or verified.
 
         """
         for name in self._tables:
-            if parts.is_whole(self._folder / name, len(self._plan.design)):
-                continue
-            with parts.anew(self._folder / name) as new:
-                # Where every point failed, a table has no part.
-                if any((self._folder / name).glob("*.parquet")):
-                    source = pl.scan_parquet(str(self._folder / name / "*.parquet"))
-                    parts.write_whole(new, source, len(self._plan.design))
+            if not parts.is_whole(self._found.digests[name], len(self._plan.design)):
+                self._write_anew(name)
         if also is not None:
             unseal(self._folder, self._plan.texts())
             also(self._folder)
         about = {"seed": self._plan.first_seed, "complete": True}
         sealed = manifest.sealed(self._folder, "sweep", about)
+        for name in self._tables:
+            found = parts.sealed_digests(sealed, name)
+            parts.require_unchanged(self._shown / name, self._found.digests[name], found)
         replace_file(self._folder / MANIFEST, sealed, is_result=False)
         written[-1] = f"`{self._shown}`"
 
-    def _drop_unfinished(self) -> None:
-        """Remove parts whose points are not in `points`: their writer was killed between the two."""
-        for name in self._plan.tables:
-            for path, content in parts.intact(self._folder / name):
-                if not self.ended[pl.read_parquet(content)["point"].unique().to_numpy()].any():
-                    disk.remove(path)
+    def _add(self, table: str, rows: pl.DataFrame, belonging: Mapping[str, int] | None) -> None:
+        label = Label(self._identity, table)
+        name, digest = parts.add(self._folder / table, label, rows, belonging)
+        self._found.digests[table][name] = digest
+
+    def _write_anew(self, table: str) -> None:
+        """Write a table in parts that depend on nothing but its rows."""
+        folder, digests = self._folder / table, self._found.digests[table]
+        parts.require_unchanged(self._shown / table, digests, parts.digests_of(folder))
+        rows = self._rows if table == parts.POINTS else None
+        with parts.anew(folder) as new:
+            # Where every point failed, a table has no part.
+            if digests:
+                source = pl.scan_parquet([folder / name for name in sorted(digests)], glob=False)
+                digests = parts.write_whole(
+                    new, Label(self._identity, table), source, len(self._plan.design), rows
+                )
+        self._found.digests[table] = digests
+
+    def _rows(self, first: int, last: int) -> dict[str, int]:
+        """Return how many rows points from `first` to before `last` have in each kept table."""
+        return self._found.rows_of(slice(first, last))
+
+    def _drop_unused(self) -> None:
+        """Remove parts that are not used; of a complete folder, which is then to be completed again.
+
+        No warning names a part whose writer was killed before it wrote `points`.
+        """
+        found = self._found
+        if not found.ended.all():
+            unseal(self._folder, self._plan.texts())
+        parts.warn_of_removal(found.wrong, self._folder, self._shown, parts.DAMAGED)
+        if not found.wrong:
+            parts.warn_of_removal(found.alone, self._folder, self._shown, parts.ALONE)
+        for path in (*found.alone, *found.wrong, *found.unused):
+            disk.remove(path)
 
     def _tell(self) -> None:
         """Remember how far it is, for the message of a command that ends early."""
@@ -182,12 +223,23 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
         return True
     if not force:
         # A complete result must not make way for one that has only begun.
-        what = "another sweep" if found["kind"] == "sweep" else f"earlier results (`{found['kind']}`)"
+        what = _other_sweep(target) if found["kind"] == "sweep" else f"earlier results (`{found['kind']}`)"
         what = f"the same sweep by perhop {found['perhop']}" if same else what
         raise InvalidInputError(
             f"`{target}` holds {what}", "choose another folder, or move it aside with --force"
         )
     return False
+
+
+def _other_sweep(target: Path) -> str:
+    """Name the sweep in a folder that is not to be continued."""
+    try:
+        version = json.loads(read_bytes(target / FILE))["schema_version"]
+    except (UnreadableFileError, ValueError, RecursionError, LookupError, TypeError):
+        return "another sweep"
+    if version == SCHEMA_VERSION:
+        return "another sweep"
+    return f"a sweep of format {version}, and this version of perhop continues format {SCHEMA_VERSION}"
 
 
 def _found(target: Path) -> dict[str, Any] | None:

@@ -1,22 +1,28 @@
-"""The files of a growing table: parts that appear whole, named by their first point and their content.
+"""The files of a growing table: parts that appear whole, named by their first point and their checksum.
 
-A part is written under a hidden name, put on the disk and renamed, so that whoever reads `*.parquet` in the
-folder (DuckDB, polars, pandas) sees whole parts only, at any time. The name holds a checksum of the content:
-a part that a loss of power damaged is told by it and left out.
+A part is written under a hidden name, put on the disk and renamed, so that a reader of `*.parquet` in the
+folder (DuckDB, polars, pandas) sees whole parts only, at any time. The checksum in a part's name covers its
+content, its table, its first point and what it belongs to (`Label`): a damaged part, and a part of another
+sweep, does not fit its name and is not used.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+import stat
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import polars as pl
 
-from perhop import disk
+from perhop import _core, disk
+from perhop.errors import UnreadableFileError
 from perhop.frames import as_parquet
 from perhop.interrupts import deferred
 from perhop.loading import damaged
@@ -25,27 +31,75 @@ from perhop.saving import named, put_on_disk
 
 #: The table of the points that have ended, of which a part is written after those of the other tables.
 POINTS = "points"
+#: Why a part is removed.
+DAMAGED = "is damaged, or a part of something else"
+ALONE = "has lost parts of other tables that belong to it"
 _SHORT = 16
-_NAME = re.compile(rf"(\d{{9}})-([0-9a-f]{{{_SHORT}}})\.parquet")
+_NAME = re.compile(rf"(\d{{9,}})-([0-9a-f]{{{_SHORT}}})(?:-([0-9a-f]{{{_SHORT}}}))?\.parquet")
 _HIDDEN = ".new"
 #: Points of one part of a complete table.
 POINTS_OF_A_PART = 8192
 
 
-def name_of(first: int, content: bytes) -> str:
-    """Return the name of a part, given its first point."""
-    return f"{first:09}-{digest(content)[:_SHORT]}.parquet"
+@dataclass(frozen=True)
+class Label:
+    """Identity of a part: its sweep or tuning, and its table."""
+
+    #: As of `identity`.
+    identity: str
+    table: str
 
 
-def add(folder: Path, table: pl.DataFrame) -> None:
-    """Add a part, which must have rows; it is there as a whole or not at all.
+@dataclass(frozen=True)
+class Part:
+    """A part whose content is what its name says."""
+
+    path: Path
+    content: bytes
+    #: The SHA-256 of the content.
+    digest: str
+    #: The checksums in its name: of the part, and of the rows in other tables, empty where it has none.
+    own: str
+    rows: str
+
+
+def identity(texts: Mapping[str, str], version: str = _core.__version__) -> str:
+    """Return what binds parts to a sweep or tuning: a hash of its describing files and perhop's version."""
+    files = [[name, digest(text.encode())] for name, text in sorted(texts.items())]
+    return digest(json.dumps([version, files]).encode())
+
+
+def name_of(label: Label, first: int, content_digest: str, rows: Mapping[str, int] | None = None) -> str:
+    """Return the name of a part, given its first point and the SHA-256 of its content.
+
+    `rows` is how many rows the part's points have in each other table.
+    """
+    own = _checksum(label, first, content_digest)
+    return f"{first:09}-{own}{'' if rows is None else '-' + _rows_checksum(own, rows)}.parquet"
+
+
+def _checksum(label: Label, first: int, content_digest: str) -> str:
+    return digest(json.dumps([label.identity, label.table, first, content_digest]).encode())[:_SHORT]
+
+
+def _rows_checksum(own: str, rows: Mapping[str, int]) -> str:
+    """Return the checksum of the rows in other tables, bound to the checksum of the part itself."""
+    return digest(json.dumps([own, sorted(rows.items())]).encode())[:_SHORT]
+
+
+def add(
+    folder: Path, label: Label, table: pl.DataFrame, rows: Mapping[str, int] | None = None
+) -> tuple[str, str]:
+    """Add a part, which must have rows, and return its name and SHA-256.
+
+    It is there as a whole or not at all.
 
     Raises:
         OSError: it cannot be written; the parts that are there remain.
 
     """
     content = as_parquet(table)
-    name = name_of(int(table["point"][0]), content)
+    name = name_of(label, int(table["point"][0]), digest(content), rows)
     hidden = folder / f".{name}{_HIDDEN}"
     try:
         disk.write(hidden, content)
@@ -55,6 +109,7 @@ def add(folder: Path, table: pl.DataFrame) -> None:
         hidden.unlink(missing_ok=True)
         raise
     disk.sync(folder)
+    return name, digest(content)
 
 
 def clear(folder: Path, name: str = "") -> None:
@@ -115,25 +170,42 @@ def _merge(new: Path, folder: Path) -> None:
     The old parts are removed first: a reader may find points missing for a moment, and never twice. Should
     the process be killed in between, the points that are missing are simulated again.
     """
-    old = list(folder.glob("*.parquet"))
-    disk.remove_all([path for path in old if not (new / path.name).exists()])
+    disk.remove_all([path for path in listed(folder) if not (new / path.name).exists()])
     for path in sorted(new.iterdir()):
         disk.rename(path, folder / path.name)
     disk.sync(folder)
 
 
-def is_intact(name: str, content: bytes) -> bool:
-    """Whether a part's content is what its name says."""
-    found = _NAME.fullmatch(name)
-    return found is not None and found[2] == digest(content)[:_SHORT]
+def is_name(name: str) -> bool:
+    """Whether a file has the name of a part; every other file is the user's."""
+    return _NAME.fullmatch(name) is not None
 
 
-def intact(folder: Path) -> Iterator[tuple[Path, bytes]]:
-    """Generate the parts that are as they were written, in order of their names."""
-    for path in sorted(folder.glob("*.parquet")):
-        content = path.read_bytes()
-        if is_intact(path.name, content):
-            yield path, content
+def first_of(name: str) -> int:
+    """Return the first point of a part, given its name."""
+    return int(name.partition("-")[0])
+
+
+def listed(folder: Path) -> list[Path]:
+    """Return the files with names of parts, in order."""
+    return sorted(path for path in folder.glob("*.parquet") if is_name(path.name))
+
+
+def read(path: Path, label: Label) -> Part | None:
+    """Return a part, `None` where its content is not what its name says; raises `OSError`."""
+    found = _NAME.fullmatch(path.name)
+    if found is None or not stat.S_ISREG(path.lstat().st_mode):
+        return None
+    content = path.read_bytes()
+    content_digest = digest(content)
+    if found[2] != _checksum(label, int(found[1]), content_digest):
+        return None
+    return Part(path, content, content_digest, found[2], found[3] or "")
+
+
+def has_rows(part: Part, rows: Mapping[str, int]) -> bool:
+    """Whether the part was written with this number of rows of its points in each other table."""
+    return part.rows == _rows_checksum(part.own, rows)
 
 
 def in_one(folder: Path, contents: Mapping[str, bytes]) -> pl.DataFrame:
@@ -151,17 +223,71 @@ def in_one(folder: Path, contents: Mapping[str, bytes]) -> pl.DataFrame:
         raise damaged(folder, str(error).splitlines()[0]) from error
 
 
-def is_whole(folder: Path, points: int) -> bool:
+def is_whole(names: Collection[str], points: int) -> bool:
     """Whether a complete table is one part, added at once: then writing it anew would give the same bytes."""
-    names = [_NAME.fullmatch(path.name) for path in folder.glob("*.parquet")]
-    return points <= POINTS_OF_A_PART and [name and int(name[1]) for name in names] == [0]
+    return points <= POINTS_OF_A_PART and [first_of(name) for name in names] == [0]
 
 
-def write_whole(folder: Path, source: pl.LazyFrame, points: int) -> None:
-    """Write a complete table, whose bytes depend on its rows alone, a part after the other."""
+def write_whole(
+    folder: Path,
+    label: Label,
+    source: pl.LazyFrame,
+    points: int,
+    rows: Callable[[int, int], Mapping[str, int]] | None = None,
+) -> dict[str, str]:
+    """Write a complete table, whose bytes depend on its rows alone, a part after the other.
+
+    `rows` gives how many rows points from the first to before the last have in each other table. Returns the
+    SHA-256 of each part by name.
+    """
+    digests = {}
     for first in range(0, points, POINTS_OF_A_PART):
-        part = source.filter(pl.col("point").is_between(first, first + POINTS_OF_A_PART - 1))
+        last = first + POINTS_OF_A_PART
+        part = source.filter(pl.col("point").is_between(first, last - 1))
         table = part.collect().sort("point", maintain_order=True)
         if table.height:
             content = as_parquet(table)
-            disk.write(folder / name_of(first, content), content)
+            belonging = None if rows is None else rows(first, last)
+            name = name_of(label, first, digest(content), belonging)
+            disk.write(folder / name, content)
+            digests[name] = digest(content)
+    return digests
+
+
+def require_unchanged(folder: Path, digests: Mapping[str, str], found: Mapping[str, str]) -> None:
+    """Refuse parts that are not those that were verified or written.
+
+    Both mappings give the SHA-256 of each part by its name; `found` is what is in the folder now.
+
+    Raises:
+        UnreadableFileError: a part has changed or is missing, or there is another one.
+
+    """
+    for name in sorted({*digests, *found}):
+        if digests.get(name) != found.get(name):
+            how = "changed" if name in digests and name in found else "is gone"
+            reason = f"it {how} meanwhile" if name in digests else "it is no part of this table"
+            raise UnreadableFileError(
+                f"`{folder / name}` is damaged: {reason}", "run the same command again, which puts it right"
+            )
+
+
+def warn_of_removal(paths: Sequence[Path], folder: Path, shown: Path, why: str) -> None:
+    """Warn that parts in a folder, which messages call `shown`, are removed; nothing where there are none."""
+    if paths:
+        more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+        first = shown / paths[0].relative_to(folder)
+        message = f"`{first}`{more} {why}: removed, and its points are simulated again"
+        warnings.warn(message, disk.LeftoverWarning, stacklevel=2)
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of the parts in a folder by name, as they are now; raises `OSError`."""
+    return {path.name: digest(path.read_bytes()) for path in listed(folder)}
+
+
+def sealed_digests(text: str, table: str) -> dict[str, str]:
+    """Return the SHA-256 of the parts of a table by name, as the text of a manifest states it."""
+    files = {PurePosixPath(name): one["sha256"] for name, one in json.loads(text)["files"].items()}
+    inside = {path: one for path, one in files.items() if path.parent == PurePosixPath(table)}
+    return {path.name: one for path, one in inside.items() if is_name(path.name)}

@@ -19,7 +19,9 @@ from perhop.sweeping.until import Until
 # Whole numbers that a column of 64 bits holds.
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 #: Version of the layout of a sweep's files; a change that could break a reader increments it.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+#: The file that marks a folder as holding a sweep.
+FILE = "sweep.json"
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class Plan:
 
     def texts(self) -> dict[str, str]:
         """Return the files that describe the plan, by name: two plans with equal files are the same."""
-        return {"sweep.json": json_text(self.to_json()), "scenario.json": json_text(dict(self.scenario))}
+        return {FILE: json_text(self.to_json()), "scenario.json": json_text(dict(self.scenario))}
 
 
 def _derived(seed: int, number: int) -> int:

@@ -24,16 +24,16 @@ from perhop.saving import whole_folder
 from perhop.scenario import Scenario
 from perhop.shape import OneOf, OrNull
 from perhop.sweeping import parts
-from perhop.sweeping.plan import SCHEMA_VERSION, Column, Plan
+from perhop.sweeping.parts import Label, Part
+from perhop.sweeping.plan import FILE, SCHEMA_VERSION, Column, Plan
 from perhop.sweeping.showing import METRICS, sweep_table
 from perhop.sweeping.statistics import differences, summarized, with_shares
+from perhop.sweeping.verified import verified
 from perhop.tables import Table, notebook, replicated
 
 if TYPE_CHECKING:
     from perhop.plot.chart import Chart
 
-#: The file that marks a folder as holding a sweep.
-FILE = "sweep.json"
 # The shape of the files, as far as it is read again.
 _SHAPE = {
     "scenario": str,
@@ -51,6 +51,8 @@ _SHAPE = {
 _SCENARIO = {"name": str, "seed": int, "replications": int}
 _TYPES = {"whole": pl.Int64, "number": pl.Float64, "text": pl.String}
 _KINDS = {"text": pl.String(), "count": pl.UInt64(), "float": pl.Float64()}
+# How often a sweep is read anew whose tables are completed meanwhile, each of them once.
+_ATTEMPTS = 20
 # Columns of `classes` that are no metrics.
 _KEYS = ("point", "replication", "class", "flows")
 
@@ -282,11 +284,14 @@ class Sweep:
 
         """
         with whole_folder(Path(folder), force=force) as new:
-            for name, text in self.plan.texts().items():
+            texts = self.plan.texts()
+            for name, text in texts.items():
                 disk.write(new / name, text)
             for name, table in self._tables.items():
                 disk.make_folder(new / name)
-                parts.write_whole(new / name, table.lazy(), len(self.plan.design))
+                label = Label(parts.identity(texts), name)
+                rows = self._rows if name == parts.POINTS else None
+                parts.write_whole(new / name, label, table.lazy(), len(self.plan.design), rows)
             if also is not None:
                 also(new)
             manifest.seal(new, "sweep", {"seed": self.seed, "complete": self.complete})
@@ -305,9 +310,10 @@ class Sweep:
         saved = Saved.open(folder, "sweep")
         plan = _plan(saved)
         complete = saved.manifest.get("complete") is True
+        grown = {} if complete else _grown(saved, plan)
         tables = {}
         for name in (*plan.tables, parts.POINTS):
-            contents = _contents(saved, name) if complete else _grown(saved.folder / name)
+            contents = _contents(saved, name) if complete else grown[name]
             tables[name] = parts.in_one(saved.folder / name, contents)
         if not tables[parts.POINTS].height:
             raise InvalidInputError(f"`{folder}` has no point that has ended", "wait, or continue the sweep")
@@ -316,6 +322,11 @@ class Sweep:
     def encoded(self) -> dict[str, bytes]:
         """Return every table as one Parquet file by name, to compare sweeps."""
         return {name: as_parquet(table) for name, table in self._tables.items()}
+
+    def _rows(self, first: int, last: int) -> dict[str, int]:
+        """Return how many rows points from `first` to before `last` have in each kept table."""
+        is_inside = pl.col("point").is_between(first, last - 1)
+        return {name: self._tables[name].filter(is_inside).height for name in self.plan.tables}
 
     def _shared(self) -> pl.DataFrame:
         return with_shares(self._tables["classes"])
@@ -386,16 +397,31 @@ def _plan(saved: Saved) -> Plan:
 
 def _contents(saved: Saved, table: str) -> dict[str, bytes]:
     begin = f"{table}/"
-    return {name.removeprefix(begin): one for name, one in saved.contents.items() if name.startswith(begin)}
+    files = {name.removeprefix(begin): one for name, one in saved.contents.items() if name.startswith(begin)}
+    return {name: one for name, one in files.items() if parts.is_name(name)}
 
 
-def _grown(folder: Path) -> dict[str, bytes]:
-    """Return the parts of a table that grows."""
-    try:
-        return {path.name: content for path, content in parts.intact(folder)}
-    except FileNotFoundError:
-        # The table has just been completed, and its first parts are gone.
-        return {path.name: content for path, content in parts.intact(folder)}
+def _grown(saved: Saved, plan: Plan) -> dict[str, dict[str, bytes]]:
+    """Return the parts by table of a sweep that grows, as far as they belong together."""
+    texts = {name: saved.content(name).decode() for name in plan.texts()}
+    identity = parts.identity(texts, saved.manifest["perhop"])
+    for attempt in range(1, _ATTEMPTS + 1):
+        contents: dict[str, dict[str, bytes]] = {name: {} for name in (*plan.tables, parts.POINTS)}
+
+        def keep(table: str, part: Part, into: dict[str, dict[str, bytes]] = contents) -> None:
+            into[table][part.path.name] = part.content
+
+        try:
+            found = verified(saved.folder, identity, plan.tables, len(plan.design), keep)
+        except FileNotFoundError:
+            # A table has just been completed, and its first parts are gone.
+            if attempt == _ATTEMPTS:
+                raise
+            continue
+        return {
+            table: {name: contents[table][name] for name in used} for table, used in found.digests.items()
+        }
+    raise AssertionError
 
 
 def _consistent(saved: Saved, plan: Plan, tables: Mapping[str, pl.DataFrame]) -> Mapping[str, pl.DataFrame]:

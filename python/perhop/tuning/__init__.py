@@ -123,7 +123,7 @@ def answer(
             return _found(asked, Evaluator(asked, running), points, progress)
         with storing.journal(folder, asked, force=force) as kept:
             found = _found(asked, Evaluator(asked, running, kept, kept.known), points, progress)
-            storing.complete(folder, found)
+            storing.complete(folder, found, kept)
             return found
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import polars as pl
 
+from perhop import disk
 from perhop.engines import Engine
 from perhop.running import Progress
 from perhop.sampling import Design
@@ -106,19 +108,44 @@ class Evaluator:
 class StoredJournal:
     """A journal in a folder: one part for each round, which appears whole."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, question: Question) -> None:
         self._folder = folder
+        self._label = parts.Label(parts.identity(question.texts()), JOURNAL)
         parts.clear(folder)
         #: What earlier processes kept.
         self.known: dict[Wanted, Evaluation] = {}
-        for _, content in parts.intact(folder):
-            self.known |= _read(pl.read_parquet(content))
-        self._next = len(self.known)
+        #: By name, the SHA-256 of each part that is used.
+        self.digests: dict[str, str] = {}
+        #: Parts that do not fit their names: they are damaged, or belong to something else.
+        self.wrong: list[Path] = []
+        # How many evaluations each part holds, by the number of its first.
+        self._counts: dict[int, int] = {}
+        for path in parts.listed(folder):
+            part = parts.read(path, self._label)
+            if part is None:
+                self.wrong.append(path)
+                continue
+            found = _read(pl.read_parquet(BytesIO(part.content)))
+            self.known |= found
+            self.digests[path.name] = part.digest
+            self._counts[parts.first_of(path.name)] = len(found)
+
+    def remove_wrong(self) -> None:
+        """Remove parts that do not fit their names; raises `OSError`."""
+        for path in self.wrong:
+            disk.remove(path)
 
     def add(self, new: Mapping[Wanted, Evaluation]) -> None:
-        """Keep what was evaluated in one round; raises `OSError`."""
-        parts.add(self._folder, _table(new, self._next))
-        self._next += len(new)
+        """Keep what was evaluated in one round; raises `OSError`.
+
+        A search repeats its steps: what a missing part held comes again as it was, and takes its place.
+        """
+        first = 0
+        while first in self._counts:
+            first += self._counts[first]
+        name, digest = parts.add(self._folder, self._label, _table(new, first))
+        self.digests[name] = digest
+        self._counts[first] = len(new)
 
 
 _SCHEMA = pl.Schema(

@@ -14,7 +14,9 @@ from perhop.tuning.goal import Goal
 from perhop.tuning.space import Parameter, Point, Space
 
 #: Version of the layout of a tuning's files; a change that could break a reader increments it.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+#: The file that marks a folder as holding a tuning.
+FILE = "tuning.json"
 # Intervals and the share of noise need two runs.
 _FEWEST = 2
 
@@ -76,7 +78,7 @@ class Question:
 
     def texts(self) -> dict[str, str]:
         """Return the files that describe the question, by name: two questions with equal files are one."""
-        return {"tuning.json": json_text(self.to_json()), "scenario.json": json_text(dict(self.scenario))}
+        return {FILE: json_text(self.to_json()), "scenario.json": json_text(dict(self.scenario))}
 
 
 def question(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,14 +11,14 @@ from perhop import _core, disk, manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.frames import as_parquet
 from perhop.interrupts import deferred, written
-from perhop.loading import is_file
+from perhop.loading import is_file, read_bytes
 from perhop.locking import locked, reserve
 from perhop.manifest import MANIFEST, json_text
 from perhop.saved import Saved
 from perhop.saving import check_target, replace_file, unseal, whole_folder
 from perhop.sweeping import parts
 from perhop.tuning.evaluating import JOURNAL, StoredJournal
-from perhop.tuning.question import Question
+from perhop.tuning.question import FILE, SCHEMA_VERSION, Question
 from perhop.tuning.tuned import Tuning
 
 #: The folder of the run of the chosen values.
@@ -52,11 +53,23 @@ def is_continued(target: Path, question: Question, *, force: bool = False) -> bo
     if same and found["perhop"] == _core.__version__:
         return True
     if not force:
+        what = _other_tuning(target) if found["kind"] == "tuning" else "other results"
+        what = f"the same tuning by perhop {found['perhop']}" if same else what
         raise InvalidInputError(
-            f"`{target}` holds {'another tuning' if found['kind'] == 'tuning' else 'other results'}",
-            "choose another folder, or move it aside with --force",
+            f"`{target}` holds {what}", "choose another folder, or move it aside with --force"
         )
     return False
+
+
+def _other_tuning(target: Path) -> str:
+    """Name the tuning in a folder that is not to be continued."""
+    try:
+        version = json.loads(read_bytes(target / FILE))["schema_version"]
+    except (UnreadableFileError, ValueError, RecursionError, LookupError, TypeError):
+        return "another tuning"
+    if version == SCHEMA_VERSION:
+        return "another tuning"
+    return f"a tuning of format {version}, and this version of perhop continues format {SCHEMA_VERSION}"
 
 
 @contextmanager
@@ -79,13 +92,26 @@ def journal(target: Path, question: Question, *, force: bool = False) -> Iterato
     with deferred() as signals, locked(target.resolve()), signals.admitted():
         written.append(f"`{target}` with the trials so far: the same command goes on from there")
         parts.clear(target.resolve(), MANIFEST)
-        yield StoredJournal(target.resolve() / JOURNAL)
+        folder = target.resolve()
+        if not (folder / JOURNAL).exists():
+            disk.make_folder(folder / JOURNAL)
+        kept = StoredJournal(folder / JOURNAL, question)
+        if kept.wrong:
+            unseal(folder, question.texts())
+            parts.warn_of_removal(kept.wrong, folder, target, parts.DAMAGED)
+            kept.remove_wrong()
+        yield kept
 
 
-def complete(target: Path, found: Tuning) -> None:
-    """Write the answer into the folder of its question and seal it; raises `OSError`.
+def complete(target: Path, found: Tuning, kept: StoredJournal) -> None:
+    """Write the answer into the folder of its question and seal it.
 
     Until the end, an interruption leaves a folder that can be continued, also where it had an answer before.
+
+    Raises:
+        OSError: a file cannot be written.
+        UnreadableFileError: a part of the journal has changed since it was written or verified.
+
     """
     folder = target.resolve()
     files = {
@@ -101,7 +127,9 @@ def complete(target: Path, found: Tuning) -> None:
         with parts.anew(folder / BEST) as new:
             found.scenario.run().write_into(new)
         about = {"seed": found.question.seed, "complete": True}
-        replace_file(folder / MANIFEST, manifest.sealed(folder, "tuning", about), is_result=False)
+        sealed = manifest.sealed(folder, "tuning", about)
+        parts.require_unchanged(target / JOURNAL, kept.digests, parts.sealed_digests(sealed, JOURNAL))
+        replace_file(folder / MANIFEST, sealed, is_result=False)
     written[-1] = f"`{target}`"
 
 

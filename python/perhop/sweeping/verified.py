@@ -1,0 +1,128 @@
+"""Which parts of a growing sweep are used: those that fit their names, and whose tables belong together.
+
+A part fits where its checksum does, which binds it to the plan (`parts.py`). The name of a part of `points`
+also holds how many rows its points have in each other table: where a part of another table is missing, the
+number is another, and the points are simulated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from perhop.sweeping import parts
+from perhop.sweeping.parts import POINTS, Label, Part
+
+# Takes a table and a part of it that fits its name.
+Reader = Callable[[str, Part], None]
+_Numbers = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A part that fits, without its content."""
+
+    part: Part
+    #: Its points, each once.
+    points: _Numbers
+    #: How many of its points failed.
+    failed: int = 0
+
+
+@dataclass
+class Verified:
+    """The parts of a sweep that are used, and what they hold."""
+
+    #: Whether each point has ended.
+    ended: npt.NDArray[np.bool_]
+    #: How many points failed.
+    failed: int = 0
+    #: By table and part: the SHA-256.
+    digests: dict[str, dict[str, str]] = field(default_factory=dict)
+    #: By table: the rows of each point.
+    rows: dict[str, npt.NDArray[np.uint32]] = field(default_factory=dict)
+    #: Parts that do not fit their names: they are damaged, or belong to something else.
+    wrong: list[Path] = field(default_factory=list)
+    #: Parts of `points` that fit, whose rows in other tables are not all there.
+    alone: list[Path] = field(default_factory=list)
+    #: Parts that fit and are not used, since a part that belongs to them is not there.
+    unused: list[Path] = field(default_factory=list)
+
+    def rows_of(self, points: _Numbers | slice) -> dict[str, int]:
+        """Return how many rows some points have in each table."""
+        return {table: int(counts[points].sum()) for table, counts in self.rows.items()}
+
+
+def verified(
+    folder: Path, identity: str, tables: Sequence[str], size: int, reader: Reader | None = None
+) -> Verified:
+    """Read every part of a sweep of `size` points, and return which of them are used.
+
+    Raises:
+        OSError: a part cannot be read; a `FileNotFoundError` where a writer replaces it now.
+
+    """
+    found = Verified(np.zeros(size, dtype=bool))
+    # A writer adds `points` last: in this order, no part is seen without those that belong to it.
+    points = _known(folder, Label(identity, POINTS), found, np.zeros(size, dtype=np.uint32), reader)
+    known: dict[str, list[_Known]] = {}
+    for table in tables:
+        found.rows[table] = np.zeros(size, dtype=np.uint32)
+        known[table] = _known(folder, Label(identity, table), found, found.rows[table], reader)
+    belonging = [one for one in points if parts.has_rows(one.part, found.rows_of(one.points))]
+    found.alone = [one.part.path for one in points if one not in belonging]
+    known[POINTS] = belonging
+    for one in belonging:
+        found.ended[one.points] = True
+    _drop_torn(known, found)
+    found.failed = sum(one.failed for one in known[POINTS])
+    for table, ones in known.items():
+        found.digests[table] = {one.part.path.name: one.part.digest for one in ones}
+    return found
+
+
+def _known(
+    folder: Path, label: Label, found: Verified, rows: npt.NDArray[np.uint32], reader: Reader | None
+) -> list[_Known]:
+    """Return the parts of a table that fit their names, no point in two of them, and count their rows."""
+    known = []
+    for path in parts.listed(folder / label.table):
+        part = parts.read(path, label)
+        if part is None:
+            found.wrong.append(path)
+            continue
+        columns = ["point", "error"] if label.table == POINTS else ["point"]
+        table = pl.read_parquet(BytesIO(part.content), columns=columns)
+        points, counts = np.unique(table["point"].to_numpy(), return_counts=True)
+        if rows[points].any():
+            found.unused.append(path)
+            continue
+        rows[points] = counts
+        failed = table["error"].drop_nulls().len() if label.table == POINTS else 0
+        if reader is not None:
+            reader(label.table, part)
+        known.append(_Known(Part(path, b"", part.digest, part.own, part.rows), points, failed))
+    return known
+
+
+def _drop_torn(known: dict[str, list[_Known]], found: Verified) -> None:
+    """Drop parts with a point that has not ended, and the other parts with points of these, and so on."""
+    is_torn = True
+    while is_torn:
+        is_torn = False
+        for table, ones in known.items():
+            torn = [one for one in ones if not found.ended[one.points].all()]
+            for one in torn:
+                found.ended[one.points] = False
+                if table != POINTS:
+                    found.rows[table][one.points] = 0
+            if torn:
+                is_torn = True
+                found.unused += [one.part.path for one in torn]
+                known[table] = [one for one in ones if one not in torn]
