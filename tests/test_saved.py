@@ -185,7 +185,7 @@ def test_a_manifest_names_nothing_outside_its_folder(tmp_path: Path) -> None:
     (tmp_path / "out" / manifest.MANIFEST).write_text(manifest.json_text(forged))
     with pytest.raises(UnreadableFileError, match="not in the folder"):
         Saved.open(tmp_path / "out")
-    with whole_folder(tmp_path / "out") as new:
+    with whole_folder(tmp_path / "out", "run") as new:
         manifest.seal(new, "run", {})
     assert (tmp_path / "secret").read_text() == "mine"
 
@@ -204,7 +204,7 @@ def test_a_sweep(tmp_path: Path, name: str) -> None:
 
 
 def test_a_sweep_of_the_first_format_is_refused_by_name(tmp_path: Path) -> None:
-    with whole_folder(tmp_path / "sweep") as new:
+    with whole_folder(tmp_path / "sweep", "sweep") as new:
         (new / "sweep.json").write_text(manifest.json_text({"schema_version": 1, "points": []}))
         manifest.seal(new, "sweep", {"seed": 1})
     with pytest.raises(UnreadableFileError, match="a sweep of another format than 2"):

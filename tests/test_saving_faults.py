@@ -30,7 +30,7 @@ Operation = Callable[..., Any]
 
 
 def save(target: Path, text: str) -> None:
-    with whole_folder(target) as new:
+    with whole_folder(target, "run") as new:
         disk.write(new / "one.txt", text)
         disk.make_folder(new / "inner")
         disk.write(new / "inner" / "two.txt", text * 1000)
@@ -270,7 +270,7 @@ def test_the_next_writer_finishes_what_a_killed_one_began(tmp_path: Path) -> Non
     assert (content(tmp_path / "out"), leftovers(tmp_path)) == ("new", [])
     (tmp_path / "out").rename(tmp_path / f".out-{3:012x}.old")
 
-    with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "out"):
+    with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "out", "run"):
         raise ZeroDivisionError
     assert content(tmp_path / "out") == "new", "the earlier result is back, although nothing was written"
     assert leftovers(tmp_path) == []

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -18,11 +19,12 @@ from perhop import Results, Scenario, disk, manifest, plot
 from perhop.command.plotting import Plots
 from perhop.errors import InvalidInputError
 from perhop.locking import lock_file
+from perhop.manifest import Kind
 from perhop.saving import check_target, give_up, whole_folder
 
 
 def save(target: Path, text: str, *, force: bool = False) -> None:
-    with whole_folder(target, force=force) as new:
+    with whole_folder(target, "run", force=force) as new:
         disk.write(new / "one.txt", text)
         manifest.seal(new, "run", {})
 
@@ -100,7 +102,7 @@ _OTHERS = [
 def test_what_is_not_perhops_is_kept(tmp_path: Path, make: object) -> None:
     make(tmp_path / "out")  # type: ignore[operator]
     before = everything(tmp_path)
-    for write in (check_target, lambda target: save(target, "later")):
+    for write in (lambda target: check_target(target, "run"), lambda target: save(target, "later")):
         with pytest.raises(InvalidInputError, match=r"/out` ") as refused:
             write(tmp_path / "out")
         assert "--force" in str(refused.value.help)
@@ -117,14 +119,52 @@ def test_with_force_it_is_moved_aside(
     make(tmp_path / "out")  # type: ignore[operator]
     (tmp_path / "out.old-1").mkdir()
     before = everything(tmp_path / "out")
-    check_target(tmp_path / "out", force=True)
-    save(tmp_path / "out", "later", force=True)
+    check_target(tmp_path / "out", "run", force=True)
+    with pytest.warns(disk.MovedWarning, match=r"what was in `.*/out` is in `.*/out\.old-2` now"):
+        save(tmp_path / "out", "later", force=True)
     assert everything(tmp_path / "out.old-2") == before
     assert (tmp_path / "out" / "one.txt").read_text() == "later"
     assert (everything(tmp_path / "out.old-1"), leftovers(tmp_path)) == ({}, [])
     # What is perhop's alone is replaced, with force or without.
     save(tmp_path / "out", "last", force=True)
     assert not (tmp_path / "out.old-3").exists()
+
+
+@pytest.mark.parametrize("there", get_args(Kind))
+def test_a_result_of_another_kind_is_kept(there: Kind, tmp_path: Path) -> None:
+    """Of every pair of kinds, only equal ones replace each other."""
+    out = tmp_path / "out"
+    with whole_folder(out, there) as new:
+        manifest.seal(new, there, {})
+    before = everything(tmp_path)
+    for kind in get_args(Kind):
+        if kind == there:
+            check_target(out, kind)
+            continue
+        with pytest.raises(InvalidInputError, match=r"holds an earlier result of another kind: .* \(`perhop"):
+            check_target(out, kind)
+        with pytest.raises(InvalidInputError, match="another kind"), whole_folder(out, kind):
+            raise AssertionError
+    give_up()
+    assert everything(tmp_path) == before
+
+
+def test_a_run_does_not_replace_a_sweep(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    short = [scenario, "--duration", "2s", "-q", "-o", "out"]
+    assert perhop("sweep", *short, "--set", "seed=1,2").code == 0
+    before = files_in(tmp_path / "out")
+    refused = perhop("run", *short)
+    assert refused.code == 2
+    assert "`out` holds an earlier result of another kind: sweep (`perhop sweep -o`)" in refused.err
+    assert files_in(tmp_path / "out") == before
+    forced = perhop("run", *short, "--force")
+    assert forced.code == 0
+    assert "warning: what was in `out` is in `" in forced.err
+    assert "out.old-1` now" in forced.err
+    assert files_in(tmp_path / "out.old-1") == before
+    # And the reverse.
+    refused = perhop("sweep", *short, "--set", "seed=1,2")
+    assert (refused.code, "holds earlier results (`run`)" in refused.err) == (2, True)
 
 
 def test_a_file_that_comes_in_meanwhile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +219,7 @@ def test_the_current_folder_is_not_replaced(tmp_path: Path, name: str) -> None:
         inside(below),
         pytest.raises(InvalidInputError, match="is the current folder or above it") as refused,
     ):
-        check_target(Path(name), force=True)
+        check_target(Path(name), "run", force=True)
     assert "-o " in str(refused.value.help)
     assert (tmp_path / "out" / "one.txt").read_text() == "earlier"
 
@@ -192,12 +232,12 @@ def test_the_shell_stays_in_its_folder(perhop: Command, scenario: Path, tmp_path
 
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
-    with whole_folder(tmp_path / "out") as new:
+    with whole_folder(tmp_path / "out", "run") as new:
         disk.write(new / "one.txt", "first")
         other = (
             "import sys; from pathlib import Path; from perhop.saving import check_target\n"
             "from perhop.errors import InvalidInputError\n"
-            "try: check_target(Path(sys.argv[1]))\n"
+            "try: check_target(Path(sys.argv[1]), 'run')\n"
             "except InvalidInputError as error: sys.exit(str(error))\n"
         )
         ended = subprocess.run(
@@ -217,7 +257,7 @@ def test_a_lock_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
 
 
 def test_a_reserved_folder_is_given_up_at_the_end(tmp_path: Path) -> None:
-    check_target(tmp_path / "out")
+    check_target(tmp_path / "out", "run")
     assert leftovers(tmp_path) == [".out.lock"]
     give_up()
     assert leftovers(tmp_path) == []
@@ -225,8 +265,8 @@ def test_a_reserved_folder_is_given_up_at_the_end(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork of a process with threads
 def test_a_fork_leaves_what_is_its_parents_alone(tmp_path: Path) -> None:
-    check_target(tmp_path / "out")
-    with whole_folder(tmp_path / "other") as new:
+    check_target(tmp_path / "out", "run")
+    with whole_folder(tmp_path / "other", "run") as new:
         child = os.fork()
         if child == 0:
             give_up()
@@ -246,7 +286,7 @@ def test_a_deep_path_and_a_long_name(tmp_path: Path) -> None:
         save(deep, "deep")
         assert (deep / "one.txt").read_text() == "deep"
         with pytest.raises(InvalidInputError, match="File name too long"):
-            check_target(Path("/".join(["d"] * 3_000)))
+            check_target(Path("/".join(["d"] * 3_000)), "run")
         # Too deep for `shutil.rmtree`.
         subprocess.run(["rm", "-r", "d"], check=True)
     save(tmp_path / ("n" * 255), "long")
@@ -254,7 +294,7 @@ def test_a_deep_path_and_a_long_name(tmp_path: Path) -> None:
 
 
 def test_folders_above_that_were_made_go_with_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "new" / "newer" / "out"):
+    with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "new" / "newer" / "out", "run"):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
 
@@ -272,7 +312,7 @@ def test_a_disk_that_cannot_be_written_is_called_by_its_name(
 
 
 def test_a_folder_in_a_new_one_leaves_no_lock_there(tmp_path: Path) -> None:
-    with whole_folder(tmp_path / "out") as new, whole_folder(new / "captures") as inside:
+    with whole_folder(tmp_path / "out", "run") as new, whole_folder(new / "captures", "captures") as inside:
         assert {one.name for one in new.iterdir()} == {inside.name}
         manifest.seal(inside, "captures", {})
     assert not lock_file(tmp_path / "out").exists()

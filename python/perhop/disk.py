@@ -37,6 +37,10 @@ class LeftoverWarning(PerhopWarning):
     """Something of an earlier result could not be removed, and is where the message says."""
 
 
+class MovedWarning(LeftoverWarning):
+    """Tells where `--force` moved what was in a folder."""
+
+
 def write(file: Path, content: bytes | str) -> None:
     """Write a file that nobody else knows of yet."""
     with file.open("wb") as new:

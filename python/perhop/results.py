@@ -377,7 +377,7 @@ class Results:
             OSError: a file cannot be written.
 
         """
-        with whole_folder(Path(folder), force=force) as new:
+        with whole_folder(Path(folder), self._kind, force=force) as new:
             self.write_into(new, also)
 
     def write_into(self, folder: Path, also: Callable[[Path], None] | None = None) -> None:

@@ -109,7 +109,11 @@ def simulate(
     _require("threads", 1 if threads is None else threads, 1, _MOST_THREADS)
     if captures and captures.snap_length is not None:
         _require("snap_length", captures.snap_length, 1, LARGEST_FRAME)
-    with whole_folder(captures.folder, force=captures.force) if captures else nullcontext() as folder:
+    with (
+        whole_folder(captures.folder, "captures", force=captures.force)
+        if captures
+        else nullcontext() as folder
+    ):
         running = _core.start(
             resolved.to_json(),
             resolved.base,

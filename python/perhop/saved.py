@@ -19,7 +19,7 @@ from perhop.shape import require
 _ATTEMPTS = 20
 
 #: What a folder holds, in the words of messages, and the command that writes one.
-_WORDS: Mapping[Kind, tuple[str, str]] = {
+WORDS: Mapping[Kind, tuple[str, str]] = {
     "run": ("results of a run", "perhop run -o"),
     "live": ("results of a live run", "perhop live run -o"),
     "sweep": ("sweep", "perhop sweep -o"),
@@ -83,8 +83,8 @@ class Saved:
         found = manifest.parse(folder / MANIFEST, content)
         if kinds and found["kind"] not in kinds:
             raise InvalidInputError(
-                f"`{folder}` holds no {_WORDS[kinds[0]][0]}: it is of kind `{found['kind']}`",
-                f"give a folder that `{_WORDS[kinds[0]][1]}` wrote",
+                f"`{folder}` holds no {WORDS[kinds[0]][0]}: it is of kind `{found['kind']}`",
+                f"give a folder that `{WORDS[kinds[0]][1]}` wrote",
             )
         contents = {MANIFEST: content}
         equal: dict[str, bytes] = {}
@@ -209,7 +209,7 @@ def _is_replaced(folder: Path, opened: int | None) -> bool:
 
 
 def _nothing(folder: Path, kinds: tuple[Kind, ...]) -> InvalidInputError:
-    what, command = _WORDS[kinds[0]] if kinds else ("results of perhop", "perhop run -o")
+    what, command = WORDS[kinds[0]] if kinds else ("results of perhop", "perhop run -o")
     return InvalidInputError(
         f"`{folder}` holds no {what}: there is no {MANIFEST}", f"give a folder that `{command}` wrote"
     )

@@ -27,7 +27,7 @@ from perhop import disk, manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.interrupts import Deferral, deferred, written
 from perhop.locking import forget_all, held, is_abandoned, locked, release_all, reserve, stem
-from perhop.manifest import MANIFEST, json_text
+from perhop.manifest import MANIFEST, Kind, json_text
 from perhop.targets import Place, as_invalid, place_of
 
 __all__ = [
@@ -50,7 +50,7 @@ _UNINTERRUPTED = 64
 _NEW, _OLD = "new", "old"
 
 
-def check_target(target: Path, *, force: bool = False) -> None:
+def check_target(target: Path, kind: Kind, *, force: bool = False) -> None:
     """Refuse a folder that could not be written, before a run starts, and keep other writers from it.
 
     With `force`, a folder that holds something else is accepted: it will be moved aside.
@@ -59,7 +59,7 @@ def check_target(target: Path, *, force: bool = False) -> None:
         InvalidInputError: the folder cannot be used.
 
     """
-    place = place_of(target, force=force)
+    place = place_of(target, kind, force=force)
     above = place.folder.parent
     with as_invalid(target):
         while not above.exists():
@@ -76,25 +76,26 @@ def check_target(target: Path, *, force: bool = False) -> None:
 
 
 @contextmanager
-def whole_folder(target: Path, *, force: bool = False, aside: bool = False) -> Iterator[Path]:
+def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool = False) -> Iterator[Path]:
     """Give a hidden folder next to `target` to write into; at the end it replaces `target`.
 
     The block ends with a manifest (`manifest.seal`). If writing is interrupted or fails, `target` stays as it
-    was. What is in `target` must be an earlier result and nothing else; with `force`, anything else is moved
-    aside to `target.old-1` and so on, and with `aside` an earlier result, too. A symbolic link is followed.
+    was. What is in `target` must be an earlier result of the same kind and nothing else; with `force`,
+    anything else is moved aside to `target.old-1` and so on, and with `aside` an earlier result, too. A
+    symbolic link is followed.
 
     Raises:
         InvalidInputError: the folder cannot be used, or another process is writing it.
         OSError: a file cannot be written.
 
     """
-    place = place_of(target, force=force)
+    place = place_of(target, kind, force=force)
     # Within a hidden folder nobody else writes, and a lock that cannot be removed would be a part of it.
     lock = nullcontext() if _is_within_hidden(place.folder) else locked(place.folder)
     with deferred() as signals, _made(place.folder.parent), lock:
         _clear_remains(place.folder)
         # Again, since another writer may have been here before the lock was taken.
-        place = place_of(target, force=force)
+        place = place_of(target, kind, force=force)
         if aside and place.is_there and any(place.folder.iterdir()):
             place = replace(place, aside=True)
         new = _hidden(place.folder, _NEW)
@@ -139,7 +140,9 @@ def _put_in_place(new: Path, place: Place, target: Path) -> None:
     except OSError:
         _show(old, folder)
         raise
-    if not place.aside:
+    if place.aside:
+        warnings.warn(f"what was in `{target}` is in `{old}` now", disk.MovedWarning, stacklevel=2)
+    else:
         _remove_old(old, folder)
 
 

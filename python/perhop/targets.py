@@ -11,7 +11,8 @@ from pathlib import Path
 from perhop import manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.loading import is_file
-from perhop.manifest import MANIFEST
+from perhop.manifest import MANIFEST, Kind
+from perhop.saved import WORDS
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Place:
     aside: bool
 
 
-def place_of(target: Path, *, force: bool) -> Place:
-    """Return where a folder goes; raises `InvalidInputError` where it cannot."""
+def place_of(target: Path, kind: Kind, *, force: bool) -> Place:
+    """Return where a folder of this kind goes; raises `InvalidInputError` where it cannot."""
     with as_invalid(target):
         folder = Path(os.path.realpath(target))
         if target.is_symlink() and not folder.exists():
@@ -40,7 +41,7 @@ def place_of(target: Path, *, force: bool) -> Place:
         if not folder.is_dir():
             raise InvalidInputError(f"`{target}` is a file", "give the name of a folder")
         _refuse_in_use(target, folder)
-        foreign = _foreign(folder)
+        foreign = _foreign(folder, kind)
     if foreign and not force:
         raise InvalidInputError(
             f"`{target}` {foreign}", "choose a new or an empty folder, or move it aside with --force"
@@ -62,8 +63,8 @@ def _refuse_in_use(target: Path, folder: Path) -> None:
         )
 
 
-def _foreign(folder: Path) -> str | None:
-    """Say why a folder is not only perhop's, `None` where it is or is empty."""
+def _foreign(folder: Path, kind: Kind) -> str | None:
+    """Say why a folder is not an earlier result of this kind alone, `None` where it is or is empty."""
     if not any(folder.iterdir()):
         return None
     if not is_file(folder / MANIFEST):
@@ -72,6 +73,9 @@ def _foreign(folder: Path) -> str | None:
         found = manifest.read(folder)
     except UnreadableFileError as error:
         return f"holds no earlier result of perhop that can be replaced: {error}"
+    if found["kind"] != kind:
+        what, command = WORDS.get(found["kind"], (f"results of kind `{found['kind']}`", "another command"))
+        return f"holds an earlier result of another kind: {what} (`{command}`)"
     names = sorted(manifest.foreign(folder, found))
     if not names:
         return None

@@ -120,7 +120,7 @@ def compare(
             "--percent and --points are the tolerances of a comparison with a router", "add --router FILE"
         )
     if output is not None:
-        check_target(output, force=force)
+        check_target(output, "comparison", force=force)
     found = _saved(what, runs) if len(what) == 2 else _live(what, runs, quiet=quiet)
     if output is not None:
         found.save(output, force=force)

@@ -130,7 +130,7 @@ def run(
 
     """
     if output is not None:
-        check_target(output, force=force)
+        check_target(output, "live", force=force)
     if not traffic and not exec_:
         raise InvalidInputError(
             "--no-traffic needs --exec", "to build the network only, use `perhop live up`"

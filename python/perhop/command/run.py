@@ -258,9 +258,9 @@ class _Options(TypedDict):
 def _check_targets(output: Path | None, pcap: Path | None, *, force: bool) -> None:
     """Refuse folders that could not be written; captures inside the results come and go with them."""
     if output is not None:
-        check_target(output, force=force)
+        check_target(output, "run", force=force)
     if pcap is not None and not _is_inside(pcap, output):
-        check_target(pcap, force=force)
+        check_target(pcap, "captures", force=force)
 
 
 def _is_inside(folder: Path, output: Path | None) -> bool:
@@ -292,7 +292,7 @@ def _simulate(
             results.save(output, force=targets.force, also=plots.write_into)
         return results, plots
     # The captures are inside the folder of results: both appear at once.
-    with whole_folder(output, force=targets.force) as new:
+    with whole_folder(output, "run", force=targets.force) as new:
         inside = new / captures.folder.absolute().relative_to(output.absolute())
         if inside == new:
             raise InvalidInputError(

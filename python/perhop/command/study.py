@@ -130,7 +130,7 @@ def run(
     for study in chosen:
         require_functions(study)
         if output is not None:
-            check_target(output / study.id, force=force)
+            check_target(output / study.id, "study", force=force)
     reports = []
     # Write a report during the simulation of the next study: writing uses only one processor. Signals wait
     # while a thread starts or a report is still to be written, which they would tear apart.

@@ -68,7 +68,7 @@ def live(
     rights.obtain()
     targets = [None if output is None else _folder(output, one.case.name) for one in cases]
     for wanted in filter(None, targets):
-        check_target(wanted, force=force)
+        check_target(wanted, "comparison", force=force)
     found: dict[str, Comparison] = {}
     for one, target in zip(cases, targets, strict=True):
         title = f"{study.id}: {one.case.name}"

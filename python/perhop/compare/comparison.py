@@ -190,7 +190,7 @@ class Comparison:
             OSError: a file cannot be written.
 
         """
-        with whole_folder(Path(folder), force=force) as new:
+        with whole_folder(Path(folder), "comparison", force=force) as new:
             for name, results in zip(self.folders, (self.first, self.second), strict=True):
                 (new / name).mkdir()
                 results.write_into(new / name)

@@ -22,7 +22,7 @@ def write_csv(results: Results, folder: str | PathLike[str], *, force: bool = Fa
         OSError: a file cannot be written.
 
     """
-    with whole_folder(Path(folder), force=force) as new:
+    with whole_folder(Path(folder), "tables", force=force) as new:
         for name in results.names:
             disk.write(new / f"{name}.csv", _as_text(results.table(name)).write_csv())
         about = results.manifest()

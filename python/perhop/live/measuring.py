@@ -53,7 +53,7 @@ class Measured:
             OSError: a file cannot be written.
 
         """
-        with whole_folder(folder, force=force) as new:
+        with whole_folder(folder, "live", force=force) as new:
             if self.results is not None:
                 replace(self.results, summary=self.summary()).write_into(new, self._write_outputs)
             else:

@@ -41,7 +41,7 @@ class Report(Findings):
             OSError: a file cannot be written.
 
         """
-        with whole_folder(folder, force=force) as new:
+        with whole_folder(folder, "study", force=force) as new:
             disk.write(new / "study.json", json_text(self._reproducible()))
             for name, text in {"report.md": as_markdown(self), **(texts or {})}.items():
                 disk.write(new / name, text)

@@ -181,7 +181,7 @@ def growing(target: Path, plan: Plan, *, force: bool = False) -> Iterator[Growin
 
     """
     if not is_continued(target, plan, force=force):
-        with whole_folder(target, force=force, aside=True) as new:
+        with whole_folder(target, "sweep", force=force, aside=True) as new:
             for name, text in plan.texts().items():
                 disk.write(new / name, text)
             for name in (*plan.tables, parts.POINTS):
@@ -204,7 +204,7 @@ def check_folder(target: Path, plan: Plan, *, force: bool = False) -> None:
     if is_continued(target, plan, force=force):
         reserve(target.resolve())
     else:
-        check_target(target, force=force)
+        check_target(target, "sweep", force=force)
 
 
 def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:

@@ -283,7 +283,7 @@ class Sweep:
             OSError: a file cannot be written.
 
         """
-        with whole_folder(Path(folder), force=force) as new:
+        with whole_folder(Path(folder), "sweep", force=force) as new:
             texts = self.plan.texts()
             for name, text in texts.items():
                 disk.write(new / name, text)

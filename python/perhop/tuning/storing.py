@@ -35,7 +35,7 @@ def check_folder(target: Path, question: Question, *, force: bool = False) -> No
     if is_continued(target, question, force=force):
         reserve(target.resolve())
     else:
-        check_target(target, force=force)
+        check_target(target, "tuning", force=force)
 
 
 def is_continued(target: Path, question: Question, *, force: bool = False) -> bool:
@@ -82,7 +82,7 @@ def journal(target: Path, question: Question, *, force: bool = False) -> Iterato
 
     """
     if not is_continued(target, question, force=force):
-        with whole_folder(target, force=force, aside=True) as new:
+        with whole_folder(target, "tuning", force=force, aside=True) as new:
             for name, text in question.texts().items():
                 disk.write(new / name, text)
             disk.make_folder(new / JOURNAL)
