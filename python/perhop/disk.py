@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perhop.caller import caller, give_file
 from perhop.errors import PerhopWarning
 
 if TYPE_CHECKING:
@@ -43,8 +44,14 @@ class MovedWarning(LeftoverWarning):
 
 def write(file: Path, content: bytes | str) -> None:
     """Write a file that nobody else knows of yet."""
-    with file.open("wb") as new:
+    with open(file, "wb", opener=_opener) as new:
         new.write(content.encode() if isinstance(content, str) else content)
+        give_file(new.fileno(), file.parent)
+
+
+def _opener(name: str, flags: int) -> int:
+    # A link of another user is not followed where root writes into a folder of that user.
+    return os.open(name, flags | (getattr(os, "O_NOFOLLOW", 0) if caller() else 0), 0o666)
 
 
 def make_folder(folder: Path) -> None:

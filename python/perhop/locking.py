@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from perhop.caller import give_file
 from perhop.errors import InvalidInputError
 from perhop.interrupts import deferred
 
@@ -72,6 +73,7 @@ def held(file: Path) -> Iterator[None]:
         with suppress(OSError):
             _lock(opened)
         yield
+        give_file(opened, file.parent)
     finally:
         os.close(opened)
 

@@ -24,6 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from perhop import disk, manifest
+from perhop.caller import made_folder
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.interrupts import Deferral, deferred, written
 from perhop.locking import forget_all, held, is_abandoned, locked, release_all, reserve, stem
@@ -102,9 +103,10 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
         try:
             with named(new, target):
                 disk.make_folder(new)
-                with signals.admitted():
-                    yield new
-                put_on_disk(new, signals)
+                with made_folder(new):
+                    with signals.admitted():
+                        yield new
+                    put_on_disk(new, signals)
                 _put_in_place(new, place, target)
         finally:
             _forget(new)
@@ -262,7 +264,8 @@ def _made(folder: Path) -> Iterator[None]:
             # Another process may make it at the same time.
             with suppress(FileExistsError):
                 disk.make_folder(one)
-                disk.sync(one.parent)
+                with made_folder(one):
+                    disk.sync(one.parent)
         yield
     except BaseException:
         for one in missing:

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from perhop import _core, disk, manifest
+from perhop.caller import made_folder
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.interrupts import deferred, written
 from perhop.loading import is_file, read_bytes
@@ -50,6 +51,8 @@ class Growing:
             parts.clear_anew(folder / table)
             if not (folder / table).exists():
                 disk.make_folder(folder / table)
+                with made_folder(folder / table):
+                    disk.sync(folder)
         self._identity = parts.identity(plan.texts())
         self._found = verified(folder, self._identity, plan.tables, len(plan.design))
         self._drop_unused()

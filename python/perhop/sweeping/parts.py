@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from perhop import _core, disk
+from perhop.caller import made_folder
 from perhop.errors import UnreadableFileError
 from perhop.frames import as_parquet
 from perhop.interrupts import deferred
@@ -131,9 +132,10 @@ def anew(folder: Path) -> Iterator[Path]:
     try:
         with named(new, folder):
             disk.make_folder(new)
-            yield new
-            with deferred() as signals:
-                put_on_disk(new, signals)
+            with made_folder(new):
+                yield new
+                with deferred() as signals:
+                    put_on_disk(new, signals)
         with deferred():
             if not folder.exists():
                 disk.rename(new, folder)

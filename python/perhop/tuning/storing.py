@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from perhop import _core, disk, manifest
+from perhop.caller import made_folder
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.frames import as_parquet
 from perhop.interrupts import deferred, written
@@ -95,6 +96,8 @@ def journal(target: Path, question: Question, *, force: bool = False) -> Iterato
         folder = target.resolve()
         if not (folder / JOURNAL).exists():
             disk.make_folder(folder / JOURNAL)
+            with made_folder(folder / JOURNAL):
+                disk.sync(folder)
         kept = StoredJournal(folder / JOURNAL, question)
         if kept.wrong:
             unseal(folder, question.texts())

@@ -1,0 +1,83 @@
+"""The user who called `sudo`: what a command running as root writes into a folder of theirs becomes theirs.
+
+Only open files change hands, and only a file or folder that root made in a folder of the caller: a link that
+the caller puts in place of a name is not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+def caller() -> tuple[int, int] | None:
+    """Return user and group that called sudo; `None` where this process is not root by sudo."""
+    names = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
+    if not hasattr(os, "geteuid") or os.geteuid() != 0 or not all(one.isdecimal() for one in names):
+        return None
+    user, group = map(int, names)
+    return (user, group) if user else None
+
+
+def give_file(opened: int, folder: Path) -> None:
+    """Give an open file, which this process made in a folder, to the caller where the folder is theirs."""
+    found = caller()
+    if found is not None and _is_theirs(folder, found):
+        with suppress(OSError):
+            _give(opened, found)
+
+
+@contextmanager
+def made_folder(folder: Path) -> Iterator[None]:
+    """Give a folder that was just made, with all that the block writes into it, to the caller at the end.
+
+    Only where the folder above is theirs. Until the end the folder is root's: no other user changes it.
+    """
+    found = caller()
+    if found is None or not _is_theirs(folder.parent, found):
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        # Another folder of root that was put under this name is not given away.
+        is_new = os.fstat(opened).st_uid == 0 and not os.listdir(opened)  # noqa: PTH208 - an open folder
+        yield
+        if is_new:
+            with suppress(OSError):
+                _give_tree(opened, found)
+    finally:
+        os.close(opened)
+
+
+def _is_theirs(folder: Path, found: tuple[int, int]) -> bool:
+    with suppress(OSError):
+        status = folder.stat()
+        return status.st_uid == found[0]
+    return False
+
+
+def _give_tree(opened: int, found: tuple[int, int]) -> None:
+    """Give everything in an open folder, and then the folder: what is in it cannot change before."""
+    for name in os.listdir(opened):
+        with suppress(OSError):
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            inside = os.open(name, flags, dir_fd=opened)
+            try:
+                if stat.S_ISDIR(os.fstat(inside).st_mode):
+                    _give_tree(inside, found)
+                else:
+                    _give(inside, found)
+            finally:
+                os.close(inside)
+    _give(opened, found)
+
+
+def _give(opened: int, found: tuple[int, int]) -> None:
+    """Change the owner of an open file of root's that has no other name, or of an open folder."""
+    status = os.fstat(opened)
+    is_alone = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    if status.st_uid == 0 and (is_alone or stat.S_ISDIR(status.st_mode)):
+        os.fchown(opened, *found)
