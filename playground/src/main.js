@@ -80,7 +80,7 @@ function isHidden(text, { line, severity, rule }) {
 }
 
 async function around(text, interfaces) {
-  const { value } = await client.ask({ ask: "around", text, ...state.around });
+  const { value } = await client.ask({ ...state.around, ask: "around", text });
   // What classes offer is chosen once: a change of the policy does not change it.
   for (const { queue, load } of value.classes) state.around.loads[queue] ??= load;
   $("interfaces").replaceChildren(...interfaces.filter(({ queues }) => queues).map(({ name, policy }) =>

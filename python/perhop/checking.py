@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
-from perhop.configuration import Detail, checked, checked_as, read, router_text, unsupported
+from perhop.configuration import Detail, checked, checked_as, platform_refusal, read, router_text, unsupported
 from perhop.core_types import RouterReport
 from perhop.errors import Diagnostic, InvalidInputError, ScenarioError, UnknownNameError
+from perhop.inputs import SCENARIO, read_rest, regular_file
 from perhop.rules import Severity, named, rules
 from perhop.suppression import Suppression, suppression
 from perhop.tables import Cell, Column, Table
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 STATE_RULES = {"not-recognized": "command-unknown", "not-modelled": "command-not-modelled"}
 # What a file of tests begins with.
 _TESTS = re.compile(rb"^perhop-tests:", re.MULTILINE)
+# Physical interfaces with an address and without flat lines in between, and commands that remove interfaces.
+_PHYSICAL = re.compile(
+    r"^interface \w*(?:Ethernet|Serial)[\d/.]+\n(?: .*\n)* ip address \d.*\n(?: .*\n)*", re.MULTILINE
+)
+_TAKES_AWAY = re.compile(r"^ *(?:no|default) +interface|^shutdown", re.MULTILINE)
 # Below this part of commands that perhop knows, a file is hardly a configuration.
 _LITTLE = 0.5
 
@@ -88,10 +94,13 @@ def check_file(
     """
     text = router_text(file)
     if text is not None:
-        return _router(file, text, checked(text, platform, assume, detail=detail), ignore)
-    if file.is_file() and _TESTS.search(file.read_bytes()):
+        report = checked(text, platform, assume, detail=detail)
+        further = [] if unsupported(report.get("platform")) else _without_way(text, platform, assume)
+        return _router(file, text, report, ignore, further)
+    content = _content(file)
+    if _TESTS.search(content):
         return _tests(file)
-    return _scenario(file, ignore)
+    return _scenario(file, content.decode("utf-8", "replace"), ignore)
 
 
 def _tests(file: Path) -> Checked:
@@ -112,13 +121,16 @@ def _hidden(file: Path, text: str, ignore: frozenset[str]) -> Suppression:
         raise UnknownNameError(f"{file}, {error}", error.help) from error
 
 
-def _router(file: Path, text: str, report: RouterReport, ignore: frozenset[str]) -> Checked:
+def _router(
+    file: Path, text: str, report: RouterReport, ignore: frozenset[str], further: Iterable[Finding] = ()
+) -> Checked:
     hidden = _hidden(file, text, ignore)
     found = [
         Finding(
             one["rule"],
             one["severity"],
-            one["line"],
+            # Line 0 is an assumption, which is no line of the file.
+            one["line"] or None,
             None,
             one["message"],
             one["router"],
@@ -130,7 +142,7 @@ def _router(file: Path, text: str, report: RouterReport, ignore: frozenset[str])
         if (rule := STATE_RULES.get(line["state"])) is not None:
             text_of = line["text"].strip()
             found.append(Finding(rule, "warning", line["number"], None, f"`{text_of}`", line.get("note")))
-    found += _whole(report)
+    found += [*_whole(report), *further]
     kept = [one for one in found if not hidden.hides(one.rule, one.line)]
     kept.sort(key=lambda one: (one.line or 0, one.rule))
     return Checked(file, "router", kept, router=report, hidden=hidden)
@@ -148,11 +160,30 @@ def _whole(report: RouterReport) -> list[Finding]:
         found.append(
             _of_file("little-recognized", message, "is it a configuration of Cisco IOS or IOS-XE, or of tc?")
         )
-    dialect = unsupported(report.get("platform"))
-    if dialect:
-        message = f"this is a configuration of {dialect}, which perhop does not model"
-        found.append(_of_file("platform-not-supported", message, "`--platform` reads it as another's"))
+    refusal = platform_refusal(report.get("platform"))
+    if refusal is not None:
+        found.append(_of_file("platform-not-supported", str(refusal), refusal.help))
     return found
+
+
+def _without_way(text: str, platform: str | None, assume: Mapping[str, str] | None) -> list[Finding]:
+    """Return the finding that no packet can take an interface, in the words of `perhop run`."""
+    from perhop.inference.selection import ports_that_are_up  # lazy: only for router configurations
+
+    try:
+        # The last part of the report is by far the largest: read it only where the text leaves doubt.
+        if not _has_interface_up(text):
+            ports_that_are_up(checked(text, platform, assume)["router"])
+    except InvalidInputError as error:
+        return [_of_file("scenario-invalid", str(error), error.help)]
+    return []
+
+
+def _has_interface_up(text: str) -> bool:
+    """Whether the text alone shows an interface that packets can take; `False` where it leaves doubt."""
+    if _TAKES_AWAY.search(text):
+        return False
+    return any("\n shutdown" not in found[0] for found in _PHYSICAL.finditer(text))
 
 
 def _of_file(rule: str, message: str, remedy: str | None) -> Finding:
@@ -204,7 +235,16 @@ def findings_table(found: Mapping[str, Iterable[Finding]]) -> Table:
     return Table("What `perhop check` finds; `perhop explain RULE` says why and what to do.", columns, rows)
 
 
-def _scenario(file: Path, ignore: frozenset[str]) -> Checked:
+def _content(file: Path) -> bytes:
+    """Return the content of a file of policies; empty where reading it as a scenario reports the error."""
+    try:
+        with regular_file(file) as stream:
+            return read_rest(stream, SCENARIO, file)
+    except OSError:
+        return b""
+
+
+def _scenario(file: Path, text: str, ignore: frozenset[str]) -> Checked:
     rendered = None
     try:
         kind: str | None
@@ -214,7 +254,7 @@ def _scenario(file: Path, ignore: frozenset[str]) -> Checked:
             rendered = (str(warnings), warnings.colored)
     except ScenarioError as error:
         kind, diagnostics, rendered = None, error.diagnostics, (str(error), error.colored)
-    hidden = _hidden(file, file.read_text("utf-8", "replace") if file.is_file() else "", ignore)
+    hidden = _hidden(file, text, ignore)
     found = [
         Finding(one["rule"], one["severity"], one["line"], one["column"], one["message"], one["help"])
         for one in diagnostics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 from perhop import _core
 from perhop.core_types import RecognizedPlatform, RouterReport
 from perhop.errors import InvalidInputError
-from perhop.loading import unreadable
+from perhop.inputs import ROUTER, SCENARIO, read_input, read_rest, regular_file, require_regular, unreadable
 from perhop.saved import Saved
 from perhop.shape import OrNull
 from perhop.tables import Cell, Column, Table, notebook
@@ -49,10 +50,13 @@ def router_text(file: Path) -> str | None:
     `-` is standard input, which can still be read afterwards.
     """
     if file.suffix in (".yaml", ".yml"):
+        require_regular(file, SCENARIO)
         return None
     try:
-        content = _peeked() if file == STANDARD_INPUT else file.read_bytes()
-    except OSError:
+        content = _peeked() if file == STANDARD_INPUT else _content(file)
+    except OSError as error:
+        if file.suffix in (".cfg", ".tc") or error.errno == errno.EINVAL:
+            raise unreadable(file, error) from error
         # Reading it as a scenario reports the error.
         return None
     # A scenario is an object, what `tc -j` prints a list of them.
@@ -67,10 +71,13 @@ def router_text(file: Path) -> str | None:
 
 def read(file: Path) -> str:
     """Return the text of a router configuration; raises `UnreadableFileError`."""
-    try:
-        return _core.router_text(file.read_bytes())
-    except OSError as error:
-        raise unreadable(file, error) from error
+    return _core.router_text(read_input(file, ROUTER))
+
+
+def _content(file: Path) -> bytes:
+    """Return the content of a file that may be a configuration; raises `OSError`, `UnreadableFileError`."""
+    with regular_file(file) as stream:
+        return read_rest(stream, ROUTER, file)
 
 
 def checked(
@@ -183,15 +190,23 @@ def unsupported(platform: RecognizedPlatform | None) -> str | None:
     return dialect if dialect in _NOT_MODELLED else None
 
 
+def platform_refusal(platform: RecognizedPlatform | None) -> InvalidInputError | None:
+    """Return the error for a configuration in a dialect that is not modelled, `None` for any other."""
+    dialect = unsupported(platform)
+    if not platform or not dialect:
+        return None
+    because = "; ".join(f"line {one['line']}: {one['text'].strip()}" for one in platform["because"])
+    return InvalidInputError(
+        f"this is a configuration of {DIALECTS[dialect]}, which perhop does not simulate ({because})",
+        "`perhop check` shows what is recognized; --platform reads it as that of another platform",
+    )
+
+
 def refuse_unsupported(platform: RecognizedPlatform | None) -> None:
     """Raise `InvalidInputError` for a configuration in a dialect that is not modelled."""
-    dialect = unsupported(platform)
-    if platform and dialect:
-        because = "; ".join(f"line {one['line']}: {one['text'].strip()}" for one in platform["because"])
-        raise InvalidInputError(
-            f"this is a configuration of {DIALECTS[dialect]}, which perhop does not simulate ({because})",
-            "`perhop check` shows what is recognized; --platform reads it as that of another platform",
-        )
+    refusal = platform_refusal(platform)
+    if refusal is not None:
+        raise refusal
 
 
 def folded(name: str) -> str:
@@ -211,7 +226,7 @@ def _peeked() -> bytes:
     """Return the content of standard input and leave it there for the next reader."""
     descriptor = sys.__stdin__.fileno() if sys.__stdin__ else 0
     with os.fdopen(os.dup(descriptor), "rb") as given:
-        content = given.read()
+        content = read_rest(given, SCENARIO, "standard input")
     with tempfile.TemporaryFile() as again:
         again.write(content)
         again.seek(0)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from perhop import _core, paths
+from perhop.inputs import SCENARIO, require_regular
 
 if TYPE_CHECKING:
     from perhop.schema_types import ScenarioConfig
@@ -38,6 +39,7 @@ class Document(MutableMapping[str, Any]):
             ScenarioError: the file is not a valid scenario; the diagnostics say what is wrong and where.
 
         """
+        require_regular(Path(path), SCENARIO)
         return cls._from(_core.load(path, overrides(set or {})))
 
     @classmethod

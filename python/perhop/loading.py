@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
 from pathlib import Path
 
 from perhop.errors import UnreadableFileError
+from perhop.inputs import SAVED, read_rest, regular_file, unreadable
 
-# Without waiting, should it be a pipe; as bytes and not as text, which Windows tells apart.
-_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-# The wording of the simulator for the files that it reads itself.
-_REASONS = {
-    errno.ENOENT: "there is no such file",
-    errno.EACCES: "no permission",
-    errno.EISDIR: "it is a directory",
-}
-
-
-def unreadable(file: Path, error: OSError) -> UnreadableFileError:
-    """Return the error for a file that the system could not read."""
-    reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-    return UnreadableFileError(f"cannot read `{file}`: {reason}")
+__all__ = ["damaged", "is_file", "read_bytes", "unreadable"]
 
 
 def is_file(file: Path) -> bool:
@@ -45,15 +30,13 @@ def read_bytes(
 
     """
     try:
-        opened = os.open(file, os.O_RDONLY | _FLAGS, dir_fd=within)
-        with os.fdopen(opened, "rb") as stream:
-            status = os.fstat(opened)
-            if not stat.S_ISREG(status.st_mode):
-                is_folder = stat.S_ISDIR(status.st_mode)
-                raise OSError(errno.EISDIR if is_folder else errno.EINVAL, "it is not a regular file")
-            content = stream.read() if size is None else stream.read(size + 1)
-            if size is not None and len(content) != size:
-                raise damaged(shown or file, f"it has {status.st_size} bytes and was saved with {size}")
+        with regular_file(file, within) as stream:
+            if size is None:
+                return read_rest(stream, SAVED, shown or file)
+            content = stream.read(size + 1)
+            if len(content) != size:
+                found = stream.seek(0, 2)
+                raise damaged(shown or file, f"it has {found} bytes and was saved with {size}")
             return content
     except OSError as error:
         raise unreadable(shown or file, error) from error

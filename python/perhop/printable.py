@@ -11,15 +11,33 @@ _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t
 _UNSEEN = (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 # Half of a pair of UTF-16, from a file name that is not UTF-8: no output takes it.
 _HALVES = range(0xD800, 0xE000)
-_SHOWN = _PICTURES | dict.fromkeys((*_UNSEEN, *_HALVES), 0xFFFD)
+# Code points that XML 1.0, section 2.2, excludes, and the other noncharacters (Unicode, section 23.7).
+_NONCHARACTERS = (
+    *range(0xFDD0, 0xFDF0),
+    *(plane << 16 | last for plane in range(17) for last in (0xFFFE, 0xFFFF)),
+)
+_SHOWN = _PICTURES | dict.fromkeys((*_UNSEEN, *_HALVES, *_NONCHARACTERS), 0xFFFD)
 
 
 def printable(text: str) -> str:
     """Return a text with pictures in place of its control characters, but tabs and line ends.
 
-    No terminal takes anything in it for a command, and XML allows all its characters.
+    No terminal and no log of a pipeline takes anything in it for a command, and XML allows all its characters.
     """
-    return text if text.isprintable() else text.translate(_SHOWN)
+    return without_log_commands(text if text.isprintable() else text.translate(_SHOWN))
+
+
+# Commands in logs of pipelines: `::error::text` after leading spaces, `##[error]text` anywhere in a line, and
+# `##vso[...]` (GitHub Actions runner, ActionCommand.TryParseV2 and TryParse; Azure Pipelines).
+_COLON_COMMAND = re.compile(r"^(\s*)::(?=[^:\n]*::)", re.MULTILINE)
+_HASH_COMMAND = re.compile(r"##(?=(?:vso)?\[)")
+
+
+def without_log_commands(text: str) -> str:
+    """Return a text whose lines no log of a pipeline takes for commands, with similar characters in place."""
+    if "::" in text:
+        text = _COLON_COMMAND.sub("\\1\u2237", text)
+    return _HASH_COMMAND.sub("\uff03#", text) if "##" in text else text
 
 
 # What a page that shows Markdown (GitHub's, with mentions, emoji, links and formulas) may take for anything

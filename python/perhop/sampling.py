@@ -28,6 +28,8 @@ _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.].*
 _WHOLE = re.compile(r"[+-]?\d+")
 # Values of one parameter at most: more are a mistake in the step.
 _MOST = 1_000_000
+#: Points of a sweep at most: each has rows in tables and a place in memory.
+MOST_POINTS = 10_000_000
 # Significant digits of computed values.
 _DIGITS = 6
 _RANGES = "as in 1Mb/s:4Mb/s:500kb/s or log(1ms,1s,7)"
@@ -90,10 +92,11 @@ class Design:
 
     def __len__(self) -> int:
         """Return the number of points."""
-        return self._count
+        return self.count
 
     @cached_property
-    def _count(self) -> int:
+    def count(self) -> int:
+        """The number of points, also where it is beyond what `len` can return."""
         if self.kind == "grid":
             return math.prod(map(len, self.lists.values()))
         if self.kind == "zip":
@@ -102,7 +105,7 @@ class Design:
 
     def __getitem__(self, number: int) -> dict[str, str]:
         """Return what point `number` sets, by path."""
-        if not 0 <= number < self._count:
+        if not 0 <= number < self.count:
             raise IndexError(number)
         if self.kind == "grid":
             return {path: texts[number // stride % len(texts)] for path, texts, stride in self._strides}

@@ -12,7 +12,7 @@ from perhop import _core
 from perhop.configuration import checked, is_short_for, refuse_unsupported, router_text
 from perhop.core_types import RouterPort
 from perhop.errors import InvalidInputError
-from perhop.loading import unreadable
+from perhop.inputs import CAPTURE, read_input
 
 _MARKED = ("tag", "labels")
 
@@ -281,10 +281,7 @@ def packets(capture: Path) -> list[tuple[str, int]]:
         UnreadableFileError: it cannot be read.
 
     """
-    try:
-        content = capture.read_bytes()
-    except OSError as error:
-        raise unreadable(capture, error) from error
+    content = read_input(capture, CAPTURE)
     try:
         return [(text, count) for text, count in json.loads(_core.distinct_packets(content))]
     except ValueError as error:

@@ -16,7 +16,7 @@ from perhop.command.sarif import sarif_log
 from perhop.command.terminal import colors, print_json
 from perhop.configuration import Detail
 from perhop.errors import Exit, InvalidInputError
-from perhop.printable import printable
+from perhop.printable import printable, without_log_commands
 from perhop.rules import named
 
 Lines = Annotated[bool, Parameter(name=["--lines", "--all"])]
@@ -92,11 +92,11 @@ def check(
 
 def _show(found: Checked, *, lines: bool, strict: bool) -> None:
     if found.router is not None:
-        print(router_report.text(found, found.router, lines=lines, strict=strict))
+        print(printable(router_report.text(found, found.router, lines=lines, strict=strict)))
         return
     if found.rendered is not None:
         plain, colored = found.rendered
-        print(colored if colors(sys.stderr) else plain, file=sys.stderr)
+        print(without_log_commands(colored if colors(sys.stderr) else plain), file=sys.stderr)
     else:
         for one in found.findings:
             place = f"{found.file}:{one.line}" if one.line else str(found.file)

@@ -14,7 +14,7 @@ from cyclopts import CycloptsError, UnknownOptionError, UnusedCliTokensError
 
 from perhop import interrupts
 from perhop.errors import Exit, PerhopError, ScenarioError
-from perhop.printable import printable
+from perhop.printable import printable, without_log_commands
 
 # Environment variable that shows the traceback of an unexpected error.
 TRACEBACK = "PERHOP_TRACEBACK"
@@ -27,7 +27,8 @@ def report(error: BaseException, tokens: list[str]) -> Exit:
     code, kind, message, details = _explain(error)
     if message:
         # Diagnostics have colors of their own and are already safe to show.
-        print(message if isinstance(error, ScenarioError) else printable(message), file=sys.stderr)
+        is_safe = isinstance(error, ScenarioError)
+        print(without_log_commands(message) if is_safe else printable(message), file=sys.stderr)
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     if "--json" in tokens:

@@ -35,7 +35,8 @@ def attached_errors(report: RouterReport) -> list[dict[str, Any]]:
         {"line": one["line"], "interfaces": one["interfaces"]}
         for one in report["diagnostics"]
         if one["severity"] == "error" and one["interfaces"]
-        if not texts[one["line"]].startswith(_NOT_OF_POLICIES)
+        # Line 0 is an assumption, which is no line of the file.
+        if not texts.get(one["line"], "").startswith(_NOT_OF_POLICIES)
     ]
 
 

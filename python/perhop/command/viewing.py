@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import os
 import sys
+import tempfile
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from perhop.command.terminal import say
 from perhop.viewing.hub import Hub
@@ -34,11 +37,29 @@ def announced(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator
     script()  # a copy without the page says so before anything runs
     server = Server(hub, lambda nonce: page(kind, nonce), answer)
     try:
-        shown = opened and _has_display() and webbrowser.open(server.link)
-        say(f"{'opened' if shown else 'to watch, open'} {server.link}")
-        yield server
+        with ExitStack() as until_closed:
+            shown = (
+                opened
+                and _has_display()
+                and webbrowser.open(until_closed.enter_context(_page_to(server.link)))
+            )
+            say(f"{'opened' if shown else 'to watch, open'} {server.link}")
+            yield server
     finally:
         server.close()
+
+
+@contextmanager
+def _page_to(link: str) -> Iterator[str]:
+    """Give the address of a page that leads to a link, for as long as the block lasts.
+
+    Every user of the machine may read the command line of a browser, but only this user the page.
+    """
+    with tempfile.TemporaryDirectory(prefix="perhop-") as folder:  # mode 0700
+        file = Path(folder) / "watch.html"
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as page_file:
+            page_file.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(link)}">')
+        yield file.as_uri()
 
 
 def stay(hub: Hub) -> None:

@@ -17,7 +17,7 @@ from perhop.inference.sources import in_words, sending
 from perhop.inference.table import Row, rows_of
 from perhop.inference.targets import Hit, Miss, found, targets
 from perhop.inference.traffic import Flow, Traffic, entry, suited
-from perhop.loading import unreadable
+from perhop.inputs import CAPTURE, TRAFFIC, read_rest, regular_file, unreadable
 from perhop.quantity import quantity
 
 # What the kinds of traffic may be called in a file, besides the names of roles.
@@ -41,10 +41,13 @@ def read_traffic(network: Network, file: Path) -> Traffic:
 
     """
     try:
-        content = file.read_bytes()
+        with regular_file(file) as stream:
+            first_bytes = stream.read(4)
+            is_recorded = is_capture(first_bytes)
+            content = read_rest(stream, CAPTURE if is_recorded else TRAFFIC, file, first_bytes)
     except OSError as error:
         raise unreadable(file, error) from error
-    if is_capture(content):
+    if is_recorded:
         return replayed(network, file, content)
     rows = rows_of(file, content)
     first = next(rows, None)

@@ -52,13 +52,7 @@ def select_network(
         InvalidInputError: there is no such interface, or none that is up.
 
     """
-    ports = [port for port in router["ports"] if not _is_virtual(port["name"])]
-    up = [port for port in ports if not port["shutdown"]]
-    if not up:
-        raise InvalidInputError(
-            "the configuration has no interface that is up",
-            "for a policy alone, give the rate of an interface for it: --rate 50Mb/s",
-        )
+    up = ports_that_are_up(router)
     chosen = max(up, key=_output_rank) if interface is None else named(interface, router["ports"])
     others = [port for port in up if not _same(port, chosen)]
     network = Network(
@@ -77,6 +71,17 @@ def select_network(
         return _completed(replace(network, leaving=leaving), up)
     usual, remarks = _usual_entrance(network, others)
     return _completed(replace(network, entering=usual, remarks=remarks), up)
+
+
+def ports_that_are_up(router: Router) -> list[RouterPort]:
+    """Return the ports that packets can take; raises `InvalidInputError` where there is none."""
+    up = [port for port in router["ports"] if not port["shutdown"] and not _is_virtual(port["name"])]
+    if not up:
+        raise InvalidInputError(
+            "the configuration has no interface that is up",
+            "for a policy alone, give the rate of an interface for it: --rate 50Mb/s",
+        )
+    return up
 
 
 def _is_virtual(name: str) -> bool:

@@ -11,10 +11,10 @@ from typing import Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError, ScenarioError
+from perhop.inputs import SHEET, read_input
 from perhop.lessons.catalog import course
 from perhop.lessons.definition import Lesson, read_scenario, resolved
 from perhop.lessons.seeds import check_number, seed_of
-from perhop.loading import read_bytes
 
 #: The version of the format, the value of a sheet's key `perhop-sheet`.
 VERSION = 1
@@ -66,7 +66,7 @@ def read_sheet(path: str | PathLike[str]) -> Sheet:
     """
     file = Path(path)
     try:
-        found = json.loads(read_bytes(file))
+        found = json.loads(read_input(file, SHEET))
         if found["perhop-sheet"] != VERSION:
             raise InvalidInputError(
                 f"`{file}` has version {found['perhop-sheet']} of the format, not {VERSION}"

@@ -41,6 +41,9 @@ def pareto(
 
     """
     sides = [_objective(one) for one in (first, second)]
+    (one, _), (two, _) = sides
+    if (one.class_name, one.column) == (two.class_name, two.column):
+        raise InvalidInputError("both metrics are the same", "give two, as in voice.delay_p99 and data.loss")
     known = [Parameter.of(frame, one, units or {}) for one in swept.parameters(frame)]
     paths = [one.path for one in known]
     keys = [*paths, "point"] if "point" in frame.columns else paths

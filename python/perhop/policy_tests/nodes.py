@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from perhop.errors import InvalidInputError
-from perhop.loading import read_bytes
+from perhop.inputs import POLICY_TESTS, read_input
 from perhop.quantity import counted
 
 # Aliases can stand for far more than a file holds.
@@ -99,7 +99,7 @@ def read(file: Path) -> Place:
 
     """
     try:
-        text = read_bytes(file).decode("utf-8-sig")
+        text = read_input(file, POLICY_TESTS).decode("utf-8-sig")
         node = yaml.compose(text, yaml.SafeLoader)
         if node is None:
             raise InvalidInputError(f"`{file}` is empty")

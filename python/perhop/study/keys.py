@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop.errors import InvalidInputError
-from perhop.loading import unreadable
+from perhop.inputs import STUDY, read_input
 
 _REQUIRED = object()
 
@@ -24,11 +24,9 @@ class Keys:
     def of_file(cls, file: Path) -> Keys:
         """Read a TOML file; raises `InvalidInputError`."""
         try:
-            return cls(tomllib.loads(file.read_text(encoding="utf-8")), str(file))
+            return cls(tomllib.loads(read_input(file, STUDY).decode()), str(file))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidInputError(f"`{file}`: {error}") from error
-        except OSError as error:
-            raise unreadable(file, error) from error
 
     def error(self, message: str) -> InvalidInputError:
         """Return an error about this table."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from perhop.errors import InvalidInputError
-from perhop.loading import is_file, unreadable
+from perhop.inputs import PUBLISHED, read_input
+from perhop.loading import is_file
 from perhop.study.checking import problems
 from perhop.study.definition import (
     Alternative,
@@ -241,14 +243,12 @@ def _claim(keys: Keys, every_table: tuple[str, ...]) -> Claim:
 def _published(file: Path) -> list[Published]:
     try:
         return _rows(file)
-    except OSError as error:
-        raise unreadable(file, error) from error
     except ValueError as error:
         raise InvalidInputError(f"`{file}`: {error}") from error
 
 
 def _rows(file: Path) -> list[Published]:
-    with file.open(encoding="utf-8", newline="") as lines:
+    with io.StringIO(read_input(file, PUBLISHED).decode(), newline="") as lines:
         rows = csv.DictReader(lines)
         not_case = (*_NOT_CASE, _READING, _REPETITION)
         missing = [name for name in _NOT_CASE if name not in (rows.fieldnames or [])]

@@ -179,6 +179,12 @@ def _several(design: Design) -> Design:
             "no parameter has several values",
             "give one at least two values, as in --set links.1.rate=1Mb/s,2Mb/s,4Mb/s",
         )
+    # Before anything takes memory: `len` of a design fails beyond the size of an index.
+    if design.count > sampling.MOST_POINTS:
+        raise InvalidInputError(
+            f"the sweep has {design.count} points, more than {sampling.MOST_POINTS}",
+            "give fewer values or a larger step, or draw points with --sample 1000",
+        )
     return design
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop.errors import InvalidInputError
-from perhop.loading import read_bytes
+from perhop.inputs import ASSERTIONS, read_input
 from perhop.quantity import quantity as parsed
 from perhop.verdicts.figures import Figure, listed
 from perhop.verdicts.quantities import figure_of, units, why_not
@@ -109,7 +109,7 @@ def read(given: Iterable[str]) -> list[Assertion]:
 
 def _of_file(file: Path) -> Iterator[Assertion]:
     try:
-        lines = read_bytes(file).decode("utf-8").splitlines()
+        lines = read_input(file, ASSERTIONS).decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"`{file}` is no text in UTF-8") from error
     for number, whole in enumerate(lines, 1):

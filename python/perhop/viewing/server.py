@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import socket
 import socketserver
 import sys
 import threading
@@ -29,6 +30,8 @@ LOOPBACK = "127.0.0.1"
 # Connections at the same time, and how long one may be silent while it is read or written.
 _MOST_CONNECTIONS = 32
 _PATIENCE_S = 10.0
+# How long all of a request may take to arrive, however its bytes are spread.
+_REQUEST_WITHIN_S = 5.0
 _LONGEST_QUESTION = 4096
 # How often a page is told something at most, and at least, which shows that it is still there.
 _TELL_EVERY_S, _REMIND_EVERY_S = 0.04, 2.0
@@ -84,7 +87,7 @@ class Server:
     def allows(self, headers: Message, token: str, *, changes: bool) -> bool:
         """Whether a request comes from the page of the link."""
         # Both as bytes: text that is not ASCII cannot be compared.
-        knows = hmac.compare_digest(token.encode(), self._token.encode())
+        knows = hmac.compare_digest(token.encode(errors="replace"), self._token.encode())
         is_here = headers.get("Host") == self.host
         origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
         # A browser sends the Origin with every POST, and with whatever another page asks for.
@@ -123,7 +126,10 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.connections = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        self._lock = threading.Lock()
+        # Connections whose request has not arrived, the oldest first, and all others with the token.
+        self._unknown: dict[Any, None] = {}
+        self._known: set[Any] = set()
         super().__init__((LOOPBACK, 0), _Handler)
 
     def server_bind(self) -> None:
@@ -131,23 +137,48 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
         socketserver.TCPServer.server_bind(self)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as socketserver has it
-        """Refuse connections beyond the most."""
-        if self.connections.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
+        """Serve a connection; beyond the most, the oldest that has not shown the token gives way."""
+        with self._lock:
+            oldest = next(iter(self._unknown), None) if len(self._unknown) >= _MOST_CONNECTIONS else None
+            if oldest is not None:
+                self._unknown.pop(oldest)
+                with suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
+            self._unknown[request] = None
+        super().process_request(request, client_address)
+
+    def admit(self, request: Any) -> bool:  # noqa: ANN401 - as above
+        """Count a connection that has shown the token; `False` if there are too many of these."""
+        with self._lock:
+            self._unknown.pop(request, None)
+            if len(self._known) < _MOST_CONNECTIONS:
+                self._known.add(request)
+            return request in self._known
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
-        """Serve a connection."""
+        """Serve a connection, and end it where its request does not arrive in time."""
+        late = threading.Timer(_REQUEST_WITHIN_S, self._end_if_unknown, (request,))
+        late.daemon = True
+        late.start()
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self.connections.release()
+            late.cancel()
+            with self._lock:
+                self._unknown.pop(request, None)
+                self._known.discard(request)
+
+    def _end_if_unknown(self, request: Any) -> None:  # noqa: ANN401 - as above
+        with self._lock:
+            if request in self._unknown:
+                with suppress(OSError):
+                    request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
-        """Say nothing of connections that broke; anything else is a fault of this program."""
-        if not isinstance(sys.exception() if sys.version_info >= (3, 12) else sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
+        """Print one line for a fault of this program, and nothing for a connection that broke."""
+        fault = sys.exc_info()[1]
+        if not isinstance(fault, OSError):
+            print(f"perhop: the page got no answer: {type(fault).__name__}", file=sys.stderr)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -176,14 +207,14 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         is_json = self.headers.get("Content-Type") == "application/json"
         is_short = length.isdecimal() and int(length) <= _LONGEST_QUESTION
-        is_meant = is_json and is_short and urlsplit(self.path).path == "/ask"
         if not self._is_allowed(changes=True):
             return
-        if not is_meant:
+        if not (is_json and is_short and urlsplit(self.path).path == "/ask"):
             self._refuse()
             return
         answer, status = self._answered(self.rfile.read(int(length)))
-        text = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        # As ASCII: a question may bring half of a surrogate pair, which UTF-8 lacks.
+        text = json.dumps(answer, allow_nan=False, separators=(",", ":"))
         self._give("application/json", text.encode(), status=status)
 
     def _answered(self, text: bytes) -> tuple[Mapping[str, Any], HTTPStatus]:
@@ -194,13 +225,17 @@ class _Handler(BaseHTTPRequestHandler):
             return self.server.server.answer(question), HTTPStatus.OK
         except PerhopError as error:
             return {"error": {"message": str(error)}}, HTTPStatus.BAD_REQUEST
-        except (ValueError, TypeError, KeyError, OverflowError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             return {"error": {"message": f"not a question: {error}"}}, HTTPStatus.BAD_REQUEST
 
     def _is_allowed(self, *, changes: bool) -> bool:
         """Whether the request may be answered; if not, it is refused."""
-        given = parse_qs(urlsplit(self.path).query).get("token", [""])
+        try:
+            given = parse_qs(urlsplit(self.path).query).get("token", [""])
+        except ValueError:  # such as `//[`, which is no address
+            given = [""]
         allowed = self.server.server.allows(self.headers, given[0], changes=changes)
+        allowed = allowed and self.server.admit(self.connection)
         if not allowed:
             self._refuse()
         return allowed

@@ -92,6 +92,11 @@ class Simulation:
         begin, end = _number(asked["from"]), _number(asked["until"])
         if not 0 <= port < len(self._about["ports"]) or enough < 1:
             raise InvalidInputError(f"there is no port number {port}")
+        duration = float(self._about["duration"])
+        if not 0.0 <= begin <= end or begin > duration:
+            raise InvalidInputError(f"the run is from 0 to {duration:g} s, and {begin:g} to {end:g} s is not")
+        # Beyond the end there are no packets, and the playback would look for them.
+        end = min(end, duration)
         since, until, columns = self._playback.packets(port, begin, end, enough)
         cells = {name: [None if math.isnan(one) else one for one in values] for name, values in columns}
         return {"from": since, "until": until, "columns": cells}

@@ -1,0 +1,94 @@
+"""Files of strangers: pipes, devices and files beyond the limits are refused before they are read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, SCENARIO, Command
+from perhop.errors import InvalidInputError, UnreadableFileError
+from perhop.inputs import (
+    ASSERTIONS,
+    CAPTURE,
+    POLICY_TESTS,
+    PUBLISHED,
+    ROUTER,
+    SAVED,
+    SHEET,
+    STUDY,
+    TRAFFIC,
+    Limits,
+    read_input,
+)
+from perhop.inputs import (
+    SCENARIO as SCENARIO_LIMITS,
+)
+from perhop.sweeping import design_of
+
+ALL = (ASSERTIONS, CAPTURE, POLICY_TESTS, PUBLISHED, ROUTER, SAVED, SCENARIO_LIMITS, SHEET, STUDY, TRAFFIC)
+READING = (
+    "check {}",
+    "run {}",
+    "draw {}",
+    "trace edge.cfg --pcap {}",
+    "run edge.cfg --traffic {}",
+    "run overload.yaml --assert @{}",
+)
+
+
+@pytest.mark.parametrize("line", READING)
+def test_pipes_and_devices_are_refused(line: str, tmp_path: Path, perhop: Command) -> None:
+    (tmp_path / "overload.yaml").write_text(SCENARIO)
+    (tmp_path / "edge.cfg").write_text((ROOT / "examples" / "router.cfg").read_text())
+    for name in ("pipe", "pipe.yaml", "pipe.cfg"):
+        os.mkfifo(tmp_path / name)
+        ended = perhop(*line.format(name).split())
+        assert (ended.code, ended.out) == (2, "")
+        assert f"cannot read `{name}`: it is a pipe, not a regular file" in ended.err
+    ended = perhop(*line.format("/dev/zero").split())
+    assert (ended.code, ended.out) == (2, "")
+    assert "cannot read `/dev/zero`: it is a device, not a regular file" in ended.err
+
+
+def test_limits_hold_on_both_sides(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    limits = Limits("a test", 100, 5, 20)
+    for content in (b"x" * 20, b"x" * 20 + b"\n" + b"y" * 20, b"\n" * 5, (b"z" * 19 + b"\n") * 5):
+        file.write_bytes(content)
+        assert read_input(file, limits) == content
+    for content, said in (
+        (b"x" * 21, "more than 20 bytes in line 1"),
+        (b"x\n" + b"x" * 21 + b"\nx", "more than 20 bytes in line 2"),
+        (b"\n" * 6, "more than 5 lines"),
+        (b"x\n" * 51, "more than 100 bytes"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(UnreadableFileError, match=said) as raised:
+            read_input(file, limits)
+        assert raised.value.help is not None and "docs/check.md" in raised.value.help
+
+
+def test_the_page_lists_the_limits_of_every_reader() -> None:
+    page = (ROOT / "docs" / "check.md").read_text()
+    for one in ALL:
+        cells = (one.most_bytes, one.most_lines, one.longest_line)
+        shown = " | ".join("" if cell is None else f"{cell:,}" for cell in cells).replace("|  |", "| |")
+        assert f"| {one.kind} | {shown}".rstrip() in page, one.kind
+
+
+def test_a_line_of_40_megabytes_is_refused(tmp_path: Path, perhop: Command) -> None:
+    (tmp_path / "long.cfg").write_bytes(b"hostname a\n" + b"x" * 20_000_000)
+    ended = perhop("check", "long.cfg")
+    assert ended.code == 2
+    assert "`long.cfg` has more than 4194304 bytes in line 2" in ended.err
+
+
+def test_immense_sweeps_are_refused_before_memory_is_taken() -> None:
+    ranges = {"a": "1:1000000:1", "b": "1:1000000:1"}
+    with pytest.raises(InvalidInputError, match="the sweep has 1000000000000 points, more than 10000000"):
+        design_of(ranges)
+    with pytest.raises(InvalidInputError, match="the sweep has 1000000000000 points"):
+        design_of({"a": "1:9"}, sample=10**12)
+    assert design_of({"a": "1:9"}, sample=10**7).count == 10**7
