@@ -129,7 +129,7 @@ def _router(
         Finding(
             one["rule"],
             one["severity"],
-            # Line 0 is an assumption, which is no line of the file.
+            # An assumption has line 0, which the file lacks.
             one["line"] or None,
             None,
             one["message"],

@@ -191,7 +191,7 @@ def unsupported(platform: RecognizedPlatform | None) -> str | None:
 
 
 def platform_refusal(platform: RecognizedPlatform | None) -> InvalidInputError | None:
-    """Return the error for a configuration in a dialect that is not modelled, `None` for any other."""
+    """Return the error for a configuration in a dialect that is not modeled, `None` for any other."""
     dialect = unsupported(platform)
     if not platform or not dialect:
         return None

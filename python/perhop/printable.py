@@ -22,7 +22,7 @@ _SHOWN = _PICTURES | dict.fromkeys((*_UNSEEN, *_HALVES, *_NONCHARACTERS), 0xFFFD
 def printable(text: str) -> str:
     """Return a text with pictures in place of its control characters, but tabs and line ends.
 
-    No terminal and no log of a pipeline takes anything in it for a command, and XML allows all its characters.
+    No terminal or log of a pipeline takes anything in it for a command. XML allows all its characters.
     """
     return without_log_commands(text if text.isprintable() else text.translate(_SHOWN))
 

@@ -12,7 +12,7 @@ from perhop import _core
 from perhop.configuration import checked, is_short_for, refuse_unsupported, router_text
 from perhop.core_types import RouterPort
 from perhop.errors import InvalidInputError
-from perhop.inputs import CAPTURE, read_input
+from perhop.inputs import CAPTURE, read_input, unreadable
 
 _MARKED = ("tag", "labels")
 

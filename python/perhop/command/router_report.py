@@ -35,7 +35,7 @@ def attached_errors(report: RouterReport) -> list[dict[str, Any]]:
         {"line": one["line"], "interfaces": one["interfaces"]}
         for one in report["diagnostics"]
         if one["severity"] == "error" and one["interfaces"]
-        # Line 0 is an assumption, which is no line of the file.
+        # An assumption has line 0, which the file lacks.
         if not texts.get(one["line"], "").startswith(_NOT_OF_POLICIES)
     ]
 

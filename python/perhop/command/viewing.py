@@ -38,15 +38,16 @@ def announced(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator
     server = Server(hub, lambda nonce: page(kind, nonce), answer)
     try:
         with ExitStack() as until_closed:
-            shown = (
-                opened
-                and _has_display()
-                and webbrowser.open(until_closed.enter_context(_page_to(server.link)))
-            )
+            shown = opened and _has_display() and _open_page(until_closed, server.link)
             say(f"{'opened' if shown else 'to watch, open'} {server.link}")
             yield server
     finally:
         server.close()
+
+
+def _open_page(until_closed: ExitStack, link: str) -> bool:
+    """Open the page of a link in a browser, and return whether there is one."""
+    return webbrowser.open(until_closed.enter_context(_page_to(link)))
 
 
 @contextmanager

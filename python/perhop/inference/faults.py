@@ -37,7 +37,7 @@ def _class_of(report: RouterReport, diagnostic: RouterDiagnostic) -> str | None:
     if found is None:
         return None
     lines = {line["number"]: line for line in report["lines"]}
-    # Line 0 is an assumption, which is no line of the file.
+    # An assumption has line 0, which the file lacks.
     block = lines[diagnostic["line"]].get("block") if diagnostic["line"] in lines else None
     around = _CLASS_MAP.match(lines[block]["text"].strip()) if block in lines else None
     if around:

@@ -147,7 +147,7 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
             self._unknown[request] = None
         super().process_request(request, client_address)
 
-    def admit(self, request: Any) -> bool:  # noqa: ANN401 - as above
+    def admit(self, request: Any) -> bool:  # noqa: ANN401 - as socketserver has it
         """Count a connection that has shown the token; `False` if there are too many of these."""
         with self._lock:
             self._unknown.pop(request, None)
@@ -155,7 +155,7 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
                 self._known.add(request)
             return request in self._known
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as socketserver has it
         """Serve a connection, and end it where its request does not arrive in time."""
         late = threading.Timer(_REQUEST_WITHIN_S, self._end_if_unknown, (request,))
         late.daemon = True
@@ -168,17 +168,17 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
                 self._unknown.pop(request, None)
                 self._known.discard(request)
 
-    def _end_if_unknown(self, request: Any) -> None:  # noqa: ANN401 - as above
+    def _end_if_unknown(self, request: Any) -> None:  # noqa: ANN401 - as socketserver has it
         with self._lock:
             if request in self._unknown:
                 with suppress(OSError):
                     request.shutdown(socket.SHUT_RDWR)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as socketserver has it
         """Print one line for a fault of this program, and nothing for a connection that broke."""
         fault = sys.exc_info()[1]
         if not isinstance(fault, OSError):
-            print(f"perhop: the page got no answer: {type(fault).__name__}", file=sys.stderr)
+            sys.stderr.write(f"perhop: the page got no answer: {type(fault).__name__}\n")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -232,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Whether the request may be answered; if not, it is refused."""
         try:
             given = parse_qs(urlsplit(self.path).query).get("token", [""])
-        except ValueError:  # such as `//[`, which is no address
+        except ValueError:  # such as `//[`, which is not an address
             given = [""]
         allowed = self.server.server.allows(self.headers, given[0], changes=changes)
         allowed = allowed and self.server.admit(self.connection)
