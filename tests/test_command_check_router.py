@@ -105,9 +105,10 @@ def test_every_line_is_listed_on_demand(perhop: Command, router: Path, option: s
 def test_a_file_without_commands_gets_a_warning(perhop: Command, router: Path, text: str) -> None:
     router.write_text(text)
     ended = perhop("check", router)
-    assert ended.code == 0
-    assert f"{router}: router, ok: 0 lines: " in ended.out
-    assert ended.out.endswith("\nwarning[little-recognized]: nothing to check: the file has no commands\n")
+    assert ended.code == 2
+    assert f"{router}: router, not ok: 0 lines: " in ended.out
+    assert "\nwarning[little-recognized]: nothing to check: the file has no commands\n" in ended.out
+    assert "\nerror[scenario-invalid]: the configuration has no interface that is up\n" in ended.out
     ended = perhop("check", router, "--strict", "--json")
     (found,) = ended.json()["files"]
     assert (ended.code, found["valid"]) == (2, False)
@@ -196,7 +197,7 @@ def test_every_line_of_a_cfg_has_a_state(perhop: Command, tmp_path: Path) -> Non
     noise.write_bytes(bytes(range(256)) * 8)
     ended = perhop("check", noise, "--json")
     (found,) = ended.json()["files"]
-    assert (ended.code, found["counts"]["modelled"]) == (0, 0)
+    assert (ended.code, found["counts"]["modelled"]) == (2, 0)
     assert perhop("check", noise, "--strict").code == 2
 
 
