@@ -1,7 +1,7 @@
 // The numbers of a text that matter, each with its place: a slider replaces that place and nothing else.
 import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
-const QUANTITY = /^(\d+(?:\.\d+)?)\s*(ps|ns|us|ms|s|min|h|b\/s|kb\/s|Mb\/s|Gb\/s|B|kB|MB|KiB|MiB|packets|packet|pps|packets\/s)?$/;
+const QUANTITY = /^(\d+(?:\.\d+)?)\s*(ps|ns|us|ms|s|min|h|d|b\/s|kb\/s|Mb\/s|Gb\/s|B|kB|MB|KiB|MiB|packets|packet|pps|packets\/s)?$/;
 const SKIPPED = new Set(["perhop", "seed", "replications", "duration", "between", "name", "dscp", "id", "source-port", "destination-port", "address", "precedence", "start", "start-within", "stop", "warmup", "cost"]);
 const WHOLE = new Set(["", "packets", "packet", "B"]);
 

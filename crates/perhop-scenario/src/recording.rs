@@ -84,9 +84,9 @@ pub fn read_recording(base: &Path, config: &PcapConfig) -> Result<Recording, Con
             format!("none of the {} IP packets of the capture `{shown}` matches", capture.packets.len());
         return Err(ConfigError::new("", message).help("relax or remove `match` and `interface`"));
     }
-    let beyond = |observed: &&Observed| observed.time - first > Time::MAX.as_picoseconds() / 1000;
+    let beyond = |observed: &&Observed| observed.time - first > Time::LONGEST.as_picoseconds() / 1000;
     if chosen.iter().any(beyond) {
-        return Err(wrong(format!("the capture `{shown}` spans more than 213 days"))
+        return Err(wrong(format!("the capture `{shown}` spans more than 50 days"))
             .help("check its timestamps, or cut it, for example with editcap"));
     }
     Ok(recording(config.flows, &chosen, first))

@@ -113,7 +113,10 @@ fn entry(text: &str, columns: usize) -> Result<TraceEntry, (String, &'static str
     // The exact decimal parser of configuration files: no binary rounding of times.
     let time = format!("{}s", fields[0]).parse().map_err(|_| {
         let message = format!("\"{}\" is not a time in seconds", fields[0]);
-        (message, "a time is a decimal number of seconds, 0 or more, with at most 12 decimals: 0.0125")
+        (
+            message,
+            "a time is a decimal number of seconds, 0 to 4320000 (50d), with at most 12 decimals: 0.0125",
+        )
     })?;
     let length = fields[1].parse().ok().filter(|length| (1..=LARGEST_PACKET).contains(length));
     let length = length.ok_or_else(|| {

@@ -12,7 +12,8 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// An instant since the start of the run, or a span between two instants: integer picoseconds.
 ///
-/// 64 bits last 213 days; one byte at 10 Gb/s is 800 ps exactly.
+/// 64 bits last 213 days; one byte at 10 Gb/s is 800 ps exactly. Times of configuration files are at most
+/// [`Time::LONGEST`], so that a sum of four of them is still an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
@@ -24,6 +25,9 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than everything that happens: "never".
     pub const MAX: Time = Time(u64::MAX);
+    /// The longest time that can be written: 50 days. A run lasts at most so long; an event lies a few spans
+    /// later at most, below [`Time::MAX`].
+    pub const LONGEST: Time = Time::from_seconds(50 * 86_400);
 
     /// `ps` picoseconds.
     pub const fn from_picoseconds(ps: u64) -> Time {
@@ -87,8 +91,9 @@ impl Sub for Time {
 }
 impl Mul<u64> for Time {
     type Output = Time;
+    /// Stops at [`Time::MAX`]: a factor may be any number of packets.
     fn mul(self, factor: u64) -> Time {
-        Time(self.0 * factor)
+        Time(self.0.saturating_mul(factor))
     }
 }
 

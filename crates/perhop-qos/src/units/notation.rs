@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use super::PICOSECONDS_PER_SECOND;
+use super::{PICOSECONDS_PER_SECOND, Time};
 
 /// One unit of a quantity: how it is written, and what one of it is worth in the base unit.
 pub(super) type Unit = (&'static str, u64);
 
 pub(super) const TIME_UNITS: &[Unit] = &[
+    ("d", 86_400 * PICOSECONDS_PER_SECOND),
     ("h", 3_600 * PICOSECONDS_PER_SECOND),
     ("min", 60 * PICOSECONDS_PER_SECOND),
     ("s", PICOSECONDS_PER_SECOND),
@@ -50,16 +51,26 @@ pub(super) struct Notation {
     pub(super) what: &'static str,
     pub(super) units: &'static [Unit],
     pub(super) example: &'static str,
+    /// The largest value, in the base unit.
+    pub(super) most: u64,
 }
 
-pub(super) const TIME: Notation =
-    Notation { what: "a time", units: TIME_UNITS, example: "30ms, 600s or 10min" };
+pub(super) const TIME: Notation = Notation {
+    what: "a time",
+    units: TIME_UNITS,
+    example: "30ms, 600s or 10min",
+    most: Time::LONGEST.as_picoseconds(),
+};
 pub(super) const RATE: Notation =
-    Notation { what: "a rate", units: RATE_UNITS, example: "1.7Mb/s or 64kb/s" };
-pub(super) const PACKET_RATE: Notation =
-    Notation { what: "a rate in packets", units: PACKET_RATE_UNITS, example: "500 packets/s" };
+    Notation { what: "a rate", units: RATE_UNITS, example: "1.7Mb/s or 64kb/s", most: u64::MAX };
+pub(super) const PACKET_RATE: Notation = Notation {
+    what: "a rate in packets",
+    units: PACKET_RATE_UNITS,
+    example: "500 packets/s",
+    most: u64::MAX,
+};
 pub(super) const SIZE: Notation =
-    Notation { what: "a size in bytes", units: SIZE_UNITS, example: "1500B, 25KiB or 64kB" };
+    Notation { what: "a size in bytes", units: SIZE_UNITS, example: "1500B, 25KiB or 64kB", most: u64::MAX };
 pub(super) const QUEUE_SIZE: &str = "a queue length";
 pub(super) const QUEUE_SIZE_EXAMPLE: &str = "40 packets, 25KiB or 64kB";
 pub(super) const QUEUE_DEPTH_EXAMPLE: &str = "40 packets, 25KiB or 1ms";
@@ -94,11 +105,11 @@ impl Notation {
         let Some(&(_, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
             return Err(format!("`{unit}` is not a unit of {what}{}", self.suggestion(unit)));
         };
-        decimal(number, scale).ok_or_else(|| {
+        decimal(number, scale).filter(|value| *value <= self.most).ok_or_else(|| {
             format!(
                 "`{text}` is too large or too fine: {what} is a whole number of {}, at most {}{unit}",
                 self.units.last().map_or("", |u| u.0),
-                u64::MAX / scale
+                self.most / scale
             )
         })
     }

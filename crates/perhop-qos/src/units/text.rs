@@ -71,7 +71,7 @@ impl FromStr for QueueDepth {
 impl fmt::Display for Time {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         // Seconds and below: "600s" is what people write, not "10min".
-        format_exact(self.0, &TIME_UNITS[2..], formatter)
+        format_exact(self.0, &TIME_UNITS[3..], formatter)
     }
 }
 impl fmt::Display for Rate {
@@ -138,7 +138,11 @@ macro_rules! quantity_as_text {
     };
 }
 
-quantity_as_text!(Time, TIME.example, "A time with its unit: 30ms, 600s, 10min (h, min, s, ms, us, ns, ps)");
+quantity_as_text!(
+    Time,
+    TIME.example,
+    "A time with its unit, at most 50d: 30ms, 600s, 10min (d, h, min, s, ms, us, ns, ps)"
+);
 quantity_as_text!(Rate, RATE.example, "A rate in bits per second with its unit: 64kb/s, 1.7Mb/s, 10Gb/s");
 quantity_as_text!(
     PacketRate,
@@ -183,6 +187,8 @@ mod tests {
     fn quantities_are_read_exactly() {
         assert_eq!("30ms".parse(), Ok(Time::from_milliseconds(30)));
         assert_eq!("0.1 s".parse(), Ok(Time::from_milliseconds(100)));
+        assert_eq!("1.5d".parse(), Ok(Time::from_seconds(129_600)));
+        assert_eq!("1200h".parse(), Ok(Time::LONGEST));
         assert_eq!("1.7Mb/s".parse(), Ok(Rate(1_700_000)));
         assert_eq!("25KiB".parse(), Ok(ByteSize(25_600)));
         assert_eq!("40 packets".parse(), Ok(QueueSize::Packets(40)));
@@ -205,7 +211,9 @@ mod tests {
         assert!("1.5 packets".parse::<QueueSize>().unwrap_err().contains("whole number"));
         assert!("1 minute".parse::<QueueDepth>().unwrap_err().contains("25KiB or 1ms"));
         assert!("0.5ps".parse::<Time>().unwrap_err().contains("too fine"));
-        assert!("20000000s".parse::<Time>().unwrap_err().contains("at most 18446744s"));
+        assert!("5000000s".parse::<Time>().unwrap_err().contains("at most 4320000s"));
+        assert!("5124h".parse::<Time>().unwrap_err().contains("at most 1200h"));
+        assert!("50.5d".parse::<Time>().unwrap_err().contains("at most 50d"));
         assert!("500".parse::<PacketRate>().unwrap_err().contains("has no unit"));
         assert!("0.5 packets/s".parse::<PacketRate>().unwrap_err().contains("whole number of packets/s"));
         assert!("500 packets".parse::<PacketRate>().unwrap_err().contains("write it as in 500 packets/s"));

@@ -33,9 +33,9 @@ impl Clock {
     pub(super) fn ticks_in(self, span: Time) -> u64 {
         span.as_picoseconds() / self.tick
     }
-    /// Duration of `ticks`.
+    /// Duration of `ticks`, up to [`Time::MAX`]: scaled estimates of long round trips may exceed it.
     pub(super) fn span(self, ticks: u64) -> Time {
-        Time::from_picoseconds(ticks * self.tick)
+        Time::from_picoseconds(ticks.saturating_mul(self.tick))
     }
     /// The time of tick number `ticks`.
     pub(super) fn instant(self, ticks: u64) -> Time {
@@ -119,10 +119,12 @@ impl RttEstimator {
         let smoothed = self.smoothed >> SMOOTHED_SHIFT;
         match self.rule {
             RtoRule::Rfc6298 => time(smoothed + self.variation).max(self.minimum),
-            RtoRule::FreeBsd => (time(smoothed + self.variation) + FREEBSD_SLOP).max(self.minimum),
+            RtoRule::FreeBsd => {
+                time(smoothed + self.variation).saturating_add(FREEBSD_SLOP).max(self.minimum)
+            }
             // Of QUIC and of `linux-6` the estimate is kept elsewhere.
             RtoRule::Linux | RtoRule::Linux6 | RtoRule::Quic => {
-                time(smoothed) + time(self.variation).max(self.minimum)
+                time(smoothed).saturating_add(time(self.variation).max(self.minimum))
             }
             RtoRule::Linux2_0 | RtoRule::Linux2 => {
                 let sum = smoothed + self.variation;
@@ -163,8 +165,9 @@ impl RttEstimator {
     }
     /// The smoothed round-trip time; `None` before the first sample.
     pub(super) fn smoothed(&self) -> Option<Time> {
-        let scaled = self.clock.span(self.smoothed.unsigned_abs());
-        (self.smoothed > 0).then(|| Time::from_picoseconds(scaled.as_picoseconds() >> SMOOTHED_SHIFT))
+        // 8 times the estimate may be beyond 64 bits.
+        let scaled = u128::from(self.smoothed.unsigned_abs()) * u128::from(self.clock.tick);
+        (self.smoothed > 0).then(|| Time::from_picoseconds((scaled >> SMOOTHED_SHIFT) as u64))
     }
 }
 

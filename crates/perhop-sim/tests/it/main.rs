@@ -4,6 +4,7 @@ mod ack_filter;
 mod applications;
 mod batch;
 mod captures;
+mod clock;
 mod conservation;
 mod examples;
 mod flow_hash;

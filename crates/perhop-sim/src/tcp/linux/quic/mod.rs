@@ -135,24 +135,23 @@ impl Quic {
         self.least = self.least.min(sample);
         let delay = delay.min(self.longest_delay);
         let adjusted = if sample >= self.least + delay { sample - delay } else { sample };
-        let (smoothed, adjusted) = (self.smoothed.as_picoseconds(), adjusted.as_picoseconds());
-        let variation = self.variation.as_picoseconds();
-        self.variation = Time::from_picoseconds((3 * variation + smoothed.abs_diff(adjusted)) / 4);
-        self.smoothed = Time::from_picoseconds((7 * smoothed + adjusted) / 8);
+        let error = self.smoothed.max(adjusted) - self.smoothed.min(adjusted);
+        self.variation = weighted(self.variation, error, 4);
+        self.smoothed = weighted(self.smoothed, adjusted, 8);
     }
     /// §6.2.1: the probe timeout without back-off.
     fn probe_timeout(&self) -> Time {
-        let variation = Time::from_picoseconds(4 * self.variation.as_picoseconds());
-        self.smoothed + variation.max(GRANULARITY) + self.longest_delay
+        let variation = (self.variation * 4).max(GRANULARITY);
+        self.smoothed.saturating_add(variation).saturating_add(self.longest_delay)
     }
     /// §7.6.1: losses over so long a time, with nothing delivered in between, are persistent congestion.
     fn persistent_congestion(&self) -> Time {
-        Time::from_picoseconds(PERSISTENT_CONGESTION * self.probe_timeout().as_picoseconds())
+        self.probe_timeout() * PERSISTENT_CONGESTION
     }
     /// §6.1.2: a packet sent so long before an acknowledged one is lost.
     fn loss_delay(&self) -> Time {
-        let round_trip = self.latest.max(self.smoothed).as_picoseconds();
-        Time::from_picoseconds(round_trip * 9 / 8).max(GRANULARITY)
+        let round_trip = self.latest.max(self.smoothed);
+        round_trip.saturating_add(Time::from_picoseconds(round_trip.as_picoseconds() / 8)).max(GRANULARITY)
     }
 
     /// Takes the packet with `number` for acknowledged. Returns its segment, if it is the first time.
@@ -208,6 +207,14 @@ impl Quic {
             self.first += 1;
         }
     }
+}
+
+/// Returns `before` with `sample` taken in at a weight of one in `weight`, rounded down to a picosecond.
+fn weighted(before: Time, sample: Time, weight: u64) -> Time {
+    let [before, sample] = [before, sample].map(|time| u128::from(time.as_picoseconds()));
+    let sum = before * u128::from(weight - 1) + sample;
+    // No more than the larger of the two.
+    Time::from_picoseconds((sum / u128::from(weight)) as u64)
 }
 
 /// What an acknowledged packet means to the records.
