@@ -14,6 +14,17 @@ from perhop.errors import InvalidInputError
 from perhop.running import Progress
 
 
+@pytest.mark.parametrize("levels", [62, 63, 5000])
+def test_a_scenario_is_refused_where_it_is_nested_too_deeply(levels: int) -> None:
+    inner: list[object] = []
+    for _ in range(levels):
+        inner = [inner]
+    too_deep = levels > 62
+    with pytest.raises(InvalidInputError) as caught:
+        perhop.Scenario({"perhop": 1, "name": inner})  # type: ignore[typeddict-item]
+    assert ("nested more than 64 levels deep" in str(caught.value)) == too_deep
+
+
 def test_run_gives_tables_and_a_summary(scenario: Path) -> None:
     results = perhop.run(scenario, seed=1, replications=2)
     assert isinstance(results.classes, pl.DataFrame)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from perhop import _core, paths
+from perhop.errors import require_levels
 from perhop.inputs import SCENARIO, require_regular
 
 if TYPE_CHECKING:
@@ -54,7 +55,13 @@ class Document(MutableMapping[str, Any]):
         return self._base
 
     def to_json(self) -> str:
-        """Return the scenario as one line of JSON."""
+        """Return the scenario as one line of JSON.
+
+        Raises:
+            InvalidInputError: its lists and mappings are nested too deeply.
+
+        """
+        require_levels(self._data, "the scenario")
         return json.dumps(self._data, ensure_ascii=False, separators=(",", ":"))
 
     def set(self, path: str, value: object) -> Self:

@@ -25,6 +25,12 @@ class PerhopWarning(UserWarning):
     """A warning for users of perhop; the command line shows it in a line."""
 
 
+#: Lists and mappings in each other that readers follow at most, as the readers in Rust do.
+MOST_LEVELS = 64
+#: Says that a document has more.
+NESTED_TOO_DEEPLY = f"lists and mappings are nested more than {MOST_LEVELS} levels deep"
+
+
 class PerhopError(Exception):
     """The root of perhop's errors: the message says what failed, `help` how to fix it, if known."""
 
@@ -91,3 +97,20 @@ class MissingCapabilityError(PerhopError):
     """The machine or the installation lacks something: a package, a privilege, a kernel feature."""
 
     exit_code = Exit.MISSING_CAPABILITY
+
+
+def require_levels(value: object, where: str) -> None:
+    """Refuse lists and mappings that are nested too deeply; `where` begins the message.
+
+    Raises:
+        InvalidInputError: there are more levels than `MOST_LEVELS`.
+
+    """
+    level: list[object] = [value]
+    for _ in range(MOST_LEVELS + 1):
+        mappings = [one.values() for one in level if isinstance(one, dict)]
+        lists = [one for one in level if isinstance(one, list)]
+        if not mappings and not lists:
+            return
+        level = [inner for outer in (*mappings, *lists) for inner in outer]
+    raise InvalidInputError(f"{where}: {NESTED_TOO_DEEPLY}")

@@ -1,7 +1,9 @@
 //! Object groups, with the groups inside them, as prefixes and as protocols with ports.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use perhop_lint::MOST_LEVELS;
 use perhop_qos::classifier::Prefix;
 
 use crate::ast::{AddressMatch, Configuration, GroupMember, PrefixMatch, ServiceMatch};
@@ -19,8 +21,6 @@ pub(crate) enum Addresses {
 
 /// Prefixes, or services, that a group may stand for: a packet is compared with one after the other.
 pub(crate) const MOST: usize = 4096;
-/// Groups inside groups go no deeper.
-const DEEPEST: usize = 8;
 
 impl Configuration {
     /// The addresses of the group called `name`; none where there is no such group.
@@ -52,23 +52,52 @@ impl Configuration {
         services.take(MOST).collect()
     }
 
-    /// The members of a group and of the groups inside it.
+    /// The members of a group and of the groups inside it, each group once.
     fn members(&self, name: &str) -> Vec<&GroupMember> {
-        let mut members = Vec::new();
-        self.collect(name, 0, &mut members);
-        members
+        let mut walk =
+            Walk { configuration: self, seen: BTreeSet::new(), members: Vec::new(), is_cut: false };
+        walk.collect(name, 1);
+        walk.members
     }
 
-    fn collect<'a>(&'a self, name: &str, depth: usize, members: &mut Vec<&'a GroupMember>) {
-        let Some(group) = self.object_groups.get(name).filter(|_| depth < DEEPEST) else { return };
+    /// Whether groups inside the group called `name` are deeper than perhop follows.
+    pub(crate) fn is_nested_too_deeply(&self, name: &str) -> bool {
+        let mut walk =
+            Walk { configuration: self, seen: BTreeSet::new(), members: Vec::new(), is_cut: false };
+        walk.collect(name, 1);
+        walk.is_cut
+    }
+}
+
+/// A walk through a group and those inside it.
+struct Walk<'a> {
+    configuration: &'a Configuration,
+    seen: BTreeSet<&'a str>,
+    members: Vec<&'a GroupMember>,
+    /// Whether there are groups deeper than it goes.
+    is_cut: bool,
+}
+
+impl Walk<'_> {
+    fn collect(&mut self, name: &str, level: usize) {
+        let configuration = self.configuration;
+        let Some(group) = configuration.object_groups.get(name) else { return };
+        if level > MOST_LEVELS {
+            self.is_cut = true;
+            return;
+        }
+        // What a group holds counts once, however often it is named.
+        if !self.seen.insert(&group.name) {
+            return;
+        }
         for member in &group.members {
-            if members.len() > MOST {
+            if self.members.len() > MOST {
                 return;
             }
             // Groups count as well: many of them may hold nothing but each other.
-            members.push(&member.value);
+            self.members.push(&member.value);
             if let GroupMember::Group(inner) = &member.value {
-                self.collect(inner, depth + 1, members);
+                self.collect(inner, level + 1);
             }
         }
     }

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Read};
 use std::ops::Range;
 use std::path::Path;
 
+use perhop_lint::{MOST_LEVELS, nested_too_deeply};
 use serde_json::Value;
 use serde_saphyr::DuplicateKeyPolicy;
 
@@ -158,9 +159,6 @@ pub(super) struct YamlError {
     line: Option<(u64, u64)>,
 }
 
-/// Levels of lists and mappings within each other: far more than any scenario has, and little enough for the
-/// stack of a thread.
-const MOST_LEVELS: usize = 64;
 /// Values beyond what is written: only aliases make them.
 const MOST_COPIES: usize = 250_000;
 
@@ -201,7 +199,7 @@ fn plain_words(text: &str) -> String {
     } else if message.starts_with("multiple YAML documents") {
         "multiple YAML documents: a file holds only one".to_owned()
     } else if message.starts_with("budget breached: Depth") {
-        format!("lists and mappings are nested more than {MOST_LEVELS} levels deep")
+        nested_too_deeply("lists and mappings")
     } else if message.starts_with("budget breached") || message.starts_with("alias replay") {
         "too large after expansion of YAML aliases".to_owned()
     } else if message.starts_with("unsupported tag") {

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from perhop.errors import InvalidInputError
+from perhop.errors import MOST_LEVELS, NESTED_TOO_DEEPLY, InvalidInputError
 from perhop.inputs import POLICY_TESTS, read_input
 from perhop.quantity import counted
 
@@ -107,7 +107,7 @@ def read(file: Path) -> Place:
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"`{file}` is no text in UTF-8") from error
     except RecursionError as error:
-        raise InvalidInputError(f"`{file}`: nested too deeply") from error
+        raise InvalidInputError(f"`{file}`: {NESTED_TOO_DEEPLY}") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
@@ -118,24 +118,26 @@ def read(file: Path) -> Place:
 
 
 def _require_plain(file: Path, root: yaml.Node) -> None:
-    """Refuse a file whose aliases make it endless or immense, and texts with control characters."""
-    for count, node in enumerate(_nodes(root)):
+    """Refuse files that are endless or immense by aliases or too deep, and texts with control characters."""
+    for count, (node, depth) in enumerate(_nodes(root)):
         if count >= _MOST_NODES:
             raise InvalidInputError(f"`{file}` has more than {counted(_MOST_NODES, 'value')}, with aliases")
+        if depth > MOST_LEVELS and not isinstance(node, yaml.ScalarNode):
+            raise Place(file, node).error(NESTED_TOO_DEEPLY)
         if isinstance(node, yaml.ScalarNode) and _NOT_TEXT.search(node.value):
             raise Place(file, node).error("the text has a control character, or half of a surrogate pair")
 
 
-def _nodes(root: yaml.Node) -> Iterator[yaml.Node]:
-    """Generate every node as often as it is referred to."""
-    left = [root]
+def _nodes(root: yaml.Node) -> Iterator[tuple[yaml.Node, int]]:
+    """Generate every node as often as it is referred to, with its level from 1."""
+    left = [(root, 1)]
     while left:
-        node = left.pop()
-        yield node
+        node, depth = left.pop()
+        yield node, depth
         if isinstance(node, yaml.MappingNode):
-            left += [one for pair in node.value for one in pair]
+            left += [(one, depth + 1) for pair in node.value for one in pair]
         elif isinstance(node, yaml.SequenceNode):
-            left += node.value
+            left += [(one, depth + 1) for one in node.value]
 
 
 def _data(node: yaml.Node) -> Any:  # noqa: ANN401 - whatever YAML can hold

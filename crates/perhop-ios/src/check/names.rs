@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::{Diagnostic, MOST_LEVELS, nested_too_deeply, rules};
 
 use crate::ast::{
     AclEntry, At, CLASS_DEFAULT, Configuration, Criterion, GroupMember, Marking, PolicyClass, RateLimitMatch,
@@ -166,13 +166,22 @@ fn attachments(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
 
 /// Groups that are not there, that are named in the place of another kind, or that stand for too much.
 fn object_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
-    let mut sizes = BTreeMap::new();
+    let (mut sizes, mut depths) = (BTreeMap::new(), BTreeMap::new());
     for entry in configuration.access_lists.iter().flat_map(|list| &list.entries) {
         let AclEntry { line, source_group, destination_group, service_group, .. } = entry;
         let groups = [source_group, destination_group, service_group];
         for name in groups.into_iter().flatten() {
             if configuration.object_groups.get(name).is_none() {
                 found.push(undefined_group(*line, name));
+            }
+            let is_deep = depths.entry(name).or_insert_with(|| configuration.is_nested_too_deeply(name));
+            if *is_deep {
+                found.push(Diagnostic::new(
+                    &rules::OBJECT_GROUP_TOO_LARGE,
+                    *line,
+                    nested_too_deeply(&format!("the groups inside object group {name}")),
+                    format!("the router matches all of them; perhop those of at most {MOST_LEVELS} levels"),
+                ));
             }
         }
         for name in [source_group, destination_group].into_iter().flatten() {

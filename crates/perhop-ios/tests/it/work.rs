@@ -44,3 +44,20 @@ fn a_megabyte_is_read_and_converted() {
     assert_eq!(router.ports.len(), 2_000);
     assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
 }
+
+/// A chain of `levels` groups, of which the last holds an address.
+#[test]
+fn groups_inside_groups_go_up_to_a_limit() {
+    for (levels, refused) in [(64, 0), (65, 1), (20_000, 1)] {
+        let group = |n: usize| format!("object-group network G{n}\n group-object G{}\n", n + 1);
+        let chain: String = (1..levels).map(group).collect();
+        let text = format!(
+            "{chain}object-group network G{levels}\n host 10.0.0.1\n\
+             ip access-list extended L\n permit ip object-group G1 any\n"
+        );
+        let configuration = parse(&text);
+        let words = "nested more than 64 levels deep";
+        let found = configuration.diagnostics.iter().filter(|one| one.message.contains(words));
+        assert_eq!(found.count(), refused, "{levels} levels: {:?}", configuration.diagnostics.first());
+    }
+}

@@ -107,7 +107,7 @@ fn buildable(policy: PolicyConfig, device: &Device, log: &mut Log) -> PolicyConf
 
 fn port(device: &Device, log: &mut Log) -> Port {
     let input = conditioners::of(device, HOOK_INGRESS, 0, log);
-    let mut tree = tree::Tree { device, log, bandwidth: None };
+    let mut tree = tree::Tree { device, log, bandwidth: None, depth: 0, entered: 0 };
     let queueing = tree.queueing();
     let bandwidth = tree.bandwidth;
     let stab = device.root().and_then(tree::stab).unwrap_or(0);

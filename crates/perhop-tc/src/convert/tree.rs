@@ -1,6 +1,6 @@
 //! Disciplines with classes as schedulers, and what is in the classes.
 
-use perhop_lint::rules;
+use perhop_lint::{MOST_LEVELS, nested_too_deeply, rules};
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
@@ -19,6 +19,10 @@ pub(super) struct Tree<'a> {
     pub(super) log: &'a mut Log,
     /// What the outermost shaper lets out.
     pub(super) bandwidth: Option<Rate>,
+    /// Disciplines around the one that is looked at.
+    pub(super) depth: usize,
+    /// Disciplines that were looked at.
+    pub(super) entered: usize,
 }
 
 /// The target of packets that no filter takes, or whose filter leads to no queue.
@@ -82,13 +86,24 @@ impl Tree<'_> {
     }
 
     pub(super) fn fill_with_any(&mut self, class: &mut ClassConfig, qdisc: &Qdisc, above: Above) -> bool {
-        match self.scheduling(qdisc) {
+        // Output of `tc` may number disciplines so that they stand in each other: then each comes again.
+        self.entered += 1;
+        if self.depth + 1 >= MOST_LEVELS || self.entered > self.device.qdiscs.len() {
+            let what = nested_too_deeply("queueing disciplines");
+            self.log.not_modelled(qdisc.line, format!("{what}: at most {MOST_LEVELS} levels are modelled"));
+            class.buffer = Some(self.usual());
+            return false;
+        }
+        self.depth += 1;
+        let is_known = match self.scheduling(qdisc) {
             Some(inner) => {
                 class.queueing = Some(inner);
                 true
             }
             None => self.fill(class, qdisc, above),
-        }
+        };
+        self.depth -= 1;
+        is_known
     }
 
     /// The queue that a class has by itself: `pfifo_qdisc_ops`.

@@ -389,3 +389,24 @@ fn cake_is_all_of_a_port() {
     assert_eq!(told.differing().next(), None, "{:?}", told.diagnostics);
     assert_eq!(router.ports[0].bandwidth, None);
 }
+
+/// `prio` in `prio`, `levels` deep.
+fn nested(levels: usize) -> String {
+    let inner = |n: usize| format!("tc qdisc add dev eth0 parent {n:x}:1 handle {:x}: prio\n", n + 1);
+    "tc qdisc add dev eth0 root handle 1: prio\n".to_owned() + &(1..levels).map(inner).collect::<String>()
+}
+
+#[test]
+fn disciplines_nest_up_to_a_limit() {
+    for (levels, is_refused) in [(64, false), (65, true), (2_500, true)] {
+        let (configuration, router) = read(&nested(levels));
+        let lines = configuration.lines.iter().filter(|line| {
+            let words = "queueing disciplines are nested more than 64 levels deep";
+            line.note.as_ref().is_some_and(|note| note.contains(words))
+        });
+        let lines: Vec<usize> = lines.map(|line| line.number).collect();
+        assert_eq!(lines, if is_refused { vec![65] } else { vec![] }, "{levels} levels");
+        let text = serde_json::to_string(&router.ports[0].output).expect("serializable");
+        assert_eq!(text.matches("\"priority\"").count(), levels.min(64), "{levels} levels");
+    }
+}
