@@ -18,13 +18,13 @@ impl Set {
     pub const ALL: Set = Set(1);
 }
 
-/// A set takes more nodes than there is room for.
+/// A set takes more nodes than there is room for, or a list of sets more comparisons than there is time for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooComplex;
 
 impl fmt::Display for TooComplex {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "the conditions are too complex: their packets take more than {MOST_NODES} nodes")
+        write!(formatter, "the conditions are too complex: their packets take too many nodes or comparisons")
     }
 }
 impl Error for TooComplex {}
@@ -212,6 +212,21 @@ impl Diagrams {
             };
         }
         Some(ones)
+    }
+    /// The variables that have one value in all members of `set`, with this value, up to the first that has
+    /// both.
+    pub(crate) fn forced(&self, mut set: Set) -> Vec<(u32, bool)> {
+        let mut found = Vec::new();
+        while set != Set::NONE && set != Set::ALL {
+            let Node { variable, without, with } = self.nodes[set.0 as usize];
+            let is_one = without == Set::NONE;
+            if !is_one && with != Set::NONE {
+                break;
+            }
+            found.push((variable, is_one));
+            set = if is_one { with } else { without };
+        }
+        found
     }
     /// Whether it depends on a variable from `first` up to, not including, `end` who is a member of `set`.
     pub(crate) fn asks(&self, set: Set, first: u32, end: u32) -> bool {

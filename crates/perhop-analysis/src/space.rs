@@ -149,14 +149,6 @@ impl PacketSpace {
         self.diagrams
             .given(set, &|variable| fields.iter().find_map(|(field, value)| field.bit_of(*value, variable)))
     }
-    /// Whether the first packet of `set` that comes to hand is in none of `others`: `false` says nothing,
-    /// `true` that they do not cover `set`. It makes no set.
-    pub fn has_obvious_member_outside(&self, set: Set, others: impl IntoIterator<Item = Set>) -> bool {
-        self.member(set).is_some_and(|ones| {
-            let is_one = |variable| ones.binary_search(&variable).is_ok();
-            others.into_iter().all(|other| !self.member_is(other, is_one))
-        })
-    }
     /// Whether it depends on `field` which packets are in `set`.
     pub fn asks(&self, set: Set, field: Field) -> bool {
         let first = field.first_variable();
@@ -165,6 +157,10 @@ impl PacketSpace {
     /// Whether what has the value 1 for the variables that `is_one` says is in `set`.
     pub(crate) fn member_is(&self, set: Set, is_one: impl Fn(u32) -> bool) -> bool {
         self.diagrams.contains(set, is_one)
+    }
+    /// The variables with one value in all packets of `set`, up to the first with both.
+    pub(crate) fn forced(&self, set: Set) -> Vec<(u32, bool)> {
+        self.diagrams.forced(set)
     }
     /// The variables that are 1 in one packet of `set`; `None` where there is none.
     pub(crate) fn member(&self, set: Set) -> Option<Vec<u32>> {

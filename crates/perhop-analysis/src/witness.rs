@@ -162,7 +162,7 @@ impl PacketSpace {
 }
 
 /// What `packet` has in `field`.
-fn value_of(packet: &Packet, field: Field) -> u128 {
+pub(crate) fn value_of(packet: &Packet, field: Field) -> u128 {
     let address = |address: Address| match address.to_ip() {
         IpAddr::V4(address) => u128::from(address.to_bits()) << 96,
         IpAddr::V6(address) => address.to_bits(),

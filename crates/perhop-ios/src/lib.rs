@@ -21,6 +21,7 @@ mod mode;
 mod object_group;
 mod parser;
 pub mod platform;
+mod relations;
 mod syntax;
 mod words;
 

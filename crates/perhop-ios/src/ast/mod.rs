@@ -103,4 +103,10 @@ pub struct Configuration {
     /// How many commands lines were compared with: the work that reading was.
     #[serde(skip)]
     pub comparisons: u64,
+    /// Number of comparisons of parts of access lists and policies, to find what they hide.
+    #[serde(skip)]
+    pub set_comparisons: u64,
+    /// Which interfaces belong together, once [`convert`](crate::convert()) has looked.
+    #[serde(skip)]
+    pub(crate) relations: crate::relations::Relations,
 }

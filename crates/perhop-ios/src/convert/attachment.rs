@@ -118,8 +118,7 @@ impl<'a> Context<'a> {
 
     /// Several sub-interfaces under one policy.
     fn shared(&mut self, parent: &str, (policy, line): Named) {
-        let of_parent = |interface: &&Interface| interface.parent.as_deref() == Some(parent);
-        if self.configuration.interfaces.iter().filter(of_parent).nth(1).is_some() {
+        if self.configuration.parts_of(parent) > 1 {
             self.found.push(Diagnostic::new(
                 &rules::POLICY_SHARED_BY_SUBINTERFACES,
                 line,

@@ -86,13 +86,12 @@ impl<'a> Circuit<'a> {
 
 /// The interface that the packets of a tunnel leave by, as far as the configuration says; `None` where that
 /// is a tunnel again, or a part of one.
-pub(super) fn underlay<'a>(interface: &Interface, configuration: &'a Configuration) -> Option<&'a Interface> {
+pub(crate) fn underlay<'a>(interface: &Interface, configuration: &'a Configuration) -> Option<&'a Interface> {
     let source = interface.tunnel.as_ref()?.source.as_ref()?;
     let by_name = configuration.interfaces.get(&crate::interface_name(&source.value));
     let below = by_name.or_else(|| {
         let address: std::net::Ipv4Addr = source.value.parse().ok()?;
-        let has = |other: &&Interface| other.addresses.iter().any(|own| own.address == address);
-        configuration.interfaces.iter().find(has)
+        configuration.owner_of(address)
     })?;
     let mut line = Some(below);
     while let Some(part) = line {

@@ -11,7 +11,6 @@ use perhop_qos::classifier::{MatchConfig, Prefix};
 use perhop_qos::packet::Protocol;
 
 use super::Context;
-use super::circuit::underlay;
 use super::condition::{Condition, of_access_group};
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use crate::ast::{Interface, IpsecProfile};
@@ -40,11 +39,8 @@ impl Context<'_> {
             self.encrypt(interface, map, policy);
             hidden.push((format!("crypto map {}", map.name), "in the crypto map".to_owned()));
         }
-        let is_above = |tunnel: &&Interface| {
-            let below = underlay(tunnel, self.configuration);
-            tunnel.pre_classify.is_none() && below.is_some_and(|below| below.name == interface.name)
-        };
-        let above = self.configuration.interfaces.iter().filter(is_above);
+        let above = self.configuration.tunnels_above(&interface.name);
+        let above = above.filter(|tunnel| tunnel.pre_classify.is_none());
         hidden.extend(above.map(|tunnel| (tunnel.name.clone(), format!("under {}", tunnel.name))));
         for (by, place) in hidden {
             self.found.push(Diagnostic::new(

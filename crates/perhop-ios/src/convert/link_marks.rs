@@ -48,13 +48,12 @@ fn stage(name: &str, action: Action) -> ConditionerConfig {
 impl Context<'_> {
     /// The tag of packets of `interface` on `wire`.
     pub(super) fn tag(&self, interface: &Interface, wire: &Wire) -> Tag {
-        let is_part = |other: &Interface| other.parent.as_ref() == Some(&interface.name);
         match wire.headers.encapsulation().tag {
             true if self.tagged > 1 && self.is_router => Tag::OneOfSeveral,
             true => Tag::Only,
             false if !interface.service_instances.is_empty() => Tag::OfInstance,
             false if interface.parent.is_some() => Tag::Unknown,
-            false if self.configuration.interfaces.iter().any(is_part) => Tag::Unknown,
+            false if self.configuration.parts_of(&interface.name) > 0 => Tag::Unknown,
             false => Tag::Untagged,
         }
     }

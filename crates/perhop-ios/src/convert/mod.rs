@@ -62,6 +62,7 @@ pub use wire::Wire;
 use crate::ast::{Configuration, Hardware, Interface};
 use crate::check;
 use crate::platform::{Platform, Recognition};
+pub(crate) use circuit::underlay;
 use circuit::{Circuit, has_known_line, without_line};
 use condition::Tags;
 use labels::{Labels, Markers};
@@ -133,10 +134,18 @@ pub struct Policies {
 /// What `configuration` amounts to on `platform`. What is found out on the way (a policy that cannot be
 /// attached, thresholds that cannot hold) joins the configuration's diagnostics.
 pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router {
+    configuration.relate();
     let is_router = Recognition::of(configuration).dialect.is_supported();
     let tagged = configuration.interfaces.iter().filter(|one| Tags::of(one).outer.is_some()).count();
-    let mut context =
-        Context { configuration, platform, is_router, tagged, found: Vec::new(), classes_left: MOST_CLASSES };
+    let mut context = Context {
+        configuration,
+        platform,
+        is_router,
+        tagged,
+        found: Vec::new(),
+        classes_left: MOST_CLASSES,
+        set_comparisons: 0,
+    };
     let mut ports: Vec<Port> =
         configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
     ports.extend(context.control_plane());
@@ -145,11 +154,13 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     context.policy_rules(&ports);
     context.nested_percentages(&ports);
     context.mark_uses(&ports);
+    let set_comparisons = context.set_comparisons;
     let mut found: BTreeSet<Diagnostic> = context.found.into_iter().collect();
     for known in &configuration.diagnostics {
         found.remove(known);
     }
     let router = Router { hostname: configuration.hostname.clone(), ports };
+    configuration.set_comparisons = set_comparisons;
     check::add(configuration, found.into_iter().collect());
     router
 }
@@ -165,6 +176,8 @@ struct Context<'a> {
     found: Vec<Diagnostic>,
     /// How many classes further policies may have with those inside them.
     classes_left: usize,
+    /// [`Configuration::set_comparisons`].
+    set_comparisons: u64,
 }
 
 impl<'a> Context<'a> {

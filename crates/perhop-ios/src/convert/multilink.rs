@@ -45,9 +45,7 @@ impl Context<'_> {
     /// kilobits per second.
     fn link_kilobits(&self, bundle: &Interface) -> u64 {
         let group = bundle.multilink_group.map(|group| group.value);
-        let links = self.configuration.interfaces.iter().filter(|interface| {
-            interface.name != bundle.name && interface.multilink_group.map(|group| group.value) == group
-        });
+        let links = self.configuration.links_of(group).filter(|interface| interface.name != bundle.name);
         let (up, down): (Vec<_>, Vec<_>) = links.partition(|interface| interface.shutdown.is_none());
         let slowest = |links: &[&Interface]| links.iter().filter_map(|interface| rate(interface)).min();
         slowest(&up).or_else(|| slowest(&down)).or_else(|| rate(bundle)).unwrap_or(1544)

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use perhop_analysis::{PacketSpace, Set, TooComplex};
+use perhop_analysis::{FirstMatch, PacketSpace, Set, TooComplex};
 use perhop_lint::{Diagnostic, rules};
 
 use super::Context;
@@ -32,23 +32,10 @@ impl Context<'_> {
             space: PacketSpace::new(&names),
             matching: BTreeMap::new(),
             overlaps: 0,
+            comparisons: 0,
         };
-        for policy in self.configuration.policy_maps.iter() {
-            classes.make_room();
-            let Ok(found) = classes.shadowed(policy) else {
-                self.found.push(too_complex(policy.line, &format!("policy-map {}", policy.name)));
-                return;
-            };
-            self.found.extend(found);
-        }
-        for list in self.configuration.access_lists.iter() {
-            classes.make_room();
-            let Ok(found) = classes.unreached_entries(list) else {
-                self.found.push(too_complex(list.line, &format!("access list {}", list.name)));
-                return;
-            };
-            self.found.extend(found);
-        }
+        self.found.extend(classes.hidden_parts());
+        self.set_comparisons = classes.comparisons;
     }
 }
 
@@ -69,9 +56,37 @@ struct Classes<'a> {
     matching: BTreeMap<&'a str, Set>,
     /// How many overlaps there were.
     overlaps: usize,
+    /// Number of comparisons so far.
+    comparisons: u64,
 }
 
 impl<'a> Classes<'a> {
+    /// The classes of policies and the entries of access lists that get no packet, up to what is too complex.
+    fn hidden_parts(&mut self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for policy in self.configuration.policy_maps.iter() {
+            self.make_room();
+            match self.shadowed(policy) {
+                Ok(hidden) => found.extend(hidden),
+                Err(TooComplex) => {
+                    found.push(too_complex(policy.line, &format!("policy-map {}", policy.name)));
+                    return found;
+                }
+            }
+        }
+        for list in self.configuration.access_lists.iter() {
+            self.make_room();
+            match self.unreached_entries(list) {
+                Ok(hidden) => found.extend(hidden),
+                Err(TooComplex) => {
+                    found.push(too_complex(list.line, &format!("access list {}", list.name)));
+                    return found;
+                }
+            }
+        }
+        found
+    }
+
     /// Forgets the sets made so far where they are many: few fit a processor's cache, and most policies share
     /// nothing.
     fn make_room(&mut self) {
@@ -83,13 +98,13 @@ impl<'a> Classes<'a> {
 
     fn shadowed(&mut self, policy: &'a PolicyMap) -> Result<Vec<Diagnostic>, TooComplex> {
         let mut found = Vec::new();
-        let mut earlier: Vec<(&str, Set)> = Vec::new();
+        let (mut earlier, mut first): (Vec<(&str, Set)>, _) = (Vec::new(), FirstMatch::new());
         for class in &policy.classes {
             if class.name == CLASS_DEFAULT || !is_shown(self.configuration, &class.name) {
                 continue;
             }
             let matches = self.matches(&class.name)?;
-            let is_hidden = self.is_hidden(matches, &earlier)?;
+            let is_hidden = matches != Set::NONE && first.covers(&mut self.space, matches)?;
             if !is_hidden && let Some(overlap) = self.overlap(class, matches, &earlier)? {
                 found.push(overlap);
             }
@@ -108,21 +123,10 @@ impl<'a> Classes<'a> {
                 ));
             }
             earlier.push((&class.name, matches));
+            first.push(&self.space, matches);
         }
+        self.comparisons += first.comparisons();
         Ok(found)
-    }
-
-    /// Whether `matches` has packets, and the `earlier` classes together take all of them.
-    fn is_hidden(&mut self, matches: Set, earlier: &[(&str, Set)]) -> Result<bool, TooComplex> {
-        // Most classes are not, and one packet shows it without making a set.
-        if self.space.has_obvious_member_outside(matches, earlier.iter().map(|(_, set)| *set)) {
-            return Ok(false);
-        }
-        let mut left = matches;
-        for (_, set) in earlier {
-            left = self.space.minus(left, *set)?;
-        }
-        Ok(matches != Set::NONE && left == Set::NONE)
     }
 
     /// Where an earlier class takes some of the packets of `class`, and neither lies within the other.
@@ -157,22 +161,15 @@ impl<'a> Classes<'a> {
 
     /// Entries of `list` that no packet reaches.
     fn unreached_entries(&mut self, list: &AccessList) -> Result<Vec<Diagnostic>, TooComplex> {
-        let mut found = Vec::new();
-        let mut earlier: Vec<(usize, Set)> = Vec::new();
+        let (mut found, mut earlier) = (Vec::new(), FirstMatch::new());
         for entry in &list.entries {
             let set = self.set(of_entry(self.configuration, entry))?;
-            let sets = earlier.iter().map(|(_, set)| *set);
-            if set != Set::NONE && !self.space.has_obvious_member_outside(set, sets) {
-                let mut left = set;
-                for (_, before) in &earlier {
-                    left = self.space.minus(left, *before)?;
-                }
-                if left == Set::NONE {
-                    found.extend(self.unreached_entry(list, entry.line, set, &earlier)?);
-                }
+            if set != Set::NONE && earlier.covers(&mut self.space, set)? {
+                found.extend(self.unreached_entry(list, entry.line, set, &mut earlier)?);
             }
-            earlier.push((entry.line, set));
+            earlier.push(&self.space, set);
         }
+        self.comparisons += earlier.comparisons();
         Ok(found)
     }
 
@@ -181,11 +178,11 @@ impl<'a> Classes<'a> {
         list: &AccessList,
         line: usize,
         set: Set,
-        earlier: &[(usize, Set)],
+        earlier: &mut FirstMatch,
     ) -> Result<Option<Diagnostic>, TooComplex> {
         let Some(witness) = self.space.witness(set)? else { return Ok(None) };
-        let takes = earlier.iter().find(|(_, before)| self.space.contains(*before, &witness.packet));
-        let by = takes.map_or(0, |(line, _)| *line);
+        let takes = earlier.first_with(&self.space, &witness.packet)?;
+        let by = takes.map_or(0, |place| list.entries[place].line);
         Ok(Some(Diagnostic::new(
             &rules::ACCESS_ENTRY_SHADOWED,
             line,

@@ -45,6 +45,65 @@ fn a_megabyte_is_read_and_converted() {
     assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
 }
 
+/// An access list of `entries` hosts, in a block or line by line.
+fn access_list(entries: usize, opening: &str, before_each: &str) -> String {
+    let entry = |n: usize| {
+        let host = format!("10.{}.{}.{}", n / 65536, n / 256 % 256, n % 256);
+        format!("{before_each}permit tcp host {host} any eq {}\n", n % 60_000 + 1)
+    };
+    opening.to_owned() + &(0..entries).map(entry).collect::<String>()
+}
+
+#[test]
+fn ten_times_the_entries_of_a_list_are_ten_times_the_work() {
+    for (opening, before_each) in [("ip access-list extended L\n", " "), ("", "access-list 100 ")] {
+        let compared = |entries| {
+            let mut configuration = parse(&access_list(entries, opening, before_each));
+            convert(&mut configuration, &Platform::of(Profile::PreHqf));
+            assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
+            configuration.set_comparisons
+        };
+        let (few, many) = (compared(200), compared(2_000));
+        assert!(0 < few && many <= 10 * few, "{few} comparisons, then {many}");
+        assert!(many < 10 * 2_000, "{many}");
+    }
+}
+
+/// Every other entry repeats the one before it: found by its values.
+#[test]
+fn hidden_entries_are_found_without_a_look_at_each() {
+    let twice = |n: usize| format!(" permit udp any host 10.0.{}.{}\n", n / 512, n / 2 % 256);
+    let text = "ip access-list extended L\n".to_owned() + &(0..1_000).map(twice).collect::<String>();
+    let mut configuration = parse(&text);
+    convert(&mut configuration, &Platform::of(Profile::PreHqf));
+    let hidden = configuration.diagnostics.iter().filter(|one| one.rule.id == "access-entry-shadowed");
+    let lines: Vec<usize> = hidden.clone().map(|one| one.line).collect();
+    assert_eq!(lines, (1..=500).map(|n| 2 * n + 1).collect::<Vec<_>>());
+    assert!(hidden.clone().all(|one| one.message.ends_with(&format!("meets line {}", one.line - 1))));
+    assert!(configuration.set_comparisons < 10 * 1_000, "{}", configuration.set_comparisons);
+}
+
+/// Three groups of 1,000 are 3,000 parts of a condition, not 1,000,000.
+#[test]
+fn object_groups_are_not_multiplied_out() {
+    let address = |n: usize| format!(" host 10.0.{}.{}\n", n / 256, n % 256);
+    let group =
+        |name: &str| format!("object-group network {name}\n{}", (0..1_000).map(address).collect::<String>());
+    let service = |n: usize| format!(" tcp eq {}\n", n + 1);
+    let services = (0..1_000).map(service).collect::<String>();
+    let text = format!(
+        "{}{}object-group service S\n{services}ip access-list extended L\n permit object-group S object-group A \
+         object-group B\nclass-map c\n match access-group name L\npolicy-map p\n class c\n  bandwidth 100\n\
+         interface Serial0/0\n bandwidth 1544\n service-policy output p\n",
+        group("A"),
+        group("B"),
+    );
+    let router = convert(&mut parse(&text), &Platform::of(Profile::PreHqf));
+    let written = serde_json::to_string(&router.ports[0].output).unwrap();
+    assert!(written.contains("10.0.3.231") && written.contains("1000"), "the groups are there");
+    assert!(written.len() < 300_000, "{} bytes", written.len());
+}
+
 /// A chain of `levels` groups, of which the last holds an address.
 #[test]
 fn groups_inside_groups_go_up_to_a_limit() {

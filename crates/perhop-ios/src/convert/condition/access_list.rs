@@ -66,7 +66,16 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
         Some(group) => configuration.services_of(group),
         None => vec![&own],
     };
-    Condition::any(services.into_iter().map(|service| with_service(&config, service)).collect())
+    match services.as_slice() {
+        [service] => with_service(&config, service),
+        // The addresses once, and not again for each service.
+        services => {
+            let alone = MatchConfig::default();
+            let services = services.iter().map(|service| with_service(&alone, service)).collect();
+            let rest = if config == alone { Condition::Always } else { Condition::when(config) };
+            Condition::all(vec![rest, Condition::any(services)])
+        }
+    }
 }
 
 /// Prefixes of an entry's source or destination: `None` inside where any address will do, `None` outside

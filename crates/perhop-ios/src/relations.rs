@@ -1,0 +1,66 @@
+//! [`Relations`]: which interfaces belong together, found once and not by a search for each interface.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use crate::ast::{Configuration, Interface};
+use crate::convert::underlay;
+
+/// Interfaces by what others name them by. Numbers are places in [`Configuration::interfaces`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Relations {
+    /// By address; the first in the file.
+    owners: BTreeMap<Ipv4Addr, usize>,
+    /// Number of sub-interfaces of an interface, by its name.
+    parts: BTreeMap<String, usize>,
+    /// Members of a multilink group, and its bundle.
+    links: BTreeMap<Option<u64>, Vec<usize>>,
+    /// Tunnels by the interface that their packets leave by.
+    above: BTreeMap<String, Vec<usize>>,
+}
+
+impl Configuration {
+    /// Finds the relations of all interfaces.
+    pub(crate) fn relate(&mut self) {
+        let mut relations = Relations::default();
+        for interface in self.interfaces.iter() {
+            let Some(place) = self.interfaces.index(&interface.name) else { continue };
+            for own in &interface.addresses {
+                relations.owners.entry(own.address).or_insert(place);
+            }
+            if let Some(parent) = &interface.parent {
+                *relations.parts.entry(parent.clone()).or_default() += 1;
+            }
+            let group = interface.multilink_group.map(|group| group.value);
+            relations.links.entry(group).or_default().push(place);
+        }
+        self.relations = relations;
+        let mut above: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for tunnel in self.interfaces.iter() {
+            let place = self.interfaces.index(&tunnel.name);
+            if let (Some(below), Some(place)) = (underlay(tunnel, self), place) {
+                above.entry(below.name.clone()).or_default().push(place);
+            }
+        }
+        self.relations.above = above;
+    }
+    /// The interface with `address`.
+    pub(crate) fn owner_of(&self, address: Ipv4Addr) -> Option<&Interface> {
+        self.interfaces.at(*self.relations.owners.get(&address)?)
+    }
+    /// Returns the number of sub-interfaces of the interface called `name`.
+    pub(crate) fn parts_of(&self, name: &str) -> usize {
+        self.relations.parts.get(name).copied().unwrap_or(0)
+    }
+    /// The interfaces of a multilink group; without a number those of none.
+    pub(crate) fn links_of(&self, group: Option<u64>) -> impl Iterator<Item = &Interface> {
+        self.at_all(self.relations.links.get(&group))
+    }
+    /// The tunnels whose packets leave by the interface called `name`.
+    pub(crate) fn tunnels_above(&self, name: &str) -> impl Iterator<Item = &Interface> {
+        self.at_all(self.relations.above.get(name))
+    }
+    fn at_all<'a>(&'a self, places: Option<&'a Vec<usize>>) -> impl Iterator<Item = &'a Interface> {
+        places.into_iter().flatten().filter_map(|place| self.interfaces.at(*place))
+    }
+}
