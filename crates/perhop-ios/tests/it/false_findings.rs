@@ -12,7 +12,7 @@ fn drop_curves_of_codepoints_that_a_class_does_not_match_are_not_compared() {
              \x20 random-detect dscp af31 20 40 10\n  random-detect dscp af33 32 40 10\n\
              interface Serial0/0\n bandwidth 2000\n service-policy output P\n"
         );
-        Node::of(&lines, Profile::Hqf)
+        Node::from_text(&lines, Profile::Hqf)
     };
     assert!(node("cs3 af31 af33").has_finding("wred-precedence-order"));
     assert!(!node("cs3 af31").has_finding("wred-precedence-order"));
@@ -28,7 +28,7 @@ fn a_policer_that_drops_the_excess_does_not_reorder() {
              interface GigabitEthernet0/0\n service-policy input IN\n\
              interface Serial0/0\n bandwidth 2000\n service-policy output OUT\n"
         );
-        Node::of(&lines, Profile::Hqf)
+        Node::from_text(&lines, Profile::Hqf)
     };
     assert!(node("set-dscp-transmit default").has_finding("exceed-reorders"));
     assert!(!node("drop").has_finding("exceed-reorders"));
