@@ -87,8 +87,8 @@ def compare(
     output
         Folder for the comparison and both results, for `perhop report`.
     force
-        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
-        and so on, in place of refusing.
+        Where the output folder holds anything but an earlier result of the same kind, move it aside as
+        DIR.old-1, DIR.old-2 and so on, in place of refusing.
     strict
         Exit with code 4 if a figure exceeds its tolerance, the live run is not trustworthy, or a router and
         its run differ.

@@ -113,8 +113,8 @@ def run(
     output
         Folder for the results, as of `perhop run`; it appears complete or not at all.
     force
-        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
-        and so on, in place of refusing.
+        Where the output folder holds anything but an earlier result of the same kind, move it aside as
+        DIR.old-1, DIR.old-2 and so on, in place of refusing.
     strict
         Exit with code 4 if the measurement is not trustworthy.
     watch

@@ -123,8 +123,8 @@ def run(
     output
         Folder for summary.json and the tables as Parquet; it appears complete or not at all.
     force
-        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
-        and so on, in place of refusing.
+        Where the output folder holds anything but an earlier result of the same kind, move it aside as
+        DIR.old-1, DIR.old-2 and so on, in place of refusing.
     plot
         Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg (KIND.html
         without matplotlib) in the output folder or the current one. May be given several times;

@@ -102,8 +102,8 @@ def run(
     output
         Folder for the reports, with one folder for each study, and for several a page about all, report.html.
     force
-        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
-        and so on, in place of refusing.
+        Where the output folder holds anything but an earlier result of the same kind, move it aside as
+        DIR.old-1, DIR.old-2 and so on, in place of refusing.
     tables
         Print the tables of several studies too, or not those of one.
     json

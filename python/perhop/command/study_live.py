@@ -54,8 +54,8 @@ def live(
     output
         Folder for the comparisons, with one folder for each case, for `perhop report`.
     force
-        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
-        and so on, in place of refusing.
+        Where the output folder holds anything but an earlier result of the same kind, move it aside as
+        DIR.old-1, DIR.old-2 and so on, in place of refusing.
     json
         Print the comparisons as one JSON document.
     quiet
