@@ -38,8 +38,15 @@ class Advance(Progress):
 class Store(Protocol):
     """Where the results of points go."""
 
-    ended: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    failed: int
+    @property
+    def ended(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Whether each point has ended."""
+        ...
+
+    @property
+    def failed(self) -> int:
+        """Number of points that failed."""
+        ...
 
     def missing(self) -> Iterator[int]:
         """Generate the points that have not ended."""
