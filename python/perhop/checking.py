@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
-from perhop.configuration import Detail, checked, checked_as, platform_refusal, read, router_text, unsupported
+from perhop.configuration import (
+    Detail,
+    checked,
+    checked_as,
+    platform_refusal,
+    ports_that_are_up,
+    read,
+    router_text,
+    unsupported,
+)
 from perhop.core_types import RouterReport
 from perhop.errors import Diagnostic, InvalidInputError, ScenarioError, UnknownNameError
 from perhop.inputs import SCENARIO, read_rest, regular_file
@@ -168,8 +177,6 @@ def _whole(report: RouterReport) -> list[Finding]:
 
 def _without_way(text: str, platform: str | None, assume: Mapping[str, str] | None) -> list[Finding]:
     """Return the finding that no packet can take an interface, in the words of `perhop run`."""
-    from perhop.inference.selection import ports_that_are_up  # lazy: only for router configurations
-
     try:
         # The last part of the report is by far the largest: read it only where the text leaves doubt.
         if not _has_interface_up(text):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from perhop import _core
-from perhop.core_types import RecognizedPlatform, RouterReport
+from perhop.core_types import RecognizedPlatform, Router, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.inputs import ROUTER, SCENARIO, read_input, read_rest, regular_file, require_regular, unreadable
 from perhop.saved import Saved
@@ -33,6 +33,10 @@ _SHAPE = [{"file": str, "lines": [{"line": int, "text": str, "state": str, "mess
 _QUIET = ("modelled", "irrelevant")
 # Longer configurations are collapsed in a report.
 _SHORT = 40
+
+# Interfaces without a wire that packets could take, and the way to the router itself.
+_VIRTUAL = ("Loopback", "Null", "BVI", "control-plane")
+_LINUX_LOOPBACK = "lo"
 
 # The top-level keys of perhop's own files; words such as `class-default` occur in both formats.
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
@@ -306,3 +310,24 @@ def configurations(saved: Saved) -> list[Configuration]:
     """Return the router configurations stored with results."""
     found = saved.json(FILE, _SHAPE) if FILE in saved else []
     return [Configuration(one["file"], one["lines"]) for one in found]
+
+
+def ports_that_are_up(router: Router) -> list[RouterPort]:
+    """Return the ports that packets can take.
+
+    Raises:
+        InvalidInputError: there is none.
+
+    """
+    up = [port for port in router["ports"] if not port["shutdown"] and not is_virtual(port["name"])]
+    if not up:
+        raise InvalidInputError(
+            "the configuration has no interface that is up",
+            "for a policy alone, give the rate of an interface for it: --rate 50Mb/s",
+        )
+    return up
+
+
+def is_virtual(name: str) -> bool:
+    """Whether an interface has no wire."""
+    return name.startswith(_VIRTUAL) or name == _LINUX_LOOPBACK

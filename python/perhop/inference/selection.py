@@ -10,7 +10,7 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import Any
 
-from perhop.configuration import LINUX
+from perhop.configuration import LINUX, is_virtual, ports_that_are_up
 from perhop.core_types import Router, RouterPort
 from perhop.errors import InvalidInputError
 from perhop.inference.network import Interface, Network, node_name
@@ -18,9 +18,6 @@ from perhop.inference.shares import leaves
 from perhop.quantity import bits_per_second
 from perhop.schema_types import RouterConfiguration
 
-# Interfaces without a wire that packets could take, and the way to the router itself.
-_VIRTUAL = ("Loopback", "Null", "BVI", "control-plane")
-_LINUX_LOOPBACK = "lo"
 # Interfaces that can be added to a router, each with its rate.
 _ADDABLE = (
     ("TenGigabitEthernet99/0", "10Gb/s"),
@@ -73,21 +70,6 @@ def select_network(
     return _completed(replace(network, entering=usual, remarks=remarks), up)
 
 
-def ports_that_are_up(router: Router) -> list[RouterPort]:
-    """Return the ports that packets can take; raises `InvalidInputError` where there is none."""
-    up = [port for port in router["ports"] if not port["shutdown"] and not _is_virtual(port["name"])]
-    if not up:
-        raise InvalidInputError(
-            "the configuration has no interface that is up",
-            "for a policy alone, give the rate of an interface for it: --rate 50Mb/s",
-        )
-    return up
-
-
-def _is_virtual(name: str) -> bool:
-    return name.startswith(_VIRTUAL) or name == _LINUX_LOOPBACK
-
-
 def other_entrances(network: Network, router: Router) -> Iterator[Network]:
     """Return the network with each other entrance that could bring packets to classes that lack them.
 
@@ -95,7 +77,7 @@ def other_entrances(network: Network, router: Router) -> Iterator[Network]:
     interface that packets entered by.
     """
     for port in router["ports"]:
-        is_other = not port["shutdown"] and not _is_virtual(port["name"]) and not _same_as(network, port)
+        is_other = not port["shutdown"] and not is_virtual(port["name"]) and not _same_as(network, port)
         if is_other:
             policy = " and its input policy" if has_input_policy(port) else ""
             remark = f"packets enter by {port['name']}{policy}, which a class depends on"
@@ -151,7 +133,7 @@ def named(interface: str, ports: Sequence[RouterPort]) -> RouterPort:
         and _parts(_normal(port["name"]))[1] == number
     ]
     if len(found) == 1:
-        if _is_virtual(found[0]["name"]):
+        if is_virtual(found[0]["name"]):
             raise InvalidInputError(
                 f"no packets leave the router by `{found[0]['name']}`",
                 "choose an interface with a line behind it",
@@ -161,7 +143,7 @@ def named(interface: str, ports: Sequence[RouterPort]) -> RouterPort:
                 f"interface `{found[0]['name']}` is shut down", "remove `shutdown` from the configuration"
             )
         return found[0]
-    leading = [port for port in found or ports if not _is_virtual(port["name"])]
+    leading = [port for port in found or ports if not is_virtual(port["name"])]
     names = [port["name"] for port in leading if not port["shutdown"]]
     if found:
         raise InvalidInputError(f"`{interface}` may be several interfaces", f"which of {', '.join(names)}?")
