@@ -21,7 +21,7 @@ def test_a_scenario_is_refused_where_it_is_nested_too_deeply(levels: int) -> Non
         inner = [inner]
     too_deep = levels > 62
     with pytest.raises(InvalidInputError) as caught:
-        perhop.Scenario({"perhop": 1, "name": inner})  # type: ignore[typeddict-item]
+        perhop.Scenario({"perhop": 1, "name": inner}).run()  # type: ignore[typeddict-item]
     assert ("nested more than 64 levels deep" in str(caught.value)) == too_deep
 
 

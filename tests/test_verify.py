@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +15,7 @@ from conftest import ROOT, SCENARIO, Command
 from perhop import disk, manifest
 from perhop.frames import as_parquet
 from perhop.repeating import verify
-from perhop.sweeping.parts import name_of
+from perhop.sweeping.parts import Label, identity, name_of
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +122,10 @@ def test_every_point_of_a_sweep(perhop: Command, scenario: Path, tmp_path: Path)
     changed = pl.read_parquet(table).with_columns(pl.col("delivered_packets") + 1)
     content = as_parquet(changed)
     table.unlink()
-    (table.parent / name_of(0, content)).write_bytes(content)
+    folder = tmp_path / "sweep"
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in ("sweep.json", "scenario.json")}
+    label = Label(identity(texts), "classes")
+    (table.parent / name_of(label, 0, sha256(content).hexdigest())).write_bytes(content)
     resealed(tmp_path / "sweep")
     ended = perhop("verify", "sweep")
     assert ended.code == 4
