@@ -168,7 +168,7 @@ def test_every_error_derives_from_one_and_is_exported() -> None:
         if isinstance(kind, type) and issubclass(kind, Exception)
     }
     assert set(defined) <= set(perhop.__all__)
-    assert all(issubclass(kind, perhop.PerhopError) for kind in defined.values())
+    assert all(issubclass(kind, (perhop.PerhopError, perhop.PerhopWarning)) for kind in defined.values())
 
 
 def test_a_scenario_error_of_the_extension_module_is_a_perhop_error(tmp_path: Path) -> None:

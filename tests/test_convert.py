@@ -35,7 +35,7 @@ LISTED = {
     # One class-map by VLAN means something else at each sub-interface.
     "vectors/link-marks": "the router would have 0",
     # A label of two nested policers is counted anew.
-    "configurations/police-only": "'label': ",
+    "tests/police-only": "'label': ",
     # A class whose colors exclude its own codepoint.
     "policers-of-today": "color-aware",
     # What a class sees of encrypted packets differs from one interface to the other.
