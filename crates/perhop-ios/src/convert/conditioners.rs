@@ -133,7 +133,9 @@ impl<'a> Context<'a> {
                 "the router runs both; in perhop a packet that one rate-limit line transmits also passes the others",
             ));
         }
-        first.iter_mut().for_each(|stage| goes_on(stage, &[action::Action::Continue]));
+        for stage in &mut first {
+            goes_on(stage, &[action::Action::Continue]);
+        }
         first.extend(second);
         first
     }

@@ -66,22 +66,20 @@ impl<'a> Classes<'a> {
         let mut found = Vec::new();
         for policy in self.configuration.policy_maps.iter() {
             self.make_room();
-            match self.shadowed(policy) {
-                Ok(hidden) => found.extend(hidden),
-                Err(TooComplex) => {
-                    found.push(too_complex(policy.line, &format!("policy-map {}", policy.name)));
-                    return found;
-                }
+            if let Ok(hidden) = self.shadowed(policy) {
+                found.extend(hidden);
+            } else {
+                found.push(too_complex(policy.line, &format!("policy-map {}", policy.name)));
+                return found;
             }
         }
         for list in self.configuration.access_lists.iter() {
             self.make_room();
-            match self.unreached_entries(list) {
-                Ok(hidden) => found.extend(hidden),
-                Err(TooComplex) => {
-                    found.push(too_complex(list.line, &format!("access list {}", list.name)));
-                    return found;
-                }
+            if let Ok(hidden) = self.unreached_entries(list) {
+                found.extend(hidden);
+            } else {
+                found.push(too_complex(list.line, &format!("access list {}", list.name)));
+                return found;
             }
         }
         found

@@ -56,7 +56,9 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
         let aware = class.police.as_ref().and_then(|police| police.aware.as_ref());
         stages.extend(aware.into_iter().flat_map(|aware| colors(aware, &name, &taken)));
         let mut own = stage(class, name, &taken, markings);
-        own.iter_mut().for_each(|stage| goes_on(stage, &outer.transmitted));
+        if let Some(stage) = &mut own {
+            goes_on(stage, &outer.transmitted);
+        }
         class.conditioner = own.as_ref().filter(|_| acts).and_then(|stage| stage.name.clone());
         stages.extend(own);
     }
