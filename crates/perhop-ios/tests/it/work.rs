@@ -64,7 +64,8 @@ fn ten_times_the_entries_of_a_list_are_ten_times_the_work() {
             configuration.set_comparisons
         };
         let (few, many) = (compared(200), compared(2_000));
-        assert!(0 < few && many <= 11 * few, "{few} comparisons, then {many}");
+        // The first entry is compared with none: n entries take n - 1 comparisons.
+        assert!(0 < few && many < 10 * (few + 1), "{few} comparisons, then {many}");
         assert!(many < 10 * 2_000, "{many}");
     }
 }
