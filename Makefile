@@ -141,9 +141,10 @@ docs: docs-rust docs-pages ## build the Rust and Python documentation; warnings 
 docs-rust:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
+# NOTEBOOKS=off leaves them without output: tests of notebooks run them.
 docs-pages: $(TEST_VENV)/built
 	$(TEST_BIN)/python docs/generate_reference.py
-	$(TEST_BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(TEST_BIN)/sphinx-build -W --keep-going -q -b html $(addprefix -D nb_execution_mode=,$(NOTEBOOKS)) docs docs/_build/html
 
 docs-pictures: setup ## make the pictures of README and docs with perhop itself (docs/pictures)
 	$(BIN)/python tools/docs_pictures.py

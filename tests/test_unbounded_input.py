@@ -92,3 +92,55 @@ def test_immense_sweeps_are_refused_before_memory_is_taken() -> None:
     with pytest.raises(InvalidInputError, match="the sweep has 1000000000000 points"):
         design_of({"a": "1:9"}, sample=10**12)
     assert design_of({"a": "1:9"}, sample=10**7).count == 10**7
+
+
+#: What a scenario can name, and the words for it.
+NAMED_BY_A_SCENARIO = {
+    "configuration": (
+        "routers: { router: {} }",
+        "routers: {{ router: {{ configuration: {{ file: {} }} }} }}",
+        "cannot read `{}`",
+    ),
+    "trace": (
+        "{ cbr: { rate: 800kb/s, packet: { ip: 1000B } } }",
+        "{{ trace: {{ file: {} }} }}",
+        "cannot read the trace file `{}`",
+    ),
+    "capture": (
+        "{ cbr: { rate: 800kb/s, packet: { ip: 1000B } } }",
+        "{{ pcap: {{ file: {} }} }}",
+        "cannot read the capture `{}`",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NAMED_BY_A_SCENARIO)
+def test_files_that_a_scenario_names_are_regular(kind: str, tmp_path: Path, perhop: Command) -> None:
+    old, new, message = NAMED_BY_A_SCENARIO[kind]
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "/dev/zero", "folder"):
+        (tmp_path / "named.yaml").write_text(SCENARIO.replace(old, new.format(name)))
+        reason = "it is a directory" if name == "folder" else "it is a pipe, a device or a socket"
+        for command in ("check", "run"):
+            ended = perhop(command, "named.yaml")
+            assert (ended.code, ended.out) == (2, ""), ended
+            assert f"{message.format(name)}: {reason}" in ended.err
+
+
+def test_files_that_a_scenario_names_are_limited(tmp_path: Path, perhop: Command) -> None:
+    contents = {
+        "configuration": (b"hostname a\n" + b"x" * 4_194_305, "more than 4194304 bytes in line 2", ROUTER),
+        "trace": (b"time,size\n" + b"1" * 65_537, "more than 65536 bytes in line 2", TRAFFIC),
+        "capture": (b"", "more than 536870912 bytes", CAPTURE),
+    }
+    for kind, (content, what, limits) in contents.items():
+        old, new, message = NAMED_BY_A_SCENARIO[kind]
+        (tmp_path / "named.yaml").write_text(SCENARIO.replace(old, new.format("large")))
+        (tmp_path / "large").write_bytes(content)
+        if kind == "capture":
+            # A hole takes no room on the disk.
+            os.truncate(tmp_path / "large", CAPTURE.most_bytes + 1)
+        ended = perhop("check", "named.yaml")
+        assert ended.code == 2
+        assert f"{message.format('large')}: it has {what}, the limit of {limits.kind}" in ended.err

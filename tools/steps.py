@@ -48,7 +48,7 @@ CHECK = (
     Step("rust-docs", "docs-rust", after=("rust-lints",)),
     Step("python-lints", "lint-python"),
     Step("types", "types", after=("extension",)),
-    Step("pages", "docs-pages", after=("extension", "playground")),
+    Step("pages", "docs-pages", after=("extension", "playground"), variables=("NOTEBOOKS=off",)),
 )
 
 #: Takes hours. A step whose tool is missing prints "skipped: ..." and passes.
