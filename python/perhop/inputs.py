@@ -1,7 +1,7 @@
 """Limits of the files that a user names, and the one way to open them.
 
 `perhop` reads regular files only: a device or a pipe may never end. docs/check.md
-has the table of all limits. The extension module reads the files that a scenario names, without limits.
+has the table of all limits. The extension module reads the files that a scenario names, with the same limits.
 """
 
 from __future__ import annotations

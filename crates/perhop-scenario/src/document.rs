@@ -1,6 +1,6 @@
 //! [`Document`]: a scenario file as untyped values, with the position of every value.
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::ops::Range;
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_saphyr::DuplicateKeyPolicy;
 
 use super::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity, more};
+use super::input_file::{SCENARIO, reason};
 use super::nearest::nearest;
 use super::path::ValuePath;
 use super::position::{Excerpt, Part, Positions};
@@ -43,7 +44,7 @@ impl Document {
                 .help("name a file, or redirect one: perhop run - < scenario.yaml")
                 .into());
         }
-        match if piped { piped_in() } else { std::fs::read(path) } {
+        match if piped { SCENARIO.read_from(std::io::stdin()) } else { SCENARIO.read(path) } {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(source) => Document::parse(source, file),
                 Err(error) => {
@@ -232,22 +233,6 @@ fn not_yaml(file: &str, source: &str, at: Range<usize>, message: &str) -> Diagno
 
 fn whole_file(file: &str, message: String) -> Diagnostic {
     Diagnostic::new(Severity::Error, &ValuePath::root(), message).in_file(file)
-}
-
-fn piped_in() -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::io::stdin().read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Reason why a file cannot be read.
-pub(super) fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".into(),
-        std::io::ErrorKind::PermissionDenied => "no permission".into(),
-        std::io::ErrorKind::IsADirectory => "it is a directory".into(),
-        _ => error.to_string(),
-    }
 }
 
 /// The file in the directory of the missing `path` with the most similar name.

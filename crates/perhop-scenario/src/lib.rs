@@ -18,6 +18,7 @@ mod default;
 mod diagnostic;
 mod document;
 pub mod drop_curves;
+mod input_file;
 mod judged;
 mod lint;
 mod load;

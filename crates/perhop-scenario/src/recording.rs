@@ -10,7 +10,7 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Dscp, FlowKey, Ingress, Marks};
 use perhop_qos::units::Time;
 
-use super::document::reason;
+use super::input_file::{CAPTURE, reason};
 use super::nearest::suggest;
 use super::{PcapConfig, ReplayedFlows};
 
@@ -63,7 +63,7 @@ pub fn read_recording(base: &Path, config: &PcapConfig) -> Result<Recording, Con
     let path = base.join(&config.file);
     let shown = path.display();
     let wrong = |message: String| ConfigError::new("file", message);
-    let bytes = std::fs::read(&path).map_err(|error| {
+    let bytes = CAPTURE.read(&path).map_err(|error| {
         let message = match error.kind() {
             io::ErrorKind::NotFound => format!("there is no capture `{shown}`"),
             _ => format!("cannot read the capture `{shown}`: {}", reason(&error)),

@@ -6,7 +6,7 @@ use perhop_qos::packet::Dscp;
 use perhop_qos::units::Time;
 
 use super::diagnostic::{Diagnostic, Severity};
-use super::document::reason;
+use super::input_file::{TRACE, reason};
 use super::path::ValuePath;
 use super::position::Excerpt;
 
@@ -35,7 +35,7 @@ const LARGEST_PACKET: u32 = 65_535;
 pub fn read_trace(base: &Path, file: &str) -> Result<Vec<TraceEntry>, Box<Diagnostic>> {
     let path = base.join(file);
     let shown = path.display().to_string();
-    let source = std::fs::read_to_string(&path).map_err(|error| {
+    let source = TRACE.read_text(&path).map_err(|error| {
         let message = match error.kind() {
             std::io::ErrorKind::NotFound => format!("there is no trace file `{shown}`"),
             _ => format!("cannot read the trace file `{shown}`: {}", reason(&error)),

@@ -14,7 +14,7 @@ use perhop_qos::units::{ByteSize, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::reason;
+use crate::input_file::{ROUTER, reason};
 
 /// The configuration of a router in its own language: `file` or `text`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -173,7 +173,7 @@ impl RouterConfiguration {
             (None, Some(text)) => Ok(text.clone()),
             (Some(file), None) => {
                 let path = base.join(file);
-                match std::fs::read(&path) {
+                match ROUTER.read(&path) {
                     Ok(bytes) => Ok(configuration_text(&bytes)),
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                         Err(("file", format!("there is no file `{}`", path.display())))
