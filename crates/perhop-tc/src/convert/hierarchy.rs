@@ -1,28 +1,22 @@
 //! `htb`, `hfsc` and `drr`: classes that filters lead to, in a tree.
 
-use std::collections::BTreeMap;
-
 use perhop_lint::rules;
 use perhop_qos::QueueSize;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 
 use super::buffers::{self, Above};
+use super::class_tree::{ClassTree, MOST_LEVELS};
 use super::classes::{Rule, any, condition_of, joined};
 use super::tree::{DEFAULT, Tree};
-use crate::model::{Class, Qdisc};
+use crate::model::Qdisc;
 use crate::units::shown_id;
-
-/// Classes inside classes (`TC_HTB_MAXDEPTH` is 8; hfsc has no limit, perhop 32).
-const MOST_LEVELS: usize = 30;
 
 /// What the classes of one tree are made from.
 struct Plan<'a> {
-    qdisc: &'a Qdisc,
     scheduler: SchedulerConfig,
     rules: &'a [Rule],
-    order: &'a [u32],
-    first: &'a BTreeMap<u32, usize>,
+    tree: &'a ClassTree<'a>,
     default: Option<u32>,
 }
 
@@ -30,7 +24,7 @@ impl Tree<'_> {
     /// Classes that filters lead to, in a tree.
     pub(super) fn tree(&mut self, qdisc: &Qdisc, scheduler: SchedulerConfig) -> Option<QueueingConfig> {
         let default = qdisc.options.number("default").filter(|minor| *minor > 0);
-        let default = default.map(|minor| qdisc.handle | minor as u32).filter(|id| is_leaf(qdisc, *id));
+        let default = default.map(|minor| qdisc.handle | minor as u32).filter(|id| holds_a_queue(qdisc, *id));
         let mut rules = self.rules(qdisc);
         if let Some(default) = default {
             for rule in &mut rules {
@@ -42,16 +36,12 @@ impl Tree<'_> {
         } else if scheduler != SchedulerConfig::Htb {
             self.tell_of_the_unclassified(qdisc, &rules);
         }
-        let mut first: BTreeMap<u32, usize> = BTreeMap::new();
-        for (index, rule) in rules.iter().enumerate() {
-            first.entry(rule.target).or_insert(index);
+        let tree = ClassTree::new(qdisc, &rules, default);
+        for class in tree.too_deep() {
+            let what = format!("classes are nested more than {MOST_LEVELS} levels deep");
+            self.log.not_modelled(class.line, format!("{what}: no packet enters this one"));
         }
-        if let Some(default) = default {
-            first.insert(default, usize::MAX - 1);
-        }
-        let mut order = Vec::new();
-        ordered(qdisc, None, &first, &mut order, 0);
-        let plan = Plan { qdisc, scheduler, rules: &rules, order: &order, first: &first, default };
+        let plan = Plan { scheduler, rules: &rules, tree: &tree, default };
         let mut classes = self.level(&plan, None, 0);
         if classes.is_empty() && scheduler != SchedulerConfig::Htb {
             self.log.not_modelled(qdisc.line, format!("{}: no class with packets", qdisc.kind.name));
@@ -94,20 +84,18 @@ impl Tree<'_> {
 
     fn level(&mut self, plan: &Plan, parent: Option<u32>, depth: usize) -> Vec<ClassConfig> {
         let mut found = Vec::new();
-        if depth > MOST_LEVELS {
+        if depth == MOST_LEVELS {
             return found;
         }
-        for class in plan.qdisc.classes.iter().filter(|class| class.parent == parent) {
-            if first_in(plan.qdisc, class, plan.first, depth).is_none() {
-                self.log.note(class.line, "no filter leads here: it has no packets");
-            }
+        for class in plan.tree.without_packets(parent) {
+            self.log.note(class.line, "no filter leads here: it has no packets");
         }
-        for class in children(plan.qdisc, parent, plan.first, depth) {
+        for class in plan.tree.with_packets(parent) {
             let name = shown_id(class.id);
             let mut made = ClassConfig { name, ..ClassConfig::default() };
-            let is_leaf = is_leaf(plan.qdisc, class.id);
+            let is_leaf = plan.tree.is_leaf(class.id);
             if is_leaf {
-                let taken = condition_of(plan.rules, plan.order, class.id);
+                let taken = condition_of(plan.rules, plan.tree.order(), class.id);
                 made.matches = taken.condition().filter(|_| plan.default != Some(class.id));
                 self.fill_class(&mut made, class.id, Above::Class);
             } else {
@@ -130,54 +118,6 @@ impl Tree<'_> {
 }
 
 /// Whether a class is there and holds a queue, no classes.
-fn is_leaf(qdisc: &Qdisc, id: u32) -> bool {
+fn holds_a_queue(qdisc: &Qdisc, id: u32) -> bool {
     qdisc.class(id).is_some() && !qdisc.classes.iter().any(|class| class.parent == Some(id))
-}
-
-/// Where the first rule stands that leads into a class; `None` where none does.
-fn first_in(qdisc: &Qdisc, class: &Class, first: &BTreeMap<u32, usize>, depth: usize) -> Option<usize> {
-    let own = first.get(&class.id).copied();
-    let inner = qdisc.classes.iter().filter(|one| one.parent == Some(class.id) && depth < MOST_LEVELS);
-    let inner = inner.filter_map(|one| first_in(qdisc, one, first, depth + 1));
-    // The default class is asked last, and so is what it stands in.
-    let all: Vec<usize> = own.into_iter().chain(inner).collect();
-    let last = all.iter().max().copied().filter(|place| *place == usize::MAX - 1);
-    last.or_else(|| all.into_iter().min())
-}
-
-/// The classes inside `parent` in the order in which they are asked.
-fn children<'b>(
-    qdisc: &'b Qdisc,
-    parent: Option<u32>,
-    first: &BTreeMap<u32, usize>,
-    depth: usize,
-) -> Vec<&'b Class> {
-    let mut found: Vec<(usize, &Class)> = qdisc
-        .classes
-        .iter()
-        .filter(|class| class.parent == parent)
-        .filter_map(|class| Some((first_in(qdisc, class, first, depth)?, class)))
-        .collect();
-    found.sort_by_key(|(place, class)| (*place, class.id));
-    found.into_iter().map(|(_, class)| class).collect()
-}
-
-/// The leaves in the order in which they are asked.
-fn ordered(
-    qdisc: &Qdisc,
-    parent: Option<u32>,
-    first: &BTreeMap<u32, usize>,
-    order: &mut Vec<u32>,
-    depth: usize,
-) {
-    if depth > MOST_LEVELS {
-        return;
-    }
-    for class in children(qdisc, parent, first, depth) {
-        if is_leaf(qdisc, class.id) {
-            order.push(class.id);
-        } else {
-            ordered(qdisc, Some(class.id), first, order, depth + 1);
-        }
-    }
 }

@@ -3,6 +3,7 @@
 mod bands;
 mod buffers;
 mod cake;
+mod class_tree;
 mod classes;
 mod conditioners;
 mod hierarchy;

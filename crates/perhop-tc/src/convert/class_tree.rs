@@ -1,0 +1,111 @@
+//! [`ClassTree`]: the classes of one discipline, with the rules that lead to them.
+
+use std::collections::BTreeMap;
+
+use super::classes::Rule;
+use crate::model::{Class, Qdisc};
+
+/// Levels of classes (`TC_HTB_MAXDEPTH` is 8; hfsc has no limit, perhop 32 with the device's own levels).
+pub(super) const MOST_LEVELS: usize = 31;
+
+/// Place of the default class: all rules come before it.
+const LAST: usize = usize::MAX - 1;
+
+/// The classes of one discipline. Each class is visited once, however many there are.
+pub(super) struct ClassTree<'a> {
+    /// The classes directly below a class, or below the discipline; those without packets come last.
+    children: BTreeMap<Option<u32>, Vec<&'a Class>>,
+    /// The first rule that leads into a class or a class inside it.
+    first: BTreeMap<u32, usize>,
+    /// The leaves in the order of classification.
+    order: Vec<u32>,
+    /// Classes at the first level that is too deep.
+    too_deep: Vec<&'a Class>,
+}
+
+impl<'a> ClassTree<'a> {
+    /// The tree of `qdisc`, whose `rules` lead to classes; `default` takes what is left.
+    pub(super) fn new(qdisc: &'a Qdisc, rules: &[Rule], default: Option<u32>) -> ClassTree<'a> {
+        let mut children: BTreeMap<Option<u32>, Vec<&Class>> = BTreeMap::new();
+        for class in &qdisc.classes {
+            children.entry(class.parent).or_default().push(class);
+        }
+        let mut first = BTreeMap::new();
+        for (index, rule) in rules.iter().enumerate() {
+            first.entry(rule.target).or_insert(index);
+        }
+        if let Some(default) = default {
+            first.insert(default, LAST);
+        }
+        let mut tree = ClassTree { children, first, order: Vec::new(), too_deep: Vec::new() };
+        tree.place(None, 0);
+        let key = |class: &&Class| tree.first.get(&class.id).map_or((usize::MAX, 0), |at| (*at, class.id));
+        for inner in tree.children.values_mut() {
+            inner.sort_by_key(key);
+        }
+        tree.put_in_order(None, 0);
+        tree
+    }
+
+    /// Whether no class lies inside the class `id`.
+    pub(super) fn is_leaf(&self, id: u32) -> bool {
+        !self.children.contains_key(&Some(id))
+    }
+    /// The leaves in the order of classification.
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
+    }
+    /// The classes directly inside `parent` that have packets, in the order of classification.
+    pub(super) fn with_packets(&self, parent: Option<u32>) -> impl Iterator<Item = &'a Class> {
+        self.inside(parent).iter().copied().filter(|class| self.first.contains_key(&class.id))
+    }
+    /// The classes directly inside `parent` that no rule leads to.
+    pub(super) fn without_packets(&self, parent: Option<u32>) -> impl Iterator<Item = &'a Class> {
+        self.inside(parent).iter().copied().filter(|class| !self.first.contains_key(&class.id))
+    }
+    /// Classes that lie too deep to be modeled, without those inside them.
+    pub(super) fn too_deep(&self) -> &[&'a Class] {
+        &self.too_deep
+    }
+
+    fn inside(&self, parent: Option<u32>) -> &[&'a Class] {
+        self.children.get(&parent).map_or(&[], Vec::as_slice)
+    }
+
+    /// Gives each class the place of the first rule that leads into it. The default class comes last, and
+    /// so is each class around it.
+    fn place(&mut self, parent: Option<u32>, depth: usize) -> Option<usize> {
+        if depth == MOST_LEVELS {
+            self.too_deep.extend(self.children.get(&parent).into_iter().flatten());
+            return None;
+        }
+        let mut places = Vec::new();
+        for class in self.inside(parent).to_vec() {
+            let inner = self.place(Some(class.id), depth + 1);
+            let all = self.first.get(&class.id).copied().into_iter().chain(inner);
+            if let Some(place) = earliest_without_last(all) {
+                self.first.insert(class.id, place);
+                places.push(place);
+            }
+        }
+        earliest_without_last(places.into_iter())
+    }
+
+    fn put_in_order(&mut self, parent: Option<u32>, depth: usize) {
+        if depth == MOST_LEVELS {
+            return;
+        }
+        for class in self.with_packets(parent).collect::<Vec<_>>() {
+            if self.is_leaf(class.id) {
+                self.order.push(class.id);
+            } else {
+                self.put_in_order(Some(class.id), depth + 1);
+            }
+        }
+    }
+}
+
+/// The earliest of `places`, or `LAST` if it is one of them.
+fn earliest_without_last(places: impl Iterator<Item = usize>) -> Option<usize> {
+    places.reduce(|one, other| if one == LAST || other == LAST { LAST } else { one.min(other) })
+}
