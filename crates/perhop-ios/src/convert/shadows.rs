@@ -19,6 +19,8 @@ use crate::syntax::application::ip_protocol;
 const MOST_NAMED: usize = 3;
 /// Nodes of sets that are kept from policy to policy: half a megabyte.
 const MOST_KEPT: usize = 20_000;
+/// Pairs of classes of one policy that are compared: 2,000 classes, twice what IOS-XE allows.
+const MOST_PAIRS: usize = 2_000_000;
 /// Overlaps that are shown by the plainest packet.
 const MOST_PLAIN: usize = 50;
 
@@ -97,6 +99,9 @@ impl<'a> Classes<'a> {
     fn shadowed(&mut self, policy: &'a PolicyMap) -> Result<Vec<Diagnostic>, TooComplex> {
         let mut found = Vec::new();
         let (mut earlier, mut first): (Vec<(&str, Set)>, _) = (Vec::new(), FirstMatch::new());
+        if policy.classes.len().pow(2) / 2 > MOST_PAIRS {
+            return Err(TooComplex);
+        }
         for class in &policy.classes {
             if class.name == CLASS_DEFAULT || !is_shown(self.configuration, &class.name) {
                 continue;
@@ -134,6 +139,7 @@ impl<'a> Classes<'a> {
         matches: Set,
         earlier: &[(&str, Set)],
     ) -> Result<Option<Diagnostic>, TooComplex> {
+        self.comparisons += earlier.len() as u64;
         for (other, set) in earlier {
             let both = self.space.and(matches, *set)?;
             if both == Set::NONE || both == *set || both == matches {
