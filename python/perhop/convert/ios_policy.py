@@ -323,13 +323,17 @@ def _labels(match: Any) -> list[int]:  # noqa: ANN401 - a condition
 
 
 def _without_label(stage: Mapping[str, Any]) -> tuple[Mapping[str, Any], int | None]:
-    """Return a stage without the label by which a queue knows its packets, and that label."""
+    """Return a stage without the label by which a queue knows its packets, and that label.
+
+    It is the last one: a group that the router sets comes before it.
+    """
     label, own = None, dict(stage)
     for key in ("actions", "green", "yellow", "red"):
         actions = list(stage.get(key) or [])
-        if actions and isinstance(actions[0], Mapping) and "label" in actions[0]:
-            label = actions[0]["label"]
-            own[key] = actions[1:]
+        places = [at for at, one in enumerate(actions) if isinstance(one, Mapping) and "label" in one]
+        if places:
+            label = actions.pop(places[-1])["label"]
+            own[key] = actions
     return own, label
 
 
