@@ -16,6 +16,7 @@ from conftest import ROOT, Command, command_line
 from perhop import Scenario, codepoints, convert
 from perhop.configuration import checked
 from perhop.convert import conditions
+from perhop.convert.difference import Difference, differences, with_counted_labels
 from perhop.convert.policies import Attached, read_source
 from perhop.errors import InvalidInputError
 from seeds import drawing
@@ -79,6 +80,31 @@ def test_most_policies_are_the_same_to_the_letter() -> None:
             same += str(one.interface) in ports and ports[str(one.interface)][_side(one)] == one.policy
     assert attached >= 116
     assert same >= 98
+
+
+def _labeled(numbers: dict[str, int], foreign: int = 7) -> dict[str, Any]:
+    """A policy that labels two classes by its own numbers, and matches a label that another policy sets."""
+    stages = [{"name": name, "green": [{"label": number}, "transmit"]} for name, number in numbers.items()]
+    queues: list[dict[str, Any]] = [{"name": n, "match": {"label": number}} for n, number in numbers.items()]
+    queues.append({"name": "given", "match": {"any": [{"label": [foreign]}, {"dscp": "ef"}]}})
+    return {"conditioners": stages, "queueing": {"classes": queues}}
+
+
+def test_policies_are_compared_up_to_the_numbers_of_their_own_labels() -> None:
+    def found(one: dict[str, Any], other: dict[str, Any]) -> list[Difference]:
+        return differences(with_counted_labels(one), with_counted_labels(other))
+
+    from_one = _labeled({"a": 1, "b": 2})
+    assert found(from_one, _labeled({"a": 100, "b": 101})) == []
+    assert found(from_one, _labeled({"a": 2, "b": 1})) == []
+    assert found(from_one, _labeled({"a": 1, "b": 1})), "one label for two classes"
+    assert found(from_one, _labeled({"a": 1, "b": 2}, foreign=8)), "a label of another policy"
+    crossed = _labeled({"a": 1, "b": 2})
+    crossed["queueing"]["classes"][0]["match"], crossed["queueing"]["classes"][1]["match"] = (
+        {"label": 2},
+        {"label": 1},
+    )
+    assert found(from_one, crossed), "each class has the packets of the other"
 
 
 def _side(one: Attached) -> Any:

@@ -15,6 +15,7 @@ _ACTIONS = ("green", "yellow", "red", "actions")
 # Schedulers that share all of the rate in proportion to one number.
 _PROPORTIONAL = ("scfq", "wfq", "wf2q-plus", "drr", "wrr")
 _SAID = 60
+_HIGHEST_LABEL = 255
 # Shares that agree so far differ by rounding to bits per second.
 _ROUNDED = 1e-5
 # The buffer of a class that says nothing.
@@ -26,6 +27,56 @@ Difference = tuple[str, str, str]
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[Difference]:
     """Return where two policies differ: the path, what the first has and what the other has."""
     return list(_of(one, other, ""))
+
+
+def with_counted_labels(policy: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an output policy whose own labels are counted down from the highest, as its stages set them.
+
+    Its own are the labels that it sets and matches: their numbers have no effect outside. A label that
+    another policy sets or matches keeps its number.
+    """
+    stages = policy.get("conditioners") or []
+    given = list(dict.fromkeys(_values([_actions(stage) for stage in stages])))
+    matches = [stage.get("match") for stage in stages]
+    matched = set(_values([*matches, policy.get("queueing")]))
+    own = [label for label in given if label in matched]
+    foreign = (matched | set(given)) - set(own)
+    free = (number for number in range(_HIGHEST_LABEL, -1, -1) if number not in foreign)
+    renamed: dict[str, Any] = _renamed(policy, dict(zip(own, free, strict=False)))
+    return renamed
+
+
+def _actions(stage: Mapping[str, Any]) -> list[Any]:
+    return [stage.get(key) for key in ("actions", "green", "yellow", "red")]
+
+
+def _values(part: Any) -> Iterator[Any]:  # noqa: ANN401 - a part of a policy
+    """Return the labels in a part of a policy, in its order."""
+    if isinstance(part, Mapping):
+        for key, value in part.items():
+            if key == "label":
+                yield from listed(value)
+            else:
+                yield from _values(value)
+    elif isinstance(part, list):
+        for one in part:
+            yield from _values(one)
+
+
+def _renamed(part: Any, names: Mapping[Any, int]) -> Any:  # noqa: ANN401 - a part of a policy
+    """Return a part of a policy with other numbers for some labels."""
+    if isinstance(part, Mapping):
+        return {
+            key: _renamed_labels(value, names) if key == "label" else _renamed(value, names)
+            for key, value in part.items()
+        }
+    return [_renamed(one, names) for one in part] if isinstance(part, list) else part
+
+
+def _renamed_labels(labels: Any, names: Mapping[Any, int]) -> Any:  # noqa: ANN401 - a label, or several
+    if isinstance(labels, list):
+        return [names.get(one, one) for one in labels]
+    return names.get(labels, labels)
 
 
 def _of(one: Any, other: Any, path: str) -> Iterator[Difference]:  # noqa: ANN401 - parts of policies

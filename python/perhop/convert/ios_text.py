@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from perhop.configuration import LINUX, checked
-from perhop.convert.difference import Difference, differences
+from perhop.convert.difference import Difference, differences, with_counted_labels
 from perhop.convert.ios_conditioner import is_rate_limit, rate_limit_line
 from perhop.convert.ios_match import InexpressibleError, ios_name
 from perhop.convert.ios_policy import CHOICES, Choice, Writer
@@ -135,6 +135,9 @@ def _read_again(report: RouterReport, one: Attached, source: Source) -> list[Dif
     given: Mapping[str, Any] = cast("Mapping[str, Any]", one.policy)
     if one.port is None and not given.get("queueing"):
         again = cast(Any, {key: value for key, value in again.items() if key != "queueing"})
+    # Where an input policy sets groups, which one policy by itself does not show, labels begin above them.
+    if one.direction != "input":
+        given, again = with_counted_labels(given), cast(Any, with_counted_labels(again))
     return differences({"overhead": 0, **given}, {"overhead": 0, **again})
 
 
