@@ -1,11 +1,13 @@
 //! [`Budget`]: the memory that the results of a run will take, estimated before it begins.
 
+use std::collections::BTreeMap;
+
 use perhop_qos::error::ConfigError;
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::units::Time;
 use perhop_scenario::plan::{Connections, Plan};
 use perhop_scenario::topology::Topology;
-use perhop_scenario::{PacketSize, Scenario, SourceConfig, TrafficConfig};
+use perhop_scenario::{LinkConfig, PacketSize, Scenario, SourceConfig, TrafficConfig};
 
 /// Bytes of a row while a run ends: what was counted, the row of its replication, the row of all of them.
 const QUEUE_ROW: f64 = 240.0;
@@ -43,12 +45,13 @@ impl Budget {
     /// The budget of `replications` of `scenario`.
     pub fn of(scenario: &Scenario, replications: u32) -> Budget {
         let count = f64::from(replications);
+        let mut names = Names::new(scenario);
         let mut parts = vec![replicated(scenario, count)];
         let seconds = scenario.duration.as_seconds();
         let samples = |every: Time| (seconds / every.as_seconds().max(1e-12)).ceil();
         let sampled = scenario.measure.queues.iter();
         let rows: f64 =
-            sampled.map(|probe| samples(probe.every) * queues(scenario, &probe.from, &probe.to)).sum();
+            sampled.map(|probe| samples(probe.every) * names.queues(&probe.from, &probe.to)).sum();
         let longer = "a longer `every`, or a shorter duration";
         parts.push(Part::of("measure.queues", "samples of queues", count * rows * QUEUE_ROW, longer));
         let classes = classes(scenario);
@@ -65,12 +68,7 @@ impl Budget {
             parts.push(Part::of(key, what, count * rows * row, "a longer interval, or a shorter duration"));
         }
         for name in &scenario.measure.packets {
-            let packets: f64 = scenario
-                .traffic
-                .iter()
-                .filter(|traffic| traffic.name == *name)
-                .map(|traffic| packets(scenario, traffic))
-                .sum();
+            let packets: f64 = names.traffic(name).iter().map(|traffic| names.packets(traffic)).sum();
             let what = format!("packets of `{name}`");
             let bytes = count * packets * PACKET_ROW;
             parts.push(Part {
@@ -81,7 +79,7 @@ impl Budget {
             });
         }
         let judged = scenario.traffic.iter().filter(|one| one.source.is_judged_by_packets());
-        let heard: f64 = judged.map(|one| packets(scenario, one) + sent_back(scenario, one)).sum();
+        let heard: f64 = judged.map(|one| names.packets(one) + names.sent_back(one)).sum();
         parts.push(Part::of(
             "traffic",
             "packets of calls and games",
@@ -89,7 +87,7 @@ impl Budget {
             "a shorter duration",
         ));
         let connections = scenario.measure.connections.iter().map(|probe| {
-            let traffic = scenario.traffic.iter().find(|traffic| traffic.name == probe.traffic);
+            let traffic = names.traffic(&probe.traffic).first().copied();
             let flows = if probe.flow.is_some() { 1 } else { traffic.map_or(0, TrafficConfig::flows) };
             samples(probe.every) * f64::from(flows)
         });
@@ -140,12 +138,8 @@ impl Part {
 /// What every replication takes, whatever is measured.
 fn replicated(scenario: &Scenario, count: f64) -> Part {
     let flows: f64 = scenario.traffic.iter().map(|traffic| f64::from(traffic.flows())).sum();
-    let queues: f64 = scenario
-        .links
-        .iter()
-        .flat_map(|link| [(&link.between[0], &link.between[1]), (&link.between[1], &link.between[0])])
-        .map(|(from, to)| queues(scenario, from, to))
-        .sum();
+    let ends = scenario.links.iter().flat_map(|link| link.between.each_ref().map(|from| (link, from)));
+    let queues: f64 = ends.map(|(link, from)| queues(scenario, link, from)).sum();
     let each = REPLICATION + classes(scenario) * CLASS + flows * FLOW + queues * QUEUE;
     let what = format!("{count} replications");
     Part {
@@ -165,10 +159,9 @@ fn classes(scenario: &Scenario) -> f64 {
     2.0 * names.len() as f64
 }
 
-/// Queues of the port by which `from` sends to `to`.
-fn queues(scenario: &Scenario, from: &str, to: &str) -> f64 {
-    let link = scenario.links.iter().find(|link| link.between == [from, to] || link.between == [to, from]);
-    let policy = link.and_then(|link| link.interfaces.get(from)).and_then(|end| end.output.as_ref());
+/// Queues of the port by which `from` sends to the other end of `link`.
+fn queues(scenario: &Scenario, link: &LinkConfig, from: &str) -> f64 {
+    let policy = link.interfaces.get(from).and_then(|end| end.output.as_ref());
     let queueing =
         policy.and_then(|name| scenario.policies.get(name)).and_then(|policy| policy.queueing.as_ref());
     queueing.map_or(1.0, leaves)
@@ -181,41 +174,85 @@ fn leaves(queueing: &QueueingConfig) -> f64 {
 /// Packets that `traffic` sends, about: what its rate makes of the duration; of TCP, full segments as
 /// fast as links and windows let them; none of a file, which is read as a whole anyway.
 pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
-    let seconds = scenario.duration.as_seconds();
-    let at = |rate: f64, packet: PacketSize| {
-        f64::from(traffic.count) * rate * seconds / (8.0 * packet.counted() as f64)
-    };
-    match traffic.source.forth().as_ref() {
-        SourceConfig::Cbr(cbr) => at(cbr.rate.as_bits_per_second() as f64, cbr.packet),
-        SourceConfig::OnOff(on_off) => {
-            let (on, off) = (on_off.on_time.as_seconds(), on_off.off_time.as_seconds());
-            at(on_off.rate.as_bits_per_second() as f64 * on / (on + off), on_off.packet)
+    Names::new(scenario).packets(traffic)
+}
+
+/// Links, traffic and paths of a scenario by names. The work of building it is that of reading the scenario.
+struct Names<'a> {
+    scenario: &'a Scenario,
+    /// The first link between two nodes, by their names in order.
+    links: BTreeMap<[&'a str; 2], &'a LinkConfig>,
+    traffic: BTreeMap<&'a str, Vec<&'a TrafficConfig>>,
+    /// `None` where a link ends nowhere.
+    topology: Option<Topology<'a>>,
+}
+
+impl<'a> Names<'a> {
+    fn new(scenario: &'a Scenario) -> Names<'a> {
+        let mut links = BTreeMap::new();
+        for link in &scenario.links {
+            links.entry(pair(&link.between[0], &link.between[1])).or_insert(link);
         }
-        SourceConfig::Poisson(poisson) => at(poisson.rate.as_bits_per_second() as f64, poisson.packet),
-        SourceConfig::Trace(_) | SourceConfig::Pcap(_) => 0.0,
-        _ => fastest(scenario, traffic) * seconds / (8.0 * SEGMENT),
+        let mut traffic: BTreeMap<&str, Vec<&TrafficConfig>> = BTreeMap::new();
+        for entry in &scenario.traffic {
+            traffic.entry(&entry.name).or_default().push(entry);
+        }
+        Names { scenario, links, traffic, topology: Topology::new(scenario).ok() }
+    }
+
+    /// The entries of traffic called `name`.
+    fn traffic(&self, name: &str) -> Vec<&'a TrafficConfig> {
+        self.traffic.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Queues of the port by which `from` sends to `to`.
+    fn queues(&self, from: &str, to: &str) -> f64 {
+        self.links.get(&pair(from, to)).map_or(1.0, |link| queues(self.scenario, link, from))
+    }
+
+    /// Packets that `traffic` sends, about.
+    fn packets(&mut self, traffic: &TrafficConfig) -> f64 {
+        let seconds = self.scenario.duration.as_seconds();
+        let at = |rate: f64, packet: PacketSize| {
+            f64::from(traffic.count) * rate * seconds / (8.0 * packet.counted() as f64)
+        };
+        match traffic.source.forth().as_ref() {
+            SourceConfig::Cbr(cbr) => at(cbr.rate.as_bits_per_second() as f64, cbr.packet),
+            SourceConfig::OnOff(on_off) => {
+                let (on, off) = (on_off.on_time.as_seconds(), on_off.off_time.as_seconds());
+                at(on_off.rate.as_bits_per_second() as f64 * on / (on + off), on_off.packet)
+            }
+            SourceConfig::Poisson(poisson) => at(poisson.rate.as_bits_per_second() as f64, poisson.packet),
+            SourceConfig::Trace(_) | SourceConfig::Pcap(_) => 0.0,
+            _ => self.fastest(traffic) * seconds / (8.0 * SEGMENT),
+        }
+    }
+
+    /// Packets that the receiver of `traffic` sends back by itself, about.
+    fn sent_back(&mut self, traffic: &TrafficConfig) -> f64 {
+        let back = traffic.source.back();
+        back.map_or(0.0, |source| self.packets(&TrafficConfig { source, ..traffic.clone() }))
+    }
+
+    /// Bits per second that `traffic` sends at most: those of the slowest link of its path; of connections
+    /// that last, no more than their windows in each round trip without a queue.
+    fn fastest(&mut self, traffic: &TrafficConfig) -> f64 {
+        let path = self.topology.as_mut().and_then(|topology| topology.path(&traffic.from, &traffic.to).ok());
+        let path = path.flatten().unwrap_or_default();
+        let links = || path.iter().map(|link| &self.scenario.links[link.index() / 2]);
+        let slowest = links().map(|link| link.rate.as_bits_per_second()).min().unwrap_or_default() as f64;
+        let round_trip = 2.0 * links().map(|link| link.delay.as_seconds()).sum::<f64>();
+        let lasting = Plan::of(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
+        let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
+        let by_window = window.map(|bits| f64::from(traffic.flows()) * bits / round_trip);
+        // Without any delay that is infinite.
+        by_window.map_or(slowest, |rate| slowest.min(rate))
     }
 }
 
-/// Packets that the receiver of `traffic` sends back by itself, about.
-fn sent_back(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
-    let back = traffic.source.back();
-    back.map_or(0.0, |source| packets(scenario, &TrafficConfig { source, ..traffic.clone() }))
-}
-
-/// Bits per second that `traffic` sends at most: those of the slowest link of its path; of connections that
-/// last, no more than their windows in each round trip without a queue.
-fn fastest(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
-    let path = Topology::new(scenario).and_then(|mut topology| topology.path(&traffic.from, &traffic.to));
-    let path = path.ok().flatten().unwrap_or_default();
-    let links = || path.iter().map(|link| &scenario.links[link.index() / 2]);
-    let slowest = links().map(|link| link.rate.as_bits_per_second()).min().unwrap_or_default() as f64;
-    let round_trip = 2.0 * links().map(|link| link.delay.as_seconds()).sum::<f64>();
-    let lasting = Plan::of(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
-    let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
-    let by_window = window.map(|bits| f64::from(traffic.flows()) * bits / round_trip);
-    // Without any delay that is infinite.
-    by_window.map_or(slowest, |rate| slowest.min(rate))
+/// The names of two nodes in order.
+fn pair<'b>(one: &'b str, other: &'b str) -> [&'b str; 2] {
+    if one < other { [one, other] } else { [other, one] }
 }
 
 fn in_words(bytes: f64) -> String {

@@ -1,6 +1,7 @@
 //! [`Measurements`]: all that one run counted. A simulator, or whoever merges the reports of a live run,
 //! fills it; every table is made of it.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use perhop_qos::conditioner::{Count, TrafficConditioner};
@@ -105,12 +106,9 @@ pub struct FlowId {
 
 /// The flows of `scenario`, in the order in which [`Measurements::of`] counts them.
 pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
-    let names: Vec<&String> = scenario.hosts.keys().collect();
-    let addresses = host_addresses(scenario);
-    let address = |host: &str| {
-        let place = names.iter().position(|name| *name == host);
-        place.map_or(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), |place| addresses[place])
-    };
+    let addresses: BTreeMap<&String, IpAddr> = scenario.hosts.keys().zip(host_addresses(scenario)).collect();
+    let address =
+        |host: &String| addresses.get(host).copied().unwrap_or(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED));
     let mut flows = Vec::new();
     for (traffic, config) in scenario.traffic.iter().enumerate() {
         let ends = [address(&config.from), address(&config.to)];
@@ -158,6 +156,10 @@ pub struct Measurements {
     /// Packets times the links whose wire they entered.
     pub packet_hops: u64,
     scope: DelayScope,
+    /// The places of the names of classes.
+    class_places: BTreeMap<String, usize>,
+    /// The distribution of delay that the flows of a class share, by class.
+    class_delays: BTreeMap<usize, usize>,
 }
 
 impl Measurements {
@@ -234,25 +236,25 @@ impl Measurements {
         self.class(&format!("{} (back)", self.class_names[class]))
     }
     fn class(&mut self, name: &str) -> usize {
-        let names = &mut self.class_names;
-        names.iter().position(|known| known == name).unwrap_or_else(|| {
-            names.push(name.to_owned());
-            names.len() - 1
-        })
+        if let Some(place) = self.class_places.get(name) {
+            return *place;
+        }
+        let place = self.class_names.len();
+        self.class_names.push(name.to_owned());
+        self.class_places.insert(name.to_owned(), place);
+        place
     }
     /// Adds `flow`; its index.
     pub fn add_flow(&mut self, flow: Flow) -> usize {
         let shared = match self.scope {
-            DelayScope::PerClass => self.flows.iter().position(|known| known.class == flow.class),
+            DelayScope::PerClass => self.class_delays.get(&flow.class).copied(),
             DelayScope::PerFlow => None,
         };
-        let distribution = shared.map_or_else(
-            || {
-                self.delays.push(Delays::default());
-                self.delays.len() - 1
-            },
-            |known| self.counters[known].distribution,
-        );
+        let distribution = shared.unwrap_or_else(|| {
+            self.delays.push(Delays::default());
+            self.delays.len() - 1
+        });
+        self.class_delays.entry(flow.class).or_insert(distribution);
         self.flows.push(flow);
         self.counters.push(FlowCounters::new(distribution));
         self.flows.len() - 1

@@ -1,5 +1,7 @@
 //! Measurements of TCP: of sessions, of senders, and of connections over time.
 
+use std::collections::BTreeMap;
+
 use perhop_qos::units::Time;
 
 use crate::applications::{PageTally, SpeedTally, VideoTally};
@@ -139,15 +141,19 @@ pub struct TcpMeasurements {
     pub pages: Vec<PageTally>,
     /// Of each speed test, in that order.
     pub speed_tests: Vec<SpeedTally>,
+    /// The places of classes among the distributions of completion times.
+    completion_places: BTreeMap<usize, usize>,
 }
 
 impl TcpMeasurements {
     /// The place of `class` among the distributions of completion times.
     pub fn completions_of(&mut self, class: usize) -> usize {
-        self.completions.iter().position(|(known, _)| *known == class).unwrap_or_else(|| {
+        let next = self.completions.len();
+        let place = *self.completion_places.entry(class).or_insert(next);
+        if place == next {
             self.completions.push((class, Delays::default()));
-            self.completions.len() - 1
-        })
+        }
+        place
     }
     /// The place of session `number` of entry `traffic`.
     pub fn position(&self, traffic: usize, number: u32) -> Option<usize> {

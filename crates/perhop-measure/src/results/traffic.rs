@@ -1,5 +1,7 @@
 //! The tables `flows` and `classes`.
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
@@ -74,13 +76,21 @@ pub(super) fn flow_rows<'a>(scenario: &'a Scenario, measurements: &'a Measuremen
 }
 
 pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) -> Vec<ClassRow<'a>> {
+    let mut by_class: BTreeMap<&str, Vec<&FlowRow>> = BTreeMap::new();
+    for flow in flows {
+        by_class.entry(flow.class).or_default().push(flow);
+    }
+    let mut places = vec![Vec::new(); measurements.class_names.len()];
+    for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {
+        places[flow.class].push(counters.distribution);
+    }
     let of_class = |(index, class): (usize, &'a String)| {
-        let members: Vec<&FlowRow> = flows.iter().filter(|flow| flow.class == class).collect();
+        let members = by_class.get(class.as_str()).map_or(&[][..], Vec::as_slice);
         let mut tally = FlowTally::default();
-        for flow in &members {
+        for flow in members {
             tally.merge(&flow.tally);
         }
-        let Delays { delay, variation, .. } = delays_of_class(measurements, index);
+        let Delays { delay, variation, .. } = merged_delays(measurements, &places[index]);
         let own: Vec<&Histogram<u32>> = members.iter().filter_map(|flow| flow.delay.as_ref()).collect();
         ClassRow {
             class,
@@ -96,14 +106,12 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
     measurements.class_names.iter().enumerate().map(of_class).collect()
 }
 
-/// Delay distributions of `class`, whose flows share one or have one each.
-fn delays_of_class(measurements: &Measurements, class: usize) -> Delays {
-    let flows = measurements.flows.iter().zip(&measurements.counters).filter(|(flow, _)| flow.class == class);
-    let mut places: Vec<usize> = flows.map(|(_, counters)| counters.distribution).collect();
-    places.dedup();
+/// The sum of the delay distributions at `places`: those of the flows of a class, which share one or have one
+/// each.
+fn merged_delays(measurements: &Measurements, places: &[usize]) -> Delays {
     let mut delays = Delays::default();
-    for place in places {
-        delays.merge(&measurements.delays[place]);
+    for shared in places.chunk_by(PartialEq::eq) {
+        delays.merge(&measurements.delays[shared[0]]);
     }
     delays
 }

@@ -1,12 +1,14 @@
 //! Probes: what a scenario's `measure` asks for beyond the counters that every run keeps.
 
+use std::collections::BTreeMap;
+
 use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 
 use super::Builder;
 use crate::event::HostEvent;
 use crate::hosts::QueueProbe;
-use crate::session::{ConnectionProbe, Session};
+use crate::session::ConnectionProbe;
 use perhop_measure::tcp::{CLIENT, SERVER};
 use perhop_net::Event;
 use perhop_scenario::routing::LinkId;
@@ -16,13 +18,17 @@ impl Builder<'_> {
     /// Puts the probes of queues on the agenda, and makes room for throughput and delay over time.
     pub(super) fn add_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
+        let mut links = BTreeMap::new();
+        for (place, ends) in self.hosts.link_ends.iter().enumerate() {
+            links.entry(ends.clone()).or_insert(place);
+        }
         for (index, config) in measure.queues.iter().enumerate() {
-            let name = format!("{}->{}", config.from, config.to);
             let missing = || {
                 ConfigError::new("to", format!("there is no link from {} to {}", config.from, config.to))
                     .within(index)
             };
-            let link = self.directions.iter().position(|link| link.name == name).ok_or_else(missing)?;
+            let ends = [config.from.clone(), config.to.clone()];
+            let link = *links.get(&ends).ok_or_else(missing)?;
             refuse_zero(config.every).map_err(|error| error.within(index))?;
             let slot = self.agenda.register(Event::Edge(HostEvent::QueueSample(index as u32)));
             self.agenda.schedule(slot, measure.warmup);
@@ -38,15 +44,16 @@ impl Builder<'_> {
     /// Puts the probes of TCP connections on the agenda.
     pub(super) fn add_connection_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
+        // The sessions of one entry stand side by side: the first and their number.
+        let mut sessions: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (place, session) in self.hosts.transport.sessions.iter().enumerate() {
+            sessions.entry(&self.scenario.traffic[session.traffic].name).or_insert((place, 0)).1 += 1;
+        }
         for (index, config) in measure.connections.iter().enumerate() {
             let ConnectionProbeConfig { traffic, flow, end, every } = config;
-            let all = &self.hosts.transport.sessions;
-            let of_traffic = |session: &Session| self.scenario.traffic[session.traffic].name == *traffic;
-            let first = all.iter().position(of_traffic).ok_or_else(|| {
+            let (first, count) = *sessions.get(traffic.as_str()).ok_or_else(|| {
                 ConfigError::new("traffic", format!("there is no TCP traffic called {traffic}")).within(index)
             })?;
-            let count = all.iter().filter(|session| of_traffic(session)).count();
-            // The sessions of one entry stand side by side.
             let sessions = match flow {
                 None => first..first + count,
                 Some(number) => first + *number as usize..first + (*number as usize + 1).min(count),

@@ -5,6 +5,8 @@
 //! Where all packets that come there come over this wire, that is the end of the run; where TCP answers, it
 //! is asked of the connection, packet by packet; elsewhere the agenda must come to the arrival.
 
+use std::collections::BTreeMap;
+
 use perhop_measure::tcp::{CLIENT, SERVER};
 use perhop_net::{Direction, Event};
 use perhop_qos::observer::PortObservers;
@@ -33,15 +35,15 @@ impl<W: PortObservers> World<W> {
     /// The fast engine for what was set up, its ports observed by `observers`.
     pub fn new(setup: Setup, observers: W) -> World<W> {
         let Setup { agenda, directions, mut hosts, entering } = setup;
-        let feeding = feeding(&hosts);
-        let mut inline = inline_links(&hosts, &feeding);
-        let stretches = stretches(&hosts, &feeding, &inline);
+        let (feeding, probed) = (feeding(&hosts), probed_links(&hosts));
+        let mut inline = inline_links(&hosts, &feeding, &probed);
+        let stretches = stretches(&hosts, &feeding, &inline, &probed);
         let mut entries = vec![Entry::Agenda; directions.len()];
         for stretch in &stretches {
             inline[stretch[0].index()] = true;
             stretch[1..].iter().for_each(|link| entries[link.index()] = Entry::Upstream(stretch[0]));
         }
-        let far_ends = far_ends(&mut hosts, &inline);
+        let far_ends = far_ends(&mut hosts, &inline, &probed);
         let onward = onward(&hosts);
         let (wires, mut links) = (wires(&hosts, &directions), Vec::with_capacity(directions.len()));
         for (index, direction) in directions.into_iter().enumerate() {
@@ -67,12 +69,14 @@ impl<W: PortObservers> World<W> {
             });
         }
         let mut world = World { agenda, links, lookaheads: Vec::new(), hosts, observers };
-        world.start_sources(&entering, &stretches);
+        world.start_sources(&entering, &stretches, &probed);
         world
     }
 
     /// Puts the sources on the agenda, or lets them look ahead of it where nobody could tell.
-    fn start_sources(&mut self, entering: &[Entering], stretches: &[Vec<LinkId>]) {
+    fn start_sources(&mut self, entering: &[Entering], stretches: &[Vec<LinkId>], probed: &[bool]) {
+        let stretches: BTreeMap<LinkId, &Vec<LinkId>> =
+            stretches.iter().map(|stretch| (stretch[0], stretch)).collect();
         let mut feeders = vec![Vec::new(); self.links.len()];
         for (source, FlowSource { flow, .. }) in self.hosts.sources.iter().enumerate() {
             feeders[self.hosts.link_of(*flow, 0).index()].push(source);
@@ -81,7 +85,7 @@ impl<W: PortObservers> World<W> {
         for (index, feeders) in feeders.iter().enumerate().filter(|(_, feeders)| !feeders.is_empty()) {
             let id = LinkId(index as u32);
             // A link from host to host has no event that could be a barrier.
-            if is_probed(&self.hosts, id)
+            if probed[index]
                 || self.hosts.far_nodes[index] == FarNode::Host
                 || entering[index] == Entering::Reactive
                 || feeders.len() > Feeders::MOST
@@ -95,7 +99,7 @@ impl<W: PortObservers> World<W> {
             }
             let link = &mut self.links[index];
             let may_preschedule = link.mode.cuts_through() && link.far_end == FarEnd::Event;
-            let stretch = stretches.iter().find(|stretch| stretch[0] == id);
+            let stretch = stretches.get(&id);
             link.entry = Entry::Lookahead(self.lookaheads.len() as u32);
             ahead.push((id, self.lookaheads.len() as u32));
             self.lookaheads.push(Lookahead {
@@ -116,7 +120,7 @@ impl<W: PortObservers> World<W> {
 ///
 /// Not the links away from a host, whose sources and TCP are ahead of the agenda: an arrival that is an event
 /// must be their barrier. See [`stretches`].
-fn inline_links(hosts: &Hosts, feeding: &[Feeding]) -> Vec<bool> {
+fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool]) -> Vec<bool> {
     let mut inline = vec![true; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
         let path: Vec<LinkId> = hosts.path(flow).collect();
@@ -124,9 +128,9 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding]) -> Vec<bool> {
         for (place, link) in path.iter().enumerate() {
             let leads_away = place == 0 && (path.len() > 1 || is_tcp);
             inline[link.index()] &= !leads_away
-                && path.get(place + 1).is_none_or(|next| {
-                    feeding[next.index()] == Feeding::By(*link) && !is_probed(hosts, *next)
-                });
+                && path
+                    .get(place + 1)
+                    .is_none_or(|next| feeding[next.index()] == Feeding::By(*link) && !probed[next.index()]);
         }
     }
     inline
@@ -135,13 +139,13 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding]) -> Vec<bool> {
 /// From each link away from a host, the links up to the first that is not inline, which is the barrier: where
 /// all its packets come to that one, and nobody else's. There the link away from the host delivers inline,
 /// too.
-fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool]) -> Vec<Vec<LinkId>> {
+fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool]) -> Vec<Vec<LinkId>> {
     let mut found: Vec<Option<Option<Vec<LinkId>>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
         let path: Vec<LinkId> = hosts.path(flow).collect();
         let barrier = path[1..].iter().position(|link| !inline[link.index()]);
         let is_alone =
-            |pair: &[LinkId]| feeding[pair[1].index()] == Feeding::By(pair[0]) && !is_probed(hosts, pair[1]);
+            |pair: &[LinkId]| feeding[pair[1].index()] == Feeding::By(pair[0]) && !probed[pair[1].index()];
         let stretch = barrier.map(|place| path[..place + 2].to_vec());
         let stretch = stretch.filter(|stretch| stretch.windows(2).all(is_alone));
         let known = found[path[0].index()].get_or_insert_with(|| stretch.clone());
@@ -155,7 +159,7 @@ fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool]) -> Vec<Vec<Lin
 /// How packets are received at the far ends, given which links deliver `inline`. Finds the ends of sessions
 /// that may answer ahead of the agenda: nobody else sends by the link by which their packets leave, and
 /// nobody looks at that link's queues, or at connections.
-fn far_ends(hosts: &mut Hosts, inline: &[bool]) -> Vec<FarEnd> {
+fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> {
     let of = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
     let mut far_ends: Vec<FarEnd> = inline.iter().map(of).collect();
     let mut leaving = vec![0u32; inline.len()];
@@ -167,7 +171,7 @@ fn far_ends(hosts: &mut Hosts, inline: &[bool]) -> Vec<FarEnd> {
         for end in [CLIENT, SERVER] {
             let Session { flows, is_watched, .. } = hosts.transport.sessions[session];
             let leaves = hosts.link_of(flows[end], 0);
-            if nobody_looks && !is_watched && leaving[leaves.index()] == 1 && !is_probed(hosts, leaves) {
+            if nobody_looks && !is_watched && leaving[leaves.index()] == 1 && !probed[leaves.index()] {
                 hosts.transport.sessions[session].answers[end] = Answers::Ahead;
             }
             if let Some(arrives) = hosts.path(flows[1 - end]).last()
@@ -251,7 +255,11 @@ fn feeding(hosts: &Hosts) -> Vec<Feeding> {
     feeding
 }
 
-/// Whether a probe looks at the queues before `link`.
-fn is_probed(hosts: &Hosts, link: LinkId) -> bool {
-    hosts.queue_probes.iter().any(|probe| probe.link == link)
+/// For each link whether a probe looks at the queues before it.
+fn probed_links(hosts: &Hosts) -> Vec<bool> {
+    let mut probed = vec![false; hosts.far_nodes.len()];
+    for probe in &hosts.queue_probes {
+        probed[probe.link.index()] = true;
+    }
+    probed
 }
