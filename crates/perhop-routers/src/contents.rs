@@ -88,15 +88,42 @@ pub(crate) struct Sign<'a> {
     pub(crate) says: &'static str,
 }
 
-/// A diagnostic, the interfaces that it concerns, and its line mended.
+/// A diagnostic with the interfaces that it concerns and its corrected line.
 #[derive(Debug, Serialize)]
 pub(crate) struct Concerning<'a> {
     #[serde(flatten)]
     pub(crate) diagnostic: &'a Diagnostic,
     pub(crate) interfaces: Vec<&'a str>,
+    /// The number of those that it concerns and that are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) further_interfaces: usize,
     /// What its line had better be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fixed: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Lists the interfaces of diagnostics until a report has [`Listing::MOST`] names; then the first few alone.
+pub(crate) struct Listing(usize);
+
+impl Listing {
+    /// Names of interfaces in a report at most, besides the first [`Listing::ALWAYS`] of each diagnostic.
+    pub(crate) const MOST: usize = 200_000;
+    pub(crate) const ALWAYS: usize = 5;
+
+    pub(crate) fn new() -> Listing {
+        Listing(Listing::MOST)
+    }
+    /// The names that are listed of `all`, and the number of the others.
+    pub(crate) fn list<'a>(&mut self, all: &'a [String]) -> (Vec<&'a str>, usize) {
+        let count = if all.len() <= self.0 { all.len() } else { all.len().min(Listing::ALWAYS) };
+        self.0 = self.0.saturating_sub(count);
+        (all[..count].iter().map(String::as_str).collect(), all.len() - count)
+    }
 }
 
 /// The platform whose rules it is read by.
@@ -108,4 +135,21 @@ pub(crate) struct PlatformReport<'a> {
     pub(crate) chosen: bool,
     pub(crate) certain: bool,
     pub(crate) because: Because<'a>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Listing;
+
+    #[test]
+    fn a_report_lists_interfaces_up_to_a_limit() {
+        let names: Vec<String> = (0..1_000).map(|n| format!("Serial{n}")).collect();
+        let mut listing = Listing::new();
+        for diagnostic in 0..1_000 {
+            let (listed, further) = listing.list(&names);
+            let is_whole = diagnostic < Listing::MOST / 1_000;
+            assert_eq!((listed.len(), further), if is_whole { (1_000, 0) } else { (5, 995) });
+        }
+        assert_eq!(listing.list(&names[..3]), (vec!["Serial0", "Serial1", "Serial2"], 0));
+    }
 }

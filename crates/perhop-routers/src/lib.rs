@@ -51,7 +51,6 @@ impl ConfigurationLanguage for Languages {
             platform_of(&written.platform, &configuration).map_err(|error| error.within("platform"))?;
         let router = perhop_ios::convert(&mut configuration, &platform);
         let dependencies = configuration.dependencies();
-        let used_by = |line| dependencies.used_by(line).into_iter().map(str::to_owned).collect();
         let mut findings: Vec<Finding> = configuration
             .diagnostics
             .iter()
@@ -59,7 +58,7 @@ impl ConfigurationLanguage for Languages {
             .map(|found| Finding {
                 rule: found.rule,
                 line: found.line,
-                interfaces: Some(used_by(found.line)),
+                interfaces: Some(dependencies.used_by(found.line).clone()),
                 message: found.message.clone(),
                 help: found.router.clone(),
             })

@@ -1,11 +1,13 @@
-//! [`report`]: what there is to say of a router's configuration by itself.
+//! [`report`]: the diagnostics, lines and policies of a router's configuration by itself.
 
 use std::collections::BTreeSet;
 
 use perhop_ios::{Assumptions, Platform, Recognition};
 use perhop_lint::{Line, LineState};
 
-use crate::contents::{Because, Concerning, Detail, Named, PlatformReport, Report, RouterReport, Wrong};
+use crate::contents::{
+    Because, Concerning, Detail, Listing, Named, PlatformReport, Report, RouterReport, Wrong,
+};
 use crate::tc;
 
 /// What becomes of the configuration `text` on the platform that it tells of itself, or on the one called
@@ -33,6 +35,7 @@ pub fn report<T>(
     let router = perhop_ios::convert(&mut configuration, &platform);
     let dependencies = configuration.dependencies();
     let lines = || configuration.lines.iter().filter(|line| !line.is_blank('!'));
+    let mut listing = Listing::new();
     let count = |state| lines().filter(|line| line.state == state).count();
     let diagnosed: BTreeSet<usize> = configuration.diagnostics.iter().map(|one| one.line).collect();
     let is_shown = |line: &&Line| match detail {
@@ -56,13 +59,13 @@ pub fn report<T>(
         diagnostics: configuration
             .diagnostics
             .iter()
-            .map(|diagnostic| Concerning {
-                diagnostic,
-                interfaces: dependencies.used_by(diagnostic.line),
-                fixed: diagnostic.fix.as_ref().and_then(|fix| {
+            .map(|diagnostic| {
+                let (interfaces, further_interfaces) = listing.list(dependencies.used_by(diagnostic.line));
+                let fixed = diagnostic.fix.as_ref().and_then(|fix| {
                     let line = configuration.lines.get(fix.line.checked_sub(1)?)?;
                     Some(fix.apply(&line.text))
-                }),
+                });
+                Concerning { diagnostic, interfaces, further_interfaces, fixed }
             })
             .collect(),
         router: (detail == Detail::Policies).then_some(RouterReport::Ios(&router)),

@@ -25,7 +25,7 @@ pub(crate) fn read(text: &str) -> ConfiguredRouter {
         .map(|found| Finding {
             rule: found.rule,
             line: found.line,
-            interfaces: configuration.device_of(found.line).map(|device| vec![device.to_owned()]),
+            interfaces: configuration.device_of(found.line).map(|device| [device.to_owned()].into()),
             message: found.message.clone(),
             help: found.router.clone(),
         })
@@ -78,6 +78,7 @@ pub(crate) fn report<T>(text: &str, is_chosen: bool, detail: Detail, write: impl
             .map(|diagnostic| Concerning {
                 diagnostic,
                 interfaces: configuration.device_of(diagnostic.line).into_iter().collect(),
+                further_interfaces: 0,
                 fixed: diagnostic.fix.as_ref().and_then(|fix| {
                     let line = configuration.lines.get(fix.line.checked_sub(1)?)?;
                     Some(fix.apply(&line.text))

@@ -15,15 +15,20 @@ use super::path::ValuePath;
 use super::position::Part;
 use super::printable::refuse_unprintable;
 
+/// Values that all attempts to decode a document with errors visit at most: a large document is decoded less
+/// often than a small one, and fewer of its errors are found.
+const MOST_VISITED: usize = 30_000_000;
+
 /// The document as a `T`.
 ///
 /// # Errors
-/// All invalid values; all strings that cannot be shown.
+/// All invalid values, or the first ones of a large document; all strings that cannot be shown.
 pub(super) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, Diagnostics> {
     refuse_unprintable(document)?;
     let mut value = document.value.clone();
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut repaired: Vec<ValuePath> = Vec::new();
+    let mut attempts = MOST_VISITED / count(&value);
     for _ in 0..MOST_SHOWN {
         let problem = match attempt::<T>(&value) {
             Ok(decoded) if found.is_empty() => return Ok(decoded),
@@ -33,12 +38,21 @@ pub(super) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, Diag
         if !repaired.iter().any(|path| problem.path.is_within(path)) {
             found.push(diagnose(document, &problem));
         }
-        match repair::<T>(&mut value, &problem) {
+        match repair::<T>(&mut value, &problem, &mut attempts) {
             Some(path) => repaired.push(path),
             None => break,
         }
     }
     Err(Diagnostics::new(found))
+}
+
+/// The number of values in a document, itself among them.
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(elements) => elements.iter().map(count).sum::<usize>(),
+        Value::Object(entries) => entries.values().map(count).sum(),
+        _ => 0,
+    }
 }
 
 fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, Problem> {
@@ -64,13 +78,20 @@ fn diagnose(document: &Document, problem: &Problem) -> Diagnostic {
     }
 }
 
-/// Replaces the value that causes `problem`. Returns the path of what was replaced; `None` if nothing helps.
-fn repair<T: DeserializeOwned>(value: &mut Value, problem: &Problem) -> Option<ValuePath> {
+/// Replaces the value that causes `problem`. Returns the path of what was replaced; `None` if nothing helps, or
+/// no more `attempts` are left.
+fn repair<T: DeserializeOwned>(
+    value: &mut Value,
+    problem: &Problem,
+    attempts: &mut usize,
+) -> Option<ValuePath> {
+    *attempts = attempts.checked_sub(1)?;
     if let Fault::UnknownKey(known) = &problem.fault {
         return rename_or_remove(value, &problem.path, known);
     }
     let original = value.clone();
     for candidate in candidates(&original, problem) {
+        *attempts = attempts.checked_sub(1)?;
         value.clone_from(&original);
         if !put(value, &problem.path, candidate) {
             return None;

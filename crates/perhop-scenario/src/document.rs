@@ -76,7 +76,12 @@ impl Document {
         let source = source.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(source);
         let positions = Positions::read(&source).map_err(|error| {
             let at = error.marker().byte_offset().unwrap_or(error.marker().index());
-            not_yaml(&file, &source, at..at + 1, &error.info())
+            let info = error.info();
+            // The parser has a limit of its own, above that of values.
+            if info.starts_with("recursion limit exceeded") {
+                return unreadable(&file, &source, at..at + 1, nested_too_deeply("lists and mappings"));
+            }
+            not_yaml(&file, &source, at..at + 1, &info)
         })?;
         let text = Text { file, source, positions };
         text.refuse_repeated_keys()?;

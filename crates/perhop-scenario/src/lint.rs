@@ -21,18 +21,75 @@ use super::scenario::Scenario;
 use super::topology::host_addresses;
 use super::traffic::SourceConfig;
 
+/// Products of policies and kinds of packets that are compared at most.
+const MOST_COMPARED: usize = 1_000_000;
+
 /// Warnings and notes about `scenario`, which `document` holds and which is run as `resolved`.
 pub(super) fn of_scenario(document: &Document, scenario: &Scenario, resolved: &Scenario) -> Vec<Diagnostic> {
-    let mut found = of_policies(document, scenario);
-    found.extend(of_traffic(document, scenario, resolved));
-    found.extend(of_nqb(document, scenario, resolved));
-    shown(&found)
+    let names = neighbors(resolved);
+    let mut found = Shown::new(document);
+    of_policies(scenario, &names, &mut found);
+    of_traffic(scenario, resolved, &names, &mut found);
+    of_nqb(scenario, resolved, &names, &mut found);
+    found.close()
 }
 
-/// Warnings and notes about the policies of `scenario`: each at the first interface that uses it, or by
+/// As many warnings and notes as are shown of a document, and the number of the others.
+pub(super) struct Shown<'a> {
+    document: &'a Document,
+    kept: [Vec<Diagnostic>; 2],
+    counts: [usize; 2],
+}
+
+impl<'a> Shown<'a> {
+    const SEVERITIES: [Severity; 2] = [Severity::Warning, Severity::Note];
+
+    fn new(document: &'a Document) -> Shown<'a> {
+        Shown { document, kept: Default::default(), counts: [0; 2] }
+    }
+    /// Adds a finding at `path`. The position is looked for in the whole file, so only for those shown.
+    fn add(&mut self, path: &ValuePath, finding: Finding) {
+        let severity = finding.rule.severity;
+        let Some(place) = Shown::SEVERITIES.iter().position(|one| *one == severity) else { return };
+        self.counts[place] += 1;
+        if self.counts[place] <= MOST_SHOWN {
+            let one = self.document.diagnostic(severity, path, finding.message);
+            self.kept[place].push(one.by(finding.rule).help(finding.remedy));
+        }
+    }
+    /// All of them, warnings first.
+    fn close(self) -> Vec<Diagnostic> {
+        let mut all = Vec::new();
+        for ((severity, kept), count) in Shown::SEVERITIES.into_iter().zip(self.kept).zip(self.counts) {
+            all.extend(kept);
+            all.extend(more(severity, count));
+        }
+        all
+    }
+}
+
+/// The interfaces of each node, which are called by the neighbors at their other ends.
+type Neighbors<'a> = BTreeMap<&'a str, Vec<String>>;
+
+fn neighbors(scenario: &Scenario) -> Neighbors<'_> {
+    let mut found: Neighbors = BTreeMap::new();
+    for [a, b] in scenario.links.iter().map(|link| &link.between) {
+        found.entry(a).or_default().push(b.clone());
+        if a != b {
+            found.entry(b).or_default().push(a.clone());
+        }
+    }
+    found
+}
+
+/// The interfaces of `node`.
+fn interfaces<'a>(names: &'a Neighbors, node: &str) -> &'a [String] {
+    names.get(node).map_or(&[], Vec::as_slice)
+}
+
+/// Adds warnings and notes about the policies of `scenario`: each at the first interface that uses it, or by
 /// itself.
-fn of_policies(document: &Document, scenario: &Scenario) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+fn of_policies(scenario: &Scenario, names: &Neighbors, found: &mut Shown) {
     let mut used = BTreeMap::new();
     for link in &scenario.links {
         for (node, interface) in &link.interfaces {
@@ -50,45 +107,46 @@ fn of_policies(document: &Document, scenario: &Scenario) -> Vec<Diagnostic> {
     for (name, policy) in &scenario.policies {
         let path = ValuePath::from("policies").join(name);
         let (node, wire) = used.get(name.as_str()).map_or((None, None), |(node, wire)| (Some(*node), *wire));
-        let interfaces = node.map_or_else(Vec::new, |node| neighbors(scenario, node));
-        found.extend(of_policy(document, &path, policy, wire.as_ref(), &interfaces));
+        let interfaces = node.map_or(&[][..], |node| interfaces(names, node));
+        of_policy(&path, policy, wire.as_ref(), interfaces, found);
     }
-    found
 }
 
-/// Notes on classes that no traffic comes to, at the first interface that uses the policy. Those of a
+/// Adds notes on classes that no traffic comes to, at the first interface that uses the policy. Those of a
 /// router's configuration stand at the configuration.
-fn of_traffic(document: &Document, scenario: &Scenario, resolved: &Scenario) -> Vec<Diagnostic> {
-    let Some(sent) = sent(resolved) else { return Vec::new() };
+fn of_traffic(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
+    let Some(sent) = sent(resolved) else { return };
+    if sent.len().saturating_mul(resolved.policies.len()) > MOST_COMPARED {
+        return;
+    }
     let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
     for link in &resolved.links {
         for (node, interface) in &link.interfaces {
             let Some(name) = interface.output.as_ref().filter(|name| seen.insert((*name).clone())) else {
                 continue;
             };
             let Some(policy) = resolved.policies.get(name) else { continue };
-            let interfaces = neighbors(resolved, node);
-            for finding in check_traffic(policy, &interfaces, &sent) {
+            for finding in check_traffic(policy, interfaces(names, node), &sent) {
                 let at = if scenario.policies.contains_key(name) {
                     place(&ValuePath::from("policies").join(name), &finding.place)
                 } else {
                     ValuePath::from("routers").join(node).join("configuration")
                 };
-                let one = document.diagnostic(finding.rule.severity, &at, finding.message);
-                found.push(one.by(finding.rule).help(finding.remedy));
+                found.add(&at, finding);
             }
         }
     }
-    found
 }
 
-/// Warnings and notes on what is marked nqb, at the first interface that uses the policy: of a router's
+/// Adds warnings and notes on what is marked nqb, at the first interface that uses the policy: of a router's
 /// configuration only what the scenario's traffic meets.
-fn of_nqb(document: &Document, scenario: &Scenario, resolved: &Scenario) -> Vec<Diagnostic> {
+fn of_nqb(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
     let is_nqb = |flow: &MatchConfig| flow.dscp == all_nqb().dscp;
     let mut sent: Vec<_> = flows(resolved).unwrap_or_default().into_iter().filter(is_nqb).collect();
     sent.extend(scenario.policies.values().any(names_nqb).then(all_nqb));
+    if sent.len().saturating_mul(resolved.policies.len()) > MOST_COMPARED {
+        return;
+    }
     let directions = |link: &'_ LinkConfig| -> Vec<(String, String)> {
         let ends = link.interfaces.iter();
         ends.flat_map(|(node, end)| [(node, &end.input), (node, &end.output)])
@@ -100,16 +158,15 @@ fn of_nqb(document: &Document, scenario: &Scenario, resolved: &Scenario) -> Vec<
         resolved.links.iter().flat_map(directions).filter(|one| seen.insert(one.1.clone())).collect();
     let policies = || {
         let known = |(node, name): &(String, String)| {
-            Some((node.clone(), name.clone(), resolved.policies.get(name)?, neighbors(resolved, node)))
+            Some((node.clone(), name.clone(), resolved.policies.get(name)?, interfaces(names, node)))
         };
         uses.iter().filter_map(known)
     };
     // Which queue a packet comes to that was marked on its way is not asked.
-    let is_rewritten = policies().any(|(_, _, policy, names)| rewrites_nqb(policy, &names, &sent));
-    let mut found = Vec::new();
+    let is_rewritten = policies().any(|(_, _, policy, names)| rewrites_nqb(policy, names, &sent));
     for (node, name, policy, names) in policies() {
         let is_own = scenario.policies.contains_key(&name);
-        for one in check_nqb(policy, &names, &sent) {
+        for one in check_nqb(policy, names, &sent) {
             let is_sure = !is_rewritten || matches!(one.place, Place::Conditioner(_));
             let is_certain = is_sure && one.rule.severity == Severity::Warning;
             if is_certain || (is_own && one.rule.severity == Severity::Note) {
@@ -118,23 +175,10 @@ fn of_nqb(document: &Document, scenario: &Scenario, resolved: &Scenario) -> Vec<
                 } else {
                     ValuePath::from("routers").join(&node).join("configuration")
                 };
-                found.push(
-                    document.diagnostic(one.rule.severity, &at, one.message).by(one.rule).help(one.remedy),
-                );
+                found.add(&at, one);
             }
         }
     }
-    found
-}
-
-/// The interfaces of a node, which are called by the neighbors at their other ends.
-fn neighbors(scenario: &Scenario, node: &str) -> Vec<String> {
-    let other = |[a, b]: &[String; 2]| match (a == node, b == node) {
-        (true, _) => Some(b.clone()),
-        (_, true) => Some(a.clone()),
-        _ => None,
-    };
-    scenario.links.iter().filter_map(|link| other(&link.between)).collect()
 }
 
 /// What the packets of all flows are, as no router changes it; `None` where captures say it.
@@ -200,18 +244,20 @@ fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-/// What rules say of `policies` that stand in a file by themselves.
+/// Warnings and notes about `policies` that stand in a file by themselves.
 pub(super) fn of_policies_alone<'a>(
     document: &Document,
     policies: impl Iterator<Item = (ValuePath, &'a PolicyConfig)> + Clone,
 ) -> Vec<Diagnostic> {
     let nqb: Vec<_> = policies.clone().any(|(_, one)| names_nqb(one)).then(all_nqb).into_iter().collect();
-    let of_policy = |(path, policy): (ValuePath, &PolicyConfig)| {
-        let mut found = of_policy(document, &path, policy, None, &[]);
-        found.extend(check_nqb(policy, &[], &nqb).into_iter().map(|finding| said(document, &path, finding)));
-        found
-    };
-    policies.flat_map(of_policy).collect()
+    let mut found = Shown::new(document);
+    for (path, policy) in policies {
+        of_policy(&path, policy, None, &[], &mut found);
+        for finding in check_nqb(policy, &[], &nqb) {
+            found.add(&place(&path, &finding.place), finding);
+        }
+    }
+    found.close()
 }
 
 /// Whether a policy may give packets another codepoint.
@@ -227,36 +273,20 @@ fn marks(policy: &PolicyConfig) -> bool {
     })
 }
 
-/// Warnings and notes about a policy that stands by itself.
+/// Adds warnings and notes about a policy that stands by itself.
 fn of_policy(
-    document: &Document,
     path: &ValuePath,
     policy: &PolicyConfig,
     wire: Option<&WireConfig>,
     interfaces: &[String],
-) -> Vec<Diagnostic> {
+    found: &mut Shown,
+) {
     let limits: BTreeMap<String, Rate> = BTreeMap::new();
     let rate = wire.map(|wire| wire.rate);
     let subject = Subject { policy, rate, wire, limits: &limits, interfaces };
-    check(&subject).into_iter().map(|finding| said(document, path, finding)).collect()
-}
-
-/// A finding in the policy at `path`.
-fn said(document: &Document, path: &ValuePath, finding: Finding) -> Diagnostic {
-    let at = place(path, &finding.place);
-    document.diagnostic(finding.rule.severity, &at, finding.message).by(finding.rule).help(finding.remedy)
-}
-
-/// As many of each severity as are shown of a document.
-pub(super) fn shown(found: &[Diagnostic]) -> Vec<Diagnostic> {
-    let mut kept = Vec::new();
-    for severity in [Severity::Warning, Severity::Note] {
-        let of_severity: Vec<_> = found.iter().filter(|one| one.severity == severity).cloned().collect();
-        let count = of_severity.len();
-        kept.extend(of_severity.into_iter().take(MOST_SHOWN));
-        kept.extend(more(severity, count));
+    for finding in check(&subject) {
+        found.add(&place(path, &finding.place), finding);
     }
-    kept
 }
 
 fn place(policy: &ValuePath, place: &Place) -> ValuePath {

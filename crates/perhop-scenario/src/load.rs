@@ -133,7 +133,7 @@ impl<'a> Loader<'a> {
             let place = |name| ValuePath::from("policies").join(name);
             let placed = set.policies.iter().map(|(name, policy)| (place(name), policy));
             validate_policies(&document, placed.clone())?;
-            let found = lint::shown(&lint::of_policies_alone(&document, placed));
+            let found = lint::of_policies_alone(&document, placed);
             Ok(Checked::Policies(set, found))
         } else if !is_scenario && (has("conditioners") || has("queueing")) {
             bare_policy(&document, path)
@@ -168,7 +168,6 @@ fn bare_policy(document: &Document, path: &Path) -> Result<Checked, Diagnostics>
     let policy = decode::<PolicyConfig>(document)?;
     validate_policies(document, [(ValuePath::root(), &policy)])?;
     let found = lint::of_policies_alone(document, std::iter::once((ValuePath::root(), &policy)));
-    let found = lint::shown(&found);
     Ok(Checked::Policies(PolicySet { policies: BTreeMap::from([(name, policy)]) }, found))
 }
 

@@ -1,10 +1,18 @@
 //! Suggestions: the known name nearest to an unknown one.
 
+/// Names that are compared with an unknown one at most, and letters of a name that is.
+const MOST_COMPARED: usize = 5_000;
+const LONGEST_COMPARED: usize = 200;
+
 /// The name among `known` nearest to `found`, if it is near enough for a typing error.
 pub(super) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if found.len() > LONGEST_COMPARED {
+        return None;
+    }
     let lower = found.to_lowercase();
     let distance = |name: &&str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-    let known: Vec<&str> = known.into_iter().collect();
+    let known: Vec<&str> =
+        known.into_iter().filter(|name| name.len() <= LONGEST_COMPARED).take(MOST_COMPARED).collect();
     let best = known.iter().copied().min_by_key(distance)?;
     // One error in every three letters, as compilers allow.
     let allowed = (found.chars().count().max(best.chars().count()) / 3).max(1);
@@ -53,6 +61,9 @@ mod tests {
         assert_eq!(nearest("limit", known), Some("queue-limit"));
         assert_eq!(nearest("ethernet", ["ethernet-header", "ethernet-frame"]), None);
         assert_eq!(nearest("x", []), None);
+        let long = "x".repeat(LONGEST_COMPARED + 1);
+        assert_eq!(nearest(&long, [long.as_str()]), None);
+        assert_eq!(nearest(&long[1..], [&long[1..]]), Some(&long[1..]));
     }
 
     #[test]

@@ -37,9 +37,9 @@ impl Excerpt {
         let marked = first..first + text[first..last].trim_end().len();
         Excerpt::within(source[..begin].matches('\n').count() + 1, text, marked)
     }
-    /// The whole line `line` (from 1) of `source`.
-    pub(super) fn of_line(source: &str, line: usize) -> Excerpt {
-        let text = source.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    /// The whole line `line` (from 1) of `lines`.
+    pub(super) fn of_line(lines: &[&str], line: usize) -> Excerpt {
+        let text = lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
         Excerpt::within(line, text, 0..text.len())
     }
     /// What is around `range` of a line.

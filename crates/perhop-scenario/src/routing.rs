@@ -1,10 +1,11 @@
 //! Shortest paths, computed before the run: least total cost, ties broken by the order of the links in the
 //! scenario, so that routes are reproducible.
 //!
-//! Hosts do not forward, so only routers are searched. A path is computed once per pair of routers with
-//! attached hosts, so that set-up is linear in the number of hosts.
+//! Hosts do not forward, so only routers are searched. One search for each router that hosts are attached to
+//! finds the paths from all nodes, so that set-up is linear in the number of hosts.
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap};
 
 /// A node of the network, by index.
@@ -28,36 +29,47 @@ type Hop = (LinkId, NodeId);
 /// The directions of links from each node, with their costs.
 #[derive(Debug)]
 pub struct Routes {
-    /// (link, far end, cost) by node.
-    leaving: Vec<Vec<(LinkId, NodeId, u32)>>,
+    /// (link, far end) by node.
+    leaving: Vec<Vec<Hop>>,
+    /// (link, near end, cost) of the first link from each neighbor, by node.
+    arriving: Vec<Vec<(LinkId, NodeId, u32)>>,
     /// The first link from one node to another.
     direct: BTreeMap<(NodeId, NodeId), LinkId>,
     forwards: Vec<bool>,
     /// For destinations queried so far: the first link from every node towards the destination.
     trees: BTreeMap<NodeId, Vec<Option<Hop>>>,
+    /// Links that the search for paths has looked at, which measures its work.
+    looks: u64,
 }
 
 impl Routes {
     /// Without links; `forwards` holds for each node whether it forwards packets.
     pub fn new(forwards: Vec<bool>) -> Routes {
-        let leaving = vec![Vec::new(); forwards.len()];
-        Routes { leaving, direct: BTreeMap::new(), forwards, trees: BTreeMap::new() }
+        let (leaving, arriving) = (vec![Vec::new(); forwards.len()], vec![Vec::new(); forwards.len()]);
+        Routes { leaving, arriving, direct: BTreeMap::new(), forwards, trees: BTreeMap::new(), looks: 0 }
     }
     /// Adds a direction of a link.
     pub fn add(&mut self, link: LinkId, from: NodeId, to: NodeId, cost: u32) {
-        self.leaving[from.0 as usize].push((link, to, cost));
-        self.direct.entry((from, to)).or_insert(link);
+        self.leaving[from.0 as usize].push((link, to));
+        if let Entry::Vacant(entry) = self.direct.entry((from, to)) {
+            entry.insert(link);
+            self.arriving[to.0 as usize].push((link, from, cost));
+        }
+    }
+    /// Links that the search for paths has looked at so far.
+    pub fn looks(&self) -> u64 {
+        self.looks
     }
     /// The links on the path from `from` to `to`; `None` if there is no path.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         // A host with one link sends everything to its only neighbor, and is reached through it.
         let (mut path, mut at) = (Vec::new(), from);
-        if let [(link, neighbor, _)] = self.leaving[from.0 as usize][..] {
+        if let [(link, neighbor)] = self.leaving[from.0 as usize][..] {
             path.push(link);
             at = neighbor;
         }
         let gateway = match self.leaving[to.0 as usize][..] {
-            [(_, neighbor, _)] if self.forwards[neighbor.0 as usize] => neighbor,
+            [(_, neighbor)] if self.forwards[neighbor.0 as usize] => neighbor,
             _ => to,
         };
         while at != to {
@@ -87,7 +99,7 @@ impl Routes {
 
     /// Dijkstra's algorithm from the target outwards. Both directions of a link have the same cost, so a path
     /// to the target costs as much as the reverse path.
-    fn tree_towards(&self, target: NodeId) -> Vec<Option<Hop>> {
+    fn tree_towards(&mut self, target: NodeId) -> Vec<Option<Hop>> {
         let mut first_hop: Vec<Option<Hop>> = vec![None; self.leaving.len()];
         let mut cost = vec![u64::MAX; self.leaving.len()];
         let mut frontier = BinaryHeap::from([Reverse((0u64, target))]);
@@ -97,9 +109,9 @@ impl Routes {
             if so_far > cost[node.0 as usize] || !passes {
                 continue;
             }
-            for &(_, neighbor, link_cost) in &self.leaving[node.0 as usize] {
+            self.looks += self.arriving[node.0 as usize].len() as u64;
+            for &(back, neighbor, link_cost) in &self.arriving[node.0 as usize] {
                 let total = so_far + u64::from(link_cost);
-                let Some(&back) = self.direct.get(&(neighbor, node)) else { continue };
                 let known = cost[neighbor.0 as usize];
                 // Among equal costs the first link of the scenario wins.
                 if total < known

@@ -54,7 +54,7 @@ impl<'a> Topology<'a> {
             let ends = [self.node(node)?, self.node(neighbor)?];
             self.routes.add(LinkId(direction as u32), ends[0], ends[1], config.cost);
             let names = self.interfaces.entry(node).or_default();
-            let number = InterfaceId(names.len() as u16);
+            let number = InterfaceId(u16::try_from(names.len()).unwrap_or(u16::MAX));
             names.push(neighbor.clone());
             self.interface_numbers.entry((node, neighbor)).or_insert(number);
         }
@@ -95,6 +95,10 @@ impl<'a> Topology<'a> {
     pub fn path(&mut self, from: &str, to: &str) -> Result<Option<Vec<LinkId>>, ConfigError> {
         let ends = [self.node(from)?, self.node(to)?];
         Ok(self.routes.path(ends[0], ends[1]))
+    }
+    /// Links that the search for paths has looked at so far, which measures its work.
+    pub fn looks(&self) -> u64 {
+        self.routes.looks()
     }
     /// The sending and the receiving node of a direction of a link.
     pub fn ends(&self, direction: LinkId) -> [&'a str; 2] {

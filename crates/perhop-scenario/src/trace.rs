@@ -45,7 +45,8 @@ pub fn read_trace(base: &Path, file: &str) -> Result<Vec<TraceEntry>, Box<Diagno
     })?;
     parse(&source).map_err(|Malformed { line, message, help }| {
         let diagnostic = Diagnostic::new(Severity::Error, &ValuePath::root(), message);
-        Box::new(diagnostic.in_file(shown).at(Excerpt::of_line(&source, line)).help(help))
+        let lines: Vec<&str> = source.lines().collect();
+        Box::new(diagnostic.in_file(shown).at(Excerpt::of_line(&lines, line)).help(help))
     })
 }
 

@@ -1,6 +1,7 @@
 //! [`Dependencies`]: which interfaces a line matters to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::ast::{
     AccessList, ClassMap, Configuration, Criterion, GroupMember, Interface, Marking, ObjectGroup, PolicyMap,
@@ -8,16 +9,21 @@ use crate::ast::{
 };
 use crate::mode::Mode;
 
-/// Which interfaces every part of a configuration matters to.
+/// Which interfaces every part of a configuration matters to. Parts with the same interfaces share one list.
 #[derive(Clone, Debug)]
 pub struct Dependencies {
     /// For every line what it is a part of.
     owners: Vec<Option<Part>>,
-    /// The interfaces that need a part.
-    users: BTreeMap<Part, BTreeSet<usize>>,
-    /// Names of interfaces by number.
-    names: Vec<String>,
+    /// The names of the interfaces that need a part; `None` where there are more than [`MOST_USES`].
+    users: Option<BTreeMap<Part, Arc<[String]>>>,
+    /// The names of all interfaces.
+    all: Arc<[String]>,
+    none: Arc<[String]>,
 }
+
+/// Pairs of an interface and a part that it needs which are followed at most: beyond, every part matters to
+/// every interface.
+const MOST_USES: usize = 2_000_000;
 
 /// A part of a configuration that others name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,24 +63,35 @@ impl Configuration {
     /// Which interfaces every part matters to: what is wrong with a class-map concerns the interfaces whose
     /// policies name it.
     pub fn dependencies(&self) -> Dependencies {
-        let mut users: BTreeMap<Part, BTreeSet<usize>> = BTreeMap::new();
-        let mut names = Vec::new();
-        let mut add = |name: &str, parts: BTreeSet<Part>| {
-            names.push(name.to_owned());
-            for part in parts {
-                users.entry(part).or_default().insert(names.len() - 1);
+        let mut users: BTreeMap<Part, Vec<usize>> = BTreeMap::new();
+        let (mut names, mut uses) = (Vec::new(), 0);
+        let mut add = |name: &str, first: Part| {
+            // The names are needed also where uses are no longer followed.
+            if uses <= MOST_USES {
+                for part in Parts::of(self, first) {
+                    uses += 1;
+                    users.entry(part).or_default().push(names.len());
+                }
             }
+            names.push(name.to_owned());
         };
         for interface in self.interfaces.iter() {
             if let Some(place) = self.interfaces.index(&interface.name) {
-                add(&interface.name, Parts::of(self, Part::Interface(place)));
+                add(&interface.name, Part::Interface(place));
             }
         }
         if self.control_plane.is_some() {
-            add(CONTROL_PLANE, Parts::of(self, Part::ControlPlane));
+            add(CONTROL_PLANE, Part::ControlPlane);
         }
+        let mut lists: BTreeMap<Vec<usize>, Arc<[String]>> = BTreeMap::new();
+        let mut shared = |places: Vec<usize>| -> Arc<[String]> {
+            let list = || places.iter().map(|place| names[*place].clone()).collect();
+            lists.entry(places.clone()).or_insert_with(list).clone()
+        };
+        let users = (uses <= MOST_USES)
+            .then(|| users.into_iter().map(|(part, places)| (part, shared(places))).collect());
         let owners = self.owners.iter().map(|owner| owner.map(Part::of)).collect();
-        Dependencies { owners, users, names }
+        Dependencies { owners, users, all: names.into(), none: Arc::default() }
     }
 }
 
@@ -82,14 +99,10 @@ impl Dependencies {
     /// The interfaces that the part of the configuration that `line` belongs to matters to, and
     /// `control-plane` where it matters to the router's own packets. All of them for a line that stands for
     /// itself, none for a class-map, a policy or a list that nothing uses.
-    pub fn used_by(&self, line: usize) -> Vec<&str> {
-        let all = || self.names.iter().map(String::as_str).collect();
-        match self.owners.get(line.wrapping_sub(1)) {
-            None | Some(None) => all(),
-            Some(Some(part)) => {
-                let users = self.users.get(part).into_iter().flatten();
-                users.map(|user| self.names[*user].as_str()).collect()
-            }
+    pub fn used_by(&self, line: usize) -> &Arc<[String]> {
+        match (self.owners.get(line.wrapping_sub(1)), &self.users) {
+            (None | Some(None), _) | (_, None) => &self.all,
+            (Some(Some(part)), Some(users)) => users.get(part).unwrap_or(&self.none),
         }
     }
 }
@@ -216,6 +229,8 @@ impl<'a> Parts<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use crate::parse;
 
     #[test]
@@ -251,5 +266,32 @@ mod tests {
         assert_eq!(used_by("match access-group 199"), "");
         assert_eq!(used_by("access-list 101 permit ip any any"), "GigabitEthernet0/1");
         assert_eq!(used_by("encapsulation dot1q 5"), "GigabitEthernet0/0.5");
+    }
+
+    #[test]
+    fn lines_that_matter_to_the_same_interfaces_share_one_list() {
+        let maps: String = (0..50).map(|n| format!("class-map c{n}\n match dscp {n}\n")).collect();
+        let classes: String = (0..50).map(|n| format!(" class c{n}\n  bandwidth 10\n")).collect();
+        let interface = |n: usize| format!("interface Serial{n}/0\n service-policy output p\n");
+        let interfaces: String = (0..50).map(interface).collect();
+        let configuration = parse(&format!("{maps}policy-map p\n{classes}{interfaces}"));
+        let dependencies = configuration.dependencies();
+        let lists: BTreeSet<*const String> =
+            (1..=200).map(|line| dependencies.used_by(line).as_ptr()).collect();
+        assert_eq!((dependencies.used_by(1).len(), lists.len()), (50, 1));
+    }
+
+    /// A policy with 1,500 classes at 1,500 interfaces has more uses than are followed.
+    #[test]
+    fn beyond_the_limit_every_line_matters_to_every_interface() {
+        let maps: String = (0..1_500).map(|n| format!("class-map c{n}\n match dscp 1\n")).collect();
+        let classes: String = (0..1_500).map(|n| format!(" class c{n}\n  bandwidth 10\n")).collect();
+        let interface = |n: usize| format!("interface Serial{n}/0\n service-policy output p\n");
+        let interfaces: String = (0..1_500).map(interface).collect();
+        let text = format!("{maps}policy-map p\n{classes}{interfaces}class-map alone\n match dscp 1\n");
+        let configuration = parse(&text);
+        let dependencies = configuration.dependencies();
+        assert_eq!(dependencies.used_by(text.lines().count()).len(), 1_500);
+        assert_eq!(dependencies.used_by(3_000 + 3_001 + 1).len(), 1_500);
     }
 }

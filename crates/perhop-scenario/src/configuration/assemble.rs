@@ -28,15 +28,27 @@ pub(crate) fn assemble(
     let scenario = written.clone();
     let mut assembly = Assembly { document, written, base, language, found: Vec::new(), scenario };
     let mut routers = BTreeMap::new();
+    let named = named_interfaces(written);
     for (name, router) in &written.routers {
         if let Some(configuration) = &router.configuration
-            && let Some(read) = assembly.read(name, configuration)
+            && let Some(read) = assembly.read(name, configuration, named.get(name.as_str()))
         {
             routers.insert(name.as_str(), read);
         }
     }
     assembly.interfaces(&routers);
     (assembly.scenario, assembly.found)
+}
+
+/// The names of interfaces that links have, by node.
+fn named_interfaces(written: &Scenario) -> BTreeMap<&str, Vec<&str>> {
+    let mut named: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (node, interface) in written.links.iter().flat_map(|link| &link.interfaces) {
+        if let Some(name) = &interface.name {
+            named.entry(node).or_default().push(name);
+        }
+    }
+    named
 }
 
 struct Assembly<'a> {
@@ -46,6 +58,39 @@ struct Assembly<'a> {
     language: Option<&'a dyn ConfigurationLanguage>,
     found: Vec<Diagnostic>,
     scenario: Scenario,
+}
+
+/// The ports of a router by their names.
+struct Ports<'a> {
+    all: &'a [ConfiguredPort],
+    named: BTreeMap<&'a str, &'a ConfiguredPort>,
+    of_interface: BTreeMap<&'a str, Vec<&'a ConfiguredPort>>,
+}
+
+impl<'a> Ports<'a> {
+    fn new(all: &'a [ConfiguredPort]) -> Ports<'a> {
+        let mut ports = Ports { all, named: BTreeMap::new(), of_interface: BTreeMap::new() };
+        for port in all {
+            ports.named.entry(&port.name).or_insert(port);
+            ports.of_interface.entry(&port.interface).or_default().push(port);
+        }
+        ports
+    }
+}
+
+/// The neighbors of a node by the names of its ports and interfaces.
+type Neighbors<'a> = BTreeMap<&'a str, &'a str>;
+
+/// The interfaces of `router` that links call `named`.
+fn linked<'r>(
+    named: &[&str],
+    router: &'r ConfiguredRouter,
+    language: &dyn ConfigurationLanguage,
+) -> BTreeSet<&'r str> {
+    let ends: BTreeSet<String> =
+        named.iter().flat_map(|name| [language.interface_name(name), (*name).to_owned()]).collect();
+    let is_end = |port: &&ConfiguredPort| ends.contains(&port.name) || ends.contains(&port.interface);
+    router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
 }
 
 /// One end of a link: the interface of `node` towards `neighbor`.
@@ -67,7 +112,13 @@ impl Assembly<'_> {
         self.found.push(self.document.diagnostic(Severity::Error, path, message).help(help));
     }
 
-    fn read(&mut self, name: &str, configuration: &RouterConfiguration) -> Option<ConfiguredRouter> {
+    /// The router `name`, whose interfaces links call `named`; `None` where it cannot be read.
+    fn read(
+        &mut self,
+        name: &str,
+        configuration: &RouterConfiguration,
+        named: Option<&Vec<&str>>,
+    ) -> Option<ConfiguredRouter> {
         let path = ValuePath::from("routers").join(name).join("configuration");
         let Some(language) = self.language else {
             let message = "router configurations are not supported here";
@@ -95,49 +146,38 @@ impl Assembly<'_> {
             }
         };
         let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
-        let linked = self.linked(name, &read, language);
+        let linked = linked(named.map_or(&[], Vec::as_slice), &read, language);
+        let lines: Vec<&str> = text.trim_end_matches('\n').lines().collect();
+        // Many findings concern the same interfaces, of which they share one list.
+        let mut known: BTreeMap<*const String, bool> = BTreeMap::new();
         for finding in &read.findings {
-            let concerns = finding.interfaces.as_ref();
-            let is_elsewhere = concerns
-                .is_some_and(|interfaces| !interfaces.iter().any(|one| linked.contains(one.as_str())));
+            let is_elsewhere = finding.interfaces.as_ref().is_some_and(|interfaces| {
+                !*known
+                    .entry(interfaces.as_ptr())
+                    .or_insert_with(|| interfaces.iter().any(|one| linked.contains(one.as_str())))
+            });
             let severity = if is_elsewhere { Severity::Warning } else { finding.rule.severity };
-            self.report(&path, file.as_deref(), &text, severity, finding);
+            self.report(&path, file.as_deref(), &lines, severity, finding);
         }
         Some(read)
     }
 
-    /// The interfaces of router `name` that are on a link.
-    fn linked<'r>(
-        &self,
-        name: &str,
-        router: &'r ConfiguredRouter,
-        language: &dyn ConfigurationLanguage,
-    ) -> BTreeSet<&'r str> {
-        let on_link = |link: &crate::LinkConfig| link.interfaces.get(name)?.name.clone();
-        let written = self.written.links.iter().filter_map(on_link);
-        let ends: BTreeSet<String> =
-            written.flat_map(|name| [language.interface_name(&name), name]).collect();
-        let is_end = |port: &&ConfiguredPort| ends.contains(&port.name) || ends.contains(&port.interface);
-        router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
-    }
-
-    /// Reports a finding about a line of `text` or of `add`.
+    /// Reports a finding about one of the `lines` of the configuration or of `add`.
     fn report(
         &mut self,
         path: &ValuePath,
         file: Option<&str>,
-        text: &str,
+        lines: &[&str],
         severity: Severity,
         finding: &Finding,
     ) {
         let Finding { rule, line, message, help, .. } = finding;
-        let lines = text.trim_end_matches('\n').lines().count();
         let diagnostic = match file {
-            _ if *line > lines => {
-                self.document.diagnostic(severity, &path.join("add").join(line - lines - 1), message)
+            _ if *line > lines.len() => {
+                self.document.diagnostic(severity, &path.join("add").join(line - lines.len() - 1), message)
             }
             Some(file) => {
-                Diagnostic::new(severity, path, message).in_file(file).at(Excerpt::of_line(text, *line))
+                Diagnostic::new(severity, path, message).in_file(file).at(Excerpt::of_line(lines, *line))
             }
             None => {
                 let message = format!("line {line}: {message}");
@@ -148,6 +188,8 @@ impl Assembly<'_> {
     }
 
     fn interfaces(&mut self, routers: &BTreeMap<&str, ConfiguredRouter>) {
+        let routers: BTreeMap<&str, Ports> =
+            routers.iter().map(|(name, router)| (*name, Ports::new(&router.ports))).collect();
         let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();
         let mut placed: Vec<(LinkEnd, &ConfiguredPort)> = Vec::new();
         for (index, link) in self.written.links.iter().enumerate() {
@@ -168,11 +210,15 @@ impl Assembly<'_> {
                 }
             }
         }
+        let mut neighbors: BTreeMap<&str, Neighbors> = BTreeMap::new();
         for (end, port) in &placed {
-            let neighbors = placed.iter().filter(|(other, _)| other.node == end.node);
-            let neighbors: Vec<(&ConfiguredPort, &str)> =
-                neighbors.map(|(other, port)| (*port, other.neighbor)).collect();
-            self.place(*end, port, &neighbors);
+            let names = neighbors.entry(end.node).or_default();
+            for name in [&port.name, &port.interface] {
+                names.entry(name).or_insert(end.neighbor);
+            }
+        }
+        for (end, port) in &placed {
+            self.place(*end, port, &neighbors[end.node]);
         }
         self.addresses(&placed);
     }
@@ -192,10 +238,10 @@ impl Assembly<'_> {
     fn port<'r>(
         &mut self,
         end: LinkEnd,
-        router: &'r ConfiguredRouter,
+        router: &Ports<'r>,
         written: Option<&str>,
     ) -> Option<&'r ConfiguredPort> {
-        let names = || router.ports.iter().map(|port| port.name.as_str());
+        let names = || router.all.iter().map(|port| port.name.as_str());
         let Some(written) = written else {
             let message = format!("the interface of `{}` to `{}` has no `name`", end.node, end.neighbor);
             let link = ValuePath::from("links").join(end.link);
@@ -208,10 +254,10 @@ impl Assembly<'_> {
             return None;
         };
         let full = self.language.map_or_else(|| written.to_owned(), |known| known.interface_name(written));
-        let of_interface: Vec<_> = router.ports.iter().filter(|port| port.interface == full).collect();
+        let of_interface = router.of_interface.get(full.as_str()).map_or(&[][..], Vec::as_slice);
         // Languages abbreviate otherwise: what is written as it stands comes first.
-        let named = |name: &str| router.ports.iter().find(|port| port.name == name);
-        let port = match (named(written).or_else(|| named(&full)), of_interface.as_slice()) {
+        let named = |name: &str| router.named.get(name).copied();
+        let port = match (named(written).or_else(|| named(&full)), of_interface) {
             (Some(port), _) => port,
             (None, [port]) => port,
             _ => {
@@ -228,7 +274,7 @@ impl Assembly<'_> {
     }
 
     /// Applies the configuration of `port` to the interface at `end`.
-    fn place(&mut self, end: LinkEnd, port: &ConfiguredPort, neighbors: &[(&ConfiguredPort, &str)]) {
+    fn place(&mut self, end: LinkEnd, port: &ConfiguredPort, neighbors: &Neighbors) {
         self.refuse_contradictions(end, port);
         let link = &mut self.scenario.links[end.link];
         if let Some(framing) = port.framing {
@@ -307,6 +353,7 @@ impl Assembly<'_> {
         let mut used: BTreeSet<IpAddr> = hosts.values().filter_map(|host| host.address).collect();
         let of_routers = placed.iter().flat_map(|(_, port)| &port.addresses);
         used.extend(of_routers.map(|(address, _)| IpAddr::from(*address)));
+        let mut free_from = BTreeMap::new();
         for (end, port) in placed {
             let Some(host) = hosts.get(end.neighbor) else { continue };
             let subnets = &port.addresses;
@@ -320,7 +367,7 @@ impl Assembly<'_> {
                     self.found.push(warning.help("access lists may not match its packets"));
                 }
                 None => {
-                    let free = subnets.iter().find_map(|subnet| first_free(*subnet, &used));
+                    let free = subnets.iter().find_map(|subnet| first_free(*subnet, &used, &mut free_from));
                     if let (Some(free), Some(host)) = (free, self.scenario.hosts.get_mut(end.neighbor)) {
                         used.insert(free);
                         host.address = Some(free);
@@ -340,15 +387,22 @@ fn contains((address, length): (Ipv4Addr, u8), other: Ipv4Addr) -> bool {
     (address.to_bits() ^ other.to_bits()) & mask(length) == 0
 }
 
-/// The first free host address of a subnet: neither the network nor the broadcast address.
-fn first_free((address, length): (Ipv4Addr, u8), used: &BTreeSet<IpAddr>) -> Option<IpAddr> {
+/// The first free host address of a subnet: neither the network nor the broadcast address. `free_from` has the
+/// addresses from which subnets have free ones, so that each address is looked at once.
+fn first_free(
+    (address, length): (Ipv4Addr, u8),
+    used: &BTreeSet<IpAddr>,
+    free_from: &mut BTreeMap<(u32, u8), u32>,
+) -> Option<IpAddr> {
     let (first, last) = (address.to_bits() & mask(length), address.to_bits() | !mask(length));
-    let mut all = (first.saturating_add(1)..last).map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)));
-    all.find(|address| !used.contains(address))
+    let from = free_from.entry((first, length)).or_insert(first.saturating_add(1));
+    let free = (*from..last).find(|bits| !used.contains(&IpAddr::V4(Ipv4Addr::from_bits(*bits))));
+    *from = free.unwrap_or(last);
+    free.map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)))
 }
 
 /// Replaces names of interfaces by the neighbors on their links, which are their names in the scenario.
-fn by_neighbor(policy: &mut PolicyConfig, neighbors: &[(&ConfiguredPort, &str)]) {
+fn by_neighbor(policy: &mut PolicyConfig, neighbors: &Neighbors) {
     let rename = |condition: &mut MatchConfig| rename(condition, neighbors);
     policy.conditioners.iter_mut().filter_map(|one| one.matches.as_mut()).for_each(rename);
     if let Some(queueing) = &mut policy.queueing {
@@ -356,7 +410,7 @@ fn by_neighbor(policy: &mut PolicyConfig, neighbors: &[(&ConfiguredPort, &str)])
     }
 }
 
-fn in_classes(queueing: &mut QueueingConfig, neighbors: &[(&ConfiguredPort, &str)]) {
+fn in_classes(queueing: &mut QueueingConfig, neighbors: &Neighbors) {
     for class in &mut queueing.classes {
         if let Some(condition) = &mut class.matches {
             rename(condition, neighbors);
@@ -367,11 +421,10 @@ fn in_classes(queueing: &mut QueueingConfig, neighbors: &[(&ConfiguredPort, &str
     }
 }
 
-fn rename(condition: &mut MatchConfig, neighbors: &[(&ConfiguredPort, &str)]) {
+fn rename(condition: &mut MatchConfig, neighbors: &Neighbors) {
     if let Some(OneOrMany(names)) = &mut condition.input {
         for name in names.iter_mut() {
-            let port = neighbors.iter().find(|(port, _)| port.name == *name || port.interface == *name);
-            if let Some((_, neighbor)) = port {
+            if let Some(neighbor) = neighbors.get(name.as_str()) {
                 (*neighbor).clone_into(name);
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::sync::Arc;
 
 use perhop_lint::Rule;
 use perhop_qos::buffer::DropSpacing;
@@ -153,8 +154,8 @@ pub struct Finding {
     /// Line of the text, from 1; the lines of `add` follow it.
     pub line: usize,
     /// The interfaces that it concerns; `None` for the whole router. An error that concerns no interface on a
-    /// link of the scenario is reported as a warning.
-    pub interfaces: Option<Vec<String>>,
+    /// link of the scenario is reported as a warning. Findings about the same interfaces share one list.
+    pub interfaces: Option<Arc<[String]>>,
     /// What is wrong.
     pub message: String,
     /// How to correct it, or what is simulated instead.

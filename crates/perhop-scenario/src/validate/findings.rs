@@ -30,7 +30,29 @@ impl<'a> Findings<'a> {
     pub(super) fn warning(&mut self, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
         self.find(Severity::Warning, path, message)
     }
+    /// Adds an error whose `help` takes long to find: only an error that is shown gets it.
+    pub(super) fn error_with(
+        &mut self,
+        path: &ValuePath,
+        message: impl Into<String>,
+        help: impl FnOnce() -> String,
+    ) {
+        let is_shown = !self.is_full();
+        let found = self.error(path, message);
+        if is_shown {
+            found.help = Some(help());
+        }
+    }
+    /// Whether there are as many errors as are shown.
+    pub(super) fn is_full(&self) -> bool {
+        self.counts[Severity::Error as usize] >= MOST_SHOWN
+    }
     fn find(&mut self, severity: Severity, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
+        let message = message.into();
+        // The position of a new one is looked for in the whole file.
+        if let Some(index) = self.known(&path.to_string(), &message, self.document.file()) {
+            return &mut self.all[index];
+        }
         if self.counts[severity as usize] >= MOST_SHOWN {
             self.counts[severity as usize] += 1;
             return &mut self.beyond;
@@ -58,10 +80,8 @@ impl<'a> Findings<'a> {
     }
     /// Adds `diagnostic` unless it is known: a policy may be built at several interfaces.
     pub(super) fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
-        let known = self.all.iter().position(|one| {
-            one.path == diagnostic.path && one.message == diagnostic.message && one.file == diagnostic.file
-        });
-        if let Some(index) = known {
+        let Diagnostic { path, message, file, .. } = &diagnostic;
+        if let Some(index) = self.known(path, message, file.as_deref()) {
             return &mut self.all[index];
         }
         let count = &mut self.counts[diagnostic.severity as usize];
@@ -71,6 +91,11 @@ impl<'a> Findings<'a> {
         }
         self.all.push(diagnostic);
         self.all.last_mut().unwrap_or(&mut self.beyond)
+    }
+    fn known(&self, path: &str, message: &str, file: Option<&str>) -> Option<usize> {
+        let is_same =
+            |one: &Diagnostic| one.path == path && one.message == message && one.file.as_deref() == file;
+        self.all.iter().position(is_same)
     }
     pub(super) fn has_errors_within(&self, path: &ValuePath) -> bool {
         let prefix = path.to_string();

@@ -1,5 +1,7 @@
 //! Checks of measurements: warm-up, probes, intervals.
 
+use std::collections::BTreeMap;
+
 use perhop_qos::units::Time;
 
 use super::findings::Findings;
@@ -32,35 +34,40 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     for (index, CaptureConfig { from, to }) in measure.captures.iter().enumerate() {
         port(network, &path.join("captures").join(index), from, to, findings);
     }
+    let mut traffic: BTreeMap<&str, &TrafficConfig> = BTreeMap::new();
+    for entry in &scenario.traffic {
+        traffic.entry(&entry.name).or_insert(entry);
+    }
     for (index, probe) in measure.connections.iter().enumerate() {
-        check_connections(scenario, &path.join("connections").join(index), probe, findings);
+        let known = traffic.get(probe.traffic.as_str()).copied();
+        check_connections(scenario, known, &path.join("connections").join(index), probe, findings);
     }
     for (index, name) in measure.packets.iter().enumerate() {
-        let mut names = scenario.traffic.iter().map(|traffic| traffic.name.as_str());
-        if !names.any(|known| known == name) {
-            let names = scenario.traffic.iter().map(|traffic| traffic.name.as_str());
-            let help = suggest("traffic", name, names);
+        if !traffic.contains_key(name.as_str()) {
+            let names = || scenario.traffic.iter().map(|traffic| traffic.name.as_str());
             let path = path.join("packets").join(index);
-            findings.error(&path, format!("there is no traffic `{name}`")).help = Some(help);
+            let message = format!("there is no traffic `{name}`");
+            findings.error_with(&path, message, || suggest("traffic", name, names()));
         }
     }
 }
 
+/// Checks a probe of the connections of traffic, which is `known` if it exists.
 fn check_connections(
     scenario: &Scenario,
+    known: Option<&TrafficConfig>,
     path: &ValuePath,
     probe: &ConnectionProbeConfig,
     findings: &mut Findings,
 ) {
     let ConnectionProbeConfig { traffic, flow, every, .. } = probe;
-    let known = scenario.traffic.iter().find(|known| known.name == *traffic);
     let is_tcp = |traffic: &TrafficConfig| Plan::of(&traffic.source).is_some();
     match known {
         None => {
             let on_tcp =
-                scenario.traffic.iter().filter(|known| is_tcp(known)).map(|known| known.name.as_str());
-            findings.error(&path.join("traffic"), format!("there is no traffic `{traffic}`")).help =
-                Some(suggest("TCP traffic", traffic, on_tcp));
+                || scenario.traffic.iter().filter(|known| is_tcp(known)).map(|known| known.name.as_str());
+            let message = format!("there is no traffic `{traffic}`");
+            findings.error_with(&path.join("traffic"), message, || suggest("TCP traffic", traffic, on_tcp()));
         }
         Some(known) if !is_tcp(known) => {
             let message = format!("traffic `{traffic}` has no connections: it sends datagrams");
@@ -97,9 +104,9 @@ fn check_probe(
 fn port(network: &Network, path: &ValuePath, from: &str, to: &str, findings: &mut Findings) {
     let from_known = network.require(&path.join("from"), from, findings);
     let to_known = network.require(&path.join("to"), to, findings);
-    if from_known && to_known && !network.neighbors(from).any(|neighbor| neighbor == to) {
-        findings.error(&path.join("to"), format!("`{from}` has no port to `{to}`")).help =
-            Some(links_of(network, from));
+    if from_known && to_known && !network.are_neighbors(from, to) {
+        let message = format!("`{from}` has no port to `{to}`");
+        findings.error_with(&path.join("to"), message, || links_of(network, from));
     }
 }
 

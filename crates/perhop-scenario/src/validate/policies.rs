@@ -1,6 +1,6 @@
 //! Checks of policies: builds them as the run does, and reports errors at their lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_qos::ConfigError;
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -31,17 +31,30 @@ struct Place<'a> {
 /// Builds every policy at every interface that uses it, and warns about unused policies.
 pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findings) {
     let mut used: BTreeSet<&str> = BTreeSet::new();
+    // An interface is called by the neighbor at its other end.
+    let mut neighbors: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut built = BTreeSet::new();
     for (index, link) in scenario.links.iter().enumerate() {
         for (node, interface) in &link.interfaces {
             used.extend([&interface.input, &interface.output].into_iter().flatten().map(String::as_str));
-            let path = ValuePath::from("links").join(index).join("interfaces").join(node);
-            // An interface is called by the neighbor at its other end.
-            let interfaces: Vec<String> = network.neighbors(node).map(str::to_owned).collect();
+            if let Err(error) = interface.ring.build() {
+                let path = ValuePath::from("links").join(index).join("interfaces").join(node);
+                report(&path.join("ring"), error, findings);
+                continue;
+            }
             let rate = interface.rate.unwrap_or(link.rate);
             // The link's headers have been checked, and make no difference to a policy.
             let headers = HeaderStack::EMPTY;
             let wire = WireConfig { rate, framing: link.framing(), headers, ring: interface.ring };
-            at_interface(scenario, &path, interface, &Place { interfaces: &interfaces, wire }, findings);
+            // Further interfaces of one node with the same policies and wire have the same errors.
+            let same = (node, &interface.input, &interface.output, format!("{wire:?}"));
+            // More errors than are shown need no more policies.
+            if findings.is_full() || !built.insert(same) {
+                continue;
+            }
+            let interfaces =
+                neighbors.entry(node).or_insert_with(|| network.neighbors(node).map(str::to_owned).collect());
+            at_interface(scenario, interface, &Place { interfaces, wire }, findings);
         }
     }
     // A misspelled name leaves its policy unused: that is reported once.
@@ -49,7 +62,9 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     for (name, policy) in &scenario.policies {
         let path = ValuePath::from("policies").join(name);
         if !used.contains(name.as_str()) {
-            check_alone(&path, policy, findings);
+            if !findings.is_full() {
+                check_alone(&path, policy, findings);
+            }
             if all_known {
                 findings.warning(&path, format!("policy `{name}` is not used by any interface")).help =
                     Some("name it as `input` or `output` under a link's `interfaces`".into());
@@ -61,17 +76,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     }
 }
 
-fn at_interface(
-    scenario: &Scenario,
-    path: &ValuePath,
-    interface: &InterfaceConfig,
-    place: &Place,
-    findings: &mut Findings,
-) {
-    if let Err(error) = interface.ring.build() {
-        report(&path.join("ring"), error, findings);
-        return;
-    }
+fn at_interface(scenario: &Scenario, interface: &InterfaceConfig, place: &Place, findings: &mut Findings) {
     let policy = |name: &Option<String>| {
         let name = name.as_ref()?;
         Some((ValuePath::from("policies").join(name), scenario.policies.get(name)?))

@@ -1,5 +1,6 @@
 //! Checks of nodes and links, and reachability.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -15,6 +16,11 @@ use crate::{LinkConfig, Scenario};
 pub(super) struct Network<'a> {
     scenario: &'a Scenario,
     neighbors: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    /// The routers that reach each other have one number.
+    islands: BTreeMap<&'a str, usize>,
+    is_whole: bool,
+    /// Ends of links that the search for ways has looked at, which measures its work.
+    looks: Cell<u64>,
 }
 
 impl<'a> Network<'a> {
@@ -24,7 +30,25 @@ impl<'a> Network<'a> {
             neighbors.entry(a).or_default().insert(b);
             neighbors.entry(b).or_default().insert(a);
         }
-        Network { scenario, neighbors }
+        let is_node =
+            |node: &&str| scenario.hosts.contains_key(*node) || scenario.routers.contains_key(*node);
+        let is_whole = neighbors.keys().all(is_node);
+        let (islands, looks) = (BTreeMap::new(), Cell::new(0));
+        let mut network = Network { scenario, neighbors, islands, is_whole, looks };
+        network.number_islands();
+        network
+    }
+    /// Numbers the routers: those that reach each other alike. Looks at every link once.
+    fn number_islands(&mut self) {
+        for (number, router) in self.scenario.routers.keys().enumerate() {
+            let mut open = vec![router.as_str()];
+            while let Some(node) = open.pop() {
+                if self.is_router(node) && !self.islands.contains_key(node) {
+                    self.islands.insert(node, number);
+                    open.extend(self.neighbors(node));
+                }
+            }
+        }
     }
     /// All nodes, hosts first; a name that is both counts as a host.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &'a str> {
@@ -40,32 +64,31 @@ impl<'a> Network<'a> {
     }
     /// The nodes that a link joins to `node`.
     pub(super) fn neighbors(&self, node: &str) -> impl Iterator<Item = &'a str> {
-        self.neighbors.get(node).into_iter().flatten().copied()
+        let found = self.neighbors.get(node);
+        self.looks.set(self.looks.get() + found.map_or(0, |found| found.len() as u64));
+        found.into_iter().flatten().copied()
+    }
+    /// Whether a link joins `one` and `other`.
+    pub(super) fn are_neighbors(&self, one: &str, other: &str) -> bool {
+        self.neighbors.get(one).is_some_and(|neighbors| neighbors.contains(other))
     }
     /// Whether both ends of every link exist. If not, a missing route is only a consequence.
     pub(super) fn is_whole(&self) -> bool {
-        self.neighbors.keys().all(|node| self.is_host(node) || self.is_router(node))
+        self.is_whole
     }
     /// Whether packets from `from` can reach `to` through routers; hosts do not forward.
     pub(super) fn is_reachable(&self, from: &str, to: &str) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut open: Vec<&str> = self.neighbors(from).collect();
-        while let Some(node) = open.pop() {
-            if node == to {
-                return true;
-            }
-            if self.is_router(node) && seen.insert(node) {
-                open.extend(self.neighbors(node));
-            }
-        }
-        false
+        let islands = |node: &str| -> BTreeSet<usize> {
+            self.neighbors(node).filter_map(|router| self.islands.get(router).copied()).collect()
+        };
+        self.are_neighbors(from, to) || !islands(from).is_disjoint(&islands(to))
     }
     /// Reports `name` at `path` unless there is such a node. Returns whether there is.
     pub(super) fn require(&self, path: &ValuePath, name: &str, findings: &mut Findings) -> bool {
         let known = self.is_host(name) || self.is_router(name);
         if !known {
-            findings.error(path, format!("there is no node `{name}`")).help =
-                Some(suggest("nodes", name, self.nodes()));
+            let help = || suggest("nodes", name, self.nodes());
+            findings.error_with(path, format!("there is no node `{name}`"), help);
         }
         known
     }
@@ -201,9 +224,8 @@ fn policy_names(
         let path = path.join(side);
         match scenario.policies.get(name) {
             None => {
-                let known = scenario.policies.keys().map(String::as_str);
-                findings.error(&path, format!("there is no policy `{name}`")).help =
-                    Some(suggest("policies", name, known));
+                let help = || suggest("policies", name, scenario.policies.keys().map(String::as_str));
+                findings.error_with(&path, format!("there is no policy `{name}`"), help);
             }
             Some(policy) if side == "input" && policy.queueing.is_some() => {
                 findings
@@ -240,5 +262,38 @@ pub(super) fn links_of(network: &Network, node: &str) -> String {
     match listed(network.neighbors(node)) {
         none if none.is_empty() => format!("`{node}` has no links"),
         names => format!("`{node}` has links to {names}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hosts of which each sends to the next one by the same router.
+    fn star(hosts: usize) -> Scenario {
+        let names = (0..hosts).map(|n| format!("h{n}"));
+        let link = |name: &String| serde_json::json!({"between": [name, "hub"], "rate": "1Mb/s"});
+        let links: Vec<_> = names.clone().map(|name| link(&name)).collect();
+        let hosts: serde_json::Map<String, serde_json::Value> =
+            names.map(|name| (name, serde_json::json!({}))).collect();
+        let value = serde_json::json!({
+            "perhop": 1, "name": "", "duration": "1s", "hosts": hosts, "routers": {"hub": {}, "alone": {}},
+            "links": links, "traffic": [],
+        });
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn ten_times_the_hosts_are_ten_times_the_looks() {
+        let looks = |hosts: usize| {
+            let scenario = star(hosts);
+            let network = Network::new(&scenario);
+            let reached = |n: usize| network.is_reachable(&format!("h{n}"), &format!("h{}", (n + 1) % hosts));
+            assert!((0..hosts).all(reached));
+            assert!(!network.is_reachable("h0", "alone"));
+            network.looks.get()
+        };
+        let (few, many) = (looks(100), looks(1_000));
+        assert!(0 < few && many <= 10 * few, "{few} looks, then {many}");
     }
 }

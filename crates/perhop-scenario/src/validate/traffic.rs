@@ -34,6 +34,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
     }
     let mut traces = BTreeSet::new();
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut routes = BTreeMap::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
         let path = ValuePath::from("traffic").join(index);
         if let Some(first) = names.get(traffic.name.as_str()) {
@@ -44,7 +45,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
         } else {
             names.insert(&traffic.name, index);
         }
-        ends(network, &path, traffic, findings);
+        ends(network, &path, traffic, &mut routes, findings);
         times(scenario.duration, &path, traffic, findings);
         ports(&path, traffic, findings);
         protocol(&path, traffic, findings);
@@ -99,27 +100,72 @@ fn meters_per_flow(policy: &PolicyConfig) -> bool {
 
 /// Per-flow meters identify flows by addresses and ports: traffic with equal ones shares meters.
 fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
-    let mut taken: BTreeMap<_, Vec<(u32, u32, usize)>> = BTreeMap::new();
+    let mut taken: BTreeMap<_, TakenPorts> = BTreeMap::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
         let first = u32::from(traffic.source_port);
         let last = first.saturating_add(traffic.flows().saturating_sub(1));
-        let ranges = taken
+        let ports = taken
             .entry((&traffic.from, &traffic.to, traffic.protocol(), traffic.destination_port))
             .or_default();
-        if let Some((.., other)) = ranges.iter().find(|(from, to, _)| *from <= last && first <= *to) {
+        if let Some(other) = ports.take(first, last, index) {
             let path = ValuePath::from("traffic").join(index);
-            let (own, other) = (&traffic.name, &scenario.traffic[*other].name);
+            let (own, other) = (&traffic.name, &scenario.traffic[other].name);
             let message = format!(
                 "flows of `{own}` and `{other}` have the same addresses and ports, so they share per-flow meters"
             );
             findings.warning(&path.join("name"), message).help =
                 Some("give one of them another `source-port` or `destination-port`".into());
         }
-        ranges.push((first, last, index));
     }
 }
 
-fn ends(network: &Network, path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
+/// The ports that traffic between two hosts has taken.
+#[derive(Default)]
+struct TakenPorts {
+    /// By the first port of a part: its last one, and the traffic that took it. No two parts overlap.
+    owners: BTreeMap<u32, (u32, usize)>,
+    /// By the first port of a range without gaps: its last one.
+    ranges: BTreeMap<u32, u32>,
+}
+
+impl TakenPorts {
+    /// Gives what is free of the ports from `first` to `last` to traffic `index`. Returns the traffic that has
+    /// the lowest of them that is taken. Each range is joined to another once, so that the work is in
+    /// proportion to the number of calls.
+    fn take(&mut self, first: u32, last: u32, index: usize) -> Option<usize> {
+        let before = self.owners.range(..=first).next_back().filter(|(_, (end, _))| *end >= first);
+        let other = before.or_else(|| self.owners.range(first..=last).next()).map(|(_, (_, owner))| *owner);
+        let mut joined = Vec::new();
+        while let Some((&start, &end)) =
+            self.ranges.range(..=last).next_back().filter(|(_, end)| **end >= first)
+        {
+            self.ranges.remove(&start);
+            joined.push((start, end));
+        }
+        let mut free = first;
+        for (start, end) in joined.iter().rev() {
+            if free < *start {
+                self.owners.insert(free, (start - 1, index));
+            }
+            free = end.saturating_add(1);
+        }
+        if free <= last {
+            self.owners.insert(free, (last, index));
+        }
+        let start = joined.last().map_or(first, |(start, _)| first.min(*start));
+        self.ranges.insert(start, joined.first().map_or(last, |(_, end)| last.max(*end)));
+        other
+    }
+}
+
+/// Checks both ends of `traffic`; `routes` has the pairs of hosts so far and whether packets get there.
+fn ends<'a>(
+    network: &Network,
+    path: &ValuePath,
+    traffic: &'a TrafficConfig,
+    routes: &mut BTreeMap<[&'a str; 2], bool>,
+    findings: &mut Findings,
+) {
     let TrafficConfig { from, to, .. } = traffic;
     let mut both = true;
     for (key, node) in [("from", from), ("to", to)] {
@@ -127,13 +173,15 @@ fn ends(network: &Network, path: &ValuePath, traffic: &TrafficConfig, findings: 
             continue;
         }
         both = false;
-        let hosts = network.nodes().filter(|name| network.is_host(name));
-        let (message, help) = if network.is_router(node) {
-            (format!("`{node}` is a router: only hosts send and receive"), format!("link a host to `{node}`"))
+        if network.is_router(node) {
+            findings
+                .error(&path.join(key), format!("`{node}` is a router: only hosts send and receive"))
+                .help = Some(format!("link a host to `{node}`"));
         } else {
-            (format!("there is no host `{node}`"), suggest("hosts", node, hosts))
-        };
-        findings.error(&path.join(key), message).help = Some(help);
+            let hosts = || network.nodes().filter(|name| network.is_host(name));
+            let message = format!("there is no host `{node}`");
+            findings.error_with(&path.join(key), message, || suggest("hosts", node, hosts()));
+        }
     }
     if both && from == to {
         findings.error(&path.join("to"), format!("`{from}` sends to itself")).help =
@@ -142,10 +190,11 @@ fn ends(network: &Network, path: &ValuePath, traffic: &TrafficConfig, findings: 
         && network.neighbors(from).next().is_some()
         && network.neighbors(to).next().is_some()
         && network.is_whole()
-        && !network.is_reachable(from, to)
+        && !*routes.entry([from, to]).or_insert_with(|| network.is_reachable(from, to))
     {
-        findings.error(&path.join("to"), format!("there is no route from `{from}` to `{to}`")).help =
-            Some(format!("{}; {}; hosts do not forward", links_of(network, from), links_of(network, to)));
+        let help = || format!("{}; {}; hosts do not forward", links_of(network, from), links_of(network, to));
+        let message = format!("there is no route from `{from}` to `{to}`");
+        findings.error_with(&path.join("to"), message, help);
     }
 }
 
@@ -381,5 +430,27 @@ fn recording(
         findings
             .warning(&path.join("dscp"), "`dscp` has no effect: packets of a capture keep their codepoints")
             .help = Some("remove it; a conditioner at the first router can remark the packets".into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TakenPorts;
+
+    /// The same as a look at every range before.
+    #[test]
+    fn ports_are_taken_once() {
+        let ranges: Vec<(u32, u32)> =
+            (0..400u32).map(|n| (n * 7919 % 900, n * 7919 % 900 + n * 31 % 40)).collect();
+        let mut ports = TakenPorts::default();
+        let mut owners = std::collections::BTreeMap::new();
+        for (index, &(first, last)) in ranges.iter().enumerate() {
+            let expected = (first..=last).find_map(|port| owners.get(&port).copied());
+            assert_eq!(ports.take(first, last, index), expected, "{first} to {last}");
+            for port in first..=last {
+                owners.entry(port).or_insert(index);
+            }
+        }
+        assert!(ports.ranges.len() <= ports.owners.len() && ports.owners.len() <= 2 * ranges.len());
     }
 }

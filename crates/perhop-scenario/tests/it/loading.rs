@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use perhop_scenario::{Checked, Diagnostics, Loader, Severity, load, load_json};
+use perhop_scenario::{Checked, Diagnostics, Document, Loader, Severity, load, load_json};
 use serde_json::json;
 
 fn example(name: &str) -> PathBuf {
@@ -137,4 +137,18 @@ fn scenarios_are_checked_as_scenarios() {
     let source = std::fs::read_to_string(example("first-steps.perhop.yaml")).unwrap();
     let diagnostics = check(&written("old.yaml", &source.replace("perhop: 1\n", ""))).unwrap_err();
     assert!(first_message(&diagnostics).contains("missing key `perhop`"));
+}
+
+/// Values have one limit, the parser of YAML a higher one with the same words.
+#[test]
+fn levels_have_a_limit_in_every_notation() {
+    for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")] {
+        for levels in [65, 100, 2_500, 100_000] {
+            let text = format!("{}x{}", open.repeat(levels), close.repeat(levels));
+            let found = Document::parse(text.as_str(), "deep.yaml").unwrap_err();
+            let words = "lists and mappings are nested more than 64 levels deep";
+            assert_eq!(found.iter().next().unwrap().message, words, "{levels} levels of {open}");
+        }
+    }
+    assert!(Document::parse(format!("{}{}", "[".repeat(64), "]".repeat(64)), "deep.yaml").is_ok());
 }

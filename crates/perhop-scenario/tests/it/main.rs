@@ -4,3 +4,4 @@ mod diagnostics;
 mod loading;
 mod scenario_fuzz;
 mod schema;
+mod work;
