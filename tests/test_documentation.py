@@ -450,3 +450,31 @@ def test_a_wrong_row_of_merged_tests_is_found() -> None:
     head = "| deleted or merged test | test that still holds its promise | why |\n|---|---|---|\n"
     assert merged(f"# Page\n\n{head}") == []
     assert merged(f"# Page\n\n{head}| a | b, c | d |\n") == [["a", "b, c", "d"]]
+
+
+SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
+def test_the_list_of_unsafe_code_is_that_of_the_sources() -> None:
+    part = SECURITY.partition("### Unsafe code\n")[2].partition("\n#")[0]
+    places = re.findall(r"^- `(crates/[^`]+)`:", part, flags=re.MULTILINE)
+    code = re.compile(
+        r"^(?! *//).*\b(unsafe \{|unsafe (fn|impl|trait)|unsafe\(|allow\(unsafe_code\))", re.MULTILINE
+    )
+    found = {
+        file.relative_to(ROOT).as_posix()
+        for file in (ROOT / "crates").rglob("*.rs")
+        if code.search(file.read_text(encoding="utf-8"))
+    }
+    assert [file for file in sorted(found) if not file.startswith(tuple(places))] == []
+    assert [place for place in places if not any(file.startswith(place) for file in found)] == []
+
+
+def test_every_trust_boundary_has_tests_that_exist() -> None:
+    table = SECURITY.partition("## Trust boundaries\n")[2].partition("\n## ")[0]
+    rows = [row.split(" | ") for row in re.findall(r"^\| (.+) \|$", table, flags=re.MULTILINE)[1:]]
+    assert len(rows) == 9
+    for boundary, _, held in rows:
+        tests = re.findall("`([^`]+)`", held)
+        assert tests, boundary
+        assert [test for test in tests if not sources(test)] == [], boundary
