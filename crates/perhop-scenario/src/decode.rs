@@ -78,8 +78,8 @@ fn diagnose(document: &Document, problem: &Problem) -> Diagnostic {
     }
 }
 
-/// Replaces the value that causes `problem`. Returns the path of what was replaced; `None` if nothing helps, or
-/// no more `attempts` are left.
+/// Replaces the value that causes `problem`. Returns the path of what was replaced; `None` if nothing helps,
+/// or no more `attempts` are left.
 fn repair<T: DeserializeOwned>(
     value: &mut Value,
     problem: &Problem,

@@ -34,7 +34,7 @@ pub(super) fn of_scenario(document: &Document, scenario: &Scenario, resolved: &S
     found.close()
 }
 
-/// As many warnings and notes as are shown of a document, and the number of the others.
+/// The warnings and notes that are shown of a document, and the number of the others.
 pub(super) struct Shown<'a> {
     document: &'a Document,
     kept: [Vec<Diagnostic>; 2],

@@ -387,8 +387,8 @@ fn contains((address, length): (Ipv4Addr, u8), other: Ipv4Addr) -> bool {
     (address.to_bits() ^ other.to_bits()) & mask(length) == 0
 }
 
-/// The first free host address of a subnet: neither the network nor the broadcast address. `free_from` has the
-/// addresses from which subnets have free ones, so that each address is looked at once.
+/// The first free host address of a subnet: neither the network nor the broadcast address. `free_from` has
+/// the addresses from which subnets have free ones, so that each address is looked at once.
 fn first_free(
     (address, length): (Ipv4Addr, u8),
     used: &BTreeSet<IpAddr>,

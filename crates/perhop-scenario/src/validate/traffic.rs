@@ -129,8 +129,8 @@ struct TakenPorts {
 }
 
 impl TakenPorts {
-    /// Gives what is free of the ports from `first` to `last` to traffic `index`. Returns the traffic that has
-    /// the lowest of them that is taken. Each range is joined to another once, so that the work is in
+    /// Gives what is free of the ports from `first` to `last` to traffic `index`. Returns the traffic that
+    /// has the lowest of them that is taken. Each range is joined to another once, so that the work is in
     /// proportion to the number of calls.
     fn take(&mut self, first: u32, last: u32, index: usize) -> Option<usize> {
         let before = self.owners.range(..=first).next_back().filter(|(_, (end, _))| *end >= first);
