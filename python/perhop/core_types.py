@@ -46,6 +46,8 @@ class RouterDiagnostic(TypedDict):
     router: str
     #: The interfaces whose policies it concerns.
     interfaces: list[str]
+    #: The number of those that are not listed, in the report of a large configuration.
+    further_interfaces: NotRequired[int]
     #: The line as it had better be, where other words in it mend it.
     fixed: NotRequired[str]
 

@@ -18,7 +18,8 @@ def explained(error: ScenarioError, report: RouterReport, interfaces: set[str]) 
     classes = dict.fromkeys(
         name
         for one in report["diagnostics"]
-        if one["severity"] == "error" and interfaces.intersection(one["interfaces"])
+        if one["severity"] == "error"
+        if interfaces.intersection(one["interfaces"]) or "further_interfaces" in one
         if (name := _class_of(report, one))
     )
     if not classes:

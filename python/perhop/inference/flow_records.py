@@ -8,6 +8,7 @@ pmacct, and of the information elements of IPFIX (RFC 7012).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from math import isfinite
 
 from perhop.errors import InvalidInputError
 from perhop.inference.headers import PROTOCOLS, Header
-from perhop.inference.network import Network
+from perhop.inference.network import Ends, Network
 from perhop.inference.roles import role_of
 from perhop.inference.sources import Sending, in_words, sending, transfers
 from perhop.inference.table import Row
@@ -85,7 +86,8 @@ def offered_by_records(network: Network, header: Row, rows: Iterator[Row]) -> Tr
     """Return traffic with the rates by class of flow records; raises `InvalidInputError`."""
     records = _read(header, rows)
     own = network.other_subnets
-    leaving = [one for one in records if not _is_within(one.header.destination, own)]
+    known = _Subnets(own)
+    leaving = [one for one in records if one.header.destination not in known]
     remarks = []
     if len(leaving) < len(records):
         remarks.append(
@@ -231,8 +233,25 @@ def _date(row: Row, text: str) -> float:
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
-def _is_within(address: str | None, subnets: Sequence[str]) -> bool:
-    return address is not None and any(ip_address(address) in ip_network(one) for one in subnets)
+class _Subnets:
+    """Subnets in which an address is looked up, one look for each length of prefix."""
+
+    def __init__(self, subnets: Sequence[str]) -> None:
+        networks = [ip_network(one) for one in subnets]
+        self._known = {(one.version, one.prefixlen, int(one.network_address)) for one in networks}
+        self._lengths = sorted({(one.version, one.prefixlen) for one in networks})
+
+    def __contains__(self, address: str | None) -> bool:
+        """Whether a subnet has the address."""
+        if address is None:
+            return False
+        own = ip_address(address)
+        return any(
+            (version, length, int(own) >> own.max_prefixlen - length << own.max_prefixlen - length)
+            in self._known
+            for version, length in self._lengths
+            if version == own.version
+        )
 
 
 def _conversations(records: Sequence[Record]) -> list[Record]:
@@ -271,12 +290,13 @@ def _flows(
     network: Network, groups: dict[tuple[str, str, str], list[Record]], seconds: float
 ) -> Iterator[Flow]:
     taken: list[Header] = []
+    ends = Ends(network)
     chosen = []
-    order = [leaf.path for leaf in network.leaves]
-    in_order = sorted(groups.items(), key=lambda one: order.index(one[0][0]) if one[0][0] in order else -1)
+    order = {leaf.path: number for number, leaf in enumerate(network.leaves)}
+    in_order = sorted(groups.items(), key=lambda one: order.get(one[0][0], -1))
     for (queue, name, protocol), records in in_order:
         # An address is on one side of the router: the largest conversation that fits stands for all.
-        fitting = (one.header for one in records if network.has_hosts_for([*taken, one.header]))
+        fitting = (one.header for one in records if ends.fits(one.header))
         header = next(fitting, None)
         if header is None:
             raise InvalidInputError(
@@ -284,10 +304,12 @@ def _flows(
                 "keep the flows of one direction",
             )
         taken.append(header)
+        ends.add(header)
         chosen.append((queue, name, protocol, records))
     silent = without_replies(network, taken)
+    names = Counter(name for _, name, _, _ in chosen)
     for number, (header, (queue, name, protocol, records)) in enumerate(zip(taken, chosen, strict=True)):
-        several = sum(one[1] == name for one in chosen) > 1
+        several = names[name] > 1
         sent = _sent(name, header, records, seconds, has_replies=number not in silent)
         made = entry(f"{name} ({protocol})" if several else name, header, sent)
         if several:

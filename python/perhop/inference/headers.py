@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice, product
 from typing import Any
@@ -58,7 +58,7 @@ class Header:
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
 
-def candidates(matches: Sequence[MatchConfig], taken: Sequence[str]) -> Iterator[Header]:
+def candidates(matches: Sequence[MatchConfig], taken: Collection[str]) -> Iterator[Header]:
     """Generate headers that may meet all conditions, without the addresses in `taken`.
 
     What other classes take is not analyzed, nor are negated conditions: the plain candidates are followed by
@@ -75,7 +75,7 @@ def candidates(matches: Sequence[MatchConfig], taken: Sequence[str]) -> Iterator
             yield from (replace(header, dscp=dscp) for dscp in _CODEPOINTS)
 
 
-def _alternatives(match: Mapping[str, Any], taken: Sequence[str]) -> list[Header]:
+def _alternatives(match: Mapping[str, Any], taken: Collection[str]) -> list[Header]:
     """Return alternative headers that meet a condition."""
     parts: list[list[Header]] = []
     for key, value in match.items():
@@ -83,11 +83,17 @@ def _alternatives(match: Mapping[str, Any], taken: Sequence[str]) -> list[Header
         if key == "all":
             parts += [_alternatives(one, taken) for one in values]
         elif key == "any":
-            parts.append([header for one in values for header in _alternatives(one, taken)])
+            parts.append(_first(header for one in values for header in _alternatives(one, taken)))
         else:
-            parts.append([header for one in values for header in _field(key, one, taken)])
+            parts.append(_first(header for one in values for header in _field(key, one, taken)))
+    # Of a part, no more than the first ones are in the first combinations.
     found = islice(product(*parts), _MOST)
     return [_all_of(headers) for headers in found]
+
+
+def _first(headers: Iterable[Header]) -> list[Header]:
+    """Return the alternatives that are tried."""
+    return list(islice(headers, _MOST))
 
 
 def _all_of(headers: Sequence[Header]) -> Header:
@@ -97,7 +103,7 @@ def _all_of(headers: Sequence[Header]) -> Header:
     return joined
 
 
-def _field(key: str, value: Any, taken: Sequence[str]) -> list[Header]:  # noqa: ANN401 - text or number
+def _field(key: str, value: Any, taken: Collection[str]) -> list[Header]:  # noqa: ANN401 - text or number
     match key:
         case "dscp":
             return [Header(dscp=str(value))]
@@ -129,7 +135,7 @@ def _first_port(value: Any) -> int:  # noqa: ANN401 - text or number
     return max(int(str(value).partition("-")[0]), 1)
 
 
-def address(prefix: str, taken: Sequence[str]) -> str | None:
+def address(prefix: str, taken: Collection[str]) -> str | None:
     """Return a free address of a prefix; `None` for the prefix of all addresses, where any will do."""
     network = ipaddress.ip_network(prefix, strict=False)
     if network.prefixlen == 0:

@@ -7,7 +7,7 @@ the router.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Interface, IPv4Network
@@ -96,6 +96,11 @@ class Network:
     carried: tuple[Carried, ...] = ()
 
     @cached_property
+    def own_addresses(self) -> frozenset[str]:
+        """The router's own addresses."""
+        return frozenset(self.own)
+
+    @cached_property
     def leaves(self) -> list[Leaf]:
         """The queues of the leaving interface."""
         return leaves(self.leaving.side("output"), self.leaving.bits_per_second)
@@ -121,7 +126,7 @@ class Network:
     def other_subnets(self) -> list[str]:
         """The router's subnets at other interfaces: packets to them do not leave by the leaving one."""
         port = self.leaving.port
-        there = [IPv4Interface(tuple(one)).network for one in (port["addresses"] if port else [])]
+        there = {IPv4Interface(tuple(one)).network for one in (port["addresses"] if port else [])}
         return [str(one) for one in dict.fromkeys(self.subnets) if one not in there]
 
     @property
@@ -159,12 +164,6 @@ class Network:
             "traffic": traffic,
         }
 
-    def has_hosts_for(self, headers: Sequence[Header]) -> bool:
-        """Whether no address would be a sender's and a receiver's at once."""
-        ends = [self.ends(header) for header in headers]
-        sources = {source for source, _ in ends}
-        return sources.isdisjoint(destination for _, destination in ends)
-
     def ends(self, header: Header) -> tuple[str, str]:
         """Return the addresses of a packet with this header."""
         senders, receivers = self._hosts()
@@ -175,10 +174,16 @@ class Network:
 
     def _hosts(self) -> tuple[_Hosts, _Hosts]:
         """Return the senders and the receivers, without hosts yet."""
-        senders = _Hosts("sender", (self._subnet(self.entering, _SENDERS), _SENDERS_6), self.own)
+        senders, receivers = self._usual_addresses
+        return _Hosts("sender", senders), _Hosts("receiver", receivers)
+
+    @cached_property
+    def _usual_addresses(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """The addresses of IPv4 and IPv6 that senders and receivers have by default."""
+        senders = _free((self._subnet(self.entering, _SENDERS), _SENDERS_6), self.own)
         # Interfaces in different VRFs may have the same subnet.
-        taken = [*self.own, senders.wanted(None)]
-        return senders, _Hosts("receiver", (self._subnet(self.leaving, _RECEIVERS), _RECEIVERS_6), taken)
+        taken = [*self.own, senders[0]]
+        return senders, _free((self._subnet(self.leaving, _RECEIVERS), _RECEIVERS_6), taken)
 
     def _subnet(self, interface: Interface, otherwise: Sequence[str]) -> str:
         """Return the subnet of an interface, or the first of `otherwise` that the router is not in."""
@@ -227,13 +232,35 @@ class Network:
         return {"between": [self.router, _beside(number)], "rate": interface.rate, "interfaces": ends}
 
 
+class Ends:
+    """The addresses of headers: none is a sender's and a receiver's at once."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._sources: set[str] = set()
+        self._destinations: set[str] = set()
+
+    def fits(self, header: Header) -> bool:
+        """Whether the addresses of a further header leave each address on one side of the router."""
+        source, destination = self._network.ends(header)
+        is_taken = source in self._destinations or destination in self._sources
+        return source != destination and not is_taken
+
+    def add(self, header: Header) -> None:
+        """Add a header that fits."""
+        source, destination = self._network.ends(header)
+        self._sources.add(source)
+        self._destinations.add(destination)
+
+
 class _Hosts:
     """The hosts at one side of the router: one for each address that traffic uses."""
 
-    def __init__(self, name: str, subnets: tuple[str, str], taken: Sequence[str]) -> None:
+    def __init__(self, name: str, usual: tuple[str, str]) -> None:
         self.addresses: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self._name = name
-        self._usual = [address(one, taken) or one.partition("/")[0] for one in subnets]
+        self._usual = usual
 
     def wanted(self, address: str | None, *, six: bool = False) -> str:
         """Return an address, by default the side's usual one, of IPv6 with `six`."""
@@ -242,12 +269,18 @@ class _Hosts:
     def named(self, address: str | None, *, six: bool) -> str:
         """Return the name of the host with an address, by default the usual one; adds it if needed."""
         wanted = self.wanted(address, six=six)
-        for name, one in self.addresses.items():
-            if one == wanted:
-                return name
-        name = self._name if not self.addresses else f"{self._name}-{len(self.addresses) + 1}"
-        self.addresses[name] = wanted
+        name = self._names.get(wanted)
+        if name is None:
+            name = self._name if not self.addresses else f"{self._name}-{len(self.addresses) + 1}"
+            self.addresses[name], self._names[wanted] = wanted, name
         return name
+
+
+def _free(subnets: tuple[str, str], taken: Collection[str]) -> tuple[str, str]:
+    """Return the first address of each subnet that is not taken."""
+    used = set(taken)
+    first, second = (address(one, used) or one.partition("/")[0] for one in subnets)
+    return first, second
 
 
 def _beside(number: int) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any
 
 from perhop.inference.headers import Header, candidates
-from perhop.inference.network import Network
+from perhop.inference.network import Ends, Network
 from perhop.inference.roles import Kind, Role, role_of
 from perhop.inference.shares import Leaf
 from perhop.inference.trial import REST, Place, places_of
@@ -103,20 +103,43 @@ def found(network: Network, kinds: Mapping[str, Kind] = _ANY) -> tuple[list[Hit]
 
     Headers have the protocol that suits the class's role, or the kind in `kinds` for its name, if possible.
     """
-    hits: list[Hit] = []
+    reached = _Reached(network)
     misses: list[Miss] = []
     for target in targets(network):
-        if any(_covers(hit, target) for hit in hits):
+        if any(_covers(hit, target) for hit in reached.by_place.get(target.place, ())):
             continue
-        hit = _try(network, target, [one.header for one in hits], kinds)
+        hit = _try(network, target, reached, kinds)
         if isinstance(hit, Hit):
-            hits.append(hit)
-        elif target.place != REST and not any(
-            target.place in one.places or _is_child(one.target, target) for one in hits
+            reached.add(hit)
+        elif target.place != REST and not (
+            target.place in reached.by_place or target.place in reached.parents
         ):
-            conditioned = any(one.target.name == target.name for one in hits)
-            misses.append(replace(hit, is_queue_only=conditioned))
-    return hits, misses
+            misses.append(replace(hit, is_queue_only=target.name in reached.names))
+    return reached.hits, misses
+
+
+class _Reached:
+    """The classes that headers reach so far, by place and by name."""
+
+    def __init__(self, network: Network) -> None:
+        self.hits: list[Hit] = []
+        #: The hits that reach a place.
+        self.by_place: dict[Place, list[Hit]] = {}
+        #: The names of their targets, and the stages of the classes around their targets.
+        self.names: set[str] = set()
+        self.parents: set[Place] = set()
+        self.ends = Ends(network)
+
+    def add(self, hit: Hit) -> None:
+        """Add a hit."""
+        self.hits.append(hit)
+        self.names.add(hit.target.name)
+        for place in hit.places:
+            self.by_place.setdefault(place, []).append(hit)
+        side, name = hit.target.place
+        while side != "queue" and (name := name.rpartition(".")[0]):
+            self.parents.add((side, name))
+        self.ends.add(hit.header)
 
 
 def _covers(hit: Hit, target: Target) -> bool:
@@ -128,14 +151,9 @@ def _covers(hit: Hit, target: Target) -> bool:
     return target.place in hit.places and not is_shared
 
 
-def _is_child(one: Target, other: Target) -> bool:
-    """Whether a stage is that of a child class of the other's."""
-    return one.place[0] == other.place[0] != "queue" and one.place[1].startswith(f"{other.place[1]}.")
-
-
-def _try(network: Network, target: Target, others: Sequence[Header], kinds: Mapping[str, Kind]) -> Hit | Miss:
-    """Return headers that reach a class along with `others`, and all the classes that they reach."""
-    variants = islice(_variants(network, target, others, kinds), _TRIALS)
+def _try(network: Network, target: Target, reached: _Reached, kinds: Mapping[str, Kind]) -> Hit | Miss:
+    """Return headers that reach a class along with those before, and all the classes that they reach."""
+    variants = islice(_variants(network, target, reached, kinds), _TRIALS)
     elsewhere: Counter[str] = Counter()
     # The first mostly reaches it.
     size = 1
@@ -163,11 +181,12 @@ def _unseen(match: Any) -> str | None:  # noqa: ANN401 - a condition, or a part 
 
 
 def _variants(
-    network: Network, target: Target, others: Sequence[Header], kinds: Mapping[str, Kind]
+    network: Network, target: Target, reached: _Reached, kinds: Mapping[str, Kind]
 ) -> Iterator[tuple[Header, Role, Kind]]:
     """Generate headers that may reach a class, each with the protocol of its role first."""
-    ends = [*network.own, *network.ends(Header())]
-    for header in chain(candidates(target.matches, network.own), candidates(target.matches, ends)):
+    own = network.own_addresses
+    ends = {*own, *network.ends(Header())}
+    for header in chain(candidates(target.matches, own), candidates(target.matches, ends)):
         role = role_of(target.name, header, priority=target.priority)
         kind = kinds.get(target.name, role.kind)
         usual = [_TCP, _UDP] if kind in ("transfers", "greedy") else [_UDP, _TCP]
@@ -176,13 +195,13 @@ def _variants(
             usual = [_UDP]
         for protocol in [header.protocol] if header.protocol else usual:
             one = replace(header, protocol=protocol)
-            if one.has_hosts and network.has_hosts_for([*others, one]):
+            if one.has_hosts and reached.ends.fits(one):
                 yield one, role, kind
 
 
 def _impossible(network: Network, target: Target) -> str:
     """Say why no header for a class could be tried."""
-    headers = list(islice(candidates(target.matches, network.own), _TRIALS))
+    headers = list(islice(candidates(target.matches, network.own_addresses), _TRIALS))
     if not headers:
         return ": no packet meets its conditions"
     if not any(header.has_hosts for header in headers):
