@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT, SCENARIO, Command
+from perhop import manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.inputs import (
     ASSERTIONS,
@@ -20,11 +22,13 @@ from perhop.inputs import (
     STUDY,
     TRAFFIC,
     Limits,
+    parsed_json,
     read_input,
 )
 from perhop.inputs import (
     SCENARIO as SCENARIO_LIMITS,
 )
+from perhop.lessons.sheets import read_sheet
 from perhop.sweeping import design_of
 
 ALL = (ASSERTIONS, CAPTURE, POLICY_TESTS, PUBLISHED, ROUTER, SAVED, SCENARIO_LIMITS, SHEET, STUDY, TRAFFIC)
@@ -145,3 +149,43 @@ def test_files_that_a_scenario_names_are_limited(tmp_path: Path, perhop: Command
         ended = perhop("check", "named.yaml")
         assert ended.code == 2
         assert f"{message.format('./large')}: it has {what}, the limit of {limits.kind}" in ended.err
+
+
+def _nested(levels: int) -> str:
+    """Return JSON with a list in each other list, as a value of a mapping."""
+    return '{"a": ' + "[" * (levels - 1) + "]" * (levels - 1) + "}"
+
+
+@pytest.mark.parametrize("levels", [65, 100, 2_500, 100_000])
+def test_nested_json_is_refused_by_every_reader(levels: int, tmp_path: Path, perhop: Command) -> None:
+    words = "lists and mappings are nested more than 64 levels deep"
+    with pytest.raises(ValueError, match=words):
+        parsed_json(_nested(levels))
+    with pytest.raises(UnreadableFileError, match=words):
+        manifest.parse(tmp_path / "manifest.json", _nested(levels).encode())
+    (tmp_path / "sheet.json").write_text(_nested(levels))
+    with pytest.raises(InvalidInputError, match=words):
+        read_sheet(tmp_path / "sheet.json")
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    (saved / "manifest.json").write_text(_nested(levels))
+    (saved / "summary.json").write_text("{}")
+    ended = perhop("report", "saved")
+    assert (ended.code, ended.out, ended.err.count("error:")) == (2, "", 1)
+    assert words in ended.err
+
+
+def test_json_within_the_limit_is_read() -> None:
+    assert json.dumps(parsed_json(_nested(64))) == _nested(64)
+
+
+@pytest.mark.parametrize("levels", [100, 2_500, 100_000])
+@pytest.mark.parametrize("command", ["check", "run", "draw", "bounds", "convert --to ios", "diff old.yaml"])
+def test_nested_scenarios_are_one_error(levels: int, command: str, tmp_path: Path, perhop: Command) -> None:
+    children = '{"classes": [{"name": "a", "queueing":\n' * levels + "{}" + "}]}" * levels
+    text = f'{{"perhop": 1, "policies": {{"p": {{"queueing": {children}}}}}}}'
+    for name in ("old.yaml", "deep.yaml"):
+        (tmp_path / name).write_text(text)
+    ended = perhop(*command.split(), "deep.yaml")
+    assert (ended.code, ended.out if command != "check" else "", ended.err.count("error:")) == (2, "", 1)
+    assert "lists and mappings are nested more than 64 levels deep" in ended.err

@@ -106,11 +106,17 @@ def require_levels(value: object, where: str) -> None:
         InvalidInputError: there are more levels than `MOST_LEVELS`.
 
     """
+    if not has_levels(value):
+        raise InvalidInputError(f"{where}: {NESTED_TOO_DEEPLY}")
+
+
+def has_levels(value: object) -> bool:
+    """Whether lists and mappings are nested no deeper than `MOST_LEVELS`."""
     level: list[object] = [value]
     for _ in range(MOST_LEVELS + 1):
         mappings = [one.values() for one in level if isinstance(one, dict)]
         lists = [one for one in level if isinstance(one, list)]
         if not mappings and not lists:
-            return
+            return True
         level = [inner for outer in (*mappings, *lists) for inner in outer]
-    raise InvalidInputError(f"{where}: {NESTED_TOO_DEEPLY}")
+    return False

@@ -7,15 +7,16 @@ has the table of all limits. The extension module reads the files that a scenari
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from perhop.errors import UnreadableFileError
+from perhop.errors import NESTED_TOO_DEEPLY, UnreadableFileError, has_levels
 
 # Without waiting for the other end of a pipe; as bytes, which Windows distinguishes from text.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
@@ -135,6 +136,22 @@ def require_regular(file: Path, limits: Limits) -> None:
         return
     if size > limits.most_bytes:
         raise limits.beyond(file, f"more than {limits.most_bytes} bytes", "a shorter file")
+
+
+def parsed_json(text: str | bytes, constant: Callable[[str], Any] | None = None) -> Any:  # noqa: ANN401 - JSON
+    """Return the value of a JSON text of other people; `constant` reads `NaN` and infinities.
+
+    Raises:
+        ValueError: it is malformed, or its lists and mappings are nested too deeply.
+
+    """
+    try:
+        found = json.loads(text, parse_constant=constant)
+    except RecursionError as error:
+        raise ValueError(NESTED_TOO_DEEPLY) from error
+    if not has_levels(found):
+        raise ValueError(NESTED_TOO_DEEPLY)
+    return found
 
 
 def read_input(file: Path, limits: Limits) -> bytes:

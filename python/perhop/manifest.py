@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from perhop import _core, disk
 from perhop.errors import UnreadableFileError
+from perhop.inputs import parsed_json
 from perhop.loading import damaged, read_bytes
 
 #: A folder with this file, in perhop's own format, was written by perhop, which may replace it.
@@ -78,8 +79,8 @@ def parse(file: Path, content: bytes) -> dict[str, Any]:
 
     """
     try:
-        found = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        found = parsed_json(content)
+    except ValueError as error:
         raise damaged(file, str(error)) from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         _refuse_older(file, found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from perhop import disk, manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
+from perhop.inputs import parsed_json
 from perhop.loading import damaged, is_file, read_bytes, unreadable
 from perhop.manifest import MANIFEST, Kind, is_safe
 from perhop.shape import require
@@ -117,8 +117,8 @@ class Saved:
     def json(self, name: str, shape: object) -> Any:  # noqa: ANN401 - what has that shape
         """Return what a JSON file holds; raises `UnreadableFileError` where that has another shape."""
         try:
-            found = json.loads(self.content(name), parse_constant=_refused)
-        except (ValueError, RecursionError) as error:
+            found = parsed_json(self.content(name), _refused)
+        except ValueError as error:
             raise damaged(self.folder / name, str(error)) from error
         require(self.folder / name, found, shape)
         return found
@@ -163,8 +163,8 @@ def _is_own(folder: Path) -> bool:
     if not is_file(folder / MANIFEST):
         return False
     try:
-        found = json.loads(read_bytes(folder / MANIFEST))
-    except (ValueError, RecursionError):
+        found = parsed_json(read_bytes(folder / MANIFEST))
+    except ValueError:
         return False
     return isinstance(found, dict) and (found.get("format") == manifest.FORMAT or "perhop" in found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -11,7 +10,7 @@ from typing import Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError, ScenarioError
-from perhop.inputs import SHEET, read_input
+from perhop.inputs import SHEET, parsed_json, read_input
 from perhop.lessons.catalog import course
 from perhop.lessons.definition import Lesson, read_scenario, resolved
 from perhop.lessons.seeds import check_number, seed_of
@@ -66,7 +65,7 @@ def read_sheet(path: str | PathLike[str]) -> Sheet:
     """
     file = Path(path)
     try:
-        found = json.loads(read_input(file, SHEET))
+        found = parsed_json(read_input(file, SHEET))
         if found["perhop-sheet"] != VERSION:
             raise InvalidInputError(
                 f"`{file}` has version {found['perhop-sheet']} of the format, not {VERSION}"

@@ -7,7 +7,6 @@ nothing but its rows, exchanged with the first ones in one step, and the manifes
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ import polars as pl
 from perhop import _core, disk, manifest
 from perhop.caller import made_folder
 from perhop.errors import InvalidInputError, UnreadableFileError
+from perhop.inputs import parsed_json
 from perhop.interrupts import deferred, written
 from perhop.loading import is_file, read_bytes
 from perhop.locking import locked, reserve
@@ -237,8 +237,8 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
 def _other_sweep(target: Path) -> str:
     """Name the sweep in a folder that is not to be continued."""
     try:
-        version = json.loads(read_bytes(target / FILE))["schema_version"]
-    except (UnreadableFileError, ValueError, RecursionError, LookupError, TypeError):
+        version = parsed_json(read_bytes(target / FILE))["schema_version"]
+    except (UnreadableFileError, ValueError, LookupError, TypeError):
         return "another sweep"
     if version == SCHEMA_VERSION:
         return "another sweep"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from perhop import _core, disk, manifest
 from perhop.caller import made_folder
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.frames import as_parquet
+from perhop.inputs import parsed_json
 from perhop.interrupts import deferred, written
 from perhop.loading import is_file, read_bytes
 from perhop.locking import locked, reserve
@@ -65,8 +65,8 @@ def is_continued(target: Path, question: Question, *, force: bool = False) -> bo
 def _other_tuning(target: Path) -> str:
     """Name the tuning in a folder that is not to be continued."""
     try:
-        version = json.loads(read_bytes(target / FILE))["schema_version"]
-    except (UnreadableFileError, ValueError, RecursionError, LookupError, TypeError):
+        version = parsed_json(read_bytes(target / FILE))["schema_version"]
+    except (UnreadableFileError, ValueError, LookupError, TypeError):
         return "another tuning"
     if version == SCHEMA_VERSION:
         return "another tuning"

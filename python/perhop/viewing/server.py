@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from perhop.errors import PerhopError
+from perhop.inputs import parsed_json
 from perhop.viewing.hub import Hub
 
 #: The only address it listens on.
@@ -219,13 +220,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answered(self, text: bytes) -> tuple[Mapping[str, Any], HTTPStatus]:
         try:
-            question = json.loads(text)
+            question = parsed_json(text)
             if not isinstance(question, dict):
                 raise TypeError("expected an object")
             return self.server.server.answer(question), HTTPStatus.OK
         except PerhopError as error:
             return {"error": {"message": str(error)}}, HTTPStatus.BAD_REQUEST
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
             return {"error": {"message": f"not a question: {error}"}}, HTTPStatus.BAD_REQUEST
 
     def _is_allowed(self, *, changes: bool) -> bool:
