@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Collection
 from ipaddress import ip_address, ip_interface, ip_network
 from pathlib import Path
 
@@ -13,11 +14,12 @@ import pytest
 import perhop
 from conftest import ROOT, Command, command_line
 from perhop import Scenario, _core, inference
-from perhop.inference import infer
+from perhop.inference import headers, infer
 from perhop.inference.headers import Header, candidates
 from perhop.inference.selection import select_network
 from perhop.inference.targets import Miss, Target
 from perhop.inference.text import as_yaml
+from perhop.schema_types import MatchConfig
 
 VECTORS = sorted((ROOT / "vectors" / "ios").glob("*.cfg"))
 
@@ -366,3 +368,26 @@ def test_classes_that_no_packet_reaches_are_refused(branch: Path, monkeypatch: p
     with pytest.raises(perhop.InvalidInputError, match=said) as raised:
         infer(branch.read_text(), {"file": branch.name}, branch.parent)
     assert "--traffic" in str(raised.value.help)
+
+
+def test_no_more_headers_are_made_than_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work for an access list is that of the headers tried, whatever its length."""
+    made = []
+
+    def counted(key: str, value: object, taken: Collection[str]) -> list[Header]:
+        made.append(key)
+        return plain(key, value, taken)
+
+    plain = headers._field
+    monkeypatch.setattr(headers, "_field", counted)
+
+    def work(entries: int) -> int:
+        made.clear()
+        alternatives: list[MatchConfig] = [
+            {"source": f"10.{n // 256}.{n % 256}.1", "destination-port": [n + 1]} for n in range(entries)
+        ]
+        assert len([*candidates([{"any": alternatives}], [])]) >= min(entries, 64)
+        return len(made)
+
+    few, many = work(100), work(5_000)
+    assert 0 < few == many <= 2 * 64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -18,10 +19,12 @@ from perhop import Scenario
 from perhop.checking import check_file
 from perhop.command import viewing
 from perhop.errors import InvalidInputError, PerhopError
+from perhop.pacing import Pace
 from perhop.plot.tradeoffs import pareto
 from perhop.printable import printable
 from perhop.viewing.hub import Hub
 from perhop.viewing.server import Server
+from perhop.viewing.simulation import Simulation
 from seeds import drawing
 
 CONFIGURATIONS = sorted(
@@ -64,6 +67,68 @@ def test_no_text_is_a_command_in_a_log(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
+# Names with a character that XML lacks, one that ends a text in C, and commands of two pipelines.
+_NAME = "::error::a\ufffeb\x00c"
+_STRANGE = f"""version 15.2
+hostname r\ufffe
+class-map match-any {_NAME}
+ match dscp ef
+policy-map p\ufffe
+ class {_NAME}
+  bandwidth 100
+interface Serial0/0
+ bandwidth 1000
+ ip address 192.0.2.1 255.255.255.0
+ service-policy output p\ufffe
+::error::line\ufffe\x00
+##[error]line
+end
+"""
+
+
+def test_pictures_and_reports_of_tests_are_xml(tmp_path: Path, perhop: Command) -> None:
+    (tmp_path / "r.cfg").write_text(_STRANGE)
+    (tmp_path / "t.yaml").write_text(
+        'perhop-tests: 1\ntests:\n  - { name: "::error::x", scenario: r.cfg, assert: [ "gone.loss < 1%" ] }\n'
+    )
+    assert perhop("draw", "r.cfg", "-o", "r.svg").code == 0
+    assert perhop("test", "t.yaml", "--junit", "report.xml").code == 2
+    for name in ("r.svg", "report.xml"):
+        # Expat refuses what XML 1.0 does not allow, which a search of the text would miss.
+        found = "".join(ET.parse(tmp_path / name).getroot().itertext())
+        attributes = [value for one in ET.parse(tmp_path / name).iter() for value in one.attrib.values()]
+        text = "\n".join([found, *attributes])
+        assert "error::a\ufffdb" in text, name
+        assert not re.search(r"^\s*::error::", text, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("line", ["check r.cfg", "run r.cfg", "test t.yaml", "diff r.cfg old.cfg --markdown"])
+def test_no_line_of_output_is_a_command_of_a_pipeline(line: str, tmp_path: Path, perhop: Command) -> None:
+    (tmp_path / "r.cfg").write_text(_STRANGE)
+    (tmp_path / "old.cfg").write_text(_STRANGE.replace("bandwidth 100\n", "bandwidth 200\n"))
+    (tmp_path / "t.yaml").write_text(
+        'perhop-tests: 1\ntests:\n  - { name: "::error::x", scenario: r.cfg, assert: [ "gone.loss < 1%" ] }\n'
+    )
+    ended = perhop(*line.split())
+    text = ended.out + ended.err
+    assert "error::a" in text
+    assert not re.search(r"^\s*(::|##(\[|vso))", text, re.MULTILINE), text
+
+
+def test_an_immense_time_ends_with_the_run() -> None:
+    scenario = Scenario.load(
+        ROOT / "examples" / "first-steps.perhop.yaml", {"duration": "100ms", "measure.warmup": "0s"}
+    )
+    simulation = Simulation(Hub(), scenario, Pace(), seed=1, replications=1)
+    question = {"ask": "packets", "port": 0, "from": 0, "until": 10**12, "enough": 10**12}
+    whole = simulation.answer(question)
+    assert whole["until"] <= 1.0
+    assert whole["columns"] == simulation.answer(question | {"until": 0.1})["columns"]
+    for wrong in ({"from": 10**12}, {"until": 10**400}, {"from": float("nan")}, {"port": 10**12}):
+        with pytest.raises((InvalidInputError, OverflowError)):
+            simulation.answer(question | wrong)
+
+
 def _error_of(work: Callable[[], object]) -> str | None:
     """Return the error of a check or a run, `None` without one; other exceptions are faults."""
     try:
@@ -96,14 +161,29 @@ def test_check_passes_what_run_runs(number: int, tmp_path: Path) -> None:
         assert any(message in refused for message in errors), (refused, errors)
 
 
+def test_an_address_of_a_group_is_not_that_of_a_host(tmp_path: Path, perhop: Command) -> None:
+    text = "version 15.2\ninterface Serial0/0\n bandwidth 1000\n ip address 224.0.0.1 255.255.255.0\n"
+    (tmp_path / "a.cfg").write_text(f"{text} service-policy output p\npolicy-map p\n class class-default\n")
+    for command in (["run", "--duration", "20ms"], ["check"]):
+        assert perhop(*command, "a.cfg").code == 0
+
+
 XR = "!! IOS XR Configuration 6.6.2\nhostname x\ninterface HundredGigE0/0/0/1\n shutdown\n!\n"
 NX = "!Command: show running-config\nversion 9.2(3)\nfeature bgp\ninterface Ethernet1/1\n"
 
 
-@pytest.mark.parametrize("text", ["hostname bare\n", XR, NX])
+# DRR drops what no filter takes, and this filter takes what another program marks.
+DRR = """tc qdisc add dev eth0 root handle 1: drr
+tc class add dev eth0 parent 1: classid 1:1 drr
+tc filter add dev eth0 parent 1: protocol ip prio 1 handle 7 fw flowid 1:1
+"""
+
+
+@pytest.mark.parametrize("text", ["hostname bare\n", XR, NX, DRR])
 def test_check_and_run_refuse_in_the_same_words(text: str, tmp_path: Path, perhop: Command) -> None:
-    (tmp_path / "a.cfg").write_text(text)
-    refused, checked = perhop("run", "a.cfg"), perhop("check", "a.cfg")
+    name = "a.tc" if text == DRR else "a.cfg"
+    (tmp_path / name).write_text(text)
+    refused, checked = perhop("run", name), perhop("check", name)
     assert (refused.code, checked.code) == (2, 2)
     assert refused.err.splitlines()[0].removeprefix("error: ") in checked.out
 

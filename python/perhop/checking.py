@@ -15,6 +15,7 @@ from perhop.configuration import (
     Detail,
     checked,
     checked_as,
+    configured,
     platform_refusal,
     ports_that_are_up,
     read,
@@ -176,11 +177,16 @@ def _whole(report: RouterReport) -> list[Finding]:
 
 
 def _without_way(text: str, platform: str | None, assume: Mapping[str, str] | None) -> list[Finding]:
-    """Return the finding that no packet can take an interface, in the words of `perhop run`."""
+    """Return the finding that no packet can take an interface or a class, in the words of `perhop run`."""
+    # The last part of the report is by far the largest: read it only where the text leaves doubt.
+    if _has_interface_up(text):
+        return []
+    from perhop.inference import require_way  # lazy: most configurations need no trial
+
     try:
-        # The last part of the report is by far the largest: read it only where the text leaves doubt.
-        if not _has_interface_up(text):
-            ports_that_are_up(checked(text, platform, assume)["router"])
+        report = checked(text, platform, assume)
+        ports_that_are_up(report["router"])
+        require_way(report, configured({"text": text}, platform, assume))
     except InvalidInputError as error:
         return [_of_file("scenario-invalid", str(error), error.help)]
     return []

@@ -9,6 +9,7 @@ reported.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from perhop.configuration import checked_as, platform_words, refuse_unsupported
@@ -37,6 +38,8 @@ _DURATIONS = (
 )
 # The part of a run that is not counted, 2 s at most; more of a short one, in which TCP is still starting.
 _WARMUP, _LONGEST_WARMUP, _SHORT, _SHORT_WARMUP = 0.1, 2_000, 1_000, 0.4
+# Interfaces that are tried as entrance: each takes a simulation for each class.
+_MOST_ENTRANCES = 64
 # Samples of queues in a run, and of throughput and delays.
 _QUEUE_SAMPLES, _SAMPLES = 200, 40
 
@@ -118,17 +121,7 @@ def infer(
     network = select_network(report["router"], configuration, base, interface, platform=profile)
     _check(network, report)
     if traffic is None:
-        network, hits, misses = _reachable(network, report)
-        offered = guessed(network, hits)
-        offered.remarks.extend(dict.fromkeys(str(miss) for miss in misses))
-        never = "no header reaches it: its conditions exclude each other"
-        offered.remarks.extend(f"class `{name}`: {never}" for name in unmatched(network))
-        if not offered.flows:
-            why = "; ".join(offered.remarks)
-            raise InvalidInputError(
-                f"no packet reaches a class on the way out by {network.leaving.name}: {why}",
-                "give the traffic: --traffic FILE with rates by class, flow records or a capture",
-            )
+        network, offered = _guessed(network, report)
     else:
         offered = read_traffic(network, traffic)
         network = replace(network, carried=offered.carried)
@@ -138,6 +131,38 @@ def infer(
     if interface is None and not network.leaves[1:]:
         remarks += _unattached(report)
     return _inferred(network, offered, remarks, platform_words(report.get("platform")))
+
+
+def require_way(report: RouterReport, configuration: RouterConfiguration) -> None:
+    """Refuse a configuration whose classes no packet reaches, as `infer` does.
+
+    A queue without conditions takes the packets that no other class takes: without a trial, it is reached.
+
+    Raises:
+        InvalidInputError: there is no interface that is up, or no packet reaches a class.
+
+    """
+    recognized = report.get("platform")
+    profile = recognized["profile"] if recognized else None
+    network = select_network(report["router"], configuration, Path(), None, platform=profile)
+    if network.leaves and all(leaf.matches for leaf in network.leaves):
+        _guessed(network, report)
+
+
+def _guessed(network: Network, report: RouterReport) -> tuple[Network, Traffic]:
+    """Return traffic for each class that headers reach, and the network that it enters."""
+    network, hits, misses = _reachable(network, report)
+    offered = guessed(network, hits)
+    offered.remarks.extend(dict.fromkeys(str(miss) for miss in misses))
+    never = "no header reaches it: its conditions exclude each other"
+    offered.remarks.extend(f"class `{name}`: {never}" for name in unmatched(network))
+    if not offered.flows:
+        why = "; ".join(offered.remarks)
+        raise InvalidInputError(
+            f"no packet reaches a class on the way out by {network.leaving.name}: {why}",
+            "give the traffic: --traffic FILE with rates by class, flow records or a capture",
+        )
+    return network, offered
 
 
 def _inferred(
@@ -171,7 +196,7 @@ def _reachable(network: Network, report: RouterReport) -> tuple[Network, list[Hi
     """Return headers for each class, entering where most classes can be reached."""
     hits, misses = found(network)
     if misses and depends_on_entrance(network):
-        for other in other_entrances(network, report["router"]):
+        for other in islice(other_entrances(network, report["router"]), _MOST_ENTRANCES):
             other_hits, other_misses = found(other)
             if _queues(other_misses) < _queues(misses):
                 network, hits, misses = other, other_hits, other_misses

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -104,29 +104,34 @@ def _line(row: Row, cells: dict[str, str]) -> _Line:
 
 def _by_class(network: Network, lines: Sequence[_Line]) -> Traffic:
     names = list(dict.fromkeys(target.name for target in targets(network)))
+    known = set(names)
     for line in lines:
-        if line.name not in names:
+        if line.name not in known:
             near = get_close_matches(line.name, names, n=1)
             help = f"did you mean `{near[0]}`?" if near else f"classes: {', '.join(names)}"
             raise line.row.wrong(f"{network.leaving.name} has no class `{line.name}`", help)
     wanted = {line.name: line.kind for line in lines if line.kind}
-    hits, misses = found(network, wanted)
+    reached, misses = found(network, wanted)
+    # Of several with one name, the first.
+    hits = {hit.target.name: hit for hit in reversed(reached)}
     flows: list[Flow] = []
+    taken: set[str] = set()
     for line in lines:
-        flows.append(_flow(network, line, _hit(line, hits, misses), [one.entry["name"] for one in flows]))
-    silent = [name for name in names if name not in {line.name for line in lines}]
+        flows.append(_flow(network, line, _hit(line, hits, misses), taken))
+    given = {line.name for line in lines}
+    silent = [name for name in names if name not in given]
     return Traffic(flows, [f"class `{name}`: not in the file, no traffic" for name in silent])
 
 
-def _hit(line: _Line, hits: Sequence[Hit], misses: Sequence[Miss]) -> Hit:
-    for hit in hits:
-        if hit.target.name == line.name:
-            return hit
+def _hit(line: _Line, hits: Mapping[str, Hit], misses: Sequence[Miss]) -> Hit:
+    if (hit := hits.get(line.name)) is not None:
+        return hit
     said = next((str(miss) for miss in misses if miss.target.name == line.name), f"class `{line.name}`")
     raise line.row.wrong(said, "leave the class out, or enter where its packets do")
 
 
-def _flow(network: Network, line: _Line, hit: Hit, taken: Sequence[str]) -> Flow:
+def _flow(network: Network, line: _Line, hit: Hit, taken: set[str]) -> Flow:
+    """Return the traffic of a line; its name is none of `taken`, which it is added to."""
     kind = suited(line.kind or hit.kind, hit.header)
     if line.rate is not None and kind == "greedy":
         kind = "transfers"
@@ -137,6 +142,7 @@ def _flow(network: Network, line: _Line, hit: Hit, taken: Sequence[str]) -> Flow
     number = 2
     while name in taken:
         name, number = f"{line.name}-{number}", number + 1
+    taken.add(name)
     made = entry(name, hit.header, sent)
     if name != line.name:
         made["class"] = line.name

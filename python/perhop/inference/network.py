@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 from typing import Literal, cast
 
@@ -105,6 +105,11 @@ class Network:
         """The queues of the leaving interface."""
         return leaves(self.leaving.side("output"), self.leaving.bits_per_second)
 
+    @cached_property
+    def leaf_places(self) -> dict[str, int]:
+        """The places of the queues among `leaves`, by path; of several with one path, the first."""
+        return {leaf.path: place for place, leaf in reversed([*enumerate(self.leaves)])}
+
     @property
     def has_queues(self) -> bool:
         """Whether the path is under test for its queues, and not for its input policy alone."""
@@ -187,8 +192,11 @@ class Network:
 
     def _subnet(self, interface: Interface, otherwise: Sequence[str]) -> str:
         """Return the subnet of an interface, or the first of `otherwise` that the router is not in."""
-        if interface.port is not None and interface.port["addresses"]:
-            return "{}/{}".format(*interface.port["addresses"][0])
+        own = interface.port["addresses"] if interface.port is not None else []
+        for one, length in own:
+            # A router refuses other addresses, which no host can have either.
+            if not (IPv4Address(one).is_multicast or IPv4Address(one).is_unspecified):
+                return f"{one}/{length}"
         free = (one for one in otherwise if not any(map(IPv4Network(one).overlaps, self.subnets)))
         return next(free, otherwise[-1])
 

@@ -50,7 +50,10 @@ class Hit:
 
     def leaf(self, network: Network) -> Leaf | None:
         """Return the queue that they wait in."""
-        return next((leaf for leaf in network.leaves if ("queue", leaf.path) in self.places), None)
+        known = network.leaf_places
+        places = (known[path] for kind, path in self.places if kind == "queue" and path in known)
+        place = min(places, default=None)
+        return None if place is None else network.leaves[place]
 
 
 @dataclass(frozen=True)

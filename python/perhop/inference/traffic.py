@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from perhop.document import Document
@@ -60,23 +61,35 @@ class Traffic:
 def guessed(network: Network, hits: Sequence[Hit]) -> Traffic:
     """Return traffic for each class that headers reach."""
     silent = without_replies(network, [hit.header for hit in hits])
+    sharing = Counter(queue.path for hit in hits if (queue := hit.leaf(network)))
     flows: list[Flow] = []
+    names: set[str] = set()
     for number, hit in enumerate(hits):
-        name = _unlike(_class_of(network, hit), [one.entry["name"] for one in flows])
-        flows.append(_flow(network, hits, hit, name, has_replies=number not in silent))
+        leaf = hit.leaf(network)
+        crowd = Crowd(len(hits), sharing[leaf.path] if leaf else 0)
+        name = _unlike(_class_of(network, hit, leaf), names)
+        names.add(name)
+        flows.append(_flow(network, crowd, hit, name, has_replies=number not in silent))
     return Traffic(flows)
 
 
-def _class_of(network: Network, hit: Hit) -> str:
+@dataclass(frozen=True)
+class Crowd:
+    """How many classes there is traffic for, and how many of them wait in the queue of one."""
+
+    all: int
+    in_queue: int
+
+
+def _class_of(network: Network, hit: Hit, leaf: Leaf | None) -> str:
     """Return the class that a hit's packets leave by: also of those that an input policy marks for it."""
-    leaf = hit.leaf(network)
     is_marked = hit.target.place[0] == "input" and leaf is not None and len(network.leaves) > 1
     return leaf.name if leaf and is_marked else hit.target.name
 
 
-def _flow(network: Network, hits: Sequence[Hit], hit: Hit, name: str, *, has_replies: bool) -> Flow:
+def _flow(network: Network, crowd: Crowd, hit: Hit, name: str, *, has_replies: bool) -> Flow:
     leaf = hit.leaf(network)
-    rate, basis = _load(network, hits, hit)
+    rate, basis = _load(network, crowd, hit)
     kind = suited(hit.kind, hit.header, has_replies=has_replies)
     if basis == _FITS and kind == "greedy":
         # It would fill the link to the router, and delay all the others there.
@@ -97,7 +110,7 @@ def suited(kind: Kind, header: Header, *, has_replies: bool = True) -> Kind:
     return "transfers" if header.protocol == "tcp" else kind
 
 
-def _load(network: Network, hits: Sequence[Hit], hit: Hit) -> tuple[float, str]:
+def _load(network: Network, crowd: Crowd, hit: Hit) -> tuple[float, str]:
     """Return what is offered to a class, in bits per second, and how it was chosen."""
     leaf = hit.leaf(network)
     limit = _limit(network, hit, leaf)
@@ -108,7 +121,7 @@ def _load(network: Network, hits: Sequence[Hit], hit: Hit) -> tuple[float, str]:
             if limit
             else (max(leaf.share, _STARVED * network.bottleneck), "a third of the line")
         )
-    sharing = sum(one.leaf(network) is leaf for one in hits)
+    sharing = crowd.in_queue
     if leaf is not None and leaf.part:
         return FILLED * leaf.part / sharing, f"{_percent(FILLED)} of its part"
     guaranteed = guarantee_of(leaf.config) if leaf else None
@@ -118,10 +131,10 @@ def _load(network: Network, hits: Sequence[Hit], hit: Hit) -> tuple[float, str]:
     above = _percent(ABOVE)
     if not network.has_queues:
         # Nothing is shared: a class needs no more than its policer lets pass, all no more than can enter.
-        share = FILLED * network.bottleneck / len(hits)
+        share = FILLED * network.bottleneck / crowd.all
         is_limited = limit is not None and limit < share
         return (ABOVE * (limit or 0.0), f"{above} of limit") if is_limited else (share, _FITS)
-    share = leaf.share / sharing if leaf else network.bottleneck / len(hits)
+    share = leaf.share / sharing if leaf else network.bottleneck / crowd.all
     if share <= 0.0:
         why = f"{_percent(_STARVED)} of the line, as nothing is left"
         return _STARVED * network.bottleneck / sharing, why
@@ -178,7 +191,7 @@ def without_replies(network: Network, headers: Sequence[Header]) -> set[int]:
     return {number for number in numbers if str(number) not in answered}
 
 
-def _unlike(name: str, others: Sequence[str]) -> str:
+def _unlike(name: str, others: Collection[str]) -> str:
     number = 2
     wanted = name
     while wanted in others:
