@@ -371,7 +371,7 @@ def test_classes_that_no_packet_reaches_are_refused(branch: Path, monkeypatch: p
 
 
 def test_no_more_headers_are_made_than_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The work for an access list is that of the headers tried, whatever its length."""
+    """The work for an access list is that of the headers tried, at any length."""
     made = []
 
     def counted(key: str, value: object, taken: Collection[str]) -> list[Header]:

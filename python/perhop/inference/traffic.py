@@ -75,7 +75,7 @@ def guessed(network: Network, hits: Sequence[Hit]) -> Traffic:
 
 @dataclass(frozen=True)
 class Crowd:
-    """How many classes there is traffic for, and how many of them wait in the queue of one."""
+    """The number of classes that there is traffic for, and of those that wait in the queue of one."""
 
     all: int
     in_queue: int
