@@ -55,6 +55,7 @@ PlatformConfig = TypedDict("PlatformConfig", {
     "queue-limit": 'NotRequired[int | None]',
     "reservable-percent": 'NotRequired[int | None]',
     "drop-spacing": 'NotRequired[DropSpacing | None]',
+    "settings": 'NotRequired[dict[str, Setting]]',
 })
 
 
@@ -953,6 +954,7 @@ RingAdmission = Literal["strict", "overshoot", "batches"]
 RingRelease = Literal["last-bit", "first-bit"]
 Rate = str
 DropSpacing = Literal["uniform", "uniform-per-drop", "geometric", "counted-first", "unguarded", "wait"]
+Setting = int | str
 Framing = Literal["raw", "ethernet-header", "ethernet-frame", "ethernet-wire", "ppp", "hdlc", "aal5-mux", "aal5-snap"]
 Header = Literal["pppoe", "ppp", "frame-relay", "ethernet", "bridged", "vlan", "mpls", "gre", "ipip", "vxlan", "l2tp", "mlppp"] | HeaderParameters
 IpVersion = Literal["ipv4", "ipv6"]

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use perhop_front_ends::loader;
 use perhop_measure::results::Table;
-use perhop_routers::loader;
 use perhop_scenario::Document;
 use perhop_sim::batch::{self, BatchPlan, Ended, HalfWidth, Outcome, Point, Until};
 use pyo3::exceptions::{PyOSError, PyValueError};

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use perhop_front_ends::loader;
 use perhop_measure::budget::Budget;
 use perhop_qos::cake::CakeTins;
 use perhop_qos::packet::Dscp;
-use perhop_routers::loader;
 use perhop_scenario::{Checked, Coloring, Diagnostic, Document};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

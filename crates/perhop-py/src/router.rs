@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use perhop_ios::Assumptions;
-use perhop_routers::{Detail, Wrong, report};
+use perhop_device::{Detail, ParseOptions};
+use perhop_front_ends::FRONT_ENDS;
+use perhop_qos::ConfigError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -23,16 +24,27 @@ pub(crate) fn check_router(
     detail: &str,
 ) -> PyResult<String> {
     let detail = Detail::named(detail).map_err(wrong)?;
-    let assumptions: Assumptions = assume.unwrap_or_default();
-    let written = py
-        .detach(|| report(text, platform, &assumptions, detail, |report| serde_json::to_string(report)))
-        .map_err(wrong)?;
-    written.map_err(|error| PyValueError::new_err(error.to_string()))
+    let options = options(platform.map(str::to_owned), assume);
+    let written = py.detach(|| {
+        let device = FRONT_ENDS.parse(text, &options)?;
+        Ok(serde_json::to_string(&device.report(detail)))
+    });
+    written.map_err(wrong)?.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A `ValueError` of message and help.
-fn wrong(wrong: Wrong) -> PyErr {
-    PyValueError::new_err((wrong.message, wrong.help))
+/// Returns the options of a user who chooses a platform and assumes classes.
+pub(crate) fn options(platform: Option<String>, assume: Option<BTreeMap<String, String>>) -> ParseOptions {
+    ParseOptions { platform, assume: assume.unwrap_or_default(), ..ParseOptions::default() }
+}
+
+/// Returns a `ValueError` of message and help. An invalid assumption names its class.
+fn wrong(error: ConfigError) -> PyErr {
+    match error.path.as_slice() {
+        [option, class] if option == "assume" => {
+            PyValueError::new_err((format!("assume {class}"), error.message))
+        }
+        _ => PyValueError::new_err((error.message, error.help)),
+    }
 }
 
 /// Reads the text of a router configuration from a file.
@@ -44,7 +56,7 @@ pub(crate) fn router_text(bytes: &[u8]) -> String {
 /// Whether a text looks like a router configuration.
 #[pyfunction]
 pub(crate) fn is_router_configuration(py: Python<'_>, text: &str) -> bool {
-    py.detach(|| perhop_routers::is_configuration(text))
+    py.detach(|| FRONT_ENDS.recognize(text))
 }
 
 /// All rules as JSON: `id`, `severity` and `page`, which is Markdown.

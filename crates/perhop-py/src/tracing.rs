@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use perhop_analysis::{
     Node, PacketSpace, PacketText, Set, TooComplex, Witness, arriving, before, classes_of, departing, trace,
 };
-use perhop_ios::Assumptions;
+use perhop_front_ends::FRONT_ENDS;
 use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId};
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::{ConfigError, Packet};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
+
+use crate::router::options;
 
 /// A node as it is asked about.
 #[derive(Deserialize)]
@@ -200,10 +202,11 @@ pub(crate) fn matched_lines(
     assume: Option<BTreeMap<String, String>>,
 ) -> PyResult<String> {
     let (asked, packet) = read(node, packet)?;
-    let assumptions: Assumptions = assume.unwrap_or_default();
-    let configuration = perhop_ios::parse_assuming(text, &assumptions)
-        .map_err(|(class, message)| wrong(format!("assume {class}: {message}")))?;
-    let found = perhop_ios::matched_lines(&configuration, policy, &asked.interfaces, &packet);
+    let options = options(None, assume);
+    let found = FRONT_ENDS
+        .choose(text, None)
+        .and_then(|one| one.matched_lines(text, &options, policy, &asked.interfaces, &packet))
+        .map_err(|error| wrong(format!("{}: {}", error.path.join(" "), error.message)))?;
     serde_json::to_string(&found).map_err(wrong)
 }
 

@@ -101,6 +101,10 @@ impl Diagnostic {
         let (line, column) = (Some(excerpt.line), Some(excerpt.column));
         Diagnostic { line, column, excerpt: Some(excerpt), ..self }
     }
+    /// Sets the line, from 1, of `lines`, which are not those of the document.
+    pub fn at_line(self, lines: &[&str], line: usize) -> Diagnostic {
+        self.at(Excerpt::of_line(lines, line))
+    }
     /// Sets the override that set the value.
     pub(super) fn in_override(self, set: &str) -> Diagnostic {
         Diagnostic { set: Some(set.to_owned()), ..self }

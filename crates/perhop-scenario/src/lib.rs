@@ -47,10 +47,7 @@ pub use application::{
     RequestResponseConfig, WebConfig,
 };
 pub use codec::{Codec, Planning};
-pub use configuration::{
-    ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, PlatformConfig, RouterConfiguration,
-    configuration_text,
-};
+pub use configuration::{Assembler, PlatformConfig, RouterConfiguration, Setting, configuration_text};
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
 pub use document::Document;
 pub use judged::{
@@ -61,6 +58,7 @@ pub use measure::{
     CaptureConfig, ConnectionEnd, ConnectionProbeConfig, DelayScope, MeasureConfig, QueueProbeConfig,
 };
 pub use media::{AdaptiveBuffer, GameConfig, JitterBuffer, TalkSpurts, VoiceConfig};
+pub use nearest::suggest;
 pub use nodes::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
 pub use path::ValuePath;
 pub use recording::{Recorded, Recording, TcpNumbers, read_recording};

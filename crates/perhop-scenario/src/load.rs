@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::configuration::{ConfigurationLanguage, assemble};
+use super::configuration::{Assembler, assemble};
 use super::decode::decode;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::document::Document;
@@ -60,16 +60,16 @@ pub enum Checked {
     Policies(PolicySet, Vec<Diagnostic>),
 }
 
-/// Loads scenarios, optionally with a language for router configurations.
+/// Loads scenarios, optionally with the configurations of routers.
 #[derive(Clone, Copy, Default)]
 pub struct Loader<'a> {
-    language: Option<&'a dyn ConfigurationLanguage>,
+    assembler: Option<&'a dyn Assembler>,
 }
 
 impl<'a> Loader<'a> {
-    /// A loader that reads router configurations in `language`; [`Loader::default`] refuses them.
-    pub fn with(language: &'a dyn ConfigurationLanguage) -> Loader<'a> {
-        Loader { language: Some(language) }
+    /// A loader that applies router configurations by `assembler`; [`Loader::default`] refuses them.
+    pub fn with(assembler: &'a dyn Assembler) -> Loader<'a> {
+        Loader { assembler: Some(assembler) }
     }
 
     /// Loads and checks the scenario in the file `path`, with `overrides` (path, YAML text) applied.
@@ -90,7 +90,7 @@ impl<'a> Loader<'a> {
         let base = base.into();
         refuse_other_than_mapping(document)?;
         let scenario: Scenario = decode(document)?;
-        let (resolved, found) = assemble(document, &scenario, &base, self.language);
+        let (resolved, found) = assemble(document, &scenario, &base, self.assembler);
         let warnings = validate_scenario(document, &resolved, &base, found)?;
         Ok(Loaded { scenario, resolved, base, warnings })
     }
@@ -102,7 +102,7 @@ impl<'a> Loader<'a> {
     /// When the document cannot be decoded, or a configuration has errors.
     pub fn resolve(self, document: &Document, base: &Path) -> Result<Scenario, Diagnostics> {
         refuse_other_than_mapping(document)?;
-        let (scenario, found) = assemble(document, &decode(document)?, base, self.language);
+        let (scenario, found) = assemble(document, &decode(document)?, base, self.assembler);
         let wrong: Vec<Diagnostic> =
             found.into_iter().filter(|one| one.severity == Severity::Error).collect();
         if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }

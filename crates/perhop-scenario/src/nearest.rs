@@ -37,8 +37,8 @@ pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }
 
-/// "did you mean `x`? KINDS: …" for the unknown name `found`.
-pub(super) fn suggest<'a>(kind: &str, found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// Returns "did you mean `x`? KINDS: …" for the unknown name `found`.
+pub fn suggest<'a>(kind: &str, found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     if known.is_empty() {
         return format!("there are no {kind} here");

@@ -17,6 +17,7 @@ mod commands;
 mod configuration;
 mod convert;
 mod filter;
+mod front_end;
 mod json;
 mod kernel;
 mod log;
@@ -35,7 +36,8 @@ mod words;
 use perhop_lint::{Diagnostic, LineState, Severity, pictured};
 
 pub use configuration::Configuration;
-pub use convert::{Port, Router, Wire, convert};
+pub use convert::convert;
+pub use front_end::Tc;
 pub use reference::reference;
 
 /// Reads commands or output of `tc`.
@@ -48,6 +50,11 @@ pub fn parse(text: &str) -> Configuration {
 /// Whether `text` is for `tc` or from it, rather than anything else: a line that it knows, and fewer that
 /// nobody does.
 pub fn is_configuration(text: &str) -> bool {
+    recognized(text).is_some()
+}
+
+/// Returns the configuration that `text` is, or `None` where it looks like anything else.
+pub(crate) fn recognized(text: &str) -> Option<Configuration> {
     let begins = |line: &&str| {
         let mut words = line.split_whitespace();
         let first = words.next().unwrap_or_default();
@@ -69,14 +76,15 @@ pub fn is_configuration(text: &str) -> bool {
     let begins_json =
         |line: &str| json::begins(line) && text.contains("\"handle\"") || line.contains("\"pref\"");
     if !text.lines().any(|line| begins(&line) || begins_json(line)) {
-        return false;
+        return None;
     }
     let configuration = parse(text);
     let count = |known: bool| {
         let lines = configuration.lines.iter().filter(|line| !line.is_blank('#'));
         lines.filter(|line| (line.state != LineState::NotRecognized) == known).count()
     };
-    count(true) > count(false) && !configuration.devices.is_empty()
+    let is_known = count(true) > count(false) && !configuration.devices.is_empty();
+    is_known.then_some(configuration)
 }
 
 /// Whether a diagnostic is more than a note.

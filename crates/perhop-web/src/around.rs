@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use perhop_analysis::{PacketSpace, Set, TooComplex, before, classes_of, departing};
-use perhop_ios::convert::ResolvedClass;
-use perhop_ios::{Platform, Port, Recognition};
+use perhop_device::{AddedInterface, AttachedClass, AttachedPolicy, ParseOptions, Port};
+use perhop_front_ends::FRONT_ENDS;
+use perhop_qos::ConfigError;
 use perhop_qos::packet::{Encapsulation, Packet, Protocol};
 use perhop_qos::units::Rate;
 use serde_json::{Value, json};
@@ -16,8 +17,6 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::ask::Around;
 
-/// The interface by which packets enter the router: one that is added to it.
-const ENTERING: &str = "GigabitEthernet99/0";
 /// Part of the limit of a priority class that is offered to it, so that its policer stays idle.
 const FILLED: f64 = 0.8;
 /// Load of another class by its guarantee or its equal part: more, so that its queue fills.
@@ -27,6 +26,9 @@ const SHORT: u32 = 200;
 const LONG: u32 = 1000;
 /// TCP sends what it can: as many connections stand for a load as there are of these in it, bits per second.
 const CONNECTION: f64 = 500e3;
+
+/// The rate of a line that the configuration does not set, bits per second: Gigabit Ethernet.
+const UNKNOWN_RATE: u64 = 1_000_000_000;
 
 /// A class with a queue, and a packet that gets there.
 struct Entry {
@@ -41,14 +43,15 @@ struct Entry {
 /// # Errors
 /// Where there is no such interface, or none with queues.
 pub(crate) fn around(asked: &Around) -> Result<Answer, Answer> {
-    let mut configuration = perhop_ios::parse(&asked.text);
-    let platform = Platform::of(Recognition::of(&configuration).profile);
-    let router = perhop_ios::convert(&mut configuration, &platform);
+    let refused = |error: ConfigError| Answer::failed(&error.message, &error.help.unwrap_or_default());
+    let front_end = FRONT_ENDS.choose(&asked.text, None).map_err(refused)?;
+    let router = front_end.parse(&asked.text, &ParseOptions::default()).map_err(refused)?.router;
+    let entering = front_end.added_interface();
     let named = |port: &&Port| asked.interface.as_ref().is_none_or(|name| *name == port.name);
     let has_queues = |port: &&Port| port.output.queueing.is_some() && !port.shutdown;
     // One without a policy is a plain queue: only where nothing else is there to see.
     let ports = || router.ports.iter().filter(has_queues).filter(named);
-    let port = ports().find(|port| port.policies.output.is_some()).or_else(|| ports().next());
+    let port = ports().find(|port| attached(port).is_some()).or_else(|| ports().next());
     let port = port.ok_or_else(|| {
         let message = asked.interface.as_ref().map_or_else(
             || "no interface has queues".to_owned(),
@@ -57,11 +60,11 @@ pub(crate) fn around(asked: &Around) -> Result<Answer, Answer> {
         Answer::failed(&message, "attach a policy with `service-policy output`")
     })?;
     let rate = rate_of(asked, port)?;
-    let interfaces = [port.name.clone(), ENTERING.to_owned()];
+    let interfaces = [port.name.clone(), entering.name.clone()];
     let reached = reached(port, &interfaces).map_err(|error| Answer::failed(&error.to_string(), ""))?;
     let unreached: Vec<&String> =
         reached.iter().filter(|(_, packet)| packet.is_none()).map(|(queue, _)| queue).collect();
-    let classes = port.policies.output.as_ref().map_or(&[][..], |policy| &policy.classes);
+    let classes = attached(port).map_or(&[][..], |policy| &policy.classes);
     let part = rate.as_bits_per_second() as f64 / reached.len().max(1) as f64;
     let entries: Vec<Entry> = reached
         .iter()
@@ -81,15 +84,22 @@ pub(crate) fn around(asked: &Around) -> Result<Answer, Answer> {
         })
         .collect();
     let name = router.hostname.as_deref().unwrap_or("router");
-    let scenario = scenario(asked, name, port, rate, &entries);
+    let scenario = scenario(asked, &Place { name, port, rate, entering }, &entries);
     Ok(Answer::of(json!({
         "scenario": scenario, "interface": port.name, "rate": rate.as_bits_per_second(), "classes": loads,
         "unreached": unreached,
     })))
 }
 
+/// The policy of departing packets that the configuration attaches.
+fn attached(port: &Port) -> Option<&AttachedPolicy> {
+    port.attachments.as_ref()?.output.as_ref()
+}
+
 fn rate_of(asked: &Around, port: &Port) -> Result<Rate, Answer> {
-    let Some(written) = &asked.rate else { return Ok(port.wire.rate.unwrap_or(port.bandwidth)) };
+    let Some(written) = &asked.rate else {
+        return Ok(port.wire.rate.or(port.bandwidth).unwrap_or(Rate::from_bits_per_second(UNKNOWN_RATE)));
+    };
     let read: Result<Rate, _> = written.parse();
     let positive = read.ok().filter(|rate| rate.as_bits_per_second() > 0);
     positive.ok_or_else(|| Answer::failed(&format!("`{written}` is not a rate"), "for example 2Mb/s"))
@@ -115,7 +125,7 @@ fn reached(port: &Port, interfaces: &[String]) -> Result<Vec<(String, Option<Pac
 }
 
 /// The class whose packets wait in `queue`.
-fn of_queue<'c>(classes: &'c [ResolvedClass], queue: &str) -> Option<&'c ResolvedClass> {
+fn of_queue<'c>(classes: &'c [AttachedClass], queue: &str) -> Option<&'c AttachedClass> {
     classes.iter().find_map(|class| {
         let inner = class.policy.as_ref().and_then(|policy| of_queue(&policy.classes, queue));
         inner.or_else(|| (class.queue.as_deref() == Some(queue)).then_some(class))
@@ -124,7 +134,7 @@ fn of_queue<'c>(classes: &'c [ResolvedClass], queue: &str) -> Option<&'c Resolve
 
 /// What a class offers where nobody says: less than its limit where it has priority, else more than its
 /// guarantee, or than its equal `part` of the wire.
-fn offered(class: Option<&ResolvedClass>, part: f64) -> f64 {
+fn offered(class: Option<&AttachedClass>, part: f64) -> f64 {
     let Some(class) = class else { return ABOVE * part };
     if let Some(priority) = &class.priority {
         let limit = priority.rate_bps.or(class.police.as_ref().map(|police| police.cir_bps));
@@ -134,7 +144,18 @@ fn offered(class: Option<&ResolvedClass>, part: f64) -> f64 {
     ABOVE * guaranteed.filter(|rate| *rate > 0.0).unwrap_or(part)
 }
 
-fn scenario(asked: &Around, name: &str, port: &Port, rate: Rate, entries: &[Entry]) -> Value {
+/// The router in the middle of the scenario.
+struct Place<'a> {
+    name: &'a str,
+    /// The port by which packets leave.
+    port: &'a Port,
+    rate: Rate,
+    /// The interface by which packets arrive.
+    entering: AddedInterface,
+}
+
+fn scenario(asked: &Around, place: &Place, entries: &[Entry]) -> Value {
+    let Place { name, port, rate, entering } = place;
     let (mut hosts, mut traffic) = (Hosts::default(), Vec::new());
     for entry in entries.iter().filter(|entry| entry.load > 0.0) {
         let Packet { source, destination, source_port, destination_port, dscp, protocol, .. } = entry.packet;
@@ -163,8 +184,8 @@ fn scenario(asked: &Around, name: &str, port: &Port, rate: Rate, entries: &[Entr
         leaving["ring"] = json!({ "packets": ring });
     }
     let mut links = vec![
-        json!({"between": [near, name], "rate": wide, "interfaces": {name: {"name": ENTERING}}}),
-        json!({"between": [name, far], "rate": rate.to_string(), "delay": "5ms", "interfaces": {name: leaving}}),
+        json!({"between": [near, name], "rate": wide, "interfaces": {*name: {"name": entering.name}}}),
+        json!({"between": [name, far], "rate": rate.to_string(), "delay": "5ms", "interfaces": {*name: leaving}}),
     ];
     for (host, (_, side)) in &hosts.0 {
         let router = if *side == "sender" { &near } else { &far };
@@ -173,12 +194,12 @@ fn scenario(asked: &Around, name: &str, port: &Port, rate: Rate, entries: &[Entr
     }
     let addresses: BTreeMap<&String, Value> =
         hosts.0.iter().map(|(host, (address, _))| (host, json!({"address": address}))).collect();
-    let configuration = json!({"text": asked.text, "add": [format!("interface {ENTERING}")]});
+    let configuration = json!({"text": asked.text, "add": [entering.command]});
     json!({
         "perhop": 1, "name": format!("{name}, {}", port.name),
         "description": "Made around one interface; every class has traffic of a chosen rate.",
         "duration": "20s", "hosts": addresses,
-        "routers": {name: {"configuration": configuration}, near: {}, far: {}},
+        "routers": {*name: {"configuration": configuration}, near: {}, far: {}},
         "links": links, "traffic": traffic, "measure": {"warmup": "2s"},
     })
 }

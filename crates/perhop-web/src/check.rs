@@ -1,7 +1,7 @@
 //! [`check`]: what is to be said of a text before it is run.
 
-use perhop_ios::Assumptions;
-use perhop_routers::{Detail, loader, report};
+use perhop_device::{Detail, ParseOptions};
+use perhop_front_ends::{FRONT_ENDS, loader};
 use perhop_scenario::{Document, Loaded};
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(crate) fn load(text: &str) -> Result<Loaded, Answer> {
 /// What is to be said of `text`, a scenario or a router's configuration: its kind, diagnostics with their
 /// lines, and what can be run. An error is an answer as well.
 pub(crate) fn check(text: &str) -> Answer {
-    if perhop_ios::is_configuration(text) { check_router(text) } else { check_scenario(text) }
+    if FRONT_ENDS.recognize(text) { check_router(text) } else { check_scenario(text) }
 }
 
 fn check_scenario(text: &str) -> Answer {
@@ -40,11 +40,11 @@ fn check_scenario(text: &str) -> Answer {
 }
 
 fn check_router(text: &str) -> Answer {
-    let said = report(text, None, &Assumptions::new(), Detail::Policies, |report| json!(report));
-    let mut said = match said {
-        Ok(said) => said,
-        Err(wrong) => return Answer::failed(&wrong.message, &wrong.help),
+    let device = match FRONT_ENDS.parse(text, &ParseOptions::default()) {
+        Ok(device) => device,
+        Err(error) => return Answer::failed(&error.message, &error.help.unwrap_or_default()),
     };
+    let mut said = json!(device.report(Detail::Policies));
     let ports = said["router"]["ports"].take();
     let interfaces: Vec<Value> = ports.as_array().into_iter().flatten().filter_map(interface).collect();
     Answer::of(json!({

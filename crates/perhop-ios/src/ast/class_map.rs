@@ -1,19 +1,9 @@
 //! [`ClassMap`]: which packets a class takes.
 
+pub use perhop_device::Combination;
 use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
-
-/// How the statements of a class-map are taken together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Combination {
-    /// All must hold: the router's default.
-    #[default]
-    MatchAll,
-    /// One must hold.
-    MatchAny,
-}
 
 /// Whether a criterion must hold or must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

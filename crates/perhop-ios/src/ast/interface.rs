@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+pub use perhop_device::LineKind as Hardware;
 use serde::Serialize;
 
 use super::at::At;
@@ -10,26 +11,6 @@ use super::link::{Multilink, PeerPolicy, ServiceInstance, Tunnel};
 use super::policy_map::{FairQueue, ServicePolicies};
 use super::random_detect::RandomDetect;
 use super::rate_limit::{Direction, RateLimit};
-
-/// What kind of wire an interface has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Hardware {
-    /// Ethernet of any speed.
-    Ethernet,
-    /// A synchronous serial line.
-    Serial,
-    /// ATM.
-    Atm,
-    /// Packet over SONET.
-    PacketOverSonet,
-    /// No wire of its own: loopback, null, virtual LANs, tunnels, bundles.
-    Virtual,
-    /// Anything else that the router knows.
-    Other,
-    /// A name that perhop does not know.
-    Unknown,
-}
 
 /// Whether an address is the interface's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

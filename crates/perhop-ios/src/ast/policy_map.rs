@@ -1,5 +1,6 @@
 //! [`PolicyMap`]: what is done with each class.
 
+pub use perhop_device::ShapeKind;
 use serde::Serialize;
 
 use super::at::At;
@@ -193,16 +194,6 @@ pub enum Account {
     },
     /// The headers of an encapsulation farther down the way, as written: `dot1q aal5 snap-rbe-dot1q`.
     Encapsulation(String),
-}
-
-/// Which rate `shape` keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ShapeKind {
-    /// The rate as written.
-    Average,
-    /// The rate plus the excess burst in every interval.
-    Peak,
 }
 
 /// `shape` in a class.

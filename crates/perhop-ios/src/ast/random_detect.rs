@@ -2,24 +2,10 @@
 
 use std::collections::BTreeMap;
 
+pub use perhop_device::Basis;
 use serde::Serialize;
 
 use super::at::At;
-
-/// What tells WRED the drop precedence of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Basis {
-    /// The IP precedence: the router's default.
-    #[default]
-    Precedence,
-    /// The DSCP.
-    Dscp,
-    /// The router's own drop precedence.
-    DiscardClass,
-    /// The class of service of the 802.1Q tag.
-    Cos,
-}
 
 /// What thresholds are counted in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

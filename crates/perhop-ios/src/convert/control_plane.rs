@@ -9,10 +9,9 @@ use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::units::QueueSize;
 
-use super::counted_bytes::CountedBytes;
 use super::reference::Reference;
 use super::stages::of_policy;
-use super::{Context, Policies, Port, Wire};
+use super::{Context, CountedBytes, Policies, Port, Wire};
 use crate::ast::{Direction, Hardware};
 
 /// Bits per second to the processor: more than its policers let through.

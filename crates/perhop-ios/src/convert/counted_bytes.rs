@@ -1,19 +1,10 @@
-//! [`CountedBytes`]: which bytes of a packet the router counts besides those of IP.
+//! [`counted_bytes_of`]: which bytes of a packet the router counts besides those of IP.
 
-use serde::Serialize;
+use perhop_device::CountedBytes;
 
 use super::circuit::Circuit;
 use crate::ast::{Account, Configuration, Hardware, Interface, LinkEncapsulation};
 use crate::platform::Profile;
-
-/// Bytes of a packet that the router counts besides those of IP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct CountedBytes {
-    /// In counters of classes, and in policers.
-    pub classes: i32,
-    /// In queues and shapers.
-    pub queues: i32,
-}
 
 /// Ethernet header without frame check sequence.
 const ETHERNET: i32 = 14;
@@ -22,33 +13,31 @@ const TAG: i32 = 4;
 /// PPP or HDLC without frame check sequence and flag, frame relay likewise.
 const SERIAL: i32 = 4;
 
-impl CountedBytes {
-    /// With HQF and on IOS-XE the header of the link and its tags count, frame check sequence, preamble and
-    /// gap do not: Cisco, "ASR 1000 Quality of Service" (questions and answers, table 1); outputs of a 7200
-    /// and an ISR. On a tunnel classes count what it adds, queues the frame below as well. Before HQF meters
-    /// and schedulers count IP bytes here, as the published studies of those routers have it.
-    pub(super) fn of(
-        interface: &Interface,
-        circuit: &Circuit,
-        configuration: &Configuration,
-        profile: Profile,
-    ) -> CountedBytes {
-        if !profile.is_hierarchical() || circuit.pvc.is_some() {
-            return CountedBytes::default();
+/// With HQF and on IOS-XE the header of the link and its tags count, frame check sequence, preamble and
+/// gap do not: Cisco, "ASR 1000 Quality of Service" (questions and answers, table 1); outputs of a 7200
+/// and an ISR. On a tunnel classes count what it adds, queues the frame below as well. Before HQF meters
+/// and schedulers count IP bytes here, as the published studies of those routers have it.
+pub(super) fn counted_bytes_of(
+    interface: &Interface,
+    circuit: &Circuit,
+    configuration: &Configuration,
+    profile: Profile,
+) -> CountedBytes {
+    if !profile.is_hierarchical() || circuit.pvc.is_some() {
+        return CountedBytes::default();
+    }
+    let account = user_defined(circuit, interface, configuration);
+    let link = link(interface);
+    match &interface.tunnel {
+        Some(tunnel) => {
+            let mode = tunnel.mode.as_ref().map_or("gre ip", |mode| mode.value.as_str());
+            let optional = [tunnel.key.is_some(), tunnel.checksum.is_some(), tunnel.sequence.is_some()];
+            let gre = 4 + optional.map(|is_there| if is_there { 4 } else { 0 }).iter().sum::<i32>();
+            let outer = if mode.contains("ipv6") { 40 } else { 20 };
+            let classes = if mode.starts_with("gre") { outer + gre } else { outer };
+            CountedBytes { classes, queues: classes + ETHERNET + account }
         }
-        let account = user_defined(circuit, interface, configuration);
-        let link = link(interface);
-        match &interface.tunnel {
-            Some(tunnel) => {
-                let mode = tunnel.mode.as_ref().map_or("gre ip", |mode| mode.value.as_str());
-                let optional = [tunnel.key.is_some(), tunnel.checksum.is_some(), tunnel.sequence.is_some()];
-                let gre = 4 + optional.map(|is_there| if is_there { 4 } else { 0 }).iter().sum::<i32>();
-                let outer = if mode.contains("ipv6") { 40 } else { 20 };
-                let classes = if mode.starts_with("gre") { outer + gre } else { outer };
-                CountedBytes { classes, queues: classes + ETHERNET + account }
-            }
-            None => CountedBytes { classes: link, queues: link + account },
-        }
+        None => CountedBytes { classes: link, queues: link + account },
     }
 }
 

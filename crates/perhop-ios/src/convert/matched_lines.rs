@@ -1,24 +1,11 @@
 //! [`matched_lines`]: by which lines a packet belongs to a class.
 
+use perhop_device::MatchedLines;
 use perhop_qos::Packet;
-use serde::Serialize;
 
 use super::condition::{Condition, Tags, of_class, of_entry, of_statement};
 use super::reference::DEEPEST;
 use crate::ast::{CLASS_DEFAULT, ClassMap, Configuration, Criterion, Polarity};
-
-/// A class that a packet belongs to, and the lines that say so.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MatchedLines {
-    /// The policy.
-    pub policy: String,
-    /// The class: of all that match the first.
-    pub class: String,
-    /// The line of the class in the policy; none for a class-default that it does not mention.
-    pub line: Option<usize>,
-    /// The lines of its class-map that hold, and of access lists the entries that decided.
-    pub criteria: Vec<usize>,
-}
 
 /// The classes of `policy`, and of those inside it, that `packet` belongs to, from the outermost in; empty
 /// where there is no such policy.

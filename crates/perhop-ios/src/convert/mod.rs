@@ -48,16 +48,14 @@ use std::net::Ipv4Addr;
 
 use perhop_lint::Diagnostic;
 use perhop_qos::policy::PolicyConfig;
-use serde::Serialize;
 
-pub use counted_bytes::CountedBytes;
-pub use matched_lines::{MatchedLines, matched_lines};
+pub use matched_lines::matched_lines;
+pub use perhop_device::{CountedBytes, MatchedLines, Wire};
 pub use resolved::{
     Guarantee, GuaranteeKind, Limit, PoliceKind, PriorityKind, PriorityLimit, RandomDetectRow, ResolvedClass,
     ResolvedFairQueue, ResolvedPolice, ResolvedPolicy, ResolvedPriority, ResolvedRandomDetect, ResolvedShape,
     Unit,
 };
-pub use wire::Wire;
 
 use crate::ast::{Configuration, Hardware, Interface};
 use crate::check;
@@ -65,11 +63,13 @@ use crate::platform::{Platform, Recognition};
 pub(crate) use circuit::underlay;
 use circuit::{Circuit, has_known_line, without_line};
 use condition::Tags;
+use counted_bytes::counted_bytes_of;
 use labels::{Labels, Markers};
 use reference::MOST_CLASSES;
+use wire::wire_of;
 
 /// A router as its configuration describes it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Router {
     /// Its name.
     pub hostname: Option<String>,
@@ -90,7 +90,7 @@ impl Router {
 }
 
 /// One interface, or one virtual circuit of an ATM interface.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Port {
     /// The interface's name; where it has several circuits, with the circuit's: `ATM1/0.8 8/9`.
     pub name: String,
@@ -104,9 +104,8 @@ pub struct Port {
     pub addresses: Vec<(Ipv4Addr, u8)>,
     /// Bits per second that shares and percentages refer to: `bandwidth`, or the circuit's rate.
     pub bandwidth: perhop_qos::Rate,
-    /// Whether the configuration names the line by which packets leave; serialized only where it does not.
-    /// The bandwidth of a tunnel without a source is a metric of routing protocols, not the rate of a line.
-    #[serde(skip_serializing_if = "std::clone::Clone::clone")]
+    /// Whether the configuration names the line by which packets leave. The bandwidth of a tunnel without a
+    /// source is a metric of routing protocols, not the rate of a line.
     pub has_known_line: bool,
     /// What happens to packets that arrive here.
     pub input: PolicyConfig,
@@ -123,7 +122,7 @@ pub struct Port {
 }
 
 /// The policies attached to a port, with all their numbers; those that the router refuses are not.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policies {
     /// For packets that arrive.
     pub input: Option<ResolvedPolicy>,
@@ -193,11 +192,11 @@ impl<'a> Context<'a> {
             input: self.input_policy(interface, circuit),
             output: self.output_policy(interface, circuit),
         };
-        let mut wire = Wire::of(interface, self.configuration, circuit, self.platform);
+        let mut wire = wire_of(interface, self.configuration, circuit, self.platform);
         if circuit.pvc.is_none() {
             wire.headers = self.header_stack(interface, &wire);
         }
-        let counted_bytes = CountedBytes::of(interface, circuit, self.configuration, self.platform.profile);
+        let counted_bytes = counted_bytes_of(interface, circuit, self.configuration, self.platform.profile);
         let input = PolicyConfig {
             overhead: policies.input.as_ref().map_or(0, |_| counted_bytes.classes),
             conditioners: self.input(interface, self.tag(interface, &wire), policies.input.as_mut()),

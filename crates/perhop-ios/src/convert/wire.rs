@@ -1,75 +1,53 @@
-//! [`Wire`]: what the configuration says of the wire under a port.
+//! [`wire_of`]: what the configuration says of the wire under a port.
 
+use perhop_device::Wire;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::ring::RingConfig;
 use perhop_qos::{ByteSize, Rate};
-use serde::Serialize;
 
 use super::circuit::{Circuit, cell_rate, kilobits, underlay};
 use crate::ast::{CellEncapsulation, Configuration, Hardware, Interface, LinkEncapsulation};
 use crate::platform::Platform;
 
-/// What the configuration says of the wire under a port; `None` is for whoever lays the wire to say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Wire {
-    /// Bits per second, counted in wire bytes: of a circuit, cells.
-    pub rate: Option<Rate>,
-    /// What surrounds an IP packet.
-    pub framing: Option<Framing>,
-    /// Headers between the IP packet and the framing.
-    #[serde(skip_serializing_if = "HeaderStack::is_empty")]
-    pub headers: HeaderStack,
-    /// The FIFO between scheduler and wire.
-    pub ring: Option<RingConfig>,
-    /// Longest IP packet that is sent as a whole, before tunnels add their headers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mtu: Option<ByteSize>,
-    /// Largest maximum segment size of the TCP connections that pass.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub adjust_mss: Option<ByteSize>,
-}
-
-impl Wire {
-    pub(super) fn of(
-        interface: &Interface,
-        configuration: &Configuration,
-        circuit: &Circuit,
-        platform: &Platform,
-    ) -> Wire {
-        let parent = interface.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
-        match circuit.pvc {
-            Some(pvc) => {
-                let limit = pvc.tx_ring_limit.or(interface.tx_ring_limit);
-                let count =
-                    limit.map_or(platform.circuit_ring, |limit| limit.value.min(u32::MAX.into()) as u32);
-                let encapsulation = pvc.encapsulation.map(|encapsulation| encapsulation.value);
-                let framing = match encapsulation.unwrap_or_default() {
-                    CellEncapsulation::Snap => Framing::Aal5Snap,
-                    // What else a circuit carries has no LLC/SNAP header.
-                    CellEncapsulation::Mux | CellEncapsulation::Other => Framing::Aal5Mux,
-                };
-                let (size, admission) = (platform.particle, platform.ring_admission);
-                let release = platform.ring_release;
-                Wire {
-                    rate: cell_rate(pvc).or(interface.nominal_kilobits.map(kilobits)),
-                    framing: Some(framing),
-                    headers: HeaderStack::EMPTY,
-                    ring: Some(RingConfig::Particles { count, size, admission, release }),
-                    mtu: mtu(interface, parent),
-                    adjust_mss: interface.adjust_mss.map(|mss| ByteSize::from_bytes(mss.value)),
-                }
-            }
-            None => Wire {
-                rate: physical_rate(line_of(interface, parent, configuration)),
-                framing: framing(line_of(interface, None, configuration), parent),
+/// Returns the wire of an interface or circuit, as far as configured.
+pub(super) fn wire_of(
+    interface: &Interface,
+    configuration: &Configuration,
+    circuit: &Circuit,
+    platform: &Platform,
+) -> Wire {
+    let parent = interface.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
+    match circuit.pvc {
+        Some(pvc) => {
+            let limit = pvc.tx_ring_limit.or(interface.tx_ring_limit);
+            let count = limit.map_or(platform.circuit_ring, |limit| limit.value.min(u32::MAX.into()) as u32);
+            let encapsulation = pvc.encapsulation.map(|encapsulation| encapsulation.value);
+            let framing = match encapsulation.unwrap_or_default() {
+                CellEncapsulation::Snap => Framing::Aal5Snap,
+                // What else a circuit carries has no LLC/SNAP header.
+                CellEncapsulation::Mux | CellEncapsulation::Other => Framing::Aal5Mux,
+            };
+            let (size, admission) = (platform.particle, platform.ring_admission);
+            let release = platform.ring_release;
+            Wire {
+                rate: cell_rate(pvc).or(interface.nominal_kilobits.map(kilobits)),
+                framing: Some(framing),
                 headers: HeaderStack::EMPTY,
-                ring: interface
-                    .tx_ring_limit
-                    .map(|limit| RingConfig::Packets(limit.value.min(u32::MAX.into()) as u32)),
+                ring: Some(RingConfig::Particles { count, size, admission, release }),
                 mtu: mtu(interface, parent),
                 adjust_mss: interface.adjust_mss.map(|mss| ByteSize::from_bytes(mss.value)),
-            },
+            }
         }
+        None => Wire {
+            rate: physical_rate(line_of(interface, parent, configuration)),
+            framing: framing(line_of(interface, None, configuration), parent),
+            headers: HeaderStack::EMPTY,
+            ring: interface
+                .tx_ring_limit
+                .map(|limit| RingConfig::Packets(limit.value.min(u32::MAX.into()) as u32)),
+            mtu: mtu(interface, parent),
+            adjust_mss: interface.adjust_mss.map(|mss| ByteSize::from_bytes(mss.value)),
+        },
     }
 }
 

@@ -4,7 +4,6 @@ mod ack_filter;
 mod confinement;
 mod frames;
 mod hostile;
-mod language;
 mod lowering;
 mod marking;
 mod replay;

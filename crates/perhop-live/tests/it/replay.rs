@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use crate::frames;
-use crate::language;
 use crate::scenarios;
+use perhop_front_ends::loader;
 use perhop_live::lowering::{Plan, plan};
 use perhop_live::{DeviceId, Forwarder, TestWire};
 use perhop_qos::observer::{Observer, Place, PortObservers};
@@ -312,7 +312,8 @@ fn every_example_is_decided_alike() {
     let examples = examples();
     assert!(examples.len() > 20, "only {} examples found", examples.len());
     for path in examples {
-        let loaded = language::load(&path);
+        let loaded = loader().load(&path, &[]);
+        let loaded = loaded.unwrap_or_else(|found| panic!("{}: {found:?}", path.display()));
         let mut scenario = loaded.resolved;
         scenario.duration = scenario.duration.min(DURATION);
         scenario.traffic.iter_mut().for_each(fit_into_frames);

@@ -1,15 +1,12 @@
-//! Routers with a vendor's configuration: [`RouterConfiguration`] as written, and [`ConfigurationLanguage`],
-//! which interprets it.
+//! Routers with a vendor's configuration: [`RouterConfiguration`] as written, and [`Assembler`], which
+//! applies it to the scenario.
 //!
-//! The language is supplied by the front end ([`Loader`](super::Loader)). `assemble` translates its result
-//! into policies, rates, framings and rings at the interfaces that links name; after that the scenario is
-//! complete.
+//! The layer above supplies the assembler ([`Loader::with`](super::Loader::with)): this crate knows neither
+//! devices nor their languages. After the assembler has run, the scenario is complete.
 
-mod assemble;
+mod assembler;
 mod router;
 
-pub(crate) use assemble::assemble;
-pub use router::{
-    ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, PlatformConfig, RouterConfiguration,
-    configuration_text,
-};
+pub use assembler::Assembler;
+pub(crate) use assembler::assemble;
+pub use router::{PlatformConfig, RouterConfiguration, Setting, configuration_text};

@@ -1,16 +1,11 @@
-//! [`RouterConfiguration`] as written in a scenario, and [`ConfigurationLanguage`], which interprets it.
+//! [`RouterConfiguration`]: the configuration of a router as written in a scenario.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 
-use perhop_lint::Rule;
 use perhop_qos::buffer::DropSpacing;
-use perhop_qos::error::ConfigError;
-use perhop_qos::framing::{Framing, HeaderStack};
-use perhop_qos::policy::PolicyConfig;
-use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
+use perhop_qos::ring::{RingAdmission, RingRelease};
 use perhop_qos::units::{ByteSize, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,21 +46,19 @@ pub struct PlatformConfig {
     /// tells nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Size of a particle in the transmit ring of a virtual circuit, IP bytes.
+    /// Alias of `settings: {particle: …}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub particle: Option<ByteSize>,
-    /// Size of a virtual circuit's transmit ring, particles, where the configuration does not set it.
+    /// Alias of `settings: {circuit-ring: …}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circuit_ring: Option<u32>,
     /// Whether a packet may enter a ring that has some room, but not enough for the whole packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring_admission: Option<RingAdmission>,
-    /// When a packet gives its particles of a virtual circuit's transmit ring back.
+    /// The instant at which a packet gives its place in a transmit ring back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring_release: Option<RingRelease>,
-    /// Line rate in bits per second, if virtual circuits are paced in whole cell slots of the line: the
-    /// circuit's rate is then the line rate divided by a whole number. By default a circuit has exactly its
-    /// configured rate.
+    /// Alias of `settings: {slots-of: …}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots_of: Option<Rate>,
     /// Queue limit of a class, packets, where the configuration does not set it.
@@ -77,6 +70,31 @@ pub struct PlatformConfig {
     /// Distribution of the distances between drops of random early detection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<DropSpacing>,
+    /// Properties that only one vendor's hardware has, by name. Of IOS: `particle`, the size of a particle in
+    /// the transmit ring of a virtual circuit, IP bytes; `circuit-ring`, the size of that ring, particles,
+    /// where the configuration does not set it; `slots-of`, the rate of the line if circuits are paced in
+    /// whole cell slots of it, so that a circuit's rate is the line rate divided by a whole number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, Setting>,
+}
+
+/// A property of hardware that only one vendor has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Setting {
+    /// A whole number.
+    Number(u64),
+    /// A text or a number with its unit.
+    Text(String),
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Setting::Number(number) => number.fmt(formatter),
+            Setting::Text(text) => text.fmt(formatter),
+        }
+    }
 }
 
 /// Decodes a configuration file: UTF-16 if it begins with that byte order mark, as Windows PowerShell's `>`
@@ -94,80 +112,12 @@ pub fn configuration_text(bytes: &[u8]) -> String {
     }
 }
 
-/// A language of router configurations.
-pub trait ConfigurationLanguage: Sync {
-    /// Interprets `text`, the text of `configuration`, for its platform and with its assumptions.
-    ///
-    /// # Errors
-    /// When the platform is unknown, or an assumption is no criterion; its path begins at the configuration.
-    /// Errors in the text are among the findings.
-    fn read(&self, text: &str, configuration: &RouterConfiguration) -> Result<ConfiguredRouter, ConfigError>;
-    /// The full name of an interface whose name may be abbreviated.
-    fn interface_name(&self, written: &str) -> String;
-}
-
-/// The interpretation of a router's configuration.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConfiguredRouter {
-    /// Interfaces and virtual circuits.
-    pub ports: Vec<ConfiguredPort>,
-    /// Errors and warnings, among them what is not simulated.
-    pub findings: Vec<Finding>,
-}
-
-/// One interface or virtual circuit of a configured router.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConfiguredPort {
-    /// Name, unique in the router.
-    pub name: String,
-    /// Name of the interface, also for a virtual circuit on it.
-    pub interface: String,
-    /// Line of the configuration with which its section begins, from 1.
-    pub line: usize,
-    /// Addresses with the prefix lengths of their subnets.
-    pub addresses: Vec<(Ipv4Addr, u8)>,
-    /// Policy for arriving packets.
-    pub input: PolicyConfig,
-    /// Policy for departing packets.
-    pub output: PolicyConfig,
-    /// Rate of the wire, bits per second, if configured.
-    pub rate: Option<Rate>,
-    /// Framing on the wire, if configured.
-    pub framing: Option<Framing>,
-    /// Headers between the IP packet and the framing, as configured.
-    pub headers: HeaderStack,
-    /// Transmit ring, if configured.
-    pub ring: Option<RingConfig>,
-    /// Longest IP packet that it sends, if configured.
-    pub mtu: Option<ByteSize>,
-    /// Largest maximum segment size of TCP connections through it, if configured.
-    pub adjust_mss: Option<ByteSize>,
-    /// Whether the interface is administratively down.
-    pub shutdown: bool,
-}
-
-/// A diagnostic about a line of a configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// By which rule it was found, which says how bad it is.
-    pub rule: &'static Rule,
-    /// Line of the text, from 1; the lines of `add` follow it.
-    pub line: usize,
-    /// The interfaces that it concerns; `None` for the whole router. An error that concerns no interface on a
-    /// link of the scenario is reported as a warning. Findings about the same interfaces share one list.
-    pub interfaces: Option<Arc<[String]>>,
-    /// What is wrong.
-    pub message: String,
-    /// How to correct it, or what is simulated instead.
-    pub help: String,
-}
-
 impl RouterConfiguration {
-    /// The text without `add`.
+    /// Returns the text without `add`.
     ///
     /// # Errors
     /// When there is no text, or the file cannot be read: the key and the message.
-    pub(super) fn read(&self, base: &Path) -> Result<String, (&'static str, String)> {
+    pub fn read(&self, base: &Path) -> Result<String, (&'static str, String)> {
         match (&self.file, &self.text) {
             (Some(_), Some(_)) => Err(("text", "`file` and `text` are both set".into())),
             (None, None) => Err(("", "neither `file` nor `text` is set".into())),

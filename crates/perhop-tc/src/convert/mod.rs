@@ -12,67 +12,19 @@ mod nqb;
 mod shares;
 mod tree;
 
-use std::net::Ipv4Addr;
-
+use perhop_device::{Port, Router, Wire};
 use perhop_qos::ByteSize;
 use perhop_qos::Rate;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
-use serde::Serialize;
 
 use inputs::inputs;
 
 use crate::configuration::Configuration;
 use crate::log::Log;
 use crate::model::{Device, ETHERNET, HOOK_EGRESS, HOOK_INGRESS};
-
-/// A host or router as its disciplines describe it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Router {
-    /// No command says its name.
-    pub hostname: Option<String>,
-    /// Its devices, in the order of the file.
-    pub ports: Vec<Port>,
-}
-
-/// A device.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Port {
-    /// Its name.
-    pub name: String,
-    /// The same: a device is one port.
-    pub interface: String,
-    /// The line that names it first.
-    pub line: usize,
-    /// No command of `tc` gives it an address.
-    pub addresses: Vec<(Ipv4Addr, u8)>,
-    /// Bits per second that the outermost shaper lets out; without one, what the device has.
-    pub bandwidth: Option<Rate>,
-    /// What happens to packets that arrive here.
-    pub input: PolicyConfig,
-    /// What happens to packets that leave here.
-    pub output: PolicyConfig,
-    /// The wire, of which `tc` knows nothing but the longest packet.
-    pub wire: Wire,
-    /// A device that is down is not known to `tc`.
-    pub shutdown: bool,
-}
-
-/// What is known of the wire under a device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Wire {
-    /// Nothing.
-    pub rate: Option<Rate>,
-    /// Nothing.
-    pub framing: Option<Framing>,
-    /// Nothing.
-    pub ring: Option<RingConfig>,
-    /// The longest IP packet, where `ip link` says it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mtu: Option<ByteSize>,
-}
 
 /// What `configuration` amounts to. What is found out on the way joins its lines and diagnostics.
 pub fn convert(configuration: &mut Configuration) -> Router {
@@ -123,10 +75,14 @@ fn port(device: &Device, log: &mut Log) -> Port {
         name: device.name.clone(),
         interface: device.name.clone(),
         line: device.line,
+        kind: None,
         addresses: Vec::new(),
         bandwidth,
+        has_known_line: true,
         input,
         output,
+        attachments: None,
+        counted_bytes: None,
         wire: Wire { mtu: device.mtu.map(ByteSize::from_bytes), ..Wire::default() },
         shutdown: false,
     }

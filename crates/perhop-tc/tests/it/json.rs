@@ -147,7 +147,7 @@ fn json_says_what_text_says() {
 }
 
 /// `ports` with the lines of `others`: their numbers differ, and nothing else may.
-fn renamed(mut ports: Vec<perhop_tc::Port>, others: &[perhop_tc::Port]) -> Vec<perhop_tc::Port> {
+fn renamed(mut ports: Vec<perhop_device::Port>, others: &[perhop_device::Port]) -> Vec<perhop_device::Port> {
     for (port, other) in ports.iter_mut().zip(others) {
         port.line = other.line;
         for (stage, same) in port.input.conditioners.iter_mut().zip(&other.input.conditioners) {

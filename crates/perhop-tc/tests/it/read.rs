@@ -1,7 +1,8 @@
 //! What becomes of commands and output: the policies, and the state of every line.
 
+use perhop_device::{Port, Router};
 use perhop_lint::{LineState, Severity};
-use perhop_tc::{Configuration, Port, Router, convert, parse};
+use perhop_tc::{Configuration, convert, parse};
 use serde_json::{Value, json};
 
 fn read(text: &str) -> (Configuration, Router) {

@@ -3,8 +3,9 @@
 //! What tc and the kernel say of them was tried with iproute2 6.1 on Linux 6.1 (htb, tbf, pfifo, ingress,
 //! u32).
 
+use perhop_device::Router;
 use perhop_lint::LineState;
-use perhop_tc::{Configuration, Router, convert, is_configuration, parse};
+use perhop_tc::{Configuration, convert, is_configuration, parse};
 use serde_json::{Value, json};
 
 fn read(text: &str) -> (Configuration, Router) {

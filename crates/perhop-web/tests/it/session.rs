@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use perhop_routers::loader;
+use perhop_front_ends::loader;
 use perhop_scenario::Document;
 use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use perhop_web::{Answer, Session};
@@ -113,6 +113,25 @@ fn a_router_gets_traffic_for_each_of_its_classes() {
     let less = ok(&mut session, less);
     assert_eq!(less["rate"], 128_000);
     assert_eq!(less["scenario"]["traffic"].as_array().unwrap().len(), 2, "a load of zero is none");
+}
+
+#[test]
+fn a_device_of_linux_gets_traffic_for_each_of_its_classes() {
+    let mut session = Session::default();
+    let text = "tc qdisc add dev wan0 root handle 1: htb default 20\n\
+                tc class add dev wan0 parent 1: classid 1:10 htb rate 1mbit ceil 2mbit\n\
+                tc class add dev wan0 parent 1: classid 1:20 htb rate 1mbit ceil 2mbit\n\
+                tc filter add dev wan0 parent 1: protocol ip u32 match ip tos 0xb8 0xfc flowid 1:10\n";
+    let found = ok(&mut session, json!({"ask": "check", "text": text}));
+    assert_eq!((&found["kind"], &found["runs"]), (&json!("router"), &json!(true)));
+    assert_eq!(found["platform"]["profile"], "linux");
+    let around = ok(&mut session, json!({"ask": "around", "text": text}));
+    assert_eq!((&around["interface"], &around["unreached"]), (&json!("wan0"), &json!([])));
+    assert_eq!(around["classes"].as_array().unwrap().len(), 2);
+    let scenario = around["scenario"].to_string();
+    ok(&mut session, json!({"ask": "start", "text": scenario, "intervals": 10}));
+    let ended = ok(&mut session, json!({"ask": "finish"}));
+    assert_eq!(ended["summary"], natively(&scenario, 1));
 }
 
 #[test]

@@ -4,29 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
+use perhop_device::{DeviceModel, FrontEnd, FrontEnds, Port};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 use perhop_qos::ring::RingConfig;
+use perhop_scenario::{
+    Diagnostic, Document, InterfaceConfig, RouterConfiguration, Scenario, Severity, ValuePath, suggest,
+};
 
-use super::router::{ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, RouterConfiguration};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::document::Document;
-use crate::nearest::suggest;
-use crate::path::ValuePath;
-use crate::position::Excerpt;
-use crate::{InterfaceConfig, Scenario};
+use crate::finding::{Finding, findings};
+use crate::options::{options, path_of};
 
-/// `written` with its router configurations, read by `language`, as policies; and diagnostics about them,
-/// with positions in `document`.
+/// Returns `written` with its router configurations, read by `front_ends`, as policies; and diagnostics about
+/// them, with positions in `document`.
 pub(crate) fn assemble(
+    front_ends: FrontEnds,
     document: &Document,
     written: &Scenario,
     base: &Path,
-    language: Option<&dyn ConfigurationLanguage>,
 ) -> (Scenario, Vec<Diagnostic>) {
     let scenario = written.clone();
-    let mut assembly = Assembly { document, written, base, language, found: Vec::new(), scenario };
+    let mut assembly = Assembly { document, written, base, front_ends, found: Vec::new(), scenario };
     let mut routers = BTreeMap::new();
     let named = named_interfaces(written);
     for (name, router) in &written.routers {
@@ -40,7 +39,7 @@ pub(crate) fn assemble(
     (assembly.scenario, assembly.found)
 }
 
-/// The names of interfaces that links have, by node.
+/// Returns the names of interfaces that links have, by node.
 fn named_interfaces(written: &Scenario) -> BTreeMap<&str, Vec<&str>> {
     let mut named: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (node, interface) in written.links.iter().flat_map(|link| &link.interfaces) {
@@ -55,43 +54,49 @@ struct Assembly<'a> {
     document: &'a Document,
     written: &'a Scenario,
     base: &'a Path,
-    language: Option<&'a dyn ConfigurationLanguage>,
+    front_ends: FrontEnds<'a>,
     found: Vec<Diagnostic>,
     scenario: Scenario,
 }
 
+/// A router of the scenario, and the front end that read its configuration.
+struct Configured<'a> {
+    device: DeviceModel,
+    front_end: &'a dyn FrontEnd,
+}
+
+impl Configured<'_> {
+    /// Returns the interfaces that links call `named`.
+    fn linked(&self, named: &[&str]) -> BTreeSet<&str> {
+        let full = |name: &&str| [self.front_end.interface_name(name), (*name).to_owned()];
+        let ends: BTreeSet<String> = named.iter().flat_map(full).collect();
+        let is_end = |port: &&Port| ends.contains(&port.name) || ends.contains(&port.interface);
+        self.device.router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
+    }
+}
+
 /// The ports of a router by their names.
 struct Ports<'a> {
-    all: &'a [ConfiguredPort],
-    named: BTreeMap<&'a str, &'a ConfiguredPort>,
-    of_interface: BTreeMap<&'a str, Vec<&'a ConfiguredPort>>,
+    all: &'a [Port],
+    named: BTreeMap<&'a str, &'a Port>,
+    by_interface: BTreeMap<&'a str, Vec<&'a Port>>,
+    front_end: &'a dyn FrontEnd,
 }
 
 impl<'a> Ports<'a> {
-    fn new(all: &'a [ConfiguredPort]) -> Ports<'a> {
-        let mut ports = Ports { all, named: BTreeMap::new(), of_interface: BTreeMap::new() };
+    fn new(router: &'a Configured) -> Ports<'a> {
+        let all = router.device.router.ports.as_slice();
+        let (mut named, mut by_interface) = (BTreeMap::new(), BTreeMap::new());
         for port in all {
-            ports.named.entry(&port.name).or_insert(port);
-            ports.of_interface.entry(&port.interface).or_default().push(port);
+            named.entry(port.name.as_str()).or_insert(port);
+            by_interface.entry(port.interface.as_str()).or_insert_with(Vec::new).push(port);
         }
-        ports
+        Ports { all, named, by_interface, front_end: router.front_end }
     }
 }
 
 /// The neighbors of a node by the names of its ports and interfaces.
 type Neighbors<'a> = BTreeMap<&'a str, &'a str>;
-
-/// The interfaces of `router` that links call `named`.
-fn linked<'r>(
-    named: &[&str],
-    router: &'r ConfiguredRouter,
-    language: &dyn ConfigurationLanguage,
-) -> BTreeSet<&'r str> {
-    let ends: BTreeSet<String> =
-        named.iter().flat_map(|name| [language.interface_name(name), (*name).to_owned()]).collect();
-    let is_end = |port: &&ConfiguredPort| ends.contains(&port.name) || ends.contains(&port.interface);
-    router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
-}
 
 /// One end of a link: the interface of `node` towards `neighbor`.
 #[derive(Clone, Copy)]
@@ -107,24 +112,19 @@ impl LinkEnd<'_> {
     }
 }
 
-impl Assembly<'_> {
+impl<'a> Assembly<'a> {
     fn error(&mut self, path: &ValuePath, message: impl Into<String>, help: impl Into<String>) {
         self.found.push(self.document.diagnostic(Severity::Error, path, message).help(help));
     }
 
-    /// The router `name`, whose interfaces links call `named`; `None` where it cannot be read.
+    /// Reads the router `name`, whose interfaces links call `named`; `None` where it cannot be read.
     fn read(
         &mut self,
         name: &str,
         configuration: &RouterConfiguration,
         named: Option<&Vec<&str>>,
-    ) -> Option<ConfiguredRouter> {
+    ) -> Option<Configured<'a>> {
         let path = ValuePath::from("routers").join(name).join("configuration");
-        let Some(language) = self.language else {
-            let message = "router configurations are not supported here";
-            self.error(&path, message, "load the scenario with a configuration language");
-            return None;
-        };
         let text = match configuration.read(self.base) {
             Ok(text) => text,
             Err((key, message)) => {
@@ -137,24 +137,29 @@ impl Assembly<'_> {
         let added: String =
             configuration.add.iter().map(|command| command.replace('\n', " ") + "\n").collect();
         let whole = format!("{}\n{added}", text.trim_end_matches('\n'));
-        let read = match language.read(&whole, configuration) {
+        let options = options(configuration);
+        let read = options.and_then(|options| {
+            let front_end = self.front_ends.choose(&whole, options.platform.as_deref())?;
+            Ok(Configured { device: front_end.parse(&whole, &options)?, front_end })
+        });
+        let read = match read {
             Ok(read) => read,
             Err(error) => {
-                let path = path.extend(&error.path);
+                let path = path.extend(path_of(&error, configuration));
                 self.error(&path, error.message, error.help.unwrap_or_default());
                 return None;
             }
         };
         let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
-        let linked = linked(named.map_or(&[], Vec::as_slice), &read, language);
+        let linked = read.linked(named.map_or(&[], Vec::as_slice));
         let lines: Vec<&str> = text.trim_end_matches('\n').lines().collect();
         // Many findings concern the same interfaces, of which they share one list.
         let mut known: BTreeMap<*const String, bool> = BTreeMap::new();
-        for finding in &read.findings {
+        for finding in &findings(&read.device) {
             let is_elsewhere = finding.interfaces.as_ref().is_some_and(|interfaces| {
                 !*known
                     .entry(interfaces.as_ptr())
-                    .or_insert_with(|| interfaces.iter().any(|one| linked.contains(one.as_str())))
+                    .or_insert_with(|| interfaces.iter().any(|name| linked.contains(name.as_str())))
             });
             let severity = if is_elsewhere { Severity::Warning } else { finding.rule.severity };
             self.report(&path, file.as_deref(), &lines, severity, finding);
@@ -176,9 +181,7 @@ impl Assembly<'_> {
             _ if *line > lines.len() => {
                 self.document.diagnostic(severity, &path.join("add").join(line - lines.len() - 1), message)
             }
-            Some(file) => {
-                Diagnostic::new(severity, path, message).in_file(file).at(Excerpt::of_line(lines, *line))
-            }
+            Some(file) => Diagnostic::new(severity, path, message).in_file(file).at_line(lines, *line),
             None => {
                 let message = format!("line {line}: {message}");
                 self.document.diagnostic(severity, &path.join("text"), message)
@@ -187,20 +190,17 @@ impl Assembly<'_> {
         self.found.push(diagnostic.by(rule).help(help));
     }
 
-    fn interfaces(&mut self, routers: &BTreeMap<&str, ConfiguredRouter>) {
+    fn interfaces(&mut self, routers: &BTreeMap<&str, Configured>) {
         let routers: BTreeMap<&str, Ports> =
-            routers.iter().map(|(name, router)| (*name, Ports::new(&router.ports))).collect();
+            routers.iter().map(|(name, router)| (*name, Ports::new(router))).collect();
         let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();
-        let mut placed: Vec<(LinkEnd, &ConfiguredPort)> = Vec::new();
+        let mut placed: Vec<(LinkEnd, &Port)> = Vec::new();
         for (index, link) in self.written.links.iter().enumerate() {
             let [a, b] = &link.between;
             for (node, neighbor) in [(a, b), (b, a)] {
                 let end = LinkEnd { link: index, node, neighbor };
                 let written = link.interfaces.get(node).and_then(|interface| interface.name.as_deref());
-                let Some(router) = routers.get(node.as_str()) else {
-                    self.refuse_name_without_configuration(end, written);
-                    continue;
-                };
+                let Some(router) = routers.get(node.as_str()) else { continue };
                 let Some(port) = self.port(end, router, written) else { continue };
                 if taken.insert((node, &port.name)) {
                     placed.push((end, port));
@@ -223,24 +223,8 @@ impl Assembly<'_> {
         self.addresses(&placed);
     }
 
-    fn refuse_name_without_configuration(&mut self, end: LinkEnd, written: Option<&str>) {
-        let configured =
-            self.written.routers.get(end.node).is_some_and(|router| router.configuration.is_some());
-        if written.is_some() && !configured {
-            let message =
-                format!("`{}` has no configuration in which an interface could have this name", end.node);
-            let help = "remove `name`, or give the router a `configuration`";
-            self.error(&end.path().join("name"), message, help);
-        }
-    }
-
     /// The configured port at an end of a link.
-    fn port<'r>(
-        &mut self,
-        end: LinkEnd,
-        router: &Ports<'r>,
-        written: Option<&str>,
-    ) -> Option<&'r ConfiguredPort> {
+    fn port<'r>(&mut self, end: LinkEnd, router: &Ports<'r>, written: Option<&str>) -> Option<&'r Port> {
         let names = || router.all.iter().map(|port| port.name.as_str());
         let Some(written) = written else {
             let message = format!("the interface of `{}` to `{}` has no `name`", end.node, end.neighbor);
@@ -253,8 +237,8 @@ impl Assembly<'_> {
             self.error(&link, message, help);
             return None;
         };
-        let full = self.language.map_or_else(|| written.to_owned(), |known| known.interface_name(written));
-        let of_interface = router.of_interface.get(full.as_str()).map_or(&[][..], Vec::as_slice);
+        let full = router.front_end.interface_name(written);
+        let of_interface = router.by_interface.get(full.as_str()).map_or(&[][..], Vec::as_slice);
         // Languages abbreviate otherwise: what is written as it stands comes first.
         let named = |name: &str| router.named.get(name).copied();
         let port = match (named(written).or_else(|| named(&full)), of_interface) {
@@ -274,23 +258,23 @@ impl Assembly<'_> {
     }
 
     /// Applies the configuration of `port` to the interface at `end`.
-    fn place(&mut self, end: LinkEnd, port: &ConfiguredPort, neighbors: &Neighbors) {
+    fn place(&mut self, end: LinkEnd, port: &Port, neighbors: &Neighbors) {
         self.refuse_contradictions(end, port);
         let link = &mut self.scenario.links[end.link];
-        if let Some(framing) = port.framing {
+        if let Some(framing) = port.wire.framing {
             link.framing.get_or_insert(framing);
         }
         // Who sends cuts, in calculating with the bandwidth that is stated there: where one end states none,
         // its fragments would be longer.
         let most = |headers: &HeaderStack| headers.fragmentation().map_or(u32::MAX, |cut| cut.most());
-        if link.headers.is_empty() || most(&port.headers) < most(&link.headers) {
-            link.headers = port.headers;
+        if link.headers.is_empty() || most(&port.wire.headers) < most(&link.headers) {
+            link.headers = port.wire.headers;
         }
         let interface = link.interfaces.entry(end.node.to_owned()).or_default();
-        interface.rate = interface.rate.or(port.rate);
-        interface.ring = port.ring.unwrap_or(interface.ring);
-        interface.mtu = interface.mtu.or(port.mtu);
-        interface.adjust_mss = interface.adjust_mss.or(port.adjust_mss);
+        interface.rate = interface.rate.or(port.wire.rate);
+        interface.ring = port.wire.ring.unwrap_or(interface.ring);
+        interface.mtu = interface.mtu.or(port.wire.mtu);
+        interface.adjust_mss = interface.adjust_mss.or(port.wire.adjust_mss);
         let sides =
             [("input", &port.input, &mut interface.input), ("output", &port.output, &mut interface.output)];
         for (side, policy, named) in sides {
@@ -306,7 +290,7 @@ impl Assembly<'_> {
     }
 
     /// Reports what both the scenario and the configuration set.
-    fn refuse_contradictions(&mut self, end: LinkEnd, port: &ConfiguredPort) {
+    fn refuse_contradictions(&mut self, end: LinkEnd, port: &Port) {
         let link = &self.scenario.links[end.link];
         let InterfaceConfig { input, output, ring, rate, mtu, adjust_mss, .. } =
             link.interfaces.get(end.node).cloned().unwrap_or_default();
@@ -315,20 +299,23 @@ impl Assembly<'_> {
         let twice = [
             ("input", input.is_some() && says(&port.input)),
             ("output", output.is_some() && says(&port.output)),
-            ("ring", ring != RingConfig::default() && port.ring.is_some()),
-            ("rate", rate.is_some() && port.rate.is_some()),
-            ("mtu", mtu.is_some() && port.mtu.is_some()),
-            ("adjust-mss", adjust_mss.is_some() && port.adjust_mss.is_some()),
+            ("ring", ring != RingConfig::default() && port.wire.ring.is_some()),
+            ("rate", rate.is_some() && port.wire.rate.is_some()),
+            ("mtu", mtu.is_some() && port.wire.mtu.is_some()),
+            ("adjust-mss", adjust_mss.is_some() && port.wire.adjust_mss.is_some()),
         ];
         let written = link.headers;
-        if !written.is_empty() && !port.headers.is_empty() && written.uncut() != port.headers.uncut() {
+        if !written.is_empty()
+            && !port.wire.headers.is_empty()
+            && written.uncut() != port.wire.headers.uncut()
+        {
             let message =
-                format!("the headers are {written:?} here and {:?} in {in_configuration}", port.headers);
+                format!("the headers are {written:?} here and {:?} in {in_configuration}", port.wire.headers);
             let path = ValuePath::from("links").join(end.link).join("headers");
             self.error(&path, message, "both ends of a link have the same headers: remove them here");
         }
         let link = &self.scenario.links[end.link];
-        let framing = link.framing.zip(port.framing).filter(|(written, read)| written != read);
+        let framing = link.framing.zip(port.wire.framing).filter(|(written, read)| written != read);
         for (key, _) in twice.into_iter().filter(|(_, twice)| *twice) {
             let message = format!("`{key}` of `{}` is set twice: here and in {in_configuration}", port.name);
             let help = format!("remove `{key}`, or change the configuration with `add`");
@@ -340,7 +327,7 @@ impl Assembly<'_> {
             self.error(&path, message, "both ends of a link have the same framing: remove it here");
         }
         let link = &self.scenario.links[end.link];
-        if let Some(rate) = port.rate.filter(|rate| *rate > link.rate) {
+        if let Some(rate) = port.wire.rate.filter(|rate| *rate > link.rate) {
             let message = format!("{rate} in {in_configuration} exceeds the rate of the link, {}", link.rate);
             let path = ValuePath::from("links").join(end.link).join("rate");
             self.error(&path, message, "set the rate of the line that carries the circuit");
@@ -348,7 +335,7 @@ impl Assembly<'_> {
     }
 
     /// Gives hosts without an address one from the subnet of the router's interface on their link.
-    fn addresses(&mut self, placed: &[(LinkEnd, &ConfiguredPort)]) {
+    fn addresses(&mut self, placed: &[(LinkEnd, &Port)]) {
         let hosts = &self.written.hosts;
         let mut used: BTreeSet<IpAddr> = hosts.values().filter_map(|host| host.address).collect();
         let of_routers = placed.iter().flat_map(|(_, port)| &port.addresses);
@@ -387,8 +374,8 @@ fn contains((address, length): (Ipv4Addr, u8), other: Ipv4Addr) -> bool {
     (address.to_bits() ^ other.to_bits()) & mask(length) == 0
 }
 
-/// The first free host address of a subnet: neither the network nor the broadcast address. `free_from` has
-/// the addresses from which subnets have free ones, so that each address is looked at once.
+/// Returns the first free host address of a subnet: neither the network nor the broadcast address.
+/// `free_from` has the addresses from which subnets have free ones, so that each is looked at once.
 fn first_free(
     (address, length): (Ipv4Addr, u8),
     used: &BTreeSet<IpAddr>,

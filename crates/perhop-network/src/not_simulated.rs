@@ -1,7 +1,8 @@
-//! [`not_simulated`]: what there is to say of lines that are not simulated, in every language.
+//! [`not_simulated`]: one warning for all lines that are not simulated.
 
 use perhop_lint::{Line, LineState, rules};
-use perhop_scenario::Finding;
+
+use crate::finding::Finding;
 
 /// One warning for all lines that would affect packets but are not simulated.
 pub(crate) fn not_simulated(all: &[Line]) -> Option<Finding> {

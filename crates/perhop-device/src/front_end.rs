@@ -1,0 +1,161 @@
+//! [`FrontEnd`]: the contract of a vendor's language.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::ConfigError;
+use perhop_qos::buffer::DropSpacing;
+use perhop_qos::packet::Packet;
+use perhop_qos::ring::{RingAdmission, RingRelease};
+use serde::Serialize;
+
+use crate::model::{DeviceModel, Evidence};
+use crate::policy::AttachedPolicy;
+
+/// The language of a vendor's devices.
+pub trait FrontEnd: Sync {
+    /// Returns the name of the language for messages.
+    fn name(&self) -> &'static str;
+
+    /// Returns the names of the platforms whose rules can apply.
+    fn platforms(&self) -> &'static [&'static str];
+
+    /// Returns the evidence that `text` is in this language, or `None` if it does not look like it.
+    fn recognize(&self, text: &str) -> Option<Recognition>;
+
+    /// Returns the device that `text` configures. Faults in the text become diagnostics: no text makes this
+    /// method fail or panic.
+    ///
+    /// # Errors
+    /// An option is invalid: its path begins at a field of [`ParseOptions`].
+    fn parse(&self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError>;
+
+    /// Returns the full name of an interface whose name may be abbreviated.
+    fn interface_name(&self, written: &str) -> String {
+        written.to_owned()
+    }
+
+    /// Returns an interface by which packets can arrive, for a device whose configuration has no such
+    /// interface.
+    fn added_interface(&self) -> AddedInterface;
+
+    /// Returns the classes of `policy` to which `packet` belongs, from the outermost in, with the lines that
+    /// decide. Empty where the language has no such policy. Interfaces have the names of `interfaces`.
+    ///
+    /// # Errors
+    /// An option is invalid.
+    fn matched_lines(
+        &self,
+        _text: &str,
+        _options: &ParseOptions,
+        _policy: &str,
+        _interfaces: &[String],
+        _packet: &Packet,
+    ) -> Result<Vec<MatchedLines>, ConfigError> {
+        Ok(Vec::new())
+    }
+
+    /// Returns `policies` in this language.
+    ///
+    /// # Errors
+    /// The front end has no writer.
+    fn write(&self, _policies: &[AttachedPolicy]) -> Result<Written, NotSupported> {
+        Err(NotSupported)
+    }
+
+    /// Returns `policies` as the device prints them with their counters.
+    ///
+    /// # Errors
+    /// The front end has no printer.
+    fn print_show(&self, _policies: &[AttachedPolicy]) -> Result<String, NotSupported> {
+        Err(NotSupported)
+    }
+
+    /// Returns the policies in the output of a device.
+    ///
+    /// # Errors
+    /// The front end has no reader of outputs.
+    fn read_show(&self, _output: &str) -> Result<Vec<AttachedPolicy>, NotSupported> {
+        Err(NotSupported)
+    }
+}
+
+/// Evidence that a text is in a language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recognition {
+    /// The certainty of the front end.
+    pub certainty: Certainty,
+    /// The lines that show it, the clearest first.
+    pub because: Vec<Evidence>,
+}
+
+/// The certainty of a recognition, in ascending order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// Most of the text could be in the language.
+    Possible,
+    /// The text is in this language and not in another that perhop reads.
+    Certain,
+}
+
+/// The choices of the user that a text does not contain.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ParseOptions {
+    /// The platform; by default the one that the text shows.
+    pub platform: Option<String>,
+    /// Classes with match criteria, in place of their definitions; alternatives are joined by ` or `.
+    pub assume: BTreeMap<String, String>,
+    /// Properties of the hardware, in place of those of the platform.
+    pub hardware: HardwareOptions,
+    /// Properties of the hardware that only one vendor has, by name. The front end defines names and values.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// Properties of the hardware, in place of those of the platform. `None`: the platform's value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HardwareOptions {
+    /// Whether a packet may enter a ring that has some room, but not enough for the whole packet.
+    pub ring_admission: Option<RingAdmission>,
+    /// The instant at which a packet frees its place in a ring.
+    pub ring_release: Option<RingRelease>,
+    /// Queue limit of a class, packets, where the configuration does not set it.
+    pub queue_limit: Option<u64>,
+    /// Share of the bandwidth that classes may reserve, percent, where the configuration does not set it.
+    pub reservable_percent: Option<u64>,
+    /// Distribution of the distances between drops of random early detection.
+    pub drop_spacing: Option<DropSpacing>,
+}
+
+/// An interface that is added to a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddedInterface {
+    /// Its name.
+    pub name: String,
+    /// The command that adds it.
+    pub command: String,
+}
+
+/// A class to which a packet belongs, and the lines that decide.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MatchedLines {
+    /// The policy.
+    pub policy: String,
+    /// The first class that matches.
+    pub class: String,
+    /// The line of the class in the policy; `None` for a class that the policy does not mention.
+    pub line: Option<usize>,
+    /// The lines of its criteria that hold, and of access lists the entries that decided.
+    pub criteria: Vec<usize>,
+}
+
+/// Policies in a vendor's language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// The parts that the language cannot express, and why.
+    pub not_expressed: Vec<String>,
+}
+
+/// The front end does not have this function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotSupported;

@@ -1,0 +1,75 @@
+//! [`FrontEnds`]: the languages that are known, and the choice between them.
+
+use perhop_qos::ConfigError;
+
+use crate::front_end::{Certainty, FrontEnd, ParseOptions};
+use crate::model::DeviceModel;
+
+/// The languages that are known.
+#[derive(Clone, Copy)]
+pub struct FrontEnds<'a> {
+    fallback: &'a dyn FrontEnd,
+    others: &'a [&'a dyn FrontEnd],
+}
+
+impl<'a> FrontEnds<'a> {
+    /// The languages `others` and `fallback`, which reads a text that no language recognizes.
+    pub const fn new(fallback: &'a dyn FrontEnd, others: &'a [&'a dyn FrontEnd]) -> FrontEnds<'a> {
+        FrontEnds { fallback, others }
+    }
+
+    fn all(self) -> impl Iterator<Item = &'a dyn FrontEnd> {
+        std::iter::once(self.fallback).chain(self.others.iter().copied())
+    }
+
+    /// Returns the names of all platforms.
+    pub fn platforms(self) -> Vec<&'static str> {
+        self.all().flat_map(|one| one.platforms().iter().copied()).collect()
+    }
+
+    /// Whether `text` looks like a configuration in one of the languages.
+    pub fn recognize(self, text: &str) -> bool {
+        // The fallback is the slowest: it reads all commands of its devices.
+        self.others.iter().any(|one| one.recognize(text).is_some()) || self.fallback.recognize(text).is_some()
+    }
+
+    /// Returns the front end for `text`: that of `platform`, or of the language that the text is most
+    /// certainly in.
+    ///
+    /// # Errors
+    /// There is no such platform: the path is `platform`.
+    pub fn choose(self, text: &str, platform: Option<&str>) -> Result<&'a dyn FrontEnd, ConfigError> {
+        let Some(name) = platform else { return Ok(self.of_text(text)) };
+        self.all().find(|one| one.platforms().contains(&name)).ok_or_else(|| {
+            ConfigError::new("platform", format!("there is no platform `{name}`"))
+                .help(format!("platforms: {}", self.platforms().join(", ")))
+        })
+    }
+
+    fn of_text(self, text: &str) -> &'a dyn FrontEnd {
+        let recognized = |one: &&'a dyn FrontEnd| Some((one.recognize(text)?.certainty, *one));
+        // The first of those that are equally certain.
+        let best = self.others.iter().filter_map(recognized).reduce(
+            |best, one| {
+                if one.0 > best.0 { one } else { best }
+            },
+        );
+        match best {
+            Some((Certainty::Certain, one)) => one,
+            Some((certainty, one)) => {
+                let own = self.fallback.recognize(text).map(|own| own.certainty);
+                if own < Some(certainty) { one } else { self.fallback }
+            }
+            None => self.fallback,
+        }
+    }
+
+    /// Returns the device that `text` configures, read by the front end that [`choose`](FrontEnds::choose)
+    /// returns.
+    ///
+    /// # Errors
+    /// An option is invalid: its path begins at a field of [`ParseOptions`].
+    pub fn parse(self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError> {
+        self.choose(text, options.platform.as_deref())?.parse(text, options)
+    }
+}

@@ -1,0 +1,291 @@
+//! [`AttachedPolicy`]: a policy as a port carries it out and the device prints it.
+//!
+//! Percentages have become rates, and defaults numbers. `perhop show` and tables of rates are made of it.
+
+use serde::Serialize;
+
+/// A policy attached to a port.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AttachedPolicy {
+    /// Its name.
+    pub name: String,
+    /// The line that opens it, from 1.
+    pub line: usize,
+    /// Bits per second that percentages of bandwidth refer to.
+    pub rate_bps: u64,
+    /// Its classes in order.
+    pub classes: Vec<AttachedClass>,
+    /// The queue limits that all priority classes of a level share.
+    pub priority_limits: Vec<PriorityLimit>,
+}
+
+/// One class of an attached policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AttachedClass {
+    /// Its name.
+    pub name: String,
+    /// The line of the policy that opens it; 0 for a class that the policy does not mention.
+    pub line: usize,
+    /// The combination of its criteria.
+    pub combination: Combination,
+    /// Its criteria as the device prints them.
+    pub matches: Vec<String>,
+    /// The name of its queue in results; `None` where its packets wait in another class's queue.
+    pub queue: Option<String>,
+    /// The name of the conditioner that marks and polices its packets.
+    pub conditioner: Option<String>,
+    /// Its guarantee.
+    pub bandwidth: Option<Guarantee>,
+    /// Its priority.
+    pub priority: Option<Priority>,
+    /// Its policer.
+    pub police: Option<Policer>,
+    /// Its shaper.
+    pub shape: Option<Shaper>,
+    /// The limit of its queue.
+    pub queue_limit: Option<Limit>,
+    /// Fair queueing of its flows.
+    pub fair_queue: Option<FairQueueing>,
+    /// WRED on its queue.
+    pub random_detect: Option<RandomDetect>,
+    /// The marks for every packet, as the device prints them.
+    pub marks: Vec<String>,
+    /// Whether it drops every packet.
+    pub drop: bool,
+    /// The policy inside it.
+    pub policy: Option<AttachedPolicy>,
+}
+
+/// The combination of the criteria of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Combination {
+    /// All must hold.
+    #[default]
+    MatchAll,
+    /// One must hold.
+    MatchAny,
+}
+
+/// The limit of the queue of one level of priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PriorityLimit {
+    /// 1 to 7.
+    pub level: u8,
+    /// Its limit.
+    #[serde(flatten)]
+    pub limit: Limit,
+}
+
+/// The notation of a guarantee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GuaranteeKind {
+    /// Kilobits per second.
+    Kbps,
+    /// Percent of the rate.
+    Percent,
+    /// Percent of the rate that priority and other guarantees leave.
+    RemainingPercent,
+    /// A part of that rest, relative to the other classes' ratios.
+    RemainingRatio,
+}
+
+/// The guaranteed bandwidth of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Guarantee {
+    /// Its notation.
+    pub kind: GuaranteeKind,
+    /// The number as written.
+    pub value: u64,
+    /// The guaranteed rate, bits per second.
+    pub rate_bps: u64,
+}
+
+/// The bound of a priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PriorityKind {
+    /// None, or the class's own policer.
+    Strict,
+    /// Kilobits per second, under congestion.
+    Kbps,
+    /// Percent of the rate, under congestion.
+    Percent,
+}
+
+/// The priority of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Priority {
+    /// 1 to 7.
+    pub level: u8,
+    /// Whether the level is written.
+    pub has_level: bool,
+    /// Its bound.
+    pub kind: PriorityKind,
+    /// The number as written, 0 where there is none.
+    pub value: u64,
+    /// Bits per second up to which it holds under congestion.
+    pub rate_bps: Option<u64>,
+    /// Burst of that bound, bytes.
+    pub burst_bytes: Option<u64>,
+}
+
+/// The notation of a policer's rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoliceKind {
+    /// Bits per second.
+    Bps,
+    /// Percent of the rate of the policy.
+    Percent,
+    /// Packets per second.
+    Pps,
+}
+
+/// The policer of a class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Policer {
+    /// The notation of its rate.
+    pub kind: PoliceKind,
+    /// The number as written.
+    pub value: u64,
+    /// Committed rate: bits per second, or packets per second where written so.
+    pub cir_bps: u64,
+    /// Committed burst: bytes, or packets.
+    pub bc_bytes: u64,
+    /// Peak rate of two-rate policing, bits per second.
+    pub pir_bps: Option<u64>,
+    /// Excess or peak burst where there is a second bucket, bytes.
+    pub be_bytes: Option<u64>,
+    /// Two or three.
+    pub colors: u8,
+    /// The actions for conforming packets, as the device prints them.
+    pub conform: Vec<String>,
+    /// The actions for exceeding packets.
+    pub exceed: Vec<String>,
+    /// The actions for violating packets, where there are three colors.
+    pub violate: Vec<String>,
+}
+
+/// The rate that a shaper keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeKind {
+    /// The rate as written.
+    Average,
+    /// The rate plus the excess burst in every interval.
+    Peak,
+}
+
+/// The shaper of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Shaper {
+    /// Which rate is kept.
+    pub kind: ShapeKind,
+    /// The rate as written, bits per second.
+    pub cir_bps: u64,
+    /// Committed burst, bits.
+    pub bc_bits: u64,
+    /// Excess burst, bits.
+    pub be_bits: u64,
+    /// The rate that is kept, bits per second.
+    pub target_bps: u64,
+    /// Percent as written, where it is a percentage.
+    pub value_percent: Option<u64>,
+}
+
+/// The unit of a limit or threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// Microseconds at the class's rate.
+    Us,
+    /// Milliseconds at the class's rate.
+    Ms,
+    /// Percent of the queue's limit.
+    Percent,
+}
+
+/// A limit of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Limit {
+    /// Its unit.
+    pub unit: Unit,
+    /// The number.
+    pub value: u64,
+    /// The limit in bytes, where it is one of bytes or time.
+    pub bytes: Option<u64>,
+}
+
+impl Limit {
+    /// A limit of `value` packets.
+    pub fn packets(value: u64) -> Limit {
+        Limit { unit: Unit::Packets, value, bytes: None }
+    }
+}
+
+/// Fair queueing of the flows of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FairQueueing {
+    /// Packets that one flow may hold.
+    pub flow_limit_packets: u64,
+    /// Packets that all flows may hold together.
+    pub limit_packets: u64,
+    /// Queues for flows.
+    pub queues: u16,
+    /// Whether flows share by IP precedence, or equally.
+    pub by_precedence: bool,
+}
+
+/// The field that determines the drop precedence for WRED.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The IP precedence.
+    #[default]
+    Precedence,
+    /// The codepoint.
+    Dscp,
+    /// The device's own drop precedence.
+    DiscardClass,
+    /// The class of service of the 802.1Q tag.
+    Cos,
+}
+
+/// WRED on the queue of a class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RandomDetect {
+    /// The field that determines the drop precedence.
+    pub basis: Basis,
+    /// n in the weight 2⁻ⁿ of the average.
+    pub exponent: u32,
+    /// Whether capable packets are marked instead of dropped at random.
+    pub ecn: bool,
+    /// Thresholds by value, for values that the class can hold.
+    pub rows: Vec<RandomDetectRow>,
+}
+
+/// Thresholds of one value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RandomDetectRow {
+    /// The precedence's number, or the codepoint's name.
+    pub value: String,
+    /// The number behind that name.
+    #[serde(skip)]
+    pub number: u8,
+    /// Whether its thresholds are written.
+    pub is_written: bool,
+    /// The average queue from which on packets are dropped at random.
+    pub min: u64,
+    /// The average queue from which on all packets are dropped.
+    pub max: u64,
+    /// The unit of both.
+    pub unit: Unit,
+    /// One in this number of packets is dropped just below `max`.
+    pub mark_denominator: u64,
+}

@@ -1,0 +1,113 @@
+//! [`Port`]: one interface of a device.
+
+use std::net::Ipv4Addr;
+
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::policy::PolicyConfig;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::{ByteSize, Rate};
+use serde::Serialize;
+
+use crate::policy::AttachedPolicy;
+
+/// A device as its configuration describes it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Router {
+    /// Its name, if configured.
+    pub hostname: Option<String>,
+    /// Its interfaces and virtual circuits, in the order of the file.
+    pub ports: Vec<Port>,
+}
+
+/// One interface, or one virtual circuit of an interface.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Port {
+    /// Name, unique in the device. An interface with several circuits has one name for each.
+    pub name: String,
+    /// Name of the interface, also for a virtual circuit on it.
+    pub interface: String,
+    /// Line of the configuration with which its section begins, from 1.
+    pub line: usize,
+    /// The kind of its line, where the language tells.
+    #[serde(rename = "hardware", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<LineKind>,
+    /// Addresses with the prefix lengths of their subnets, the primary one first.
+    pub addresses: Vec<(Ipv4Addr, u8)>,
+    /// The rate that shares and percentages refer to, bits per second, if known.
+    pub bandwidth: Option<Rate>,
+    /// Whether the configuration names the line by which packets leave; serialized only where it does not.
+    #[serde(skip_serializing_if = "std::clone::Clone::clone")]
+    pub has_known_line: bool,
+    /// Policy for arriving packets.
+    pub input: PolicyConfig,
+    /// Policy for departing packets.
+    pub output: PolicyConfig,
+    /// The attached policies as the device prints them; `None` where the language has no such policies.
+    #[serde(rename = "policies", skip_serializing_if = "Option::is_none")]
+    pub attachments: Option<Attachments>,
+    /// The bytes that the device counts of a packet in addition to those of IP, where the language tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_bytes: Option<CountedBytes>,
+    /// The wire, as far as configured.
+    pub wire: Wire,
+    /// Whether the interface is administratively down.
+    pub shutdown: bool,
+}
+
+/// The kind of line of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineKind {
+    /// Ethernet of any speed.
+    Ethernet,
+    /// A synchronous serial line.
+    Serial,
+    /// ATM.
+    Atm,
+    /// Packet over SONET.
+    PacketOverSonet,
+    /// No wire of its own: loopback, null, virtual LANs, tunnels, bundles.
+    Virtual,
+    /// Another kind that the device has.
+    Other,
+    /// A name that perhop does not know.
+    Unknown,
+}
+
+/// The policies attached to a port. Policies that the device refuses are left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Attachments {
+    /// For arriving packets.
+    pub input: Option<AttachedPolicy>,
+    /// For departing packets.
+    pub output: Option<AttachedPolicy>,
+}
+
+/// Bytes of a packet that a device counts in addition to those of IP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CountedBytes {
+    /// In counters of classes, and in policers.
+    pub classes: i32,
+    /// In queues and shapers.
+    pub queues: i32,
+}
+
+/// The wire under a port, as far as configured. `None`: the scenario sets the value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Wire {
+    /// Bits per second, counted in wire bytes: of a circuit, cells.
+    pub rate: Option<Rate>,
+    /// The bytes around an IP packet.
+    pub framing: Option<Framing>,
+    /// Headers between the IP packet and the framing.
+    #[serde(skip_serializing_if = "HeaderStack::is_empty")]
+    pub headers: HeaderStack,
+    /// The FIFO between scheduler and wire.
+    pub ring: Option<RingConfig>,
+    /// Longest IP packet that is sent as a whole, before tunnels add their headers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<ByteSize>,
+    /// Largest maximum segment size of the TCP connections that pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjust_mss: Option<ByteSize>,
+}

@@ -1,0 +1,138 @@
+//! [`Report`]: a configuration for readers, as `perhop check --json` prints it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perhop_lint::{Diagnostic, Line, LineState};
+use perhop_qos::ConfigError;
+use serde::Serialize;
+
+use crate::model::{DeviceModel, RecognizedPlatform};
+use crate::port::Router;
+
+/// The extent of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Every line, and the resulting policies.
+    Policies,
+    /// Every line.
+    Lines,
+    /// The lines that need attention.
+    Remarks,
+}
+
+impl Detail {
+    /// Returns the detail called `name`.
+    ///
+    /// # Errors
+    /// There is no detail of this name.
+    pub fn named(name: &str) -> Result<Detail, ConfigError> {
+        match name {
+            "policies" => Ok(Detail::Policies),
+            "lines" => Ok(Detail::Lines),
+            "remarks" => Ok(Detail::Remarks),
+            _ => Err(ConfigError::new("detail", format!("there is no detail `{name}`"))
+                .help("details: policies, lines, remarks")),
+        }
+    }
+}
+
+/// A configuration for readers.
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    platform: &'a RecognizedPlatform,
+    lines: Vec<&'a Line>,
+    counts: BTreeMap<String, usize>,
+    diagnostics: Vec<Reported<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    router: Option<&'a Router>,
+}
+
+/// A diagnostic with its interfaces and the corrected line.
+#[derive(Debug, Serialize)]
+struct Reported<'a> {
+    #[serde(flatten)]
+    diagnostic: &'a Diagnostic,
+    interfaces: &'a [String],
+    /// The number of those that it concerns and that are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    further_interfaces: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Lists the interfaces of diagnostics until a report has [`Listing::MOST`] names; then the first few alone.
+struct Listing(usize);
+
+impl Listing {
+    /// Names of interfaces in a report at most, besides the first [`Listing::ALWAYS`] of each diagnostic.
+    const MOST: usize = 200_000;
+    const ALWAYS: usize = 5;
+
+    /// Returns the names that are listed of `all`, and the number of the others.
+    fn list<'a>(&mut self, all: &'a [String]) -> (&'a [String], usize) {
+        let count = if all.len() <= self.0 { all.len() } else { all.len().min(Listing::ALWAYS) };
+        self.0 = self.0.saturating_sub(count);
+        (&all[..count], all.len() - count)
+    }
+}
+
+impl DeviceModel {
+    /// Returns the report of this device. Blank lines and comments are left out.
+    pub fn report(&self, detail: Detail) -> Report<'_> {
+        let lines = || self.lines.iter().filter(|line| !line.is_blank(self.comment));
+        let diagnosed: BTreeSet<usize> = self.diagnostics.iter().map(|one| one.diagnostic.line).collect();
+        let is_shown = |line: &&Line| {
+            detail != Detail::Remarks || line.state.differs() || diagnosed.contains(&line.number)
+        };
+        let mut listing = Listing(Listing::MOST);
+        let count = |state| lines().filter(|line| line.state == state).count();
+        Report {
+            platform: &self.platform,
+            lines: lines().filter(is_shown).collect(),
+            counts: LineState::ALL
+                .map(|state| (state.to_string().replace(' ', "-"), count(state)))
+                .into_iter()
+                .collect(),
+            diagnostics: self
+                .diagnostics
+                .iter()
+                .map(|one| {
+                    let all = one.interfaces.as_deref().unwrap_or_default();
+                    let (interfaces, further_interfaces) = listing.list(all);
+                    let fixed = self.fixed(&one.diagnostic);
+                    Reported { diagnostic: &one.diagnostic, interfaces, further_interfaces, fixed }
+                })
+                .collect(),
+            router: (detail == Detail::Policies).then_some(&self.router),
+        }
+    }
+
+    /// Returns the corrected line of a diagnostic.
+    fn fixed(&self, diagnostic: &Diagnostic) -> Option<String> {
+        let fix = diagnostic.fix.as_ref()?;
+        let line = self.lines.get(fix.line.checked_sub(1)?)?;
+        Some(fix.apply(&line.text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Listing;
+
+    #[test]
+    fn a_report_lists_interfaces_up_to_a_limit() {
+        let names: Vec<String> = (0..1_000).map(|n| format!("Serial{n}")).collect();
+        let mut listing = Listing(Listing::MOST);
+        for diagnostic in 0..1_000 {
+            let (listed, further) = listing.list(&names);
+            let is_whole = diagnostic < Listing::MOST / 1_000;
+            assert_eq!((listed.len(), further), if is_whole { (1_000, 0) } else { (5, 995) });
+        }
+        assert_eq!(listing.list(&names[..3]), (&names[..3], 0));
+    }
+}

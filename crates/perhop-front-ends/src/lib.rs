@@ -1,0 +1,20 @@
+//! The list of front ends, and a loader of scenarios whose routers have configurations in their languages.
+//!
+//! A new vendor adds one element to [`FRONT_ENDS`].
+
+use perhop_device::FrontEnds;
+use perhop_ios::Ios;
+use perhop_network::Network;
+use perhop_scenario::Loader;
+use perhop_tc::Tc;
+
+/// All languages that perhop reads. IOS reads what no language recognizes: parts of configurations have too
+/// few lines to show a vendor, and most of them are Cisco's.
+pub static FRONT_ENDS: FrontEnds<'static> = FrontEnds::new(&Ios, &[&Tc]);
+
+static NETWORK: Network<'static> = Network(FRONT_ENDS);
+
+/// Returns a loader of scenarios with configurations in every language that perhop reads.
+pub fn loader() -> Loader<'static> {
+    Loader::with(&NETWORK)
+}

@@ -1,0 +1,4 @@
+//! Tests of the list of front ends, linked as one program.
+
+mod invented;
+mod questions;

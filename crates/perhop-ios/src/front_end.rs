@@ -1,0 +1,198 @@
+//! [`Ios`]: this language behind the contract of all languages.
+
+use std::str::FromStr;
+
+use perhop_device::{
+    AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions, MatchedLines,
+    ParseOptions, RecognizedPlatform,
+};
+use perhop_qos::framing::Framing;
+use perhop_qos::{ByteSize, ConfigError, Packet, Rate};
+
+use crate::ast::Configuration;
+use crate::platform::{Dialect, Platform, Recognition};
+use crate::{convert, interface_name, is_configuration, matched_lines, parse_assuming};
+
+/// Cisco IOS and IOS-XE.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ios;
+
+/// An interface that no router has.
+const ADDED: &str = "GigabitEthernet99/0";
+/// Size of a particle in the transmit ring of a virtual circuit, IP bytes.
+const PARTICLE: &str = "particle";
+/// Size of a virtual circuit's transmit ring, particles, where the configuration does not set it.
+const CIRCUIT_RING: &str = "circuit-ring";
+/// Line rate, if virtual circuits are paced in whole cell slots of the line.
+const SLOTS_OF: &str = "slots-of";
+
+impl FrontEnd for Ios {
+    fn name(&self) -> &'static str {
+        "Cisco IOS"
+    }
+
+    fn platforms(&self) -> &'static [&'static str] {
+        &Platform::NAMES
+    }
+
+    fn recognize(&self, text: &str) -> Option<perhop_device::Recognition> {
+        let is_known = is_configuration(text);
+        // Many words of these commands occur in other vendors' configurations.
+        is_known.then(|| perhop_device::Recognition { certainty: Certainty::Possible, because: Vec::new() })
+    }
+
+    fn parse(&self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError> {
+        let mut configuration = read(text, options)?;
+        let recognition = Recognition::of(&configuration);
+        let chosen = options.platform.as_deref().map(chosen).transpose()?;
+        let is_chosen = chosen.is_some();
+        let mut platform = chosen.unwrap_or_else(|| Platform::of(recognition.profile));
+        let settings = Settings::read(options)?;
+        settings.apply_to(&mut platform, &options.hardware);
+        let router = convert(&mut configuration, &platform);
+        let mut router = perhop_device::Router::from(router);
+        for port in &mut router.ports {
+            if let (Some(rate), Some(line)) = (port.wire.rate, settings.slots_of)
+                && matches!(port.wire.framing, Some(Framing::Aal5Mux | Framing::Aal5Snap))
+            {
+                port.wire.rate = Some(in_slots(rate, line));
+            }
+        }
+        let dependencies = configuration.dependencies();
+        let concern = |diagnostic: perhop_lint::Diagnostic| Concern {
+            interfaces: Some(dependencies.used_by(diagnostic.line).clone()),
+            diagnostic,
+        };
+        let Configuration { lines, diagnostics, .. } = configuration;
+        Ok(DeviceModel {
+            platform: recognized(&recognition, &platform, is_chosen),
+            lines,
+            comment: '!',
+            diagnostics: diagnostics.into_iter().map(concern).collect(),
+            router,
+        })
+    }
+
+    fn interface_name(&self, written: &str) -> String {
+        interface_name(written)
+    }
+
+    fn added_interface(&self) -> AddedInterface {
+        AddedInterface { name: ADDED.to_owned(), command: format!("interface {ADDED}") }
+    }
+
+    fn matched_lines(
+        &self,
+        text: &str,
+        options: &ParseOptions,
+        policy: &str,
+        interfaces: &[String],
+        packet: &Packet,
+    ) -> Result<Vec<MatchedLines>, ConfigError> {
+        Ok(matched_lines(&read(text, options)?, policy, interfaces, packet))
+    }
+}
+
+fn read(text: &str, options: &ParseOptions) -> Result<Configuration, ConfigError> {
+    parse_assuming(text, &options.assume).map_err(|(class, message)| {
+        // The name of a class may contain a period.
+        ConfigError { path: vec!["assume".to_owned(), class], message, help: None }
+            .help("write criteria as `match` takes them, for example dscp ef")
+    })
+}
+
+fn chosen(name: &str) -> Result<Platform, ConfigError> {
+    Platform::named(name).ok_or_else(|| {
+        ConfigError::new("platform", format!("there is no platform `{name}`"))
+            .help(format!("platforms: {}", Platform::NAMES.join(", ")))
+    })
+}
+
+fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -> RecognizedPlatform {
+    let evidence = |one: &crate::platform::Evidence| Evidence {
+        line: one.line,
+        text: one.text.clone(),
+        says: one.says.to_owned(),
+    };
+    RecognizedPlatform {
+        name: platform.profile.name().to_owned(),
+        dialect: dialect_name(recognition.dialect).to_owned(),
+        supported: recognition.dialect.is_supported(),
+        chosen: is_chosen,
+        certain: is_chosen || recognition.certain,
+        because: recognition.because.iter().map(evidence).collect(),
+    }
+}
+
+fn dialect_name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Ios => "ios",
+        Dialect::IosXe => "ios-xe",
+        Dialect::CatalystMls => "catalyst-mls",
+        Dialect::CatalystUadp => "catalyst-uadp",
+        Dialect::IosXr => "ios-xr",
+        Dialect::NxOs => "nx-os",
+    }
+}
+
+/// The settings of ATM port adapters, in place of those of the platform.
+#[derive(Clone, Copy, Debug, Default)]
+struct Settings {
+    particle: Option<ByteSize>,
+    circuit_ring: Option<u32>,
+    slots_of: Option<Rate>,
+}
+
+impl Settings {
+    fn read(options: &ParseOptions) -> Result<Settings, ConfigError> {
+        let mut settings = Settings::default();
+        for (name, value) in &options.settings {
+            match name.as_str() {
+                PARTICLE => settings.particle = Some(value_of(name, value, "512B")?),
+                CIRCUIT_RING => settings.circuit_ring = Some(value_of(name, value, "40")?),
+                SLOTS_OF => settings.slots_of = Some(value_of(name, value, "155.52Mb/s")?),
+                _ => {
+                    let message = format!("there is no setting `{name}`");
+                    let help = format!("settings of {}: {PARTICLE}, {CIRCUIT_RING}, {SLOTS_OF}", Ios.name());
+                    return Err(ConfigError::new(name, message).help(help).within("settings"));
+                }
+            }
+        }
+        if settings.particle.is_some_and(|particle| particle.as_bytes() == 0) {
+            let error = ConfigError::new(PARTICLE, "`particle` must be above 0").help("for example 512B");
+            return Err(error.within("settings"));
+        }
+        settings.slots_of = settings.slots_of.filter(|rate| rate.as_bits_per_second() > 0);
+        Ok(settings)
+    }
+
+    fn apply_to(self, platform: &mut Platform, hardware: &HardwareOptions) {
+        set(&mut platform.particle, self.particle);
+        set(&mut platform.circuit_ring, self.circuit_ring);
+        set(&mut platform.ring_admission, hardware.ring_admission);
+        set(&mut platform.ring_release, hardware.ring_release);
+        platform.queue_limit = hardware.queue_limit.or(platform.queue_limit);
+        set(&mut platform.reservable_percent, hardware.reservable_percent);
+        set(&mut platform.drop_spacing, hardware.drop_spacing);
+    }
+}
+
+fn set<T>(place: &mut T, chosen: Option<T>) {
+    if let Some(chosen) = chosen {
+        *place = chosen;
+    }
+}
+
+fn value_of<T: FromStr>(name: &str, value: &str, example: &str) -> Result<T, ConfigError> {
+    value.parse().map_err(|_| {
+        ConfigError::new(name, format!("`{value}` is not a value of `{name}`"))
+            .help(format!("for example {example}"))
+            .within("settings")
+    })
+}
+
+/// Returns the greatest rate up to `rate` with a cell in every nth slot of `line`, n a whole number.
+fn in_slots(rate: Rate, line: Rate) -> Rate {
+    let (rate, line) = (rate.as_bits_per_second().max(1), line.as_bits_per_second());
+    Rate::from_bits_per_second(line / line.div_ceil(rate))
+}

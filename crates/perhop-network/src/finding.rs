@@ -1,0 +1,40 @@
+//! [`Finding`]: a diagnostic about a line of a router's configuration.
+
+use std::sync::Arc;
+
+use perhop_device::DeviceModel;
+use perhop_lint::{Rule, Severity};
+
+use crate::not_simulated::not_simulated;
+
+/// A diagnostic about a line of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    /// The rule, which determines the severity.
+    pub(crate) rule: &'static Rule,
+    /// Line of the text, from 1; the lines of `add` follow it.
+    pub(crate) line: usize,
+    /// The interfaces that it concerns; `None` for the whole router. An error that concerns no interface on a
+    /// link of the scenario is reported as a warning.
+    pub(crate) interfaces: Option<Arc<[String]>>,
+    /// The fault, in one sentence.
+    pub(crate) message: String,
+    /// The correction, or what is simulated instead.
+    pub(crate) help: String,
+}
+
+/// Returns the errors and warnings of a device, and a warning for its lines that are not simulated.
+pub(crate) fn findings(device: &DeviceModel) -> Vec<Finding> {
+    let serious = device.diagnostics.iter().filter(|one| one.diagnostic.severity != Severity::Note);
+    let mut found: Vec<Finding> = serious
+        .map(|one| Finding {
+            rule: one.diagnostic.rule,
+            line: one.diagnostic.line,
+            interfaces: one.interfaces.clone(),
+            message: one.diagnostic.message.clone(),
+            help: one.diagnostic.router.clone(),
+        })
+        .collect();
+    found.extend(not_simulated(&device.lines));
+    found
+}

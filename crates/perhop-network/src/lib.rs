@@ -1,0 +1,26 @@
+//! Devices in a network: applies the configurations of a scenario's routers to the ends of its links.
+//!
+//! ```text
+//! RouterConfiguration → FrontEnd::parse → DeviceModel → policies, rates, framings and rings of the scenario
+//! ```
+//!
+//! This layer knows the device model and scenarios, and neither a vendor nor an engine.
+
+mod assemble;
+mod finding;
+mod not_simulated;
+mod options;
+
+use std::path::Path;
+
+use perhop_device::FrontEnds;
+use perhop_scenario::{Assembler, Diagnostic, Document, Scenario};
+
+/// Applies configurations in the languages of some front ends.
+pub struct Network<'a>(pub FrontEnds<'a>);
+
+impl Assembler for Network<'_> {
+    fn assemble(&self, document: &Document, written: &Scenario, base: &Path) -> (Scenario, Vec<Diagnostic>) {
+        assemble::assemble(self.0, document, written, base)
+    }
+}

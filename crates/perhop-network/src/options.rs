@@ -1,0 +1,58 @@
+//! [`options`]: the options of a configuration in a scenario, as front ends take them.
+
+use perhop_device::{HardwareOptions, ParseOptions};
+use perhop_qos::ConfigError;
+use perhop_scenario::{PlatformConfig, RouterConfiguration};
+
+/// Returns the options with which a front end reads `configuration`.
+///
+/// # Errors
+/// A setting is written twice: by itself and as an alias. The path begins at a field of [`ParseOptions`].
+pub(crate) fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, ConfigError> {
+    let platform = &configuration.platform;
+    let mut settings: std::collections::BTreeMap<String, String> =
+        platform.settings.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+    for (name, value) in aliases(platform) {
+        let Some(value) = value else { continue };
+        if settings.insert(name.to_owned(), value).is_some() {
+            let message = format!("`{name}` is set twice: here and in `settings`");
+            return Err(ConfigError::new(name, message).help(format!("remove `{name}`")).within("settings"));
+        }
+    }
+    Ok(ParseOptions {
+        platform: platform.profile.clone(),
+        assume: configuration.assume.clone(),
+        hardware: HardwareOptions {
+            ring_admission: platform.ring_admission,
+            ring_release: platform.ring_release,
+            queue_limit: platform.queue_limit,
+            reservable_percent: platform.reservable_percent,
+            drop_spacing: platform.drop_spacing,
+        },
+        settings,
+    })
+}
+
+/// Returns the settings that have a key of their own, by their names in [`ParseOptions::settings`].
+fn aliases(platform: &PlatformConfig) -> [(&'static str, Option<String>); 3] {
+    [
+        ("particle", platform.particle.map(|size| size.to_string())),
+        ("circuit-ring", platform.circuit_ring.map(|count| count.to_string())),
+        ("slots-of", platform.slots_of.map(|rate| rate.to_string())),
+    ]
+}
+
+/// Returns the path in `configuration` of an error whose path begins at a field of [`ParseOptions`].
+pub(crate) fn path_of(error: &ConfigError, configuration: &RouterConfiguration) -> Vec<String> {
+    let platform = "platform".to_owned();
+    match error.path.as_slice() {
+        [field] if *field == platform => vec![platform, "profile".to_owned()],
+        [field, name] if field == "settings" => {
+            let is_alias = aliases(&configuration.platform)
+                .iter()
+                .any(|(alias, value)| alias == name && value.is_some());
+            if is_alias { vec![platform, name.clone()] } else { vec![platform, field.clone(), name.clone()] }
+        }
+        path => path.to_vec(),
+    }
+}

@@ -1,0 +1,58 @@
+//! [`Assembler`]: the seam to the layer that reads routers' configurations.
+
+use std::path::Path;
+
+use crate::Scenario;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::Document;
+use crate::path::ValuePath;
+
+/// Applies the configurations of routers to a scenario.
+pub trait Assembler: Sync {
+    /// Returns `written` with the configurations of its routers as policies, rates, framings and rings of
+    /// interfaces, and diagnostics about them with positions in `document`. Relative paths start from `base`.
+    fn assemble(&self, document: &Document, written: &Scenario, base: &Path) -> (Scenario, Vec<Diagnostic>);
+}
+
+/// Returns the scenario that `assembler` makes of `written`; without one, configurations are refused.
+pub(crate) fn assemble(
+    document: &Document,
+    written: &Scenario,
+    base: &Path,
+    assembler: Option<&dyn Assembler>,
+) -> (Scenario, Vec<Diagnostic>) {
+    let mut found = names_without_configuration(document, written);
+    let Some(assembler) = assembler else {
+        for (name, router) in &written.routers {
+            if router.configuration.is_some() {
+                let path = ValuePath::from("routers").join(name).join("configuration");
+                let message = "router configurations are not supported here";
+                let refused = document.diagnostic(Severity::Error, &path, message);
+                found.push(refused.help("load the scenario with an assembler"));
+            }
+        }
+        return (written.clone(), found);
+    };
+    let (scenario, further) = assembler.assemble(document, written, base);
+    found.extend(further);
+    (scenario, found)
+}
+
+/// Refuses names of interfaces at routers that have no configuration.
+fn names_without_configuration(document: &Document, written: &Scenario) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (index, link) in written.links.iter().enumerate() {
+        for node in &link.between {
+            let has_name = link.interfaces.get(node).is_some_and(|interface| interface.name.is_some());
+            let router = written.routers.get(node);
+            if has_name && router.is_none_or(|router| router.configuration.is_none()) {
+                let path = ValuePath::from("links").join(index).join("interfaces").join(node).join("name");
+                let message =
+                    format!("`{node}` has no configuration in which an interface could have this name");
+                let refused = document.diagnostic(Severity::Error, &path, message);
+                found.push(refused.help("remove `name`, or give the router a `configuration`"));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,77 @@
+//! [`Tc`]: this language behind the contract of all languages.
+
+use perhop_device::{
+    AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, ParseOptions, Recognition,
+    RecognizedPlatform,
+};
+use perhop_lint::{Line, LineState};
+use perhop_qos::ConfigError;
+
+use crate::configuration::Configuration;
+use crate::{convert, parse, recognized};
+
+/// Commands and output of Linux' `tc`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tc;
+
+/// The platform of such a configuration.
+const PLATFORM: &str = "linux";
+/// A device that no configuration has.
+const ADDED: &str = "ether99";
+/// The character with which a comment of the shell begins.
+const COMMENT: char = '#';
+
+impl FrontEnd for Tc {
+    fn name(&self) -> &'static str {
+        "Linux tc"
+    }
+
+    fn platforms(&self) -> &'static [&'static str] {
+        &[PLATFORM]
+    }
+
+    fn recognize(&self, text: &str) -> Option<Recognition> {
+        let configuration = recognized(text)?;
+        Some(Recognition { certainty: Certainty::Certain, because: evidence(&configuration.lines) })
+    }
+
+    fn added_interface(&self) -> AddedInterface {
+        AddedInterface {
+            name: ADDED.to_owned(),
+            command: format!("tc qdisc add dev {ADDED} root pfifo limit 1000"),
+        }
+    }
+
+    /// Reads `text`. Assumptions and properties of the hardware have no effect: a filter names its class, and
+    /// the kernel has no ring of a circuit.
+    fn parse(&self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError> {
+        let mut configuration = parse(text);
+        let router = convert(&mut configuration);
+        let concern = |diagnostic: &perhop_lint::Diagnostic| Concern {
+            interfaces: configuration.device_of(diagnostic.line).map(|device| [device.to_owned()].into()),
+            diagnostic: diagnostic.clone(),
+        };
+        let diagnostics = configuration.diagnostics.iter().map(concern).collect();
+        let Configuration { lines, .. } = configuration;
+        let platform = RecognizedPlatform {
+            name: PLATFORM.to_owned(),
+            dialect: PLATFORM.to_owned(),
+            supported: true,
+            chosen: options.platform.is_some(),
+            certain: true,
+            because: evidence(&lines),
+        };
+        Ok(DeviceModel { platform, lines, comment: COMMENT, diagnostics, router })
+    }
+}
+
+/// Returns the first line that is part of a policy.
+fn evidence(lines: &[Line]) -> Vec<Evidence> {
+    let is_command = |line: &&Line| line.state == LineState::Modelled && !line.is_blank(COMMENT);
+    let says = "commands or output of tc";
+    let found = lines.iter().find(is_command);
+    found
+        .map(|line| Evidence { line: line.number, text: line.text.clone(), says: says.to_owned() })
+        .into_iter()
+        .collect()
+}
