@@ -28,8 +28,8 @@ CONFIGURATIONS = [
 ]
 # Configurations that attach no policy, or in a language that is not modelled.
 NONE = {
-    "banner-and-blobs", "broken-same-address", "broken-structure", "fair-queue-interface", "fragment-two",
-    "fragment-wan", "frame-relay-branch", "legacy-queueing", "multilink-and-dsl", "no-policy", "switch-qos",
+    "banner-and-blobs", "broken-same-address", "broken-structure", "catalyst-9300", "fair-queue-interface",
+    "fragment-two", "fragment-wan", "frame-relay-branch", "legacy-queueing", "multilink-and-dsl", "no-policy", "switch-qos",
 }  # fmt: skip
 # What of the others is not the same when read again, by a word of what is listed.
 LISTED = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from perhop.configuration import platform_words, refuse_unsupported, unsupported
+from perhop.configuration import checked, examined, is_supported, platform_words
 from perhop.core_types import RecognizedPlatform
 from perhop.errors import InvalidInputError
 
@@ -15,6 +15,8 @@ def platform(**changes: Any) -> RecognizedPlatform:
     found: RecognizedPlatform = {
         "profile": "hqf",
         "dialect": "ios",
+        "system": "IOS",
+        "supported": True,
         "chosen": False,
         "certain": True,
         "because": [{"line": 3, "text": "version 15.1", "says": "IOS 15: HQF"}],
@@ -32,6 +34,8 @@ def platform(**changes: Any) -> RecognizedPlatform:
         (
             {
                 "dialect": "nx-os",
+                "system": "NX-OS",
+                "supported": False,
                 "because": [{"line": 1, "text": "!Command: show running-config", "says": ""}],
             },
             "platform: NX-OS, not supported (line 1: !Command: show running-config)",
@@ -44,21 +48,39 @@ def test_the_platform_is_said_with_its_reason(changes: dict[str, Any], words: st
 
 def test_a_platform_that_is_not_known_is_not_mentioned() -> None:
     assert platform_words(None) is None
-    refuse_unsupported(None)
 
 
-@pytest.mark.parametrize(
-    ("dialect", "name"),
-    [("ios-xr", "IOS XR"), ("nx-os", "NX-OS"), ("catalyst-mls", "Catalyst (mls qos)")],
-)
-def test_a_dialect_that_is_not_modelled_is_refused(dialect: str, name: str) -> None:
-    assert unsupported(platform(dialect=dialect)) == dialect
-    with pytest.raises(
-        InvalidInputError, match=rf"a configuration of {name}".replace("(", r"\(").replace(")", r"\)")
-    ):
-        refuse_unsupported(platform(dialect=dialect))
+#: A line by which each system is recognized, and the name of the system.
+SYSTEMS = {
+    "!! IOS XR Configuration 6.6.2": "IOS XR",
+    "feature interface-vlan": "NX-OS",
+    "mls qos": "Catalyst (mls qos)",
+    "switch 1 provision c9300-24t": "Catalyst (UADP)",
+    "qos queue-softmax-multiplier 1200": "Catalyst (UADP)",
+    "policy-map p\n class class-default\n  queue-buffers ratio 10": "Catalyst (UADP)",
+    "interface GigabitEthernet1/0/1\n switchport mode access": "Catalyst (switchport)",
+    "license udi pid ASR-920-12CZ-A sn X": "ASR 900 and 920",
+}
 
 
-@pytest.mark.parametrize("dialect", ["ios", "ios-xe", "catalyst-uadp"])
-def test_other_dialects_run(dialect: str) -> None:
-    refuse_unsupported(platform(dialect=dialect))
+@pytest.mark.parametrize("lines", SYSTEMS)
+def test_a_system_that_is_not_simulated_is_refused(lines: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        checked(f"hostname a\n{lines}\n")
+    assert str(caught.value).startswith(
+        f"this is a configuration of {SYSTEMS[lines]}, which perhop does not simulate (line "
+    )
+    assert caught.value.help is not None and "--platform" in caught.value.help
+    report = examined(f"hostname a\n{lines}\n")
+    assert not is_supported(report)
+    assert [one["rule"] for one in report["diagnostics"]] == ["platform-not-supported"]
+    assert report["router"]["ports"] == [], "no question has an answer by rules of other hardware"
+    assert report["counts"]["modelled"] == 0
+
+
+def test_the_platform_that_the_user_chooses_counts() -> None:
+    text = "feature interface-vlan\ninterface Ethernet1/1\n ip address 192.0.2.1 255.255.255.0\n"
+    report = checked(text, "ios-xe")
+    assert report["platform"]["profile"] == "ios-xe"
+    assert platform_words(report["platform"]) == "platform: ios-xe (--platform)"
+    assert [port["name"] for port in report["router"]["ports"]] == ["Ethernet1/1"]

@@ -53,7 +53,9 @@ async function take({ isNew = false } = {}) {
     editor.show(remarks);
     list(remarks);
     if (!found.runs) {
-      const why = found.kind === "router" ? "No interface of this configuration can be run." : "The scenario cannot be run yet.";
+      const refused = found.platform && !found.platform.supported;
+      const none = found.kind === "router" ? "No interface of this configuration can be run." : "The scenario cannot be run yet.";
+      const why = refused ? `perhop does not simulate ${found.platform.system}.` : none;
       status(why, "bad");
       lessons.expect(text, why);
       return;

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from perhop import _core
 from perhop.configuration import (
+    NOT_SUPPORTED,
     Detail,
-    checked,
-    checked_as,
     configured,
-    platform_refusal,
+    examined,
+    examined_as,
+    is_supported,
     ports_that_are_up,
     read,
     router_text,
-    unsupported,
 )
 from perhop.core_types import RouterReport
 from perhop.errors import Diagnostic, InvalidInputError, ScenarioError, UnknownNameError
@@ -104,8 +104,8 @@ def check_file(
     """
     text = router_text(file)
     if text is not None:
-        report = checked(text, platform, assume, detail=detail)
-        further = [] if unsupported(report.get("platform")) else _without_way(text, platform, assume)
+        report = examined(text, platform, assume, detail=detail)
+        further = _without_way(text, platform, assume) if is_supported(report) else []
         return _router(file, text, report, ignore, further)
     content = _content(file)
     if _TESTS.search(content):
@@ -139,8 +139,8 @@ def _router(
         Finding(
             one["rule"],
             one["severity"],
-            # An assumption has line 0, which the file lacks.
-            one["line"] or None,
+            # An assumption has line 0, which the file lacks; a refusal is about the whole file.
+            None if one["rule"] == NOT_SUPPORTED else one["line"] or None,
             None,
             one["message"],
             one["router"],
@@ -149,7 +149,7 @@ def _router(
         for one in report["diagnostics"]
     ]
     for line in report["lines"]:
-        if (rule := STATE_RULES.get(line["state"])) is not None:
+        if (rule := STATE_RULES.get(line["state"])) is not None and is_supported(report):
             text_of = line["text"].strip()
             found.append(Finding(rule, "warning", line["number"], None, f"`{text_of}`", line.get("note")))
     found += [*_whole(report), *further]
@@ -165,14 +165,11 @@ def _whole(report: RouterReport) -> list[Finding]:
     known = counts["modelled"] + counts["irrelevant"] + counts["suspicious"] + counts["not-modelled"]
     if total == 0:
         found.append(_of_file("little-recognized", "nothing to check: the file has no commands", None))
-    elif known < _LITTLE * total:
+    elif known < _LITTLE * total and is_supported(report):
         message = f"{known} of {total} lines are commands that perhop knows"
         found.append(
             _of_file("little-recognized", message, "is it a configuration of Cisco IOS or IOS-XE, or of tc?")
         )
-    refusal = platform_refusal(report.get("platform"))
-    if refusal is not None:
-        found.append(_of_file("platform-not-supported", str(refusal), refusal.help))
     return found
 
 
@@ -184,7 +181,7 @@ def _without_way(text: str, platform: str | None, assume: Mapping[str, str] | No
     from perhop.inference import require_way  # lazy: most configurations need no trial
 
     try:
-        report = checked(text, platform, assume)
+        report = examined(text, platform, assume)
         ports_that_are_up(report["router"])
         require_way(report, configured({"text": text}, platform, assume))
     except InvalidInputError as error:
@@ -219,7 +216,7 @@ def findings_of(scenario: Mapping[str, Any], base: str | os.PathLike[str] = "") 
         if not configuration:
             continue
         text = configuration.get("text") or read(Path(base) / configuration["file"])
-        found[name] = _router(Path(name), text, checked_as(text, configuration), frozenset()).findings
+        found[name] = _router(Path(name), text, examined_as(text, configuration), frozenset()).findings
     own = _core.findings(json.dumps(dict(scenario)), base).diagnostics
     found[""] = [
         Finding(one["rule"], one["severity"], None, None, f"{one['path']}: {one['message']}", one["help"])

@@ -84,14 +84,27 @@ def _content(file: Path) -> bytes:
         return read_rest(stream, ROUTER, file)
 
 
-def checked(
+def checked(text: str, platform: str | None = None, assume: Mapping[str, str] | None = None) -> RouterReport:
+    """Return what a router configuration says, read as that of `platform` and with assumed class-maps.
+
+    Raises:
+        InvalidInputError: perhop does not simulate the system, there is no such platform, or an assumption is
+            none or about no class.
+
+    """
+    report = examined(text, platform, assume)
+    refuse_unsupported(report)
+    return report
+
+
+def examined(
     text: str,
     platform: str | None = None,
     assume: Mapping[str, str] | None = None,
     *,
     detail: Detail = "policies",
 ) -> RouterReport:
-    """Return what a router configuration says, read as that of `platform` and with assumed class-maps.
+    """Return the same as `checked`, also of a system that perhop does not simulate: without policies.
 
     Only with the `detail` of `policies` is there the key `router`, by far the largest part; `remarks` leaves
     out the lines that need no attention, and cannot be had with assumptions.
@@ -139,10 +152,10 @@ def configured(
     return cast("RouterConfiguration", made)
 
 
-def checked_as(text: str, configuration: RouterConfiguration) -> RouterReport:
-    """Return what the text of a configuration says, read as a scenario has it."""
+def examined_as(text: str, configuration: RouterConfiguration) -> RouterReport:
+    """Return what the text of a configuration says, read as a scenario has it, of any system."""
     keys: Mapping[str, Any] = configuration
-    return checked(text, (keys.get("platform") or {}).get("profile"), keys.get("assume"))
+    return examined(text, (keys.get("platform") or {}).get("profile"), keys.get("assume"))
 
 
 @lru_cache(maxsize=4)
@@ -157,25 +170,15 @@ def _checked(text: str, platform: str | None, assume: tuple[tuple[str, str], ...
 
 #: The platform of commands and output of `tc`.
 LINUX = "linux"
-#: What the dialects are called, and those not modelled: their commands look alike and mean other things.
-DIALECTS = {
-    "ios": "IOS",
-    "ios-xe": "IOS-XE",
-    LINUX: "Linux",
-    "ios-xr": "IOS XR",
-    "nx-os": "NX-OS",
-    "catalyst-mls": "Catalyst (mls qos)",
-    "catalyst-uadp": "Catalyst (UADP)",
-}
-_NOT_MODELLED = ("ios-xr", "nx-os", "catalyst-mls")
+#: The rule by which a system is refused.
+NOT_SUPPORTED = "platform-not-supported"
 
 
 def platform_words(platform: RecognizedPlatform | None) -> str | None:
     """Return the platform and why it was taken: `platform: hqf (line 3: version 15.1)`."""
     if platform is None:
         return None
-    dialect = unsupported(platform)
-    name = f"{DIALECTS[dialect]}, not supported" if dialect else platform["profile"]
+    name = platform["profile"] if platform["supported"] else f"{platform['system']}, not supported"
     because = "; ".join(f"line {one['line']}: {one['text'].strip()}" for one in platform["because"])
     if platform["chosen"]:
         reason = "--platform"
@@ -188,29 +191,17 @@ def platform_words(platform: RecognizedPlatform | None) -> str | None:
     return f"platform: {name} ({reason})"
 
 
-def unsupported(platform: RecognizedPlatform | None) -> str | None:
-    """Return the dialect of a configuration that perhop recognizes but does not model."""
-    dialect = platform["dialect"] if platform else None
-    return dialect if dialect in _NOT_MODELLED else None
+def is_supported(report: RouterReport) -> bool:
+    """Whether perhop simulates the system of a configuration, or the user chose another platform for it."""
+    platform = report.get("platform")
+    return platform is None or platform["supported"]
 
 
-def platform_refusal(platform: RecognizedPlatform | None) -> InvalidInputError | None:
-    """Return the error for a configuration in a dialect that is not modeled, `None` for any other."""
-    dialect = unsupported(platform)
-    if not platform or not dialect:
-        return None
-    because = "; ".join(f"line {one['line']}: {one['text'].strip()}" for one in platform["because"])
-    return InvalidInputError(
-        f"this is a configuration of {DIALECTS[dialect]}, which perhop does not simulate ({because})",
-        "`perhop check` shows what is recognized; --platform reads it as that of another platform",
-    )
-
-
-def refuse_unsupported(platform: RecognizedPlatform | None) -> None:
-    """Raise `InvalidInputError` for a configuration in a dialect that is not modelled."""
-    refusal = platform_refusal(platform)
-    if refusal is not None:
-        raise refusal
+def refuse_unsupported(report: RouterReport) -> None:
+    """Raise `InvalidInputError` for a configuration of a system that perhop does not simulate."""
+    if not is_supported(report):
+        (refusal,) = (one for one in report["diagnostics"] if one["rule"] == NOT_SUPPORTED)
+        raise InvalidInputError(refusal["message"], refusal["router"])
 
 
 def folded(name: str) -> str:
@@ -258,7 +249,7 @@ class Configuration:
     def read(cls, file: str | os.PathLike[str]) -> Configuration:
         """Read a router configuration and classify each line; raises `UnreadableFileError`."""
         path = Path(file)
-        found = checked(read(path))
+        found = examined(read(path))
         wrong: dict[int, list[str]] = {}
         for one in found["diagnostics"]:
             wrong.setdefault(one["line"], []).append(f"{one['severity']}: {one['message']}; {one['router']}")

@@ -246,6 +246,10 @@ class RecognizedPlatform(TypedDict):
 
     profile: str
     dialect: str
+    #: What the operating system that wrote it is called.
+    system: str
+    #: Whether perhop simulates it, or the user chose a platform for it.
+    supported: bool
     #: Whether the user chose it.
     chosen: bool
     certain: bool

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from perhop.configuration import checked_as
+from perhop.configuration import examined_as
 from perhop.core_types import RecognizedPlatform, ResolvedClass, ResolvedGuarantee, RouterReport
 from perhop.policy_rates import (
     by_level,
@@ -190,7 +190,7 @@ def _reports(scenario: ScenarioConfig | Mapping[str, Any]) -> Iterator[tuple[str
         configuration = router.get("configuration")
         if configuration and configuration.get("text"):
             text = "\n".join([str(configuration["text"]).rstrip("\n"), *configuration.get("add", []), ""])
-            yield name, checked_as(text, configuration)
+            yield name, examined_as(text, configuration)
 
 
 def _said_by_routers(

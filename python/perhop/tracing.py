@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop import _core
-from perhop.configuration import checked, is_short_for, refuse_unsupported, router_text
+from perhop.configuration import checked, is_short_for, router_text
 from perhop.core_types import RouterPort
 from perhop.errors import InvalidInputError
 from perhop.inputs import CAPTURE, read_input, unreadable
@@ -169,7 +169,6 @@ def node(
     if text is None:
         return _of_scenario(file, at, out)
     report = checked(text, platform, assume)
-    refuse_unsupported(report.get("platform"))
     ports = report["router"]["ports"]
     arriving = None if at is None else _port(ports, at)
     leaving = _port(ports, out) if out is not None else _only(ports)

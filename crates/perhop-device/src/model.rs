@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perhop_lint::{Diagnostic, Line};
+use perhop_lint::{Diagnostic, Line, LineState, rules};
 use serde::Serialize;
 
 use crate::port::Router;
@@ -22,6 +22,36 @@ pub struct DeviceModel {
     pub router: Router,
 }
 
+impl DeviceModel {
+    /// Returns the model of a device whose system perhop does not simulate: no ports, and one diagnostic. The
+    /// rules for other systems would report what is right there.
+    pub fn refused(platform: RecognizedPlatform, mut lines: Vec<Line>, comment: char) -> DeviceModel {
+        for line in &mut lines {
+            if matches!(line.state, LineState::Modelled | LineState::Suspicious) {
+                line.state = LineState::NotModelled;
+            }
+        }
+        let because: Vec<String> =
+            platform.because.iter().map(|one| format!("line {}: {}", one.line, one.text.trim())).collect();
+        let message = format!(
+            "this is a configuration of {}, which perhop does not simulate ({})",
+            platform.system,
+            because.join("; ")
+        );
+        let help = "`perhop check` shows what is recognized; --platform reads it as that of another platform";
+        let line = platform.because.first().map_or(1, |one| one.line);
+        let diagnostic = Diagnostic::new(&rules::PLATFORM_NOT_SUPPORTED, line, message, help);
+        let diagnostics = vec![Concern { diagnostic, interfaces: None }];
+        DeviceModel { platform, lines, comment, diagnostics, router: Router::default() }
+    }
+
+    /// Returns the diagnostic by which a device is refused, or `None` for one that perhop simulates.
+    pub fn refusal(&self) -> Option<&Diagnostic> {
+        let refused = self.diagnostics.first().filter(|_| !self.platform.supported);
+        refused.map(|one| &one.diagnostic)
+    }
+}
+
 /// A diagnostic with the interfaces that it concerns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Concern {
@@ -39,7 +69,10 @@ pub struct RecognizedPlatform {
     pub name: String,
     /// The operating system that wrote the configuration.
     pub dialect: String,
-    /// Whether perhop models the queueing of that system and its hardware.
+    /// The name of that system in messages.
+    pub system: String,
+    /// Whether perhop models the queueing of that system and its hardware, or the user chose a platform for
+    /// it.
     pub supported: bool,
     /// Whether the user chose the platform.
     pub chosen: bool,

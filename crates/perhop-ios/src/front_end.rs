@@ -17,6 +17,8 @@ use crate::{convert, interface_name, is_configuration, matched_lines, parse_assu
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ios;
 
+/// The character with which a comment begins.
+const COMMENT: char = '!';
 /// An interface that no router has.
 const ADDED: &str = "GigabitEthernet99/0";
 /// Size of a particle in the transmit ring of a virtual circuit, IP bytes.
@@ -48,6 +50,10 @@ impl FrontEnd for Ios {
         let is_chosen = chosen.is_some();
         let mut platform = chosen.unwrap_or_else(|| Platform::of(recognition.profile));
         let settings = Settings::read(options)?;
+        let recognized = recognized(&recognition, &platform, is_chosen);
+        if !recognized.supported {
+            return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT));
+        }
         settings.apply_to(&mut platform, &options.hardware);
         let router = convert(&mut configuration, &platform);
         let mut router = perhop_device::Router::from(router);
@@ -65,9 +71,9 @@ impl FrontEnd for Ios {
         };
         let Configuration { lines, diagnostics, .. } = configuration;
         Ok(DeviceModel {
-            platform: recognized(&recognition, &platform, is_chosen),
+            platform: recognized,
             lines,
-            comment: '!',
+            comment: COMMENT,
             diagnostics: diagnostics.into_iter().map(concern).collect(),
             router,
         })
@@ -117,7 +123,8 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
     RecognizedPlatform {
         name: platform.profile.name().to_owned(),
         dialect: dialect_name(recognition.dialect).to_owned(),
-        supported: recognition.dialect.is_supported(),
+        system: system(recognition.dialect).to_owned(),
+        supported: is_chosen || recognition.dialect.is_supported(),
         chosen: is_chosen,
         certain: is_chosen || recognition.certain,
         because: recognition.because.iter().map(evidence).collect(),
@@ -130,8 +137,23 @@ fn dialect_name(dialect: Dialect) -> &'static str {
         Dialect::IosXe => "ios-xe",
         Dialect::CatalystMls => "catalyst-mls",
         Dialect::CatalystUadp => "catalyst-uadp",
+        Dialect::Catalyst => "catalyst",
+        Dialect::CarrierEthernet => "carrier-ethernet",
         Dialect::IosXr => "ios-xr",
         Dialect::NxOs => "nx-os",
+    }
+}
+
+fn system(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Ios => "IOS",
+        Dialect::IosXe => "IOS-XE",
+        Dialect::CatalystMls => "Catalyst (mls qos)",
+        Dialect::CatalystUadp => "Catalyst (UADP)",
+        Dialect::Catalyst => "Catalyst (switchport)",
+        Dialect::CarrierEthernet => "ASR 900 and 920",
+        Dialect::IosXr => "IOS XR",
+        Dialect::NxOs => "NX-OS",
     }
 }
 

@@ -150,6 +150,10 @@ impl<'a> Assembly<'a> {
                 return None;
             }
         };
+        if let Some(refusal) = read.device.refusal() {
+            self.error(&path, refusal.message.clone(), refusal.router.clone());
+            return None;
+        }
         let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
         let linked = read.linked(named.map_or(&[], Vec::as_slice));
         let lines: Vec<&str> = text.trim_end_matches('\n').lines().collect();

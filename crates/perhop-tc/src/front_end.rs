@@ -56,6 +56,7 @@ impl FrontEnd for Tc {
         let platform = RecognizedPlatform {
             name: PLATFORM.to_owned(),
             dialect: PLATFORM.to_owned(),
+            system: "Linux".to_owned(),
             supported: true,
             chosen: options.platform.is_some(),
             certain: true,

@@ -45,7 +45,11 @@ struct Entry {
 pub(crate) fn around(asked: &Around) -> Result<Answer, Answer> {
     let refused = |error: ConfigError| Answer::failed(&error.message, &error.help.unwrap_or_default());
     let front_end = FRONT_ENDS.choose(&asked.text, None).map_err(refused)?;
-    let router = front_end.parse(&asked.text, &ParseOptions::default()).map_err(refused)?.router;
+    let device = front_end.parse(&asked.text, &ParseOptions::default()).map_err(refused)?;
+    if let Some(refusal) = device.refusal() {
+        return Err(Answer::failed(&refusal.message, &refusal.router));
+    }
+    let router = device.router;
     let entering = front_end.added_interface();
     let named = |port: &&Port| asked.interface.as_ref().is_none_or(|name| *name == port.name);
     let has_queues = |port: &&Port| port.output.queueing.is_some() && !port.shutdown;

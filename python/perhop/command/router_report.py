@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from perhop.checking import STATE_RULES, Checked, Finding
-from perhop.configuration import platform_words, unsupported
+from perhop.configuration import is_supported, platform_words
 from perhop.core_types import RouterLine, RouterReport
 from perhop.quantity import counted
 
@@ -51,6 +51,9 @@ def text(found: Checked, report: RouterReport, *, lines: bool, strict: bool) -> 
     for finding in found.findings:
         if finding.line is None:
             shown += ["", *_finding(finding, indentation="")]
+    if not is_supported(report):
+        # Only what perhop reads of it: rules of another system would find what is right there.
+        return "\n".join([*shown, *(_line(line) for line in report["lines"] if lines)])
     for state in MEANINGS if lines else _CHANGING:
         shown += _of_state(found, report, state, wrong)
     return "\n".join([*shown, *_notes(report, wrong, all_of_them=lines), *_last(found, report)])
@@ -58,7 +61,7 @@ def text(found: Checked, report: RouterReport, *, lines: bool, strict: bool) -> 
 
 def verdict(found: Checked, *, strict: bool) -> str:
     """Return the verdict: no `ok` stands beside an error."""
-    if found.router and unsupported(found.router.get("platform")):
+    if found.router and not is_supported(found.router):
         return "not supported"
     return "ok" if found.is_valid(strict=strict) else "not ok"
 

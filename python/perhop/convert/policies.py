@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from perhop import _core
-from perhop.configuration import LINUX, STANDARD_INPUT, checked, refuse_unsupported, router_text
+from perhop.configuration import LINUX, STANDARD_INPUT, checked, examined, router_text
 from perhop.core_types import ResolvedPolicy, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.printable import printable
@@ -126,9 +126,8 @@ def read_source(
         source = Source(file, tuple(found), None)
     else:
         # A platform that IOS is to be written for is none that commands of Linux could be read as.
-        is_of_linux = checked(text)["platform"]["profile"] == LINUX
+        is_of_linux = examined(text)["platform"]["profile"] == LINUX
         report = checked(text, None if is_of_linux else platform)
-        refuse_unsupported(report.get("platform"))
         source = Source(file, tuple(_of_router(report)), report["platform"]["profile"], report, text)
         if interface is not None:
             source = _at(source, interface, report)

@@ -6,7 +6,8 @@ import json
 from typing import cast
 
 from perhop import _core
-from perhop.core_types import DropCurves, RouterPort, RouterReport
+from perhop.configuration import checked
+from perhop.core_types import DropCurves, RouterPort
 from perhop.draw import stacked, svg
 from perhop.draw.policy import conditioner_picture, port_picture
 from perhop.draw.svg import Picture
@@ -26,8 +27,7 @@ def router(text: str) -> str:
         InvalidInputError: the configuration has no interface.
 
     """
-    report: RouterReport = json.loads(_core.check_router(text))
-    found = report["router"]
+    found = checked(text)["router"]
     name, interfaces = found["hostname"] or _NAMELESS, found["ports"]
     pictures = [picture for one in interfaces for picture in _interface(name, one)]
     if not pictures:

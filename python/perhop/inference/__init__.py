@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from perhop.configuration import checked_as, platform_words, refuse_unsupported
+from perhop.configuration import examined_as, platform_words, refuse_unsupported
 from perhop.core_types import RouterReport
 from perhop.document import Document
 from perhop.errors import InvalidInputError, ScenarioError
@@ -104,13 +104,13 @@ def infer(
         InvalidInputError: there is no such interface, none that is up, or the traffic cannot be read.
 
     """
-    report = checked_as(text, configuration)
-    refuse_unsupported(report.get("platform"))
+    report = examined_as(text, configuration)
+    refuse_unsupported(report)
     if rate is not None:
         made = made_for(report, rate, policy)
         commands = [*configuration.get("add", []), *made]
         configuration = {**configuration, "add": commands}
-        report = checked_as("\n".join([text, *commands, ""]), configuration)
+        report = examined_as("\n".join([text, *commands, ""]), configuration)
         interface = interface or MADE
     elif policy is not None:
         raise InvalidInputError(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop import _core
-from perhop.configuration import read
+from perhop.configuration import checked, read
 from perhop.document import Document
 from perhop.errors import InvalidInputError
 from perhop.inference.selection import added
@@ -152,7 +152,7 @@ def restore_in(network: list[int] | None, before: Mapping[str, Mapping[str, bool
 
 
 def _of_router(file: Path, text: str, inner: Side, outer: Side) -> Document:
-    report = json.loads(_core.check_router(text))
+    report = checked(text)
     ports = {port["name"]: port for port in report["router"]["ports"] if not port["shutdown"]}
     way_out = _chosen(outer, ports, [name for name, port in ports.items() if _has_policy(port)])
     others = [name for name in ports if name != way_out]

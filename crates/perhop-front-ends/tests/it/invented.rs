@@ -54,6 +54,7 @@ impl FrontEnd for Lattice {
             platform: RecognizedPlatform {
                 name: PLATFORM.to_owned(),
                 dialect: FIRST.to_owned(),
+                system: "Lattice".to_owned(),
                 supported: true,
                 chosen: options.platform.is_some(),
                 certain: true,

@@ -18,6 +18,10 @@ pub enum Dialect {
     CatalystMls,
     /// A Catalyst switch with UADP hardware: 3650, 3850, 9000.
     CatalystUadp,
+    /// A switch of which only `switchport` tells.
+    Catalyst,
+    /// An ASR 900 or 920, whose forwarding hardware queues.
+    CarrierEthernet,
     /// Cisco IOS XR.
     IosXr,
     /// Cisco NX-OS.
@@ -83,6 +87,8 @@ const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::IosXr], Dialect::IosXr, Profile::IosXe),
     (&[Sign::Uadp], Dialect::CatalystUadp, Profile::IosXe),
     (&[Sign::Mls], Dialect::CatalystMls, Profile::Hqf),
+    (&[Sign::CarrierEthernet], Dialect::CarrierEthernet, Profile::IosXe),
+    (&[Sign::Switching], Dialect::Catalyst, Profile::Hqf),
 ];
 
 /// A profile, the signs of which one is enough, those of which one must stand beside it, and whether that
@@ -132,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_router_says_what_it_is() {
-        use Dialect::{CatalystMls, CatalystUadp, Ios, IosXe, IosXr, NxOs};
+        use Dialect::{CarrierEthernet, Catalyst, CatalystMls, CatalystUadp, Ios, IosXe, IosXr, NxOs};
         for (text, expected) in [
             ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),
             ("version 12.4\nhostname a\n", ("pre-hqf", Ios, false)),
@@ -157,6 +163,38 @@ mod tests {
             ("version 16.12\nswitch 1 provision c9300-24t\n", ("ios-xe", CatalystUadp, true)),
             ("!! IOS XR Configuration 6.6.2\ninterface TenGigE0/0/0/1\n", ("ios-xe", IosXr, true)),
             ("!Command: show running-config\nversion 9.2(3)\n", ("ios-xe", NxOs, true)),
+            ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("ios-xe", CarrierEthernet, true)),
+            (
+                "version 16.9\nboot system bootflash:asr903rsp2-universalk9.bin\n",
+                ("ios-xe", CarrierEthernet, true),
+            ),
+            (
+                "version 17.3\npolicy-map p\n class c\n  queue-buffers ratio 10\n",
+                ("ios-xe", CatalystUadp, true),
+            ),
+            ("feature interface-vlan\ninterface Ethernet1/1\n", ("ios-xe", NxOs, true)),
+            ("class-map type qos match-any c\n match dscp 46\n", ("ios-xe", NxOs, true)),
+            (
+                "version 15.2\ninterface GigabitEthernet0/1\n switchport mode access\ninterface Vlan1\n \
+                 ip address 192.0.2.1 255.255.255.0\n",
+                ("hqf", Catalyst, true),
+            ),
+            (
+                "version 15.2\ninterface GigabitEthernet1/0/1\n no switchport\n ip address 192.0.2.1 \
+                 255.255.255.0\n",
+                ("hqf", Catalyst, true),
+            ),
+            // Switching ports of a router.
+            (
+                "version 15.2\ninterface FastEthernet0\n switchport access vlan 2\ninterface FastEthernet4\n \
+                 ip address 192.0.2.1 255.255.255.0\n",
+                ("hqf", Ios, true),
+            ),
+            (
+                "version 15.2\ninterface FastEthernet0\n switchport access vlan 2\ninterface FastEthernet4\n \
+                 pppoe-client dial-pool-number 1\n",
+                ("hqf", Ios, true),
+            ),
             ("policy-map p\n class class-default\n  shape average 1000000\n", ("hqf", Ios, false)),
         ] {
             assert_eq!(profile(text), expected, "{text}");

@@ -1,5 +1,8 @@
 //! [`Sign`]: what single lines of a configuration tell of the router that wrote it.
 
+use std::collections::BTreeMap;
+
+use perhop_lint::Line;
 use serde::Serialize;
 
 use crate::ast::Configuration;
@@ -22,6 +25,10 @@ pub(super) enum Sign {
     IosXr,
     Uadp,
     Mls,
+    /// An ASR 900 or 920.
+    CarrierEthernet,
+    /// Interfaces that switch, and none that routes by a line of its own.
+    Switching,
     /// A product of the IOS-XE routers, or of those with IOS.
     XeProduct,
     IosProduct,
@@ -45,6 +52,10 @@ pub(super) enum Sign {
     OldFeature,
 }
 
+/// Signs of a product or an image of routers.
+const ROUTERS: &[Sign] =
+    &[Sign::XeProduct, Sign::IosProduct, Sign::XeImage, Sign::HqfImage, Sign::VipImage, Sign::OldImage];
+
 /// What the lines of `configuration` tell, in their order.
 pub(super) fn of(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
     let mut found = Vec::new();
@@ -59,6 +70,10 @@ pub(super) fn of(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
         }
     }
     found.extend(hqf_feature(configuration));
+    // Some routers have ports that switch, and some of these can route.
+    if !found.iter().any(|(sign, _)| ROUTERS.contains(sign)) {
+        found.extend(switching(configuration));
+    }
     found
 }
 
@@ -69,6 +84,11 @@ fn of_line(text: &str) -> Option<(Sign, &'static str)> {
         "!command:" if lower.contains("show running-config") => Some((Sign::NxOs, "NX-OS")),
         "!!" if lower.contains("ios xr configuration") => Some((Sign::IosXr, "IOS XR")),
         "end-policy-map" | "end-class-map" => Some((Sign::IosXr, "IOS XR ends its blocks so")),
+        "feature" => Some((Sign::NxOs, "NX-OS turns functions on so")),
+        "class-map" | "policy-map" if is_nexus_type(words.next()?, words.next()?) => {
+            Some((Sign::NxOs, "types of NX-OS"))
+        }
+        "queue-buffers" => Some((Sign::Uadp, "buffers of a class of a Catalyst 3850 or 9000")),
         "vdc" => Some((Sign::NxOs, "NX-OS has virtual device contexts")),
         "version" => version(words.next()?),
         "license" => {
@@ -91,6 +111,10 @@ fn of_line(text: &str) -> Option<(Sign, &'static str)> {
     }
 }
 
+fn is_nexus_type(keyword: &str, name: &str) -> bool {
+    keyword == "type" && matches!(name, "qos" | "queuing" | "network-qos")
+}
+
 fn version(number: &str) -> Option<(Sign, &'static str)> {
     if number.contains('(') {
         return Some((Sign::NxOs, "NX-OS prints its version so"));
@@ -106,11 +130,13 @@ fn version(number: &str) -> Option<(Sign, &'static str)> {
 }
 
 fn product_of(product: &str) -> Option<(Sign, &'static str)> {
-    const XE: &[&str] = &["csr1000v", "c8000v", "c8", "c11", "isr4", "asr1", "asr-9", "isrv", "ir1", "vg4"];
+    const XE: &[&str] = &["csr1000v", "c8000v", "c8", "c11", "isr4", "asr1", "isrv", "ir1", "vg4"];
     const UADP: &[&str] = &["c9", "ws-c3650", "ws-c3850", "ie-3", "ess-3"];
     let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
     if begins(UADP) {
         Some((Sign::Uadp, "a Catalyst switch with UADP hardware"))
+    } else if product.starts_with("asr-9") {
+        Some((Sign::CarrierEthernet, "an ASR 900 or 920, whose forwarding hardware queues"))
     } else if begins(XE) {
         Some((Sign::XeProduct, "a router with IOS-XE"))
     } else if product.starts_with("ws-c") {
@@ -130,8 +156,14 @@ fn switch(product: &str) -> (Sign, &'static str) {
 /// `c2800nm-adventerprisek9-mz.124-24.T4.bin` is 12.4(24)T4; `c2900-universalk9-mz.SPA.157-3.M8.bin`
 /// 15.7(3)M8.
 fn image(file: &str) -> Option<(Sign, &'static str)> {
-    const XE: &[&str] = &["isr4", "asr1", "asr9", "csr1000v", "c8000", "c1100", "packages.conf"];
+    const XE: &[&str] = &["isr4", "asr1", "csr1000v", "c8000", "c1100", "packages.conf"];
     let name = file.rsplit([':', '/']).next()?;
+    if name.starts_with("asr9k") {
+        return Some((Sign::IosXr, "an image of IOS XR"));
+    }
+    if name.starts_with("asr9") {
+        return Some((Sign::CarrierEthernet, "an image of an ASR 900 or 920"));
+    }
     if XE.iter().any(|prefix| name.starts_with(prefix)) {
         return Some((Sign::XeImage, "an image of IOS-XE"));
     }
@@ -188,4 +220,61 @@ fn hqf_feature(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     let line = class.fair_queue?.line;
     let text = configuration.lines.get(line - 1)?.text.trim().to_owned();
     Some((Sign::HqfFeature, Evidence { line, text, says: "bandwidth and fair-queue in one class" }))
+}
+
+/// Interfaces that switch, where no interface routes by a line of its own: a router with switching ports has
+/// at least one such interface. `no switchport` is a command of switches alone.
+fn switching(configuration: &Configuration) -> Option<(Sign, Evidence)> {
+    let mut blocks: BTreeMap<usize, bool> = BTreeMap::new();
+    let mut first = None;
+    for line in &configuration.lines {
+        let text = line.text.trim();
+        if let Some(name) = text.strip_prefix("interface ") {
+            let is_virtual = ["vlan", "loopback", "null"].iter().any(|kind| begins_with(name, kind));
+            blocks.insert(line.number, !is_virtual);
+            continue;
+        }
+        let Some(is_line) = line.block.and_then(|block| blocks.get_mut(&block)) else { continue };
+        if text == "no switchport" {
+            return Some((Sign::Switching, evidence(line, "only switches have this command")));
+        }
+        if text.starts_with("switchport ") {
+            first = first.or(Some(line));
+        } else if text.contains("Mgmt") {
+            // The management port of a switch has an address.
+            *is_line = false;
+        }
+    }
+    let routes = configuration.lines.iter().any(|line| {
+        let is_line = line.block.and_then(|block| blocks.get(&block)).copied().unwrap_or(false);
+        is_line && routes_by(line.text.trim())
+    });
+    first
+        .filter(|_| !routes)
+        .map(|line| (Sign::Switching, evidence(line, "interfaces that switch, none that routes")))
+}
+
+/// Whether a command of an interface is one of interfaces that route.
+fn routes_by(command: &str) -> bool {
+    [
+        "ip address ",
+        "ipv6 address ",
+        "ip unnumbered ",
+        "encapsulation ",
+        "pppoe-client ",
+        "ppp ",
+        "dialer ",
+        "pvc ",
+        "tunnel ",
+    ]
+    .iter()
+    .any(|begin| command.starts_with(begin))
+}
+
+fn begins_with(name: &str, kind: &str) -> bool {
+    name.get(..kind.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(kind))
+}
+
+fn evidence(line: &Line, says: &'static str) -> Evidence {
+    Evidence { line: line.number, text: line.text.trim().to_owned(), says }
 }
