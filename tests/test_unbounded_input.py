@@ -189,3 +189,13 @@ def test_nested_scenarios_are_one_error(levels: int, command: str, tmp_path: Pat
     ended = perhop(*command.split(), "deep.yaml")
     assert (ended.code, ended.out if command != "check" else "", ended.err.count("error:")) == (2, "", 1)
     assert "lists and mappings are nested more than 64 levels deep" in ended.err
+
+
+@pytest.mark.parametrize("levels", [64, 100, 2_500, 30_000])
+@pytest.mark.parametrize("notation", ["lists", "tables"])
+def test_nested_studies_are_one_error(levels: int, notation: str, tmp_path: Path, perhop: Command) -> None:
+    text = f"[{'a.' * levels}b]" if notation == "tables" else "deep = " + "[" * levels + "]" * levels
+    (tmp_path / "study.toml").write_text(f"{text}\n")
+    ended = perhop("study", "show", ".")
+    assert (ended.code, ended.out, ended.err.count("error:")) == (2, "", 1)
+    assert "lists and mappings are nested more than 64 levels deep" in ended.err

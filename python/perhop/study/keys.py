@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from perhop.errors import InvalidInputError
+from perhop.errors import NESTED_TOO_DEEPLY, InvalidInputError, require_levels
 from perhop.inputs import STUDY, read_input
 
 _REQUIRED = object()
@@ -24,9 +24,13 @@ class Keys:
     def of_file(cls, file: Path) -> Keys:
         """Read a TOML file; raises `InvalidInputError`."""
         try:
-            return cls(tomllib.loads(read_input(file, STUDY).decode()), str(file))
+            values = tomllib.loads(read_input(file, STUDY).decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidInputError(f"`{file}`: {error}") from error
+        except RecursionError as error:
+            raise InvalidInputError(f"`{file}`: {NESTED_TOO_DEEPLY}") from error
+        require_levels(values, f"`{file}`")
+        return cls(values, str(file))
 
     def error(self, message: str) -> InvalidInputError:
         """Return an error about this table."""
