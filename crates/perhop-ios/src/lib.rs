@@ -23,6 +23,7 @@ mod mode;
 mod object_group;
 mod parser;
 pub mod platform;
+pub mod profile;
 mod relations;
 mod syntax;
 mod words;

@@ -4,10 +4,10 @@ use perhop_lint::{Diagnostic, rules};
 
 use super::Context;
 use super::circuit::{Circuit, rate_below};
-use super::reference::{DEEPEST, Reference};
+use super::reference::Reference;
 use super::resolved::ResolvedPolicy;
 use crate::ast::{Interface, PolicyClass, PolicyMap, ServicePolicies};
-use crate::platform::Profile;
+use crate::profile::{Heeded, PeerLimit};
 
 /// A policy for packets that leave, and the line that attaches it.
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ impl<'a> Context<'a> {
             let mut inner = names.filter_map(|at| self.configuration.policy_maps.get(&at.value));
             inner.find_map(|policy| self.queueing_class(policy, depth + 1))
         };
-        if depth < DEEPEST { own.or_else(inside) } else { own }
+        if self.may_nest(depth) { own.or_else(inside) } else { own }
     }
 
     /// The policy for packets that leave, if the router attaches one.
@@ -89,11 +89,12 @@ impl<'a> Context<'a> {
 
     /// What the numbers of a policy on `circuit` refer to.
     fn reference(&self, interface: &Interface, circuit: &Circuit) -> Reference {
-        let profile = self.platform.profile;
+        let rules = self.platform.rules();
         let written = interface.max_reserved_bandwidth.map(|percent| percent.value);
-        let written = written.filter(|_| !profile.is_hierarchical());
+        let written = written.filter(|_| *rules.reservable_command == Heeded::Heeded);
         let percent = written.unwrap_or(self.platform.reservable_percent);
-        let is_per_tunnel = circuit.peer.is_some() && profile == Profile::Hqf;
+        let is_per_tunnel =
+            circuit.peer.is_some() && matches!(*rules.peer_queue_limit, PeerLimit::ClassTime { .. });
         let below = rate_below(interface, self.configuration);
         Reference { is_per_tunnel, below, tags: circuit.tags, ..Reference::top(circuit.bandwidth, percent) }
     }

@@ -4,7 +4,7 @@ use perhop_qos::scheduler::{ShapeConfig, ShapeForm};
 use perhop_qos::{ByteSize, Rate};
 
 use crate::ast::{Bandwidth, Police, PolicyClass, PriorityRate, Shape, ShapeKind, TrafficRate};
-use crate::platform::Profile;
+use crate::profile::{ProfileRules, ShaperBurst};
 
 const LEAST: Rate = Rate::from_bits_per_second(1);
 
@@ -37,18 +37,19 @@ pub(super) fn bytes_in(rate: Rate, microseconds: u64) -> u64 {
     u64::try_from(bits / 8).unwrap_or(u64::MAX)
 }
 
-/// The least burst that the router gives a policer by itself, bytes.
-const LEAST_BURST: u64 = 1500;
-
-/// Committed and excess burst of a policer, in bytes: as written, or a quarter of a second at the rate
-/// (the number of bits per second over 32), and at least 1500.
-pub(super) fn bursts_of_police(police: &Police, cir: Rate, bandwidth: Rate) -> (ByteSize, ByteSize) {
+/// Committed and excess burst of a policer, in bytes: as written, or by the profile's rule.
+pub(super) fn bursts_of_police(
+    police: &Police,
+    cir: Rate,
+    bandwidth: Rate,
+    rules: &ProfileRules,
+) -> (ByteSize, ByteSize) {
     let written = |burst: u64, rate: Rate| match police.rate {
         TrafficRate::BitsPerSecond(_) => burst,
         // Beside a percentage bursts are written in milliseconds.
         TrafficRate::Percent(_) => bytes_in(rate, burst.saturating_mul(1000)).max(1),
     };
-    let default = |rate: Rate| (rate.as_bits_per_second() / 32).max(LEAST_BURST);
+    let default = |rate: Rate| bytes_in(rate, *rules.police_burst_us).max(*rules.police_burst_bytes);
     let committed = police.burst.map_or_else(|| default(cir), |burst| written(burst, cir));
     let second = police.peak.map(|peak| rate_of(peak, bandwidth));
     let excess = match (police.excess_burst, second) {
@@ -59,28 +60,23 @@ pub(super) fn bursts_of_police(police: &Police, cir: Rate, bandwidth: Rate) -> (
     (ByteSize::from_bytes(committed), ByteSize::from_bytes(excess))
 }
 
-/// Before HQF: bits in a committed burst of slow shapers; faster ones have 25 milliseconds of their rate.
-const SLOW_BURST_BITS: u64 = 8000;
-/// Bits per second up to which a shaper is a slow one.
-const SLOW: u64 = 320_000;
-/// With HQF and on IOS-XE every shaper's committed burst is 4 milliseconds of its rate: outputs of routers
-/// from 500 kb/s (2000 bits) to 2 Gb/s (8 000 000 bits).
-const INTERVAL_MICROSECONDS: u64 = 4_000;
-
 /// Bytes in the greatest burst of a shaper: routers take far less, and time to send more would not end.
 const GREATEST_BURST: u64 = u32::MAX as u64;
 
 /// A shaper on a circuit of `bandwidth`.
-pub(super) fn shaper(shape: &Shape, bandwidth: Rate, profile: Profile) -> ShapeConfig {
+pub(super) fn shaper(shape: &Shape, bandwidth: Rate, rule: ShaperBurst) -> ShapeConfig {
     let rate = rate_of(shape.rate, bandwidth);
     let written = |burst: u64| match shape.rate {
         TrafficRate::BitsPerSecond(_) => burst / 8,
         TrafficRate::Percent(_) => bytes_in(rate, burst.saturating_mul(1000)),
     };
-    let default = match profile {
-        Profile::Hqf | Profile::IosXe => bytes_in(rate, INTERVAL_MICROSECONDS),
-        Profile::PreHqf | Profile::Vip7500 if rate.as_bits_per_second() < SLOW => SLOW_BURST_BITS / 8,
-        Profile::PreHqf | Profile::Vip7500 => bytes_in(rate, 25_000),
+    let default = match rule {
+        ShaperBurst::BitsWhenSlow { bits, below_bps, .. } if rate.as_bits_per_second() < below_bps => {
+            bits / 8
+        }
+        ShaperBurst::BitsWhenSlow { microseconds, .. } | ShaperBurst::Interval { microseconds } => {
+            bytes_in(rate, microseconds)
+        }
     };
     let burst = shape.burst.map_or(default, written).clamp(1, GREATEST_BURST);
     // The router's own choice for the excess burst is the committed burst.

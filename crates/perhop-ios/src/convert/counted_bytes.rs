@@ -4,7 +4,7 @@ use perhop_device::CountedBytes;
 
 use super::circuit::Circuit;
 use crate::ast::{Account, Configuration, Hardware, Interface, LinkEncapsulation};
-use crate::platform::Profile;
+use crate::profile::{CountedLength, ProfileRules};
 
 /// Ethernet header without frame check sequence.
 const ETHERNET: i32 = 14;
@@ -13,17 +13,15 @@ const TAG: i32 = 4;
 /// PPP or HDLC without frame check sequence and flag, frame relay likewise.
 const SERIAL: i32 = 4;
 
-/// With HQF and on IOS-XE the header of the link and its tags count, frame check sequence, preamble and
-/// gap do not: Cisco, "ASR 1000 Quality of Service" (questions and answers, table 1); outputs of a 7200
-/// and an ISR. On a tunnel classes count what it adds, queues the frame below as well. Before HQF meters
-/// and schedulers count IP bytes here, as the published studies of those routers have it.
+/// Returns the bytes by the profile's [`CountedLength`]. Classes of a tunnel count the tunnel's headers,
+/// queues those of the frame below as well.
 pub(super) fn counted_bytes_of(
     interface: &Interface,
     circuit: &Circuit,
     configuration: &Configuration,
-    profile: Profile,
+    rules: &ProfileRules,
 ) -> CountedBytes {
-    if !profile.is_hierarchical() || circuit.pvc.is_some() {
+    if *rules.counted_length == CountedLength::IpPacket || circuit.pvc.is_some() {
         return CountedBytes::default();
     }
     let account = user_defined(circuit, interface, configuration);

@@ -3,7 +3,7 @@
 use perhop_lint::{Diagnostic, rules};
 
 use super::Context;
-use super::reference::{DEEPEST, MOST_CLASSES};
+use super::reference::MOST_CLASSES;
 use crate::ast::PolicyMap;
 
 /// Why a policy is not attached.
@@ -18,11 +18,12 @@ impl Context<'_> {
     /// are left; takes its classes from them.
     pub(super) fn is_of_extent(&mut self, policy: &PolicyMap, line: usize) -> bool {
         let mut left = self.classes_left;
+        let most_levels = *self.platform.rules().policy_levels;
         let refusal = self.take(policy, 0, &mut left).err().map(|excess| match excess {
             Excess::Level(inner) => Diagnostic::new(
                 &rules::POLICY_TOO_DEEP,
                 line,
-                format!("policy {} has more than {} levels (line {inner})", policy.name, DEEPEST + 1),
+                format!("policy {} has more than {most_levels} levels (line {inner})", policy.name),
                 "the router refuses the line: no policy applies here",
             ),
             Excess::Classes => Diagnostic::new(
@@ -40,12 +41,17 @@ impl Context<'_> {
         fits
     }
 
+    /// Whether a policy at `depth` may have policies inside; that of an interface is at depth 0.
+    pub(super) fn may_nest(&self, depth: usize) -> bool {
+        depth + 1 < *self.platform.rules().policy_levels
+    }
+
     fn take(&self, policy: &PolicyMap, depth: usize, left: &mut usize) -> Result<(), Excess> {
         for class in &policy.classes {
             *left = left.checked_sub(1).ok_or(Excess::Classes)?;
             let Some(at) = &class.service_policy else { continue };
             let Some(inner) = self.configuration.policy_maps.get(&at.value) else { continue };
-            if depth == DEEPEST {
+            if !self.may_nest(depth) {
                 return Err(Excess::Level(at.line));
             }
             self.take(inner, depth + 1, left)?;

@@ -1,4 +1,4 @@
-//! What the classes of a policy are guaranteed, and what they weigh: the rule of each [`Profile`].
+//! Guarantees and weights of the classes of a policy, by the profile's [`UnreservedShare`].
 
 use perhop_qos::Rate;
 
@@ -6,18 +6,20 @@ use super::bandwidth::{Reservations, percent_of, priority_rate};
 use super::reference::Reference;
 use super::resolved::{Guarantee, GuaranteeKind, Share};
 use crate::ast::{Bandwidth, CLASS_DEFAULT, PolicyClass};
-use crate::platform::{Platform, Profile};
+use crate::profile::{ProfileRules, UnreservedShare};
 
 /// For each class, which has a queue or not: what its `bandwidth` amounts to, and what it weighs.
 pub(super) fn guarantees(
     classes: &[(&PolicyClass, bool)],
     reference: Reference,
-    platform: &Platform,
+    rules: &ProfileRules,
 ) -> Vec<(Option<Guarantee>, Share)> {
-    let shares = match platform.profile {
-        Profile::PreHqf | Profile::Vip7500 => before_hqf(classes, reference, platform),
-        Profile::Hqf => hqf(classes, reference, platform),
-        Profile::IosXe => three_parameters(classes, reference),
+    let shares = match *rules.unreserved_share {
+        UnreservedShare::RestOfReservable { least_percent } => reserved(classes, reference, least_percent),
+        UnreservedShare::EqualPartsOfUnpromised { least_percent } => {
+            promised(classes, reference, least_percent)
+        }
+        UnreservedShare::EqualPartsOfExcess => minimum_and_excess(classes, reference),
     };
     let guarantee = |((class, _), share): (&(&PolicyClass, bool), Share)| {
         let written = class.bandwidth.map(|bandwidth| {
@@ -34,17 +36,16 @@ pub(super) fn guarantees(
     classes.iter().zip(shares).map(guarantee).collect()
 }
 
-/// Class-based weighted fair queueing before HQF: class-default weighs what the reservable part leaves, a
-/// class that is only shaped the least.
-fn before_hqf(classes: &[(&PolicyClass, bool)], reference: Reference, platform: &Platform) -> Vec<Share> {
+/// class-default weighs the unreserved rest of the reservable part, a class that is only shaped the least.
+fn reserved(classes: &[(&PolicyClass, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
     let all: Vec<&PolicyClass> = classes.iter().map(|(class, _)| *class).collect();
     let reservations = Reservations::of(&all, reference.queueing, reference.reservable_percent);
     let share = |(class, _): &(&PolicyClass, bool)| {
         let rate_bps = match class.bandwidth {
             Some(bandwidth) => reservations.share(bandwidth.value),
             None if class.priority.is_some() => 0,
-            None if class.name == CLASS_DEFAULT => reservations.left(platform.least_default_percent),
-            None => reservations.least(platform.least_default_percent),
+            None if class.name == CLASS_DEFAULT => reservations.left(least_percent),
+            None => reservations.least(least_percent),
         };
         Share { rate_bps, excess: None }
     };
@@ -71,11 +72,9 @@ fn left_over(classes: &[(&PolicyClass, bool)], rate: Rate) -> u64 {
     rate.as_bits_per_second().saturating_sub(taken)
 }
 
-/// HQF: a class weighs what it is promised. What nobody is promised is an implicit promise to the classes
-/// without `bandwidth`, class-default among them, in equal parts, and 1 % at least: Cisco white paper
-/// "HQF behavioural changes" (c11-481499); measured on 15.0(1)M by I. Pepelnjak, "First HQF impressions",
-/// blog.ipspace.net 2009.
-fn hqf(classes: &[(&PolicyClass, bool)], reference: Reference, platform: &Platform) -> Vec<Share> {
+/// A class weighs its promise. The rate that no class is promised is an implicit promise to the classes
+/// without a guarantee, class-default among them, in equal parts, and the least part at least.
+fn promised(classes: &[(&PolicyClass, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
     let rate = reference.queueing;
     let left = left_over(classes, rate);
     let is_silent =
@@ -95,7 +94,7 @@ fn hqf(classes: &[(&PolicyClass, bool)], reference: Reference, platform: &Platfo
     let silent = classes.iter().filter(|(class, queues)| is_silent(class, *queues)).count().max(1) as u64;
     let unpromised =
         left - percent_of(Rate::from_bits_per_second(left), percents.min(100)).as_bits_per_second();
-    let least = percent_of(rate, platform.least_default_percent).as_bits_per_second().max(1);
+    let least = percent_of(rate, least_percent).as_bits_per_second().max(1);
     let share = |(class, queues): &(&PolicyClass, bool)| {
         let rate_bps = match class.bandwidth.map(|bandwidth| bandwidth.value) {
             Some(Bandwidth::RemainingPercent(percent)) => {
@@ -121,9 +120,9 @@ fn ratio_of(class: &PolicyClass, is_silent: bool) -> u64 {
     }
 }
 
-/// The QFP's three parameters: `bandwidth` is a minimum, `bandwidth remaining` a part of the excess, which is
-/// shared equally where nothing is said: Cisco, "3-Level User-Defined Queuing Policy Support" (IOS-XE 16.11).
-fn three_parameters(classes: &[(&PolicyClass, bool)], reference: Reference) -> Vec<Share> {
+/// Three parameters: `bandwidth` is a minimum, `bandwidth remaining` a part of the excess, which classes
+/// without it share equally.
+fn minimum_and_excess(classes: &[(&PolicyClass, bool)], reference: Reference) -> Vec<Share> {
     let rate = reference.queueing;
     let percents: u64 = classes
         .iter()

@@ -4,8 +4,8 @@ use perhop_device::MatchedLines;
 use perhop_qos::Packet;
 
 use super::condition::{Condition, Tags, of_class, of_entry, of_statement};
-use super::reference::DEEPEST;
 use crate::ast::{CLASS_DEFAULT, ClassMap, Configuration, Criterion, Polarity};
+use crate::platform::most_policy_levels;
 
 /// The classes of `policy`, and of those inside it, that `packet` belongs to, from the outermost in; empty
 /// where there is no such policy.
@@ -17,6 +17,7 @@ pub fn matched_lines(
 ) -> Vec<MatchedLines> {
     let asked = Asked { configuration, interfaces, packet };
     let mut found = Vec::new();
+    let most_levels = most_policy_levels();
     let mut next = Some(policy);
     while let Some(policy) = next.take().and_then(|name| configuration.policy_maps.get(name)) {
         let is_own = |name: &str| {
@@ -33,7 +34,7 @@ pub fn matched_lines(
             criteria: map.map_or_else(Vec::new, |map| asked.criteria(map)),
         });
         let inner = class.and_then(|class| class.service_policy.as_ref()).map(|at| at.value.as_str());
-        next = inner.filter(|_| found.len() <= DEEPEST);
+        next = inner.filter(|_| found.len() < most_levels);
     }
     found
 }

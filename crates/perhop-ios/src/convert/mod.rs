@@ -60,6 +60,7 @@ pub use resolved::{
 use crate::ast::{Configuration, Hardware, Interface};
 use crate::check;
 use crate::platform::{Platform, Recognition};
+use crate::profile::QueueSelection;
 pub(crate) use circuit::underlay;
 use circuit::{Circuit, has_known_line, without_line};
 use condition::Tags;
@@ -196,7 +197,7 @@ impl<'a> Context<'a> {
         if circuit.pvc.is_none() {
             wire.headers = self.header_stack(interface, &wire);
         }
-        let counted_bytes = counted_bytes_of(interface, circuit, self.configuration, self.platform.profile);
+        let counted_bytes = counted_bytes_of(interface, circuit, self.configuration, self.platform.rules());
         let input = PolicyConfig {
             overhead: policies.input.as_ref().map_or(0, |_| counted_bytes.classes),
             conditioners: self.input(interface, self.tag(interface, &wire), policies.input.as_mut()),
@@ -244,8 +245,10 @@ impl<'a> Context<'a> {
     ) -> PolicyConfig {
         let queueing = match policy.as_deref_mut().filter(|policy| policy.holds_queue()) {
             Some(policy) => {
-                let is_hierarchical = self.platform.profile.is_hierarchical();
-                let markers = if is_hierarchical { Markers::All } else { Markers::Inside };
+                let markers = match *self.platform.rules().queue_selection {
+                    QueueSelection::ArrivingMark => Markers::All,
+                    QueueSelection::NewMark => Markers::Inside,
+                };
                 labels::assign(policy, self.first_label(), markers);
                 self.queueing_of(policy, "")
             }

@@ -13,9 +13,6 @@ use super::random_detect::{Queue, random_detect, wred};
 use super::resolved::Limit;
 use crate::ast::{At, FairQueue, Hardware, Interface, RandomDetect};
 
-/// Serial lines up to this rate serve flows fairly by themselves, bits per second.
-const FAIR_BY_DEFAULT: u64 = 2_048_000;
-
 impl Context<'_> {
     /// What an interface or circuit queues by without a policy that queues.
     pub(super) fn without_classes(&self, interface: &Interface, circuit: &Circuit) -> QueueingConfig {
@@ -27,11 +24,12 @@ impl Context<'_> {
         let class = match (detect, fair) {
             (Some(detect), _) => self.random_detect_only(class, detect, hold, circuit),
             (None, Some(At { value: Some(fair), .. })) => fair_only(class, &fair, hold),
-            (None, None) if is_slow_serial(interface, circuit) => {
+            (None, None) if self.is_slow_serial(interface, circuit) => {
                 fair_only(class, &FairQueue::default(), hold)
             }
             _ => {
-                let limit = QueueSize::Packets(hold.unwrap_or(self.platform.hold_queue).max(1));
+                let limit =
+                    QueueSize::Packets(hold.unwrap_or(*self.platform.rules().interface_queue_packets).max(1));
                 ClassConfig { buffer: Some(BufferConfig::TailDrop(TailDropConfig { limit })), ..class }
             }
         };
@@ -45,16 +43,17 @@ impl Context<'_> {
         hold: Option<u64>,
         circuit: &Circuit,
     ) -> ClassConfig {
-        let limit = Limit::packets(hold.unwrap_or(self.platform.hold_queue));
+        let limit = Limit::packets(hold.unwrap_or(*self.platform.rules().interface_queue_packets));
         let queue = Queue { limit, rate: circuit.bandwidth };
         let detect = random_detect(&detect.value, &Condition::Always, queue, self.platform);
         let (buffer, precedence) = wred(&detect, hold.map(QueueSize::Packets), self.platform);
         ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }
     }
-}
 
-fn is_slow_serial(interface: &Interface, circuit: &Circuit) -> bool {
-    interface.hardware == Hardware::Serial && circuit.bandwidth.as_bits_per_second() <= FAIR_BY_DEFAULT
+    fn is_slow_serial(&self, interface: &Interface, circuit: &Circuit) -> bool {
+        let most = *self.platform.rules().fair_interface_bps;
+        interface.hardware == Hardware::Serial && circuit.bandwidth.as_bits_per_second() <= most
+    }
 }
 
 /// Weighted fair queueing of the flows of an interface, with HQF as before it: measured on 15.0M by

@@ -6,7 +6,7 @@
 //! without:                                             └─ scheduler ─ the other classes, class-default last
 //! ```
 //!
-//! The scheduler of the other classes is SCFQ by what each is promised; on IOS-XE, where a class has a
+//! The scheduler of the other classes is SCFQ by weights; where the profile says so and a class has a
 //! minimum, the three-parameter scheduler.
 
 use perhop_lint::{Diagnostic, rules};
@@ -29,7 +29,7 @@ use super::resolve::LEVELS;
 use super::resolved::{PriorityLimit, ResolvedClass, ResolvedFairQueue, ResolvedPolicy, ResolvedShape};
 use super::value_limits::weighted_tail_drop;
 use crate::ast::{CLASS_DEFAULT, PolicyClass, PolicyMap, ShapeKind};
-use crate::platform::Profile;
+use crate::profile::{PriorityQueue, Scheduler, WredTailLimit};
 
 /// The classes of a policy by what they ask for, each with the packets that are its own.
 struct Sorted<'p> {
@@ -41,7 +41,7 @@ impl Context<'_> {
     /// Whether `policy`, or one inside it, queues.
     pub(super) fn queues(&self, policy: &PolicyMap, depth: usize) -> bool {
         let inside = |class: &PolicyClass| {
-            let name = class.service_policy.as_ref().filter(|_| depth < super::reference::DEEPEST)?;
+            let name = class.service_policy.as_ref().filter(|_| self.may_nest(depth))?;
             self.configuration.policy_maps.get(&name.value)
         };
         let mut classes = policy.classes.iter();
@@ -118,9 +118,9 @@ impl Context<'_> {
         prefix: &str,
     ) -> QueueingConfig {
         let has_minimum = classes.iter().any(|(class, _)| class.share.rate_bps > 0);
-        let scheduler = match self.platform.profile {
-            Profile::IosXe if has_minimum => SchedulerConfig::ThreeParameter,
-            _ => SchedulerConfig::Scfq,
+        let scheduler = match *self.platform.rules().scheduler {
+            Scheduler::MinimumAndExcess if has_minimum => SchedulerConfig::ThreeParameter,
+            Scheduler::MinimumAndExcess | Scheduler::WeightedShares => SchedulerConfig::Scfq,
         };
         let classes = classes
             .into_iter()
@@ -157,9 +157,11 @@ impl Context<'_> {
     fn fill(&self, config: &mut ClassConfig, class: &ResolvedClass) {
         let Some(limit) = class.queue_limit else { return };
         if let Some(detect) = &class.random_detect {
-            // With HQF a queue with WRED has its limit as well, unless its flows have queues.
             let is_limited = class.has_written_limit
-                || (self.platform.profile.is_hierarchical() && class.fair_queue.is_none());
+                || match *self.platform.rules().wred_tail_limit {
+                    WredTailLimit::Written => false,
+                    WredTailLimit::UnlessFairQueue => class.fair_queue.is_none(),
+                };
             let limit = is_limited.then(|| queue_size(limit));
             let (buffer, precedence) = wred(detect, limit, self.platform);
             (config.buffer, config.precedence) = (Some(buffer), precedence);
@@ -180,6 +182,7 @@ impl Context<'_> {
         limits: &[PriorityLimit],
         prefix: &str,
     ) -> QueueingConfig {
+        let is_shared = *self.platform.rules().priority_queue == PriorityQueue::LimitPerLevel;
         let mut classes = Vec::new();
         for level in 1..=LEVELS {
             let of_level: Vec<_> = priorities
@@ -203,7 +206,8 @@ impl Context<'_> {
                         scheduler: SchedulerConfig::Fifo,
                         limit: limits
                             .iter()
-                            .find(|limit| limit.level == level && self.platform.profile.is_hierarchical())
+                            .find(|limit| limit.level == level)
+                            .filter(|_| is_shared)
                             .map(|limit| queue_size(limit.limit)),
                         classes: queues,
                         ..QueueingConfig::default()

@@ -12,12 +12,8 @@ use super::bandwidth::bytes_in;
 use super::condition::Condition;
 use super::resolved::{Limit, RandomDetectRow, ResolvedRandomDetect, Unit};
 use crate::ast::{At, Basis, RandomDetect, ThresholdUnit, Thresholds};
-use crate::platform::{Platform, Profile};
-
-/// n in the weight 2⁻ⁿ of the average where nothing is said.
-const EXPONENT: u32 = 9;
-/// One packet in ten at the maximum threshold where nothing is said.
-const DENOMINATOR: u64 = 10;
+use crate::platform::Platform;
+use crate::profile::{WredDscpMinima, WredMaximum, WredMinima};
 
 /// What thresholds refer to: the queue's limit, and the rate at which times become bytes.
 #[derive(Clone, Copy)]
@@ -60,7 +56,7 @@ pub(super) fn random_detect(
     };
     ResolvedRandomDetect {
         basis: detect.basis,
-        exponent: detect.exponent.unwrap_or(EXPONENT),
+        exponent: detect.exponent.unwrap_or(*platform.rules().wred_exponent),
         ecn: detect.ecn.is_some(),
         rows,
     }
@@ -110,59 +106,63 @@ fn in_unit(thresholds: Thresholds, unit: ThresholdUnit, queue: Queue) -> Thresho
 
 /// Thresholds where nothing is written.
 struct Defaults {
-    profile: Profile,
+    by_precedence: WredMinima,
+    by_dscp: WredDscpMinima,
+    denominator: u64,
     max: u64,
     unit: Unit,
 }
 
 impl Defaults {
-    /// The maximum is 40 packets on IOS whatever the queue's limit; on the QFP, and wherever thresholds count
-    /// bytes, half the limit: from outputs of a 7200 (limit 250, thresholds 20 to 40) and Cisco's example of
-    /// `random-detect` in bytes (limit 62 500, maximum 31 250).
+    /// The profile's thresholds. Those that count bytes, or percents of the limit, follow one rule on all
+    /// platforms, from Cisco's example of `random-detect` in bytes: maximum 31,250 at a limit of 62,500.
     fn of(detect: &RandomDetect, limit: Limit, platform: &Platform) -> Defaults {
-        let profile = platform.profile;
-        if detect.unit == ThresholdUnit::Percent {
-            let (max, unit) = match limit.bytes {
-                Some(bytes) => (bytes / 2, Unit::Bytes),
-                None => (limit.value / 2, Unit::Packets),
-            };
-            return Defaults { profile: Profile::IosXe, max: max.max(2), unit };
-        }
-        if detect.counts_bytes() {
-            let max = limit.bytes.unwrap_or(limit.value) / 2;
-            return Defaults { profile: Profile::IosXe, max: max.max(2), unit: Unit::Bytes };
-        }
-        let max = match profile {
-            Profile::IosXe => limit.bytes.map_or(limit.value, |bytes| bytes / 1500) / 2,
-            Profile::PreHqf | Profile::Vip7500 | Profile::Hqf => platform.wred_maximum,
+        let rules = platform.rules();
+        let part_of_limit = WredMinima::SixteenthsFromHalf;
+        let (by_precedence, max, unit) = match detect.unit {
+            ThresholdUnit::Percent => match limit.bytes {
+                Some(bytes) => (part_of_limit, bytes / 2, Unit::Bytes),
+                None => (part_of_limit, limit.value / 2, Unit::Packets),
+            },
+            ThresholdUnit::Bytes | ThresholdUnit::Microseconds => {
+                (part_of_limit, limit.bytes.unwrap_or(limit.value) / 2, Unit::Bytes)
+            }
+            ThresholdUnit::Packets => {
+                let max = match *rules.wred_maximum {
+                    WredMaximum::HalfOfLimit => limit.bytes.map_or(limit.value, |bytes| bytes / 1500) / 2,
+                    WredMaximum::Fixed { packets } => packets,
+                };
+                (*rules.wred_precedence_minima, max, Unit::Packets)
+            }
         };
-        Defaults { profile, max: max.max(2), unit: Unit::Packets }
+        let (by_dscp, denominator) = (*rules.wred_dscp_minima, *rules.wred_denominator);
+        Defaults { by_precedence, by_dscp, denominator, max: max.max(2), unit }
     }
 
-    /// Minima of the precedences. Before HQF they rise from half the maximum in ninths, the last being that
-    /// of reserved flows (20, 22, 24, 26, 28, 31, 33, 35 of 40); with HQF by a tenth (20 to 34); on the QFP
-    /// and in bytes they are (8 + p)/32 of the limit.
+    /// The default of a precedence.
     fn of_precedence(&self, precedence: u8) -> Thresholds {
         let (max, p) = (self.max, u64::from(precedence));
         let half = max / 2;
-        let min = match self.profile {
-            Profile::PreHqf | Profile::Vip7500 => half + p * (max - half) / 9,
-            Profile::Hqf => half + p * (max - half) / 10,
-            Profile::IosXe => max * (8 + p) / 16,
+        let min = match self.by_precedence {
+            WredMinima::NinthsAboveHalf => half + p * (max - half) / 9,
+            WredMinima::TenthsAboveHalf => half + p * (max - half) / 10,
+            WredMinima::SixteenthsFromHalf => max * (8 + p) / 16,
         };
-        Thresholds { min, max, mark_probability_denominator: DENOMINATOR }
+        Thresholds { min, max, mark_probability_denominator: self.denominator }
     }
 
     /// The default of a codepoint, as the router lists them for a maximum of 40: the minimum thresholds of AF
     /// fall with the drop precedence, those of the class selectors rise, all others are half the maximum.
     fn of_dscp(&self, dscp: Dscp) -> Thresholds {
+        let WredDscpMinima::FortiethsByClass = self.by_dscp;
         let of_forty = match (dscp.value() >> 3, dscp.value() & 7) {
             _ if dscp == Dscp::EF => 36,
             _ if dscp.is_assured_forwarding() => [32, 28, 24][dscp.color().index()],
             (class @ 1..=7, 0) => 20 + 2 * u64::from(class),
             _ => 20,
         };
-        Thresholds { min: self.max * of_forty / 40, max: self.max, mark_probability_denominator: DENOMINATOR }
+        let min = self.max * of_forty / 40;
+        Thresholds { min, max: self.max, mark_probability_denominator: self.denominator }
     }
 }
 

@@ -5,9 +5,6 @@ use perhop_qos::Rate;
 use super::condition::Tags;
 use super::resolved::ResolvedClass;
 
-/// Policies inside policies go no deeper: three levels. Cisco, "3-Level User-Defined Queuing Policy Support".
-pub(super) const DEEPEST: usize = 2;
-
 /// Classes of all attached policies with those inside them: each may use the same policy again, so that they
 /// grow with the power of the level. A port has a few thousand queues at most (ASR 1000: 4000 per interface).
 pub(super) const MOST_CLASSES: usize = 50_000;

@@ -6,11 +6,11 @@ use super::Context;
 use super::attachment::Attachment;
 use super::bandwidth::{Reservations, percent_of, priority_rate};
 use super::circuit::Circuit;
-use super::reference::{DEEPEST, Reference};
+use super::reference::Reference;
 use crate::ast::{
     AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap, PriorityRate,
 };
-use crate::platform::Profile;
+use crate::profile::{Acceptance, GuaranteeSum, Heeded};
 
 impl<'a> Context<'a> {
     /// Whether the router attaches a policy to what leaves by `circuit`.
@@ -67,7 +67,9 @@ impl<'a> Context<'a> {
         let Attachment { policy, line } = attachment;
         let known = self.known(policy);
         let percent = reference.reservable_percent;
-        if !self.platform.profile.is_hierarchical() {
+        let GuaranteeSum::Promises { percent: most, with_class_default_percent } =
+            *self.platform.rules().guarantee_sum
+        else {
             let reservations = Reservations::of(&known, reference.queueing, percent);
             return (reservations.total() > reservations.reservable).then(|| {
                 Diagnostic::new(
@@ -83,8 +85,11 @@ impl<'a> Context<'a> {
                     "the router refuses the line: no policy applies here; max-reserved-bandwidth or bandwidth raises the limit",
                 )
             });
-        }
-        let (total, limit) = self.promised(&known, reference);
+        };
+        let default_asks = known.iter().any(|class| class.name == CLASS_DEFAULT && class.bandwidth.is_some());
+        let percent = if default_asks { with_class_default_percent } else { most };
+        let limit = percent_of(reference.queueing, percent).as_bits_per_second();
+        let total = promised(&known, reference);
         (total > limit).then(|| {
             Diagnostic::new(
                 &rules::PROMISED_ABOVE_RATE,
@@ -98,26 +103,6 @@ impl<'a> Context<'a> {
                 "the router refuses it: the sum of class bandwidths exceeds 99 percent",
             )
         })
-    }
-
-    /// Bits per second that priority and absolute guarantees take, and what they may take: 1 % is
-    /// class-default's unless it asks for a guarantee itself.
-    fn promised(&self, classes: &[&PolicyClass], reference: Reference) -> (u64, u64) {
-        let rate = reference.queueing;
-        let of_class = |class: &&PolicyClass| {
-            let priority = class.priority.and_then(|priority| priority_rate(priority.value.rate, rate));
-            let promised = class.bandwidth.map_or(0, |bandwidth| match bandwidth.value {
-                Bandwidth::Kilobits(kilobits) => kilobits.saturating_mul(1000),
-                Bandwidth::Percent(percent) => percent_of(rate, percent).as_bits_per_second(),
-                Bandwidth::RemainingPercent(_) | Bandwidth::RemainingRatio(_) => 0,
-            });
-            promised.saturating_add(priority.map_or(0, perhop_qos::Rate::as_bits_per_second))
-        };
-        let total = classes.iter().map(of_class).fold(0, u64::saturating_add);
-        let default_asks =
-            classes.iter().any(|class| class.name == CLASS_DEFAULT && class.bandwidth.is_some());
-        let percent = if default_asks || self.platform.profile == Profile::IosXe { 100 } else { 99 };
-        (total, percent_of(rate, percent).as_bits_per_second())
     }
 
     /// Queues on a sub-interface or tunnel need a shaper above them: nothing else ever congests it.
@@ -153,7 +138,7 @@ impl<'a> Context<'a> {
 
     /// Lines of `policy` and of those inside it that today's routers refuse.
     fn refused_inside(&self, policy: &'a PolicyMap, reference: Reference) -> Vec<Diagnostic> {
-        if !self.platform.profile.is_hierarchical() {
+        if *self.platform.rules().conflicting_commands == Acceptance::Accepted {
             return Vec::new();
         }
         let known = self.known(policy);
@@ -164,7 +149,7 @@ impl<'a> Context<'a> {
             found.extend(above_hundred(policy, &known, "bandwidth and priority percent", promised_percent));
         }
         found.extend(known.iter().filter_map(|class| self.refused_class(class)));
-        if reference.depth < DEEPEST {
+        if self.may_nest(reference.depth) {
             let inner = known.iter().filter_map(|class| class.service_policy.as_ref());
             let inner = inner.filter_map(|at| self.configuration.policy_maps.get(&at.value));
             let deeper = Reference { depth: reference.depth + 1, ..reference };
@@ -175,7 +160,7 @@ impl<'a> Context<'a> {
 
     /// Notes commands that the release reads and does not heed.
     pub(super) fn without_effect(&mut self) {
-        if !self.platform.profile.is_hierarchical() {
+        if *self.platform.rules().reservable_command == Heeded::Heeded {
             return;
         }
         for interface in self.configuration.interfaces.iter() {
@@ -191,8 +176,9 @@ impl<'a> Context<'a> {
 
     /// Commands of a class that exclude each other, or that need another.
     fn refused_class(&self, class: &PolicyClass) -> Option<Diagnostic> {
-        // YangModels, Cisco-IOS-XE-policy 17.12.1: levels 1 and 2; switches have seven.
-        let level = class.priority.filter(|priority| priority.value.level > 2 && self.is_router);
+        let most = *self.platform.rules().priority_levels;
+        // Switches have seven levels.
+        let level = class.priority.filter(|priority| priority.value.level > most && self.is_router);
         let level = level.map(|priority| {
             Diagnostic::new(
                 &rules::PRIORITY_LEVEL,
@@ -201,26 +187,35 @@ impl<'a> Context<'a> {
                 "the router refuses it: there are levels 1 and 2",
             )
         });
-        level.or_else(|| refused_queue(class)).or_else(|| {
-            let is_new = self.platform.profile == Profile::IosXe;
-            is_new.then(|| self.refused_on_xe(class)).flatten()
-        })
+        level
+            .or_else(|| refused_queue(class))
+            .or_else(|| self.minimum_around_queues(class))
+            .or_else(|| self.lone_queue_limit(class))
     }
 
-    /// What IOS-XE refuses beyond HQF.
-    fn refused_on_xe(&self, class: &PolicyClass) -> Option<Diagnostic> {
+    /// A minimum in a class whose policy inside queues.
+    fn minimum_around_queues(&self, class: &PolicyClass) -> Option<Diagnostic> {
+        if *self.platform.rules().minimum_around_queues == Acceptance::Accepted {
+            return None;
+        }
         let inner = class.service_policy.as_ref();
         let inner = inner.and_then(|at| self.configuration.policy_maps.get(&at.value));
-        if let Some(bandwidth) = class.bandwidth
-            && matches!(bandwidth.value, Bandwidth::Kilobits(_) | Bandwidth::Percent(_))
-            && inner.is_some_and(|policy| self.queues(policy, 1))
-        {
-            return Some(Diagnostic::new(
+        let bandwidth = class.bandwidth?;
+        let is_minimum = matches!(bandwidth.value, Bandwidth::Kilobits(_) | Bandwidth::Percent(_));
+        (is_minimum && inner.is_some_and(|policy| self.queues(policy, 1))).then(|| {
+            Diagnostic::new(
                 &rules::BANDWIDTH_INSIDE_QUEUES,
                 bandwidth.line,
                 format!("bandwidth in a class whose policy inside queues (class {})", class.name),
                 "the router refuses it: only leaves have a minimum; use bandwidth remaining or shape",
-            ));
+            )
+        })
+    }
+
+    /// A queue limit in a class without a queue.
+    fn lone_queue_limit(&self, class: &PolicyClass) -> Option<Diagnostic> {
+        if *self.platform.rules().lone_queue_limit == Acceptance::Accepted {
+            return None;
         }
         let limit = class.queue_limit?;
         let has_queue = class.bandwidth.is_some() || class.shape.is_some() || class.priority.is_some();
@@ -233,6 +228,21 @@ impl<'a> Context<'a> {
             )
         })
     }
+}
+
+/// Bits per second that priorities and absolute guarantees take.
+fn promised(classes: &[&PolicyClass], reference: Reference) -> u64 {
+    let rate = reference.queueing;
+    let of_class = |class: &&PolicyClass| {
+        let priority = class.priority.and_then(|priority| priority_rate(priority.value.rate, rate));
+        let promised = class.bandwidth.map_or(0, |bandwidth| match bandwidth.value {
+            Bandwidth::Kilobits(kilobits) => kilobits.saturating_mul(1000),
+            Bandwidth::Percent(percent) => percent_of(rate, percent).as_bits_per_second(),
+            Bandwidth::RemainingPercent(_) | Bandwidth::RemainingRatio(_) => 0,
+        });
+        promised.saturating_add(priority.map_or(0, perhop_qos::Rate::as_bits_per_second))
+    };
+    classes.iter().map(of_class).fold(0, u64::saturating_add)
 }
 
 /// What manages a queue in a class that has none of its own, or one first in, first out.

@@ -8,7 +8,7 @@ use super::condition::{Condition, of_class};
 use super::guarantees::guarantees;
 use super::limits::{class_limit, default_class_limit, fair_queue, priority_limit};
 use super::random_detect::{Queue, random_detect};
-use super::reference::{DEEPEST, Reference};
+use super::reference::Reference;
 use super::resolved::{
     Awareness, PoliceKind, PriorityKind, PriorityLimit, ResolvedClass, ResolvedPolice, ResolvedPolicy,
     ResolvedPriority, ResolvedShape, Share,
@@ -18,6 +18,7 @@ use crate::ast::{
     Action, CLASS_DEFAULT, ClassMap, Combination, Criterion, PacketPolice, Polarity, Police, PolicyClass,
     PolicyMap, PriorityRate, Shape, Statement, TrafficRate,
 };
+use crate::profile::{OwnQueue, ProfileRules};
 
 impl<'a> Context<'a> {
     /// `policy` with all its numbers. Classes whose class-map is not there are left out, as the router
@@ -40,14 +41,14 @@ impl<'a> Context<'a> {
                 .map(|(class, _)| (*class, self.has_queue(class, reference.depth)))
                 .collect::<Vec<_>>(),
             reference,
-            self.platform,
+            self.platform.rules(),
         );
         let classes: Vec<ResolvedClass> = known
             .into_iter()
             .zip(shares)
             .map(|((class, condition), share)| {
                 let mut resolved = self.class_of(class, condition, share, reference);
-                let inside = class.service_policy.as_ref().filter(|_| reference.depth < DEEPEST);
+                let inside = class.service_policy.as_ref().filter(|_| self.may_nest(reference.depth));
                 let inside = inside.and_then(|at| self.configuration.policy_maps.get(&at.value));
                 resolved.policy = inside.map(|policy| self.resolve(policy, reference.inside(&resolved)));
                 if queues {
@@ -69,16 +70,16 @@ impl<'a> Context<'a> {
     /// Whether `class` has a queue, or a scheduler, of its own; what has none waits in class-default's.
     pub(super) fn has_queue(&self, class: &PolicyClass, depth: usize) -> bool {
         let has_share = class.bandwidth.is_some() || class.shape.is_some();
-        let inner = class.service_policy.as_ref().filter(|_| depth < DEEPEST);
-        if !self.platform.profile.is_hierarchical() {
-            return class.name == CLASS_DEFAULT || class.priority.is_some() || has_share || inner.is_some();
-        }
-        let inner = inner.and_then(|at| self.configuration.policy_maps.get(&at.value));
-        class.name == CLASS_DEFAULT
-            || class.priority.is_some()
-            || has_share
-            || class.fair_queue.is_some()
-            || inner.is_some_and(|policy| self.queues(policy, depth + 1))
+        let inner = class.service_policy.as_ref().filter(|_| self.may_nest(depth));
+        let has_own = class.name == CLASS_DEFAULT || class.priority.is_some() || has_share;
+        has_own
+            || match *self.platform.rules().own_queue {
+                OwnQueue::AnyPolicyInside => inner.is_some(),
+                OwnQueue::FairQueueOrQueuesInside => {
+                    let inner = inner.and_then(|at| self.configuration.policy_maps.get(&at.value));
+                    class.fair_queue.is_some() || inner.is_some_and(|policy| self.queues(policy, depth + 1))
+                }
+            }
     }
 
     fn class_of(
@@ -98,11 +99,13 @@ impl<'a> Context<'a> {
             conditioner: None,
             bandwidth,
             share,
-            priority: class.priority.map(|priority| resolved_priority(priority.value, reference.queueing)),
+            priority: class
+                .priority
+                .map(|priority| resolved_priority(priority.value, reference.queueing, self.platform.rules())),
             police: match (&class.police, &class.police_packets) {
                 (Some(police), _) => Some(ResolvedPolice {
                     aware: self.awareness(&class.name, &police.value, reference),
-                    ..resolved_police(&police.value, reference.police)
+                    ..resolved_police(&police.value, reference.police, self.platform.rules())
                 }),
                 (None, Some(police)) => Some(resolved_packet_police(&police.value)),
                 (None, None) => None,
@@ -133,7 +136,7 @@ impl<'a> Context<'a> {
     }
 
     fn resolved_shape(&self, shape: &Shape, reference: Rate) -> ResolvedShape {
-        let config = shaper(shape, reference, self.platform.profile);
+        let config = shaper(shape, reference, *self.platform.rules().shaper_burst);
         let (bc_bits, be_bits) = (config.burst.as_bytes() * 8, config.excess.as_bytes() * 8);
         let cir_bps = config.rate.as_bits_per_second();
         let peak = u128::from(cir_bps) * u128::from(bc_bits + be_bits) / u128::from(bc_bits.max(1));
@@ -230,18 +233,19 @@ fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<Prior
     (1..=LEVELS).filter_map(of_level).collect()
 }
 
-/// Burst of a priority class's policer where nothing is said: 200 milliseconds of its rate.
-const PRIORITY_BURST_MICROSECONDS: u64 = 200_000;
-
-fn resolved_priority(priority: crate::ast::Priority, reference: Rate) -> ResolvedPriority {
+fn resolved_priority(
+    priority: crate::ast::Priority,
+    reference: Rate,
+    rules: &ProfileRules,
+) -> ResolvedPriority {
     let rate = priority_rate(priority.rate, reference);
     let (kind, value) = match priority.rate {
         PriorityRate::Unlimited => (PriorityKind::Strict, 0),
         PriorityRate::Kilobits(kilobits) => (PriorityKind::Kbps, kilobits),
         PriorityRate::Percent(percent) => (PriorityKind::Percent, percent),
     };
-    let burst =
-        rate.map(|rate| priority.burst.unwrap_or_else(|| bytes_in(rate, PRIORITY_BURST_MICROSECONDS).max(1)));
+    let default = |rate: Rate| bytes_in(rate, *rules.priority_burst_us).max(1);
+    let burst = rate.map(|rate| priority.burst.unwrap_or_else(|| default(rate)));
     ResolvedPriority {
         level: priority.level,
         has_level: priority.level > 1,
@@ -270,9 +274,9 @@ fn resolved_packet_police(police: &PacketPolice) -> ResolvedPolice {
     }
 }
 
-fn resolved_police(police: &Police, reference: Rate) -> ResolvedPolice {
+fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> ResolvedPolice {
     let cir = rate_of(police.rate, reference);
-    let (committed, excess) = bursts_of_police(police, cir, reference);
+    let (committed, excess) = bursts_of_police(police, cir, reference, rules);
     let (kind, value) = match police.rate {
         TrafficRate::BitsPerSecond(bits) => (PoliceKind::Bps, bits),
         TrafficRate::Percent(percent) => (PoliceKind::Percent, percent),

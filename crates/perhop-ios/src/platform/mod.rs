@@ -11,34 +11,32 @@ use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::Serialize;
 
 pub use profile::Profile;
+pub(crate) use profile::most_policy_levels;
 pub use recognition::{Dialect, Recognition};
 pub use signs::Evidence;
 
-/// What depends on the hardware and the release and stands in no configuration.
+use crate::profile::{GuaranteeSum, ProfileRules};
+
+/// The properties of hardware and release that no configuration holds: a profile, and values that a scenario
+/// may set in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Platform {
-    /// The generation of its queueing code, which decides every rule that is no number below.
+    /// The generation of its queueing code.
     pub profile: Profile,
     /// IP bytes in a particle of the transmit ring of an ATM port adapter.
     pub particle: ByteSize,
-    /// Particles of a circuit's transmit ring where `tx-ring-limit` does not say.
+    /// Particles of a circuit's transmit ring without `tx-ring-limit`.
     pub circuit_ring: u32,
     /// When a packet may enter a ring that has room, but not enough.
     pub ring_admission: RingAdmission,
     /// When a packet gives the particles of a transmit ring back.
     pub ring_release: RingRelease,
-    /// Packets in a class's queue where `queue-limit` does not say; `None` for the profile's rule.
+    /// Packets in a class's queue without `queue-limit`; `None` for the profile's rule.
     pub queue_limit: Option<u64>,
-    /// Packets in an interface's or circuit's only queue where `hold-queue` does not say.
-    pub hold_queue: u64,
-    /// Percent of the bandwidth that classes may reserve where `max-reserved-bandwidth` does not say.
+    /// Percent of the bandwidth that classes may reserve without `max-reserved-bandwidth`.
     pub reservable_percent: u64,
-    /// Percent of the bandwidth that class-default weighs at least, however much the classes reserve.
-    pub least_default_percent: u64,
-    /// How WRED spreads its drops: unpublished; each packet is taken to be judged on its own.
+    /// The distances between random drops of WRED.
     pub drop_spacing: DropSpacing,
-    /// The maximum threshold of WRED where nothing is said, in packets.
-    pub wred_maximum: u64,
 }
 
 impl Platform {
@@ -51,32 +49,31 @@ impl Platform {
         let profile = match name {
             "cisco-7200-pa-a3" => Some(Profile::PreHqf),
             "cisco-7500-vip" => Some(Profile::Vip7500),
-            other => Profile::ALL.into_iter().find(|profile| profile.name() == other),
+            other => Profile::named(other),
         };
         profile.map(Platform::of)
     }
 
-    /// A router of `profile`. The ATM port adapter is the PA-A3 on all of them. Its transmit ring counts the
-    /// particles of the router's own pool, 512 bytes each, which go back once the payload has been handed to
-    /// the adapter (Cisco document 6142, "Understanding and Tuning the tx-ring-limit Value"); the 576 bytes
-    /// given there are the buffers in the adapter's memory. That the one in segmentation does not count, and
-    /// that the others are handed over in batches, is inferred from delays and their variations measured on a
-    /// router: the study ef-star, tables `router-wfq` and `router-priority`.
+    /// A router of `profile`.
     pub fn of(profile: Profile) -> Platform {
+        let rules = profile.rules();
         Platform {
             profile,
-            particle: ByteSize::from_bytes(512),
-            circuit_ring: 40,
-            ring_admission: RingAdmission::Batches,
-            ring_release: RingRelease::FirstBit,
+            particle: ByteSize::from_bytes(*rules.ring_particle_bytes),
+            circuit_ring: *rules.ring_particles,
+            ring_admission: *rules.ring_admission,
+            ring_release: *rules.ring_release,
             queue_limit: None,
-            hold_queue: 40,
-            // Cisco, "Low Latency Queueing" (12.0T): 75 %; "HQF behavioural changes" (c11-481499): the
-            // command has no effect any more, and classes may reserve all but 1 %.
-            reservable_percent: if profile.is_hierarchical() { 100 } else { 75 },
-            least_default_percent: 1,
-            drop_spacing: DropSpacing::Geometric,
-            wred_maximum: 40,
+            reservable_percent: match *rules.guarantee_sum {
+                GuaranteeSum::Reservations { percent } => percent,
+                GuaranteeSum::Promises { .. } => 100,
+            },
+            drop_spacing: *rules.wred_drop_spacing,
         }
+    }
+
+    /// The rules of its profile.
+    pub fn rules(&self) -> &'static ProfileRules {
+        self.profile.rules()
     }
 }

@@ -1,8 +1,13 @@
-//! [`Profile`]: which generation of queueing code a router runs.
+//! [`Profile`]: the names of the profiles and their files.
+
+use std::sync::LazyLock;
 
 use serde::Serialize;
 
-/// Which generation of queueing code a router runs; the rules of each stand side by side in `docs/ios.md`.
+use crate::profile::ProfileRules;
+
+/// The generation of queueing code that a router runs. The rules of each are in `profiles/`; `docs/ios.md`
+/// has them side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
@@ -18,6 +23,9 @@ pub enum Profile {
     IosXe,
 }
 
+/// The rules of all profiles in the order of [`Profile::ALL`], read at the first use.
+static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_iter().map(read).collect());
+
 impl Profile {
     /// Every profile, the oldest first.
     pub const ALL: [Profile; 4] = [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe];
@@ -31,8 +39,33 @@ impl Profile {
             Profile::IosXe => "ios-xe",
         }
     }
-    /// Whether it queues by the hierarchical queueing framework's rules or those of the QFP.
-    pub fn is_hierarchical(self) -> bool {
-        matches!(self, Profile::Hqf | Profile::IosXe)
+
+    /// Its rules.
+    pub fn rules(self) -> &'static ProfileRules {
+        &RULES[self as usize]
     }
+
+    /// Returns the profile called `name`.
+    pub fn named(name: &str) -> Option<Profile> {
+        Profile::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Profile::PreHqf => include_str!("../../profiles/pre-hqf.toml"),
+            Profile::Vip7500 => include_str!("../../profiles/7500-vip.toml"),
+            Profile::Hqf => include_str!("../../profiles/hqf.toml"),
+            Profile::IosXe => include_str!("../../profiles/ios-xe.toml"),
+        }
+    }
+}
+
+/// The most levels of policies that any profile allows, the attached one included.
+pub(crate) fn most_policy_levels() -> usize {
+    RULES.iter().map(|rules| *rules.policy_levels).max().unwrap_or(1)
+}
+
+fn read(profile: Profile) -> ProfileRules {
+    let rules = ProfileRules::read(profile.text(), |name| Profile::named(name).map(Profile::text));
+    rules.unwrap_or_else(|error| panic!("profiles/{}.toml: {error}", profile.name()))
 }

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use perhop_ios::profile::QueueSelection;
 use perhop_ios::{Configuration, Platform, Port, Profile, convert, parse};
 use perhop_qos::packet::Encapsulation;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
@@ -114,7 +115,7 @@ proptest! {
             let (configuration, port) = converted(&classes, profile, "output");
             // Before HQF the marks of a policy in front of its own queues are reported.
             let is_said = configuration.diagnostics.iter().any(|one| one.rule.id == "marked-then-classified");
-            prop_assert!(!is_said || !profile.is_hierarchical());
+            prop_assert!(!is_said || *profile.rules().queue_selection == QueueSelection::NewMark);
             if is_said || port.policies.output.is_none() {
                 continue;
             }

@@ -10,6 +10,7 @@ mod mark_only_children;
 mod marks;
 mod node;
 mod printed;
+mod profiles;
 mod reference;
 mod refused;
 mod resolved;

@@ -1,6 +1,7 @@
 //! Policies inside classes. The class around a child keeps its queue, guarantee, priority, policer and shaper
 //! with all children, and the child's marks and policers act on the packets that matched it on arrival.
 
+use perhop_ios::profile::QueueSelection;
 use perhop_ios::{Configuration, Platform, Port, Profile, convert, parse};
 use perhop_qos::packet::Encapsulation;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
@@ -292,7 +293,8 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
     let has_queue = around.queue_limit.is_some() || (child.queues && around.policy.is_some());
     if case.says("marked-then-classified") {
         // Before HQF marks of the policy itself are reported.
-        let own = parent.contains(&"set dscp cs5") && !profile.is_hierarchical();
+        let own =
+            parent.contains(&"set dscp cs5") && *profile.rules().queue_selection == QueueSelection::NewMark;
         return if own { Vec::new() } else { vec!["marks are reported in place of being right".to_owned()] };
     }
     if queueing.classes.len() > 1 || queueing.classes[0].queueing.is_some() {

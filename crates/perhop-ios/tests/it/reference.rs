@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use perhop_ios::{CommandReference, LineState, commands};
 
@@ -12,15 +13,23 @@ const END: &str = "<!-- end of commands -->";
 
 #[test]
 fn the_page_lists_the_commands() {
+    hold_page(BEGIN, END, &listing(&commands()));
+}
+
+/// Holds the part of `docs/ios.md` from `begin` to `end` to `right`; with `BLESS` writes it.
+pub(crate) fn hold_page(begin: &str, end: &str, right: &str) {
+    // Tests of other parts write the same file.
+    static PAGE: Mutex<()> = Mutex::new(());
+    let _alone = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ios.md");
     let page = fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(BEGIN).expect("the commands begin somewhere");
-    let (_, after) = rest.split_once(END).expect("the commands end somewhere");
-    let right = format!("{before}{BEGIN}{}{END}{after}", listing(&commands()));
+    let (before, rest) = page.split_once(begin).expect("the part begins");
+    let (_, after) = rest.split_once(end).expect("the part ends");
+    let right = format!("{before}{begin}{right}{end}{after}");
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, right).unwrap();
     } else {
-        assert!(page == right, "docs/ios.md does not list the commands of the tables: BLESS=1 writes them");
+        assert!(page == right, "docs/ios.md is not what the tables say: BLESS=1 writes it");
     }
 }
 

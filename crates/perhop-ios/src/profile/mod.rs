@@ -1,0 +1,234 @@
+//! [`ProfileRules`]: how a platform queues, as data. Each value has its source and its certainty.
+//!
+//! A profile is a file of TOML with one table a rule:
+//!
+//! ```toml
+//! [priority-queue-packets]
+//! value = 512
+//! certainty = "documented"
+//! source = "Cisco, \"Queue Depth\" (IOS-XE 16.12)"
+//! ```
+//!
+//! `base` names a profile whose rules hold where the file has none of its own.
+
+mod kinds;
+
+use std::fmt;
+use std::ops::Deref;
+
+use perhop_qos::buffer::DropSpacing;
+use perhop_qos::ring::{RingAdmission, RingRelease};
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+pub use kinds::{
+    Acceptance, ClassFairQueue, CountedLength, DefaultLimit, GuaranteeSum, Heeded, OwnQueue, PeerLimit,
+    PriorityQueue, QueueSelection, Scheduler, ShaperBurst, UnreservedShare, WredDscpMinima, WredMaximum,
+    WredMinima, WredTailLimit,
+};
+
+/// The kind of evidence for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Certainty {
+    /// The vendor documents it.
+    Documented,
+    /// A device has printed it.
+    Printed,
+    /// A person has measured it on a device.
+    Measured,
+    /// It follows from other evidence.
+    Inferred,
+    /// It is recalled, and no document is at hand.
+    Recalled,
+}
+
+/// A value of a profile with its evidence.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sourced<T> {
+    value: T,
+    /// The kind of evidence.
+    pub certainty: Certainty,
+    /// The document and section, the device's output or the measurement.
+    pub source: String,
+    /// The value in words.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+impl<T> Deref for Sourced<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// One rule of a profile, for tables.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RuleRow<'a> {
+    /// The name of the rule.
+    pub rule: String,
+    /// The subject of the rule, with the unit of a number.
+    pub meaning: &'static str,
+    /// The value: a number, a word, or a word under `kind` with numbers.
+    pub value: RuleValue,
+    /// The kind of evidence.
+    pub certainty: Certainty,
+    /// The document and section, the device's output or the measurement.
+    pub source: &'a str,
+    /// The value in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'a str>,
+}
+
+/// A value as the file has it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct RuleValue(Value);
+
+impl fmt::Display for RuleValue {
+    /// Writes `64`, `link-header` or `interval, microseconds 4000`.
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match &self.0 {
+            Value::String(word) => formatter.write_str(word),
+            Value::Integer(number) => write!(formatter, "{number}"),
+            Value::Table(table) => {
+                let mut separator = "";
+                let kind = table.get("kind").and_then(Value::as_str);
+                if let Some(kind) = kind {
+                    formatter.write_str(kind)?;
+                    separator = ", ";
+                }
+                for (key, number) in table.iter().filter_map(|(key, value)| Some((key, value.as_integer()?)))
+                {
+                    write!(formatter, "{separator}{key} {number}")?;
+                    separator = ", ";
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Declares [`ProfileRules`] and its rows, so that no rule is missing among them.
+macro_rules! profile_rules {
+    ($($(#[doc = $meaning:literal])+ $name:ident: $kind:ty,)+) => {
+        /// The rules by which a platform queues.
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub struct ProfileRules {
+            $($(#[doc = $meaning])+ pub $name: Sourced<$kind>,)+
+        }
+
+        impl ProfileRules {
+            /// Returns all rules in the order of their declaration.
+            pub fn rows(&self) -> Vec<RuleRow<'_>> {
+                vec![$(RuleRow {
+                    rule: stringify!($name).replace('_', "-"),
+                    meaning: concat!($($meaning),+).trim_start(),
+                    value: RuleValue(Value::try_from(&*self.$name).expect("TOML holds the values it gave")),
+                    certainty: self.$name.certainty,
+                    source: &self.$name.source,
+                    note: self.$name.note.as_deref(),
+                }),+]
+            }
+        }
+    };
+}
+
+profile_rules! {
+    /// The scheduler of the classes without priority
+    scheduler: Scheduler,
+    /// The share of class-default and of queues without a guarantee
+    unreserved_share: UnreservedShare,
+    /// The greatest sum of guarantees
+    guarantee_sum: GuaranteeSum,
+    /// The command that sets the reservable part of an interface's rate
+    reservable_command: Heeded,
+    /// Levels of priority
+    priority_levels: u8,
+    /// The limit of the priority classes of one level
+    priority_queue: PriorityQueue,
+    /// The burst of a priority class's policer, microseconds of its rate
+    priority_burst_us: u64,
+    /// Levels of policies, the attached one included
+    policy_levels: usize,
+    /// The classes with a queue of their own
+    own_queue: OwnQueue,
+    /// The mark by which the queue of a class that marks selects its packets
+    queue_selection: QueueSelection,
+    /// The limit of a class's queue
+    class_queue_limit: DefaultLimit,
+    /// The limit of a priority class's queue, packets
+    priority_queue_packets: u64,
+    /// The limit of a class's queue in a policy for the peers of a tunnel
+    peer_queue_limit: PeerLimit,
+    /// The limit of a queue with thresholds in bytes, microseconds of the class's rate
+    byte_queue_us: u64,
+    /// The limit of the only queue of an interface or circuit, packets
+    interface_queue_packets: u64,
+    /// Serial lines up to this rate queue flows fairly without a policy, bits per second
+    fair_interface_bps: u64,
+    /// Fair queueing of flows within a class
+    class_fair_queue: ClassFairQueue,
+    /// The maximum threshold of WRED
+    wred_maximum: WredMaximum,
+    /// The minimum thresholds of WRED by precedence
+    wred_precedence_minima: WredMinima,
+    /// The minimum thresholds of WRED by DSCP
+    wred_dscp_minima: WredDscpMinima,
+    /// The n in the weight 2⁻ⁿ of WRED's average
+    wred_exponent: u32,
+    /// One packet in how many is dropped just below the maximum threshold
+    wred_denominator: u64,
+    /// The limit of a queue with WRED
+    wred_tail_limit: WredTailLimit,
+    /// The distances between random drops
+    wred_drop_spacing: DropSpacing,
+    /// The committed burst of a shaper
+    shaper_burst: ShaperBurst,
+    /// The burst of a policer, microseconds of its rate
+    police_burst_us: u64,
+    /// The least burst of a policer that the router chooses, bytes
+    police_burst_bytes: u64,
+    /// The bytes of a packet that meters and schedulers count
+    counted_length: CountedLength,
+    /// Commands of a class that exclude each other or need another, units of guarantees that differ
+    conflicting_commands: Acceptance,
+    /// A minimum in a class whose policy inside queues
+    minimum_around_queues: Acceptance,
+    /// A queue limit in a class without a queue of its own
+    lone_queue_limit: Acceptance,
+    /// A particle of a circuit's transmit ring, IP bytes
+    ring_particle_bytes: u64,
+    /// Particles of a circuit's transmit ring
+    ring_particles: u32,
+    /// The room that a packet needs to enter a circuit's transmit ring
+    ring_admission: RingAdmission,
+    /// The instant at which a packet gives its particles back
+    ring_release: RingRelease,
+}
+
+impl ProfileRules {
+    /// Reads a profile from TOML. `base_text` returns the text of a profile by its name.
+    ///
+    /// # Errors
+    /// A rule that is missing, unknown or without source or certainty; a `base` that does not exist.
+    pub fn read(
+        text: &str,
+        base_text: impl Fn(&str) -> Option<&'static str>,
+    ) -> Result<ProfileRules, String> {
+        let mut own: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        let mut all = Table::new();
+        if let Some(base) = own.remove("base") {
+            let name = base.as_str().unwrap_or_default();
+            let text = base_text(name).ok_or_else(|| format!("there is no base `{name}`"))?;
+            all = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        }
+        all.extend(own);
+        all.try_into().map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,127 @@
+//! The profiles: every value has its source, the page lists them, and no other module decides by their name.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use perhop_ios::Profile;
+use perhop_ios::profile::{Certainty, ProfileRules, RuleRow};
+
+use crate::reference::hold_page;
+
+const BEGIN: &str = "<!-- profiles: kept true by a test of perhop-ios (BLESS=1 writes them) -->\n";
+const END: &str = "<!-- end of profiles -->";
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn every_value_has_its_source() {
+    for profile in Profile::ALL {
+        let rows = profile.rules().rows();
+        assert!(rows.len() >= 30);
+        for RuleRow { rule, source, value, .. } in rows {
+            let place = format!("{}: {rule}", profile.name());
+            assert!(source.len() >= 10 && source.trim() == source, "{place} has no source");
+            assert!(!value.to_string().is_empty(), "{place} has no value");
+        }
+    }
+}
+
+#[test]
+fn every_file_is_a_profile() {
+    let mut names: Vec<String> = fs::read_dir(folder().join("profiles"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let mut known = Profile::ALL.map(Profile::name);
+    known.sort_unstable();
+    assert_eq!(names, known);
+}
+
+#[test]
+fn a_value_without_evidence_and_a_rule_that_does_not_exist_are_refused() {
+    let text = fs::read_to_string(folder().join("profiles/hqf.toml")).unwrap();
+    let read = |text: &str| ProfileRules::read(text, |_| None);
+    assert!(read(&text).is_ok());
+    let cases = [
+        (text.replacen("certainty = \"measured\"\n", "", 1), "missing field `certainty`"),
+        (text.replacen("source = ", "sources = ", 1), "unknown field `sources`"),
+        (text.replacen("[scheduler]", "[schedule]", 1), "unknown field `schedule`"),
+        (text.replacen("\"weighted-shares\"", "\"fair\"", 1), "unknown variant `fair`"),
+        (format!("base = \"hqf\"\n{text}"), "there is no base `hqf`"),
+    ];
+    for (wrong, expected) in cases {
+        let error = read(&wrong).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// A profile decides by its values. A comparison with a name, elsewhere, would be a rule without a source.
+#[test]
+fn no_module_but_the_platform_names_a_profile() {
+    let mut found = Vec::new();
+    for file in sources(&folder().join("src")) {
+        if file.starts_with(folder().join("src/platform")) {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for (number, line) in code.lines().enumerate() {
+            let names = [
+                "Profile::PreHqf",
+                "Profile::Vip7500",
+                "Profile::Hqf",
+                "Profile::IosXe",
+                ".profile ",
+                ".profile.",
+            ];
+            if names.iter().any(|name| line.contains(name)) {
+                found.push(format!("{}:{}: {}", file.display(), number + 1, line.trim()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
+}
+
+#[test]
+fn the_page_lists_the_profiles() {
+    hold_page(BEGIN, END, &table());
+}
+
+/// One row a rule; the two oldest profiles share a column, and a cell names the one that differs.
+fn table() -> String {
+    let [old, vip, hqf, xe] = Profile::ALL.map(|profile| profile.rules().rows());
+    let mut text = String::from("\n| rule | `pre-hqf`, `7500-vip` | `hqf` | `ios-xe` |\n|---|---|---|---|\n");
+    for (((old, vip), hqf), xe) in old.iter().zip(&vip).zip(&hqf).zip(&xe) {
+        let vip = if cell(vip) == cell(old) { String::new() } else { format!("; 7500: {}", cell(vip)) };
+        let (rule, meaning) = (&old.rule, old.meaning);
+        writeln!(text, "| `{rule}`: {meaning} | {}{vip} | {} | {} |", cell(old), cell(hqf), cell(xe))
+            .unwrap();
+    }
+    text.push('\n');
+    text
+}
+
+fn cell(row: &RuleRow) -> String {
+    let words = row.note.map_or_else(|| row.value.to_string(), str::to_owned);
+    format!("{words} {}", letter(row.certainty))
+}
+
+fn letter(certainty: Certainty) -> char {
+    match certainty {
+        Certainty::Documented => 'D',
+        Certainty::Printed => 'O',
+        Certainty::Measured => 'M',
+        Certainty::Inferred => 'I',
+        Certainty::Recalled => 'L',
+    }
+}
