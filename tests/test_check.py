@@ -136,6 +136,27 @@ def test_explain_lists_rules_and_shows_a_page(perhop: Command) -> None:
     assert {"id", "severity", "what", "why", "source", "remedy", "bad", "good"} <= set(rules[0])
 
 
+def test_explain_prints_the_profile_of_a_platform(perhop: Command) -> None:
+    head, *rows = perhop("explain", "--platform", "ios-xe").out.splitlines()
+    assert head.split() == ["rule", "value", "certainty", "source"]
+    limit = next(row.split() for row in rows if row.startswith("priority-queue-packets"))
+    assert limit[1:3] == ["512", "documented"]
+    found = perhop("explain", "--platform", "cisco-7200-pa-a3", "--json").json()
+    assert found["platform"] == "cisco-7200-pa-a3"
+    assert len(found["rules"]) == len(rows)
+    assert all(one["source"] and one["certainty"] for one in found["rules"])
+    queue = next(one["value"] for one in found["rules"] if one["rule"] == "class-queue-limit")
+    assert queue == {"kind": "fixed", "packets": 64}
+
+
+def test_explain_refuses_a_platform_that_does_not_exist(perhop: Command) -> None:
+    ended = perhop("explain", "--platform", "ios-xr")
+    assert ended.code == 2
+    assert "there is no profile `ios-xr`" in ended.err
+    assert "pre-hqf, 7500-vip, hqf, ios-xe" in ended.err
+    assert perhop("explain", "class-shadowed", "--platform", "hqf").code == 2
+
+
 def test_policies_of_a_scenario_get_findings(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
     file.write_text(

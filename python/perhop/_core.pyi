@@ -38,6 +38,7 @@ __all__ = [
     "load_json",
     "matched_lines",
     "moved_packets",
+    "platform_rules",
     "quantity",
     "rate_calls",
     "reach_queues",
@@ -262,6 +263,13 @@ def moved_packets(before: str, after: str) -> str:
 
 def distinct_packets(capture: bytes) -> str:
     """Return the distinct packets of a capture and their counts, as JSON. Raises `ValueError`."""
+
+def platform_rules(name: str) -> str:
+    """Return the rules of a platform's profile as JSON.
+
+    Each has `rule`, `meaning`, `value`, `certainty`, `source`, and `note` where there is one. Raises
+    `ValueError` of message and help.
+    """
 
 def rules() -> str:
     """Return all rules of `perhop check` as JSON: `id`, `severity` and `page`, which is Markdown."""

@@ -9,6 +9,7 @@ use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::Serialize;
 
 use crate::model::{DeviceModel, Evidence};
+use crate::platform_rule::PlatformRule;
 use crate::policy::AttachedPolicy;
 
 /// The language of a vendor's devices.
@@ -18,6 +19,11 @@ pub trait FrontEnd: Sync {
 
     /// Returns the names of the platforms whose rules can apply.
     fn platforms(&self) -> &'static [&'static str];
+
+    /// Returns the rules by which one of these platforms queues. Empty where the rules are not data.
+    fn platform_rules(&self, _platform: &str) -> Vec<PlatformRule> {
+        Vec::new()
+    }
 
     /// Returns the evidence that `text` is in this language, or `None` if it does not look like it.
     fn recognize(&self, text: &str) -> Option<Recognition>;

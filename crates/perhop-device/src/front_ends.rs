@@ -4,6 +4,7 @@ use perhop_qos::ConfigError;
 
 use crate::front_end::{Certainty, FrontEnd, ParseOptions};
 use crate::model::DeviceModel;
+use crate::platform_rule::PlatformRule;
 
 /// The languages that are known.
 #[derive(Clone, Copy)]
@@ -43,6 +44,22 @@ impl<'a> FrontEnds<'a> {
         self.all().find(|one| one.platforms().contains(&name)).ok_or_else(|| {
             ConfigError::new("platform", format!("there is no platform `{name}`"))
                 .help(format!("platforms: {}", self.platforms().join(", ")))
+        })
+    }
+
+    /// Returns the rules by which the platform `name` queues.
+    ///
+    /// # Errors
+    /// There is no such platform, or its rules are not data.
+    pub fn platform_rules(self, name: &str) -> Result<Vec<PlatformRule>, ConfigError> {
+        let rules_of = |platform: &str| {
+            self.all().map(|one| one.platform_rules(platform)).find(|rules| !rules.is_empty())
+        };
+        rules_of(name).ok_or_else(|| {
+            let known: Vec<&str> =
+                self.platforms().into_iter().filter(|name| rules_of(name).is_some()).collect();
+            ConfigError::new("platform", format!("there is no profile `{name}`"))
+                .help(format!("profiles: {}", known.join(", ")))
         })
     }
 

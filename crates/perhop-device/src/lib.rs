@@ -14,6 +14,7 @@
 mod front_end;
 mod front_ends;
 mod model;
+mod platform_rule;
 mod policy;
 mod port;
 mod report;
@@ -24,6 +25,7 @@ pub use front_end::{
 };
 pub use front_ends::FrontEnds;
 pub use model::{Concern, DeviceModel, Evidence, RecognizedPlatform};
+pub use platform_rule::{EvidenceKind, PlatformRule, RuleValue};
 pub use policy::{
     AttachedClass, AttachedPolicy, Basis, Combination, FairQueueing, Guarantee, GuaranteeKind, Limit,
     PoliceKind, Policer, Priority, PriorityKind, PriorityLimit, RandomDetect, RandomDetectRow, ShapeKind,

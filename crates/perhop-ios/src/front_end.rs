@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions, MatchedLines,
-    ParseOptions, RecognizedPlatform,
+    ParseOptions, PlatformRule, RecognizedPlatform,
 };
 use perhop_qos::framing::Framing;
 use perhop_qos::{ByteSize, ConfigError, Packet, Rate};
@@ -35,6 +35,10 @@ impl FrontEnd for Ios {
 
     fn platforms(&self) -> &'static [&'static str] {
         &Platform::NAMES
+    }
+
+    fn platform_rules(&self, platform: &str) -> Vec<PlatformRule> {
+        Platform::named(platform).map(|platform| platform.rules().rows()).unwrap_or_default()
     }
 
     fn recognize(&self, text: &str) -> Option<perhop_device::Recognition> {

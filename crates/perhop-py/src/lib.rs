@@ -59,7 +59,7 @@ mod _core {
         live_processes::{live_bridge, live_forward, live_host, live_results},
         loading::{Loaded, Warnings, cake_tins, check, findings, load, load_json, resolve, schema},
         playback::Playback,
-        router::{check_router, is_router_configuration, router_text, rules},
+        router::{check_router, is_router_configuration, platform_rules, router_text, rules},
         running::{Run, start},
         tracing::{distinct_packets, matched_lines, moved_packets, reach_queues, trace_packet},
     };

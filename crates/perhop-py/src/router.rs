@@ -74,3 +74,11 @@ pub(crate) fn rules() -> PyResult<String> {
         .collect();
     serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
 }
+
+/// Returns the rules of a platform's profile as JSON: `rule`, `meaning`, `value`, `certainty`,
+/// `source`, and `note` where there is one. Raises a `ValueError` of message and help.
+#[pyfunction]
+pub(crate) fn platform_rules(name: &str) -> PyResult<String> {
+    let rules = FRONT_ENDS.platform_rules(name).map_err(wrong)?;
+    serde_json::to_string(&rules).map_err(|error| PyValueError::new_err(error.to_string()))
+}

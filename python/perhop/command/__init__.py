@@ -101,7 +101,11 @@ _add(
     examples.BOUNDS,
 )
 _add(
-    app, "explain", "explain:explain", "Say what the rules of `perhop check` find and why.", examples.EXPLAIN
+    app,
+    "explain",
+    "explain:explain",
+    "Explain the rules of `perhop check`, and those by which a platform queues.",
+    examples.EXPLAIN,
 )
 _add(
     app,

@@ -102,6 +102,7 @@ EXPLAIN = """\
 Examples:
   perhop explain                     all rules, a line each
   perhop explain class-shadowed
+  perhop explain --platform ios-xe   how it queues, with sources
   perhop explain --json | jq '.rules[] | select(.severity == "error").id'
 """
 

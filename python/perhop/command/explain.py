@@ -8,27 +8,44 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from perhop.command.options import Json
+from perhop.command.options import Json, Platform
 from perhop.command.terminal import print_json
-from perhop.errors import Exit
+from perhop.errors import Exit, InvalidInputError
+from perhop.profiles import PlatformRule, platform_rules
 from perhop.rules import Rule, rule, rules
 
 _WIDTH = 100
 
 
 def explain(
-    names: Annotated[list[str] | None, Parameter(negative=())] = None, /, *, json: Json = False
+    names: Annotated[list[str] | None, Parameter(negative=())] = None,
+    /,
+    *,
+    platform: Platform = None,
+    json: Json = False,
 ) -> Exit:
-    """Say what a rule of `perhop check` finds, why it matters, where it comes from and what to do.
+    """Explain rules of `perhop check`, or the rules by which a platform queues.
+
+    A rule of `perhop check` has its reason, its source, a remedy and examples. A rule of a platform has a
+    value, its certainty and its source.
 
     Parameters
     ----------
     names
         The rules; all of them, a line each, where none is named.
+    platform
+        The platform whose profile is printed, one row a rule: `hqf`, `ios-xe` and others.
     json
         Print them in full as one JSON document.
 
     """
+    if platform is not None:
+        if names:
+            raise InvalidInputError(
+                "--platform prints a profile, and takes no names of rules", "write one of the two"
+            )
+        _explain_platform(platform, as_json=json)
+        return Exit.OK
     chosen = [rule(name) for name in names] if names else list(rules().values())
     if json:
         print_json({"schema_version": 1, "rules": [vars(one) for one in chosen]})
@@ -39,6 +56,25 @@ def explain(
         for one in chosen:
             print(f"{one.severity:7}  {one.id:{width}}  {one.what}")
     return Exit.OK
+
+
+def _explain_platform(platform: str, *, as_json: bool) -> None:
+    """Print the profile of a platform."""
+    rows = platform_rules(platform)
+    if as_json:
+        print_json({"schema_version": 1, "platform": platform, "rules": [vars(one) for one in rows]})
+        return
+    cells = [(one.rule, one.text, one.certainty, _source(one)) for one in rows]
+    table = [("rule", "value", "certainty", "source"), *cells]
+    widths = [max(len(row[column]) for row in table) for column in range(3)]
+    for row in table:
+        padded = [f"{cell:{width}}" for cell, width in zip(row[:3], widths, strict=True)]
+        print("  ".join([*padded, row[3]]))
+
+
+def _source(row: PlatformRule) -> str:
+    """Return the source of a value, after the value in words where it has any."""
+    return row.source if row.note is None else f"{row.source} [{row.note}]"
 
 
 def _page(rule: Rule) -> Iterator[str]:

@@ -13,9 +13,9 @@
 
 mod kinds;
 
-use std::fmt;
 use std::ops::Deref;
 
+use perhop_device::{EvidenceKind, PlatformRule, RuleValue};
 use perhop_qos::buffer::DropSpacing;
 use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::{Deserialize, Serialize};
@@ -27,29 +27,13 @@ pub use kinds::{
     WredMinima, WredTailLimit,
 };
 
-/// The kind of evidence for a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Certainty {
-    /// The vendor documents it.
-    Documented,
-    /// A device has printed it.
-    Printed,
-    /// A person has measured it on a device.
-    Measured,
-    /// It follows from other evidence.
-    Inferred,
-    /// It is recalled, and no document is at hand.
-    Recalled,
-}
-
 /// A value of a profile with its evidence.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sourced<T> {
     value: T,
     /// The kind of evidence.
-    pub certainty: Certainty,
+    pub certainty: EvidenceKind,
     /// The document and section, the device's output or the measurement.
     pub source: String,
     /// The value in words.
@@ -65,52 +49,18 @@ impl<T> Deref for Sourced<T> {
     }
 }
 
-/// One rule of a profile, for tables.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RuleRow<'a> {
-    /// The name of the rule.
-    pub rule: String,
-    /// The subject of the rule, with the unit of a number.
-    pub meaning: &'static str,
-    /// The value: a number, a word, or a word under `kind` with numbers.
-    pub value: RuleValue,
-    /// The kind of evidence.
-    pub certainty: Certainty,
-    /// The document and section, the device's output or the measurement.
-    pub source: &'a str,
-    /// The value in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<&'a str>,
-}
-
-/// A value as the file has it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct RuleValue(Value);
-
-impl fmt::Display for RuleValue {
-    /// Writes `64`, `link-header` or `interval, microseconds 4000`.
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        match &self.0 {
-            Value::String(word) => formatter.write_str(word),
-            Value::Integer(number) => write!(formatter, "{number}"),
-            Value::Table(table) => {
-                let mut separator = "";
-                let kind = table.get("kind").and_then(Value::as_str);
-                if let Some(kind) = kind {
-                    formatter.write_str(kind)?;
-                    separator = ", ";
-                }
-                for (key, number) in table.iter().filter_map(|(key, value)| Some((key, value.as_integer()?)))
-                {
-                    write!(formatter, "{separator}{key} {number}")?;
-                    separator = ", ";
-                }
-                Ok(())
-            }
-            _ => Ok(()),
+/// Returns a value of a profile for tables.
+fn rule_value<T: Serialize>(value: &T) -> RuleValue {
+    fn converted(value: Value) -> RuleValue {
+        match value {
+            Value::Integer(number) => RuleValue::Number(number),
+            Value::Table(table) => RuleValue::WithNumbers(
+                table.into_iter().map(|(key, value)| (key, converted(value))).collect(),
+            ),
+            other => RuleValue::Word(other.as_str().unwrap_or_default().to_owned()),
         }
     }
+    converted(Value::try_from(value).expect("TOML holds the values it gave"))
 }
 
 /// Declares [`ProfileRules`] and its rows, so that no rule is missing among them.
@@ -125,14 +75,14 @@ macro_rules! profile_rules {
 
         impl ProfileRules {
             /// Returns all rules in the order of their declaration.
-            pub fn rows(&self) -> Vec<RuleRow<'_>> {
-                vec![$(RuleRow {
+            pub fn rows(&self) -> Vec<PlatformRule> {
+                vec![$(PlatformRule {
                     rule: stringify!($name).replace('_', "-"),
                     meaning: concat!($($meaning),+).trim_start(),
-                    value: RuleValue(Value::try_from(&*self.$name).expect("TOML holds the values it gave")),
+                    value: rule_value(&*self.$name),
                     certainty: self.$name.certainty,
-                    source: &self.$name.source,
-                    note: self.$name.note.as_deref(),
+                    source: self.$name.source.clone(),
+                    note: self.$name.note.clone(),
                 }),+]
             }
         }

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use perhop_device::{EvidenceKind, PlatformRule};
 use perhop_ios::Profile;
-use perhop_ios::profile::{Certainty, ProfileRules, RuleRow};
+use perhop_ios::profile::ProfileRules;
 
 use crate::reference::hold_page;
 
@@ -21,7 +22,7 @@ fn every_value_has_its_source() {
     for profile in Profile::ALL {
         let rows = profile.rules().rows();
         assert!(rows.len() >= 30);
-        for RuleRow { rule, source, value, .. } in rows {
+        for PlatformRule { rule, source, value, .. } in rows {
             let place = format!("{}: {rule}", profile.name());
             assert!(source.len() >= 10 && source.trim() == source, "{place} has no source");
             assert!(!value.to_string().is_empty(), "{place} has no value");
@@ -111,17 +112,17 @@ fn table() -> String {
     text
 }
 
-fn cell(row: &RuleRow) -> String {
-    let words = row.note.map_or_else(|| row.value.to_string(), str::to_owned);
+fn cell(row: &PlatformRule) -> String {
+    let words = row.note.clone().unwrap_or_else(|| row.value.to_string());
     format!("{words} {}", letter(row.certainty))
 }
 
-fn letter(certainty: Certainty) -> char {
+fn letter(certainty: EvidenceKind) -> char {
     match certainty {
-        Certainty::Documented => 'D',
-        Certainty::Printed => 'O',
-        Certainty::Measured => 'M',
-        Certainty::Inferred => 'I',
-        Certainty::Recalled => 'L',
+        EvidenceKind::Documented => 'D',
+        EvidenceKind::Printed => 'O',
+        EvidenceKind::Measured => 'M',
+        EvidenceKind::Inferred => 'I',
+        EvidenceKind::Recalled => 'L',
     }
 }
