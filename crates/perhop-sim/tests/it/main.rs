@@ -20,7 +20,6 @@ mod pair;
 mod playback;
 mod queueing_theory;
 mod rate_changes;
-mod router_configuration;
 mod router_queueing;
 mod scalable_marks;
 mod shortcuts;

@@ -3,22 +3,35 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use perhop_lint::rules;
+use perhop_device::{
+    AddedInterface, Concern, DeviceModel, FrontEnd, FrontEnds, ParseOptions, Port, Recognition,
+    RecognizedPlatform, Router, Wire,
+};
+use perhop_lint::{Diagnostic, Line, LineState, rules};
+use perhop_network::Network;
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::error::ConfigError;
-use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::framing::Framing;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{ByteSize, Rate};
-use perhop_scenario::{
-    Coloring, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Document, Finding, Loaded, Loader,
-    RouterConfiguration, configuration_text,
-};
+use perhop_scenario::{Coloring, Document, Loaded, Loader, configuration_text};
 
 struct Toy;
 
-impl ConfigurationLanguage for Toy {
-    fn read(&self, text: &str, _: &RouterConfiguration) -> Result<ConfiguredRouter, ConfigError> {
+const TOY: Network<'static> = Network(FrontEnds::new(&Toy, &[]));
+
+impl FrontEnd for Toy {
+    fn name(&self) -> &'static str {
+        "toy"
+    }
+    fn platforms(&self) -> &'static [&'static str] {
+        &[]
+    }
+    fn recognize(&self, _: &str) -> Option<Recognition> {
+        None
+    }
+    fn parse(&self, text: &str, _: &ParseOptions) -> Result<DeviceModel, ConfigError> {
         let from_lan =
             MatchConfig { input: Some(OneOrMany(vec!["Ethernet0".into()])), ..MatchConfig::default() };
         let classes = vec![
@@ -26,48 +39,74 @@ impl ConfigurationLanguage for Toy {
             ClassConfig { name: "rest".into(), ..ClassConfig::default() },
         ];
         let queueing = QueueingConfig { classes, ..QueueingConfig::default() };
-        let wan = ConfiguredPort {
+        let wan = Port {
             name: "ATM1.1".into(),
             output: PolicyConfig { queueing: Some(queueing), ..PolicyConfig::default() },
-            rate: Some(Rate::from_bits_per_second(2_000_000)),
-            framing: Some(Framing::Aal5Mux),
-            ring: Some(RingConfig::Packets(3)),
-            mtu: Some(ByteSize::from_bytes(1400)),
-            adjust_mss: Some(ByteSize::from_bytes(1360)),
+            wire: Wire {
+                rate: Some(Rate::from_bits_per_second(2_000_000)),
+                framing: Some(Framing::Aal5Mux),
+                ring: Some(RingConfig::Packets(3)),
+                mtu: Some(ByteSize::from_bytes(1400)),
+                adjust_mss: Some(ByteSize::from_bytes(1360)),
+                ..Wire::default()
+            },
             ..port("ATM1", [192, 168, 0, 1], 30)
         };
-        let complaint = |(index, _)| Finding {
-            rule: &rules::SCENARIO_DOUBTFUL,
-            line: index + 1,
-            interfaces: None,
-            message: "a bad word".into(),
-            help: "say it nicely".into(),
+        let line = |(index, text): (usize, &str)| Line {
+            number: index + 1,
+            state: LineState::Modelled,
+            text: text.to_owned(),
+            note: None,
+            block: None,
         };
-        let findings = text.lines().enumerate().filter(|(_, line)| line.contains("bad")).map(complaint);
-        Ok(ConfiguredRouter {
-            ports: vec![port("Ethernet0", [10, 0, 7, 1], 24), wan],
-            findings: findings.collect(),
+        let complaint = |line: &Line| Concern {
+            diagnostic: Diagnostic::new(
+                &rules::SCENARIO_DOUBTFUL,
+                line.number,
+                "a bad word",
+                "say it nicely",
+            ),
+            interfaces: None,
+        };
+        let lines: Vec<Line> = text.lines().enumerate().map(line).collect();
+        Ok(DeviceModel {
+            platform: RecognizedPlatform {
+                name: "toy".into(),
+                dialect: "toy".into(),
+                system: "toy".into(),
+                supported: true,
+                chosen: false,
+                certain: true,
+                because: Vec::new(),
+            },
+            diagnostics: lines.iter().filter(|line| line.text.contains("bad")).map(complaint).collect(),
+            lines,
+            comment: '!',
+            router: Router { hostname: None, ports: vec![port("Ethernet0", [10, 0, 7, 1], 24), wan] },
         })
     }
     fn interface_name(&self, written: &str) -> String {
         written.replace("eth", "Ethernet")
     }
+    fn added_interface(&self) -> AddedInterface {
+        AddedInterface { name: "Ethernet9".into(), command: "Ethernet9".into() }
+    }
 }
 
-fn port(name: &str, address: [u8; 4], prefix: u8) -> ConfiguredPort {
-    ConfiguredPort {
+fn port(name: &str, address: [u8; 4], prefix: u8) -> Port {
+    Port {
         name: name.into(),
         interface: name.into(),
         line: 1,
+        kind: None,
         addresses: vec![(Ipv4Addr::from(address), prefix)],
+        bandwidth: None,
+        has_known_line: true,
         input: PolicyConfig::default(),
         output: PolicyConfig::default(),
-        rate: None,
-        framing: None,
-        headers: HeaderStack::EMPTY,
-        ring: None,
-        mtu: None,
-        adjust_mss: None,
+        attachments: None,
+        counted_bytes: None,
+        wire: Wire::default(),
         shutdown: false,
     }
 }
@@ -90,7 +129,7 @@ traffic:
 
 fn load(source: &str) -> Result<Loaded, String> {
     let document = Document::parse(source, "scenario.yaml").unwrap();
-    Loader::with(&Toy).load_document(&document, ".").map_err(|found| found.render(Coloring::Plain))
+    Loader::with(&TOY).load_document(&document, ".").map_err(|found| found.render(Coloring::Plain))
 }
 
 fn refused(old: &str, new: &str) -> String {
@@ -125,7 +164,7 @@ fn a_configuration_is_put_at_the_interfaces_that_links_name() {
     assert!(loaded.scenario.policies.is_empty(), "what was written stays as it was");
     // What results keep can be read again, and is the same.
     let again = serde_json::to_value(loaded.embedded()).unwrap();
-    let again = Loader::with(&Toy).load_document(&Document::from_json(again), ".").unwrap();
+    let again = Loader::with(&TOY).load_document(&Document::from_json(again), ".").unwrap();
     assert_eq!(again.resolved, Loaded { scenario: loaded.embedded(), ..loaded.clone() }.resolved);
 }
 

@@ -1,0 +1,3 @@
+//! Tests of `perhop-network` from outside, linked as one program.
+
+mod router_configuration;
