@@ -232,8 +232,9 @@ def check_router(
     platform: str | None = None,
     assume: dict[str, str] | None = None,
     detail: Literal["policies", "lines", "remarks"] = "policies",
+    hardware: str | None = None,
 ) -> str:
-    """Read a router's configuration.
+    """Read a router's configuration; `hardware` is the JSON of its `platform` in a scenario.
 
     JSON with `lines` (number, state, text, note, block), `counts` by state, `diagnostics`, and, where
     `detail` is `policies`, `router`, the configured interfaces and policies; see

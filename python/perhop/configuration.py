@@ -103,18 +103,22 @@ def examined(
     assume: Mapping[str, str] | None = None,
     *,
     detail: Detail = "policies",
+    hardware: Mapping[str, Any] | None = None,
 ) -> RouterReport:
     """Return the same as `checked`, also of a system that perhop does not simulate: without policies.
 
     Only with the `detail` of `policies` is there the key `router`, by far the largest part; `remarks` leaves
-    out the lines that need no attention, and cannot be had with assumptions.
+    out the lines that need no attention, and cannot be had with assumptions. `hardware` is the `platform` of
+    the configuration in a scenario.
 
     Raises:
         InvalidInputError: there is no such platform, or an assumption is none or about no class.
 
     """
+    properties = json.dumps(dict(hardware)) if hardware else None
     try:
-        found: RouterReport = json.loads(_checked(text, platform, tuple((assume or {}).items()), detail))
+        report = _checked(text, platform, tuple((assume or {}).items()), detail, properties)
+        found: RouterReport = json.loads(report)
     except ValueError as error:
         message, help = (*error.args, None)[:2]
         if not str(message).startswith("assume "):
@@ -155,16 +159,24 @@ def configured(
 def examined_as(text: str, configuration: RouterConfiguration) -> RouterReport:
     """Return what the text of a configuration says, read as a scenario has it, of any system."""
     keys: Mapping[str, Any] = configuration
-    return examined(text, (keys.get("platform") or {}).get("profile"), keys.get("assume"))
+    return examined(text, None, keys.get("assume"), hardware=keys.get("platform"))
 
 
 @lru_cache(maxsize=4)
-def _checked(text: str, platform: str | None, assume: tuple[tuple[str, str], ...], detail: Detail) -> str:
+def _checked(
+    text: str,
+    platform: str | None,
+    assume: tuple[tuple[str, str], ...],
+    detail: Detail,
+    hardware: str | None,
+) -> str:
     options: dict[str, Any] = {"detail": detail}
     if platform is not None:
         options["platform"] = platform
     if assume:
         options["assume"] = dict(assume)
+    if hardware:
+        options["hardware"] = hardware
     return _core.check_router(text, **options)
 
 

@@ -13,6 +13,7 @@ mod options;
 
 use std::path::Path;
 
+pub use options::options;
 use perhop_device::FrontEnds;
 use perhop_scenario::{Assembler, Diagnostic, Document, Scenario};
 

@@ -1,5 +1,7 @@
 //! [`options`]: the options of a configuration in a scenario, as front ends take them.
 
+use std::collections::BTreeMap;
+
 use perhop_device::{HardwareOptions, ParseOptions};
 use perhop_qos::ConfigError;
 use perhop_scenario::{PlatformConfig, RouterConfiguration};
@@ -8,9 +10,9 @@ use perhop_scenario::{PlatformConfig, RouterConfiguration};
 ///
 /// # Errors
 /// A setting is written twice: by itself and as an alias. The path begins at a field of [`ParseOptions`].
-pub(crate) fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, ConfigError> {
+pub fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, ConfigError> {
     let platform = &configuration.platform;
-    let mut settings: std::collections::BTreeMap<String, String> =
+    let mut settings: BTreeMap<String, String> =
         platform.settings.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
     for (name, value) in aliases(platform) {
         let Some(value) = value else { continue };

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use perhop_device::{Detail, ParseOptions};
+use perhop_device::Detail;
 use perhop_front_ends::FRONT_ENDS;
 use perhop_qos::ConfigError;
+use perhop_scenario::{PlatformConfig, RouterConfiguration};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -13,28 +14,33 @@ use serde::Serialize;
 /// classes of `assume` defined by match criteria. Returns JSON with `platform`, `lines` (state of each line),
 /// `counts` and `diagnostics`; `detail` says how much of it: with `policies` also `router` (the resulting
 /// policies), with `remarks` only those lines that may change what packets experience or have a diagnostic.
+/// `hardware` is `platform` of a router's configuration in a scenario, as JSON.
 /// Raises a `ValueError` of message and help.
 #[pyfunction]
-#[pyo3(signature = (text, platform=None, assume=None, detail="policies"))]
+#[pyo3(signature = (text, platform=None, assume=None, detail="policies", hardware=None))]
 pub(crate) fn check_router(
     py: Python<'_>,
     text: &str,
     platform: Option<&str>,
     assume: Option<BTreeMap<String, String>>,
     detail: &str,
+    hardware: Option<&str>,
 ) -> PyResult<String> {
     let detail = Detail::named(detail).map_err(wrong)?;
-    let options = options(platform.map(str::to_owned), assume);
+    let chosen: PlatformConfig = match hardware {
+        Some(text) => serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))?,
+        None => PlatformConfig::default(),
+    };
+    let profile = platform.map(str::to_owned).or(chosen.profile.clone());
+    let platform = PlatformConfig { profile, ..chosen };
+    let assume = assume.unwrap_or_default();
+    let configuration = RouterConfiguration { platform, assume, ..RouterConfiguration::default() };
+    let options = perhop_network::options(&configuration).map_err(wrong)?;
     let written = py.detach(|| {
         let device = FRONT_ENDS.parse(text, &options)?;
         Ok(serde_json::to_string(&device.report(detail)))
     });
     written.map_err(wrong)?.map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-/// Returns the options of a user who chooses a platform and assumes classes.
-pub(crate) fn options(platform: Option<String>, assume: Option<BTreeMap<String, String>>) -> ParseOptions {
-    ParseOptions { platform, assume: assume.unwrap_or_default(), ..ParseOptions::default() }
 }
 
 /// Returns a `ValueError` of message and help. An invalid assumption names its class.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use perhop_analysis::{
     Node, PacketSpace, PacketText, Set, TooComplex, Witness, arriving, before, classes_of, departing, trace,
 };
+use perhop_device::ParseOptions;
 use perhop_front_ends::FRONT_ENDS;
 use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId};
 use perhop_qos::policy::PolicyConfig;
@@ -12,8 +13,6 @@ use perhop_qos::{ConfigError, Packet};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
-
-use crate::router::options;
 
 /// A node as it is asked about.
 #[derive(Deserialize)]
@@ -202,7 +201,7 @@ pub(crate) fn matched_lines(
     assume: Option<BTreeMap<String, String>>,
 ) -> PyResult<String> {
     let (asked, packet) = read(node, packet)?;
-    let options = options(None, assume);
+    let options = ParseOptions { assume: assume.unwrap_or_default(), ..ParseOptions::default() };
     let found = FRONT_ENDS
         .choose(text, None)
         .and_then(|one| one.matched_lines(text, &options, policy, &asked.interfaces, &packet))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from perhop import _core
-from perhop.configuration import LINUX, folded, is_short_for, read
+from perhop.configuration import LINUX, examined_as, folded, is_short_for, read
 from perhop.core_types import CountedBytes, PortPolicies, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.schema_types import PrecedenceSource, QueueingConfig, RouterConfiguration, ScenarioConfig
@@ -153,7 +151,7 @@ def _router(node: str, configuration: RouterConfiguration, scenario: ScenarioCon
     if text is None:
         text = read(base / str(configuration.get("file")))
     text = "\n".join([text.rstrip("\n"), *configuration.get("add", []), ""])
-    report: RouterReport = json.loads(_core.check_router(text, **_chosen_platform(configuration)))
+    report = examined_as(text, configuration)
     links = _links(node, scenario)
     intervals = _load_intervals(text)
     interfaces = [
@@ -164,14 +162,6 @@ def _router(node: str, configuration: RouterConfiguration, scenario: ScenarioCon
     hostname = report["router"]["hostname"] or node
     profile = report["platform"]["profile"] if "platform" in report else "hqf"
     return Router(node, hostname, profile, interfaces, report)
-
-
-def _chosen_platform(configuration: RouterConfiguration) -> dict[str, Any]:
-    """Return what the scenario says about the router beyond its configuration."""
-    given = cast(dict[str, Any], configuration)
-    profile = (given.get("platform") or {}).get("profile")
-    said = {"platform": profile, "assume": given.get("assume")}
-    return {key: value for key, value in said.items() if value}
 
 
 def _links(node: str, scenario: ScenarioConfig) -> list[tuple[str, str]]:
