@@ -63,11 +63,16 @@ impl Configuration {
     /// Which interfaces every part matters to: what is wrong with a class-map concerns the interfaces whose
     /// policies name it.
     pub fn dependencies(&self) -> Dependencies {
+        self.dependencies_within(MOST_USES)
+    }
+
+    /// The dependencies, where there are at most `most_uses` pairs of an interface and a part.
+    fn dependencies_within(&self, most_uses: usize) -> Dependencies {
         let mut users: BTreeMap<Part, Vec<usize>> = BTreeMap::new();
         let (mut names, mut uses) = (Vec::new(), 0);
         let mut add = |name: &str, first: Part| {
             // The names are needed also where uses are no longer followed.
-            if uses <= MOST_USES {
+            if uses <= most_uses {
                 for part in Parts::of(self, first) {
                     uses += 1;
                     users.entry(part).or_default().push(names.len());
@@ -88,7 +93,7 @@ impl Configuration {
             let list = || places.iter().map(|place| names[*place].clone()).collect();
             lists.entry(places.clone()).or_insert_with(list).clone()
         };
-        let users = (uses <= MOST_USES)
+        let users = (uses <= most_uses)
             .then(|| users.into_iter().map(|(part, places)| (part, shared(places))).collect());
         let owners = self.owners.iter().map(|owner| owner.map(Part::of)).collect();
         Dependencies { owners, users, all: names.into(), none: Arc::default() }
@@ -281,17 +286,19 @@ mod tests {
         assert_eq!((dependencies.used_by(1).len(), lists.len()), (50, 1));
     }
 
-    /// A policy with 1,500 classes at 1,500 interfaces has more uses than are followed.
+    /// Ten classes at ten interfaces: 10 times an interface, a policy and ten class-maps.
     #[test]
     fn beyond_the_limit_every_line_matters_to_every_interface() {
-        let maps: String = (0..1_500).map(|n| format!("class-map c{n}\n match dscp 1\n")).collect();
-        let classes: String = (0..1_500).map(|n| format!(" class c{n}\n  bandwidth 10\n")).collect();
+        let maps: String = (0..10).map(|n| format!("class-map c{n}\n match dscp 1\n")).collect();
+        let classes: String = (0..10).map(|n| format!(" class c{n}\n  bandwidth 10\n")).collect();
         let interface = |n: usize| format!("interface Serial{n}/0\n service-policy output p\n");
-        let interfaces: String = (0..1_500).map(interface).collect();
+        let interfaces: String = (0..10).map(interface).collect();
         let text = format!("{maps}policy-map p\n{classes}{interfaces}class-map alone\n match dscp 1\n");
         let configuration = parse(&text);
-        let dependencies = configuration.dependencies();
-        assert_eq!(dependencies.used_by(text.lines().count()).len(), 1_500);
-        assert_eq!(dependencies.used_by(3_000 + 3_001 + 1).len(), 1_500);
+        let last = text.lines().count();
+        for (most_uses, concerned) in [(120, 0), (119, 10)] {
+            let dependencies = configuration.dependencies_within(most_uses);
+            assert_eq!(dependencies.used_by(last).len(), concerned, "{most_uses} uses");
+        }
     }
 }
