@@ -275,8 +275,10 @@ mod tests {
 
     #[test]
     fn lines_that_matter_to_the_same_interfaces_share_one_list() {
-        let maps: String = (0..50).map(|n| format!("class-map c{n}\n match dscp {n}\n")).collect();
-        let classes: String = (0..50).map(|n| format!(" class c{n}\n  bandwidth 10\n")).collect();
+        let maps = |n: usize| format!("class-map c{n}\n match dscp {n}\n");
+        let maps: String = (0..50).map(maps).collect();
+        let classes = |n: usize| format!(" class c{n}\n  bandwidth 10\n");
+        let classes: String = (0..50).map(classes).collect();
         let interface = |n: usize| format!("interface Serial{n}/0\n service-policy output p\n");
         let interfaces: String = (0..50).map(interface).collect();
         let configuration = parse(&format!("{maps}policy-map p\n{classes}{interfaces}"));
@@ -289,8 +291,10 @@ mod tests {
     /// Ten classes at ten interfaces: 10 times an interface, a policy and ten class-maps.
     #[test]
     fn beyond_the_limit_every_line_matters_to_every_interface() {
-        let maps: String = (0..10).map(|n| format!("class-map c{n}\n match dscp 1\n")).collect();
-        let classes: String = (0..10).map(|n| format!(" class c{n}\n  bandwidth 10\n")).collect();
+        let maps = |n: usize| format!("class-map c{n}\n match dscp 1\n");
+        let maps: String = (0..10).map(maps).collect();
+        let classes = |n: usize| format!(" class c{n}\n  bandwidth 10\n");
+        let classes: String = (0..10).map(classes).collect();
         let interface = |n: usize| format!("interface Serial{n}/0\n service-policy output p\n");
         let interfaces: String = (0..10).map(interface).collect();
         let text = format!("{maps}policy-map p\n{classes}{interfaces}class-map alone\n match dscp 1\n");

@@ -175,7 +175,7 @@ pub enum WredMinima {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WredDscpMinima {
-    /// Of the maximum: EF 36 fortieths, AFx1 32, AFx2 28, AFx3 24, CSp 20 + 2p, all others 20.
+    /// Of the maximum: EF 36 fortieths, AFx1 32, AFx2 28, AFx3 24, class selector p 20 + 2p, all others 20.
     FortiethsByClass,
 }
 
