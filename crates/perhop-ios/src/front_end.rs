@@ -125,7 +125,7 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
         says: one.says.to_owned(),
     };
     RecognizedPlatform {
-        name: platform.profile.name().to_owned(),
+        name: platform.name().to_owned(),
         dialect: dialect_name(recognition.dialect).to_owned(),
         system: system(recognition.dialect).to_owned(),
         supported: is_chosen || recognition.dialect.is_supported(),

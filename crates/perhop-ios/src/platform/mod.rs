@@ -72,6 +72,11 @@ impl Platform {
         }
     }
 
+    /// Returns the name of its profile.
+    pub fn name(&self) -> &'static str {
+        self.profile.name()
+    }
+
     /// The rules of its profile.
     pub fn rules(&self) -> &'static ProfileRules {
         self.profile.rules()
