@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perhop_lint::Rule;
 use perhop_qos::ConfigError;
 use perhop_qos::buffer::DropSpacing;
 use perhop_qos::packet::Packet;
@@ -38,6 +39,11 @@ pub trait FrontEnd: Sync {
     /// Returns the full name of an interface whose name may be abbreviated.
     fn interface_name(&self, written: &str) -> String {
         written.to_owned()
+    }
+
+    /// Returns the rules that only this front end applies.
+    fn rules(&self) -> &'static [&'static Rule] {
+        &[]
     }
 
     /// Returns an interface by which packets can arrive, for a device whose configuration has no such

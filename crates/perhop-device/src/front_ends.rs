@@ -1,5 +1,6 @@
 //! [`FrontEnds`]: the languages that are known, and the choice between them.
 
+use perhop_lint::{Rule, rules};
 use perhop_qos::ConfigError;
 
 use crate::front_end::{Certainty, FrontEnd, ParseOptions};
@@ -26,6 +27,12 @@ impl<'a> FrontEnds<'a> {
     /// Returns the names of all platforms.
     pub fn platforms(self) -> Vec<&'static str> {
         self.all().flat_map(|one| one.platforms().iter().copied()).collect()
+    }
+
+    /// Returns all rules: those for every vendor, and those of each front end.
+    pub fn rules(self) -> Vec<&'static Rule> {
+        let own = self.all().flat_map(|one| one.rules().iter().copied());
+        rules::ALL.iter().copied().chain(own).collect()
     }
 
     /// Whether `text` looks like a configuration in one of the languages.

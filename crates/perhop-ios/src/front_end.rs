@@ -6,12 +6,13 @@ use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions, MatchedLines,
     ParseOptions, PlatformRule, RecognizedPlatform,
 };
+use perhop_lint::Rule;
 use perhop_qos::framing::Framing;
 use perhop_qos::{ByteSize, ConfigError, Packet, Rate};
 
 use crate::ast::Configuration;
 use crate::platform::{Dialect, Platform, Recognition};
-use crate::{convert, interface_name, is_configuration, matched_lines, parse_assuming};
+use crate::{convert, interface_name, is_configuration, matched_lines, parse_assuming, rules};
 
 /// Cisco IOS and IOS-XE.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,6 +90,10 @@ impl FrontEnd for Ios {
 
     fn added_interface(&self) -> AddedInterface {
         AddedInterface { name: ADDED.to_owned(), command: format!("interface {ADDED}") }
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        rules::ALL
     }
 
     fn matched_lines(

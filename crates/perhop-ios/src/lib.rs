@@ -25,6 +25,7 @@ mod parser;
 pub mod platform;
 pub mod profile;
 mod relations;
+pub mod rules;
 mod syntax;
 mod words;
 

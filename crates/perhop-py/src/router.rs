@@ -74,8 +74,9 @@ pub(crate) fn rules() -> PyResult<String> {
         severity: perhop_lint::Severity,
         page: &'static str,
     }
-    let all: Vec<Entry> = perhop_lint::rules::ALL
-        .iter()
+    let all: Vec<Entry> = FRONT_ENDS
+        .rules()
+        .into_iter()
         .map(|rule| Entry { id: rule.id, severity: rule.severity, page: rule.page })
         .collect();
     serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))

@@ -1,7 +1,7 @@
 //! Limits of the files that a scenario names, and the one way to open them.
 //!
-//! Only regular files are read: a device or a pipe may never end. `docs/check.md` has the table of all limits;
-//! `python/perhop/inputs.py` holds those of the command line.
+//! Only regular files are read: a device or a pipe may never end. `docs/check.md` has the table of all
+//! limits; `python/perhop/inputs.py` holds those of the command line.
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read, Result};

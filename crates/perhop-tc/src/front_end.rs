@@ -4,11 +4,11 @@ use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, ParseOptions, Recognition,
     RecognizedPlatform,
 };
-use perhop_lint::{Line, LineState};
+use perhop_lint::{Line, LineState, Rule};
 use perhop_qos::ConfigError;
 
 use crate::configuration::Configuration;
-use crate::{convert, parse, recognized};
+use crate::{convert, parse, recognized, rules};
 
 /// Commands and output of Linux' `tc`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,6 +33,10 @@ impl FrontEnd for Tc {
     fn recognize(&self, text: &str) -> Option<Recognition> {
         let configuration = recognized(text)?;
         Some(Recognition { certainty: Certainty::Certain, because: evidence(&configuration.lines) })
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        rules::ALL
     }
 
     fn added_interface(&self) -> AddedInterface {

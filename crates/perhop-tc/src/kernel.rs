@@ -1,9 +1,8 @@
 //! [`Kernel`]: the devices as the commands so far leave them, and what is to be said of the lines.
 
-use perhop_lint::rules;
-
 use crate::log::Log;
 use crate::model::Device;
+use crate::rules;
 
 /// The state of Linux while a file is read.
 #[derive(Debug, Default)]

@@ -25,6 +25,7 @@ mod model;
 mod nearest;
 mod options;
 mod reference;
+pub mod rules;
 mod session;
 mod shell;
 mod show;

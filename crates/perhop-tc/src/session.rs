@@ -1,11 +1,12 @@
 //! [`Session`]: the lines of a file one after the other, each as the shell and `tc` would take it.
 
-use perhop_lint::{LineState, rules};
+use perhop_lint::LineState;
 
 use crate::configuration::{Configuration, Owner};
 use crate::json::{self, Item};
 use crate::kernel::Kernel;
 use crate::nearest::suggestion;
+use crate::rules;
 use crate::shell::{self, LogicalLine};
 use crate::show::{Shown, Shows};
 use crate::variables::Variables;

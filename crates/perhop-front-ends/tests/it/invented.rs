@@ -164,7 +164,7 @@ impl Reader {
             let sum: f64 = classes.filter_map(|class| class.share.weight).sum();
             if sum > 100.0 {
                 let message = format!("the lanes of {} have {sum} percent", port.name);
-                let rule = &rules::PROMISED_ABOVE_RATE;
+                let rule = &rules::WIRE_OVERBOOKED;
                 self.diagnostics.push(Concern {
                     diagnostic: Diagnostic::new(rule, port.line, message, "the device shares in proportion"),
                     interfaces: Some([port.name.clone()].into()),

@@ -2,3 +2,4 @@
 
 mod invented;
 mod questions;
+mod rules;

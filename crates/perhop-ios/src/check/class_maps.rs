@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use crate::ast::{AclAction, ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
+use crate::rules;
 use crate::syntax::application::ip_protocol;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {

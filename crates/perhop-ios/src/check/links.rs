@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use crate::ast::{At, Configuration, Hardware, Interface};
+use crate::rules;
 
 pub(super) fn check(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     channels(configuration);

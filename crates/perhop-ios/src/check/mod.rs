@@ -17,9 +17,10 @@ mod value_limits;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_lint::{Diagnostic, LineState, Severity, rules};
+use perhop_lint::{Diagnostic, LineState, Severity};
 
 use crate::ast::{Configuration, Family, Interface, InterfaceAddress};
+use crate::rules;
 
 pub use dependencies::Dependencies;
 pub(crate) use links::rate;

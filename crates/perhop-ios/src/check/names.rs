@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use perhop_lint::{Diagnostic, MOST_LEVELS, nested_too_deeply, rules};
+use perhop_lint::{Diagnostic, MOST_LEVELS, nested_too_deeply};
 
 use crate::ast::{
     AclEntry, At, CLASS_DEFAULT, Configuration, Criterion, GroupMember, Marking, PolicyClass, RateLimitMatch,
     Statement,
 };
 use crate::object_group::{Addresses, MOST};
+use crate::rules;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     for map in configuration.class_maps.iter() {

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use crate::ast::{Configuration, Criterion};
+use crate::rules;
 
 /// Class-maps inside class-maps go no deeper.
 const DEEPEST: usize = 16;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use super::class_maps::used;
 use crate::ast::Configuration;
+use crate::rules;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let attached = attached(configuration);

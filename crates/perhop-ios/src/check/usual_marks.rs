@@ -1,10 +1,11 @@
 //! Codepoints against those of RFC 4594 for the kind of traffic that a class is called after, and classes of
 //! service against codepoints.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 use perhop_qos::Dscp;
 
 use crate::ast::{Configuration, Field, Marking, PolicyClass};
+use crate::rules;
 
 /// What classes are called, and the codepoints that RFC 4594 §2.3 (figure 3) has for it, RFC 5865 for
 /// admitted voice, RFC 8622 for less than best effort, and Cisco's own networks before it.

@@ -1,8 +1,9 @@
 //! Limits of packets with some values that have no effect beside other lines of their class.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use crate::ast::{Configuration, Field, PolicyClass};
+use crate::rules;
 
 /// Whether queues tell packets by `field`.
 pub(crate) fn limits_queues(field: Field) -> bool {

@@ -1,6 +1,6 @@
 //! Which policy is attached to what packets leave and arrive by.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use super::Context;
 use super::circuit::{Circuit, rate_below};
@@ -8,6 +8,7 @@ use super::reference::Reference;
 use super::resolved::ResolvedPolicy;
 use crate::ast::{Interface, PolicyClass, PolicyMap, ServicePolicies};
 use crate::profile::{Heeded, PeerLimit};
+use crate::rules;
 
 /// A policy for packets that leave, and the line that attaches it.
 #[derive(Clone, Copy)]

@@ -1,13 +1,14 @@
 //! [`Circuit`]: what packets leave by: an interface, one circuit of an ATM interface, or one peer of a
 //! tunnel.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 use perhop_qos::Rate;
 
 use super::condition::Tags;
 use crate::ast::{
     At, AtmService, Configuration, Hardware, Interface, PeerPolicy, Pvc, ServiceInstance, ServicePolicies,
 };
+use crate::rules;
 
 /// What packets leave by.
 pub(super) struct Circuit<'a> {

@@ -1,6 +1,6 @@
 //! Conditioners: `rate-limit` lines, and `set` and `police` of policies.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 use perhop_qos::action;
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -17,6 +17,7 @@ use super::marking::{Markings, Treatment};
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use super::stages::{goes_on, of_policy};
 use crate::ast::{Direction, Interface, RateLimit};
+use crate::rules;
 
 impl<'a> Context<'a> {
     /// What happens to packets that arrive; `policy` learns the names of its conditioners.

@@ -1,10 +1,11 @@
 //! How many levels and classes a policy has with those inside it.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use super::Context;
 use super::reference::MOST_CLASSES;
 use crate::ast::PolicyMap;
+use crate::rules;
 
 /// Why a policy is not attached.
 enum Excess {

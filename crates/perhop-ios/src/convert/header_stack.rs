@@ -1,6 +1,6 @@
 //! The headers between IP packets and the framing of a port's wire: tags, tunnels, encryption, sessions.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 use perhop_qos::framing::{
     Esp, EspCipher, EspIntegrity, EspMode, GreTunnel, Header, HeaderStack, IpTunnel, IpVersion, Multilink,
     VlanTag,
@@ -10,6 +10,7 @@ use super::Context;
 use super::circuit::underlay;
 use super::multilink::is_bundle;
 use crate::ast::{Interface, LinkEncapsulation, TransformSet, Tunnel};
+use crate::rules;
 
 impl Context<'_> {
     /// The headers of packets that leave by `interface`, from the IP packet outwards.

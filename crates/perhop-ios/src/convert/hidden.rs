@@ -6,7 +6,7 @@
 
 use std::net::Ipv4Addr;
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 use perhop_qos::classifier::{MatchConfig, Prefix};
 use perhop_qos::packet::Protocol;
 
@@ -14,6 +14,7 @@ use super::Context;
 use super::condition::{Condition, of_access_group};
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use crate::ast::{Interface, IpsecProfile};
+use crate::rules;
 
 /// Encapsulating security payload (RFC 4303).
 const ESP: Protocol = Protocol(50);

@@ -1,6 +1,6 @@
 //! What a router does with marks by itself, and what it refuses to set.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 use perhop_qos::Color;
 use perhop_qos::action::Action;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -11,6 +11,7 @@ use super::fields::Fields;
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use super::{Context, Wire};
 use crate::ast::{Direction, Field, Interface};
+use crate::rules;
 
 /// Which VLAN tag packets have on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

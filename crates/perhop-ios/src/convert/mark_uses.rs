@@ -4,7 +4,7 @@
 //! witness, and what is not found may still be.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 use perhop_qos::action::Action;
 use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::policy::QueueingConfig;
@@ -12,6 +12,7 @@ use perhop_qos::{Dscp, Packet};
 
 use super::resolved::ResolvedPolicy;
 use super::{Context, Port};
+use crate::rules;
 
 /// The classes of an output policy: the name of the queue and its packets, and whether it asks for anything.
 struct Queues<'a> {

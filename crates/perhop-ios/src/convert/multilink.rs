@@ -1,6 +1,6 @@
 //! Fragments of a bundle of PPP links (`ppp multilink fragment`), and what goes between them.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 use perhop_qos::ByteSize;
 use perhop_qos::framing::{Header, Multilink};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
@@ -9,6 +9,7 @@ use perhop_qos::scheduler::SchedulerConfig;
 use super::{Context, Wire};
 use crate::ast::Interface;
 use crate::check::rate;
+use crate::rules;
 
 /// What a fragment lasts on one link where `interleave` stands alone, microseconds.
 const DEFAULT_DELAY: u64 = 30_000;

@@ -1,9 +1,10 @@
 //! Percentages in nested policies: of what, and how much that is.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use super::resolved::{GuaranteeKind, PoliceKind, PriorityKind, ResolvedClass, ResolvedPolicy};
 use super::{Context, Port};
+use crate::rules;
 
 impl Context<'_> {
     /// Says of the percentages in the nested policies of `ports` what they are.

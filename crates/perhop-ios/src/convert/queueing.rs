@@ -9,7 +9,7 @@
 //! The scheduler of the other classes is SCFQ by weights; where the profile says so and a class has a
 //! minimum, the three-parameter scheduler.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policer::{PoliceConfig, PoliceWhen};
@@ -30,6 +30,7 @@ use super::resolved::{PriorityLimit, ResolvedClass, ResolvedFairQueue, ResolvedP
 use super::value_limits::weighted_tail_drop;
 use crate::ast::{CLASS_DEFAULT, PolicyClass, PolicyMap, ShapeKind};
 use crate::profile::{PriorityQueue, Scheduler, WredTailLimit};
+use crate::rules;
 
 /// The classes of a policy by what they ask for, each with the packets that are its own.
 struct Sorted<'p> {

@@ -1,6 +1,6 @@
 //! What the router refuses to attach, by release.
 
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use super::Context;
 use super::attachment::Attachment;
@@ -11,6 +11,7 @@ use crate::ast::{
     AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap, PriorityRate,
 };
 use crate::profile::{Acceptance, GuaranteeSum, Heeded};
+use crate::rules;
 
 impl<'a> Context<'a> {
     /// Whether the router attaches a policy to what leaves by `circuit`.

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use perhop_analysis::{FirstMatch, PacketSpace, Set, TooComplex};
-use perhop_lint::{Diagnostic, rules};
+use perhop_lint::Diagnostic;
 
 use super::Context;
 use super::condition::{Condition, Tags, of_class, of_entry};
@@ -13,6 +13,7 @@ use crate::ast::{
     AccessList, AclAction, AclEntry, CLASS_DEFAULT, Configuration, Criterion, Polarity, PolicyClass,
     PolicyMap,
 };
+use crate::rules;
 use crate::syntax::application::ip_protocol;
 
 /// Classes named in a message; more make it no clearer.

@@ -4,8 +4,8 @@ use super::access_entry::entry;
 use super::command::{Command, irrelevant, modelled, not_modelled};
 use crate::ast::{AccessList, AclAction, AclKind, Configuration, RateLimitAcl};
 use crate::mode::Mode;
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 use perhop_qos::packet::IpPrecedence;
 
 pub(super) const COMMANDS: &[Command<AccessList>] = &[

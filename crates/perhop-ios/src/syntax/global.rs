@@ -1,6 +1,6 @@
 //! What stands outside of all blocks and is part of the model.
 
-use perhop_lint::{LineState, rules};
+use perhop_lint::LineState;
 
 use super::access_list::{ipv6, named, numbered};
 use super::command::{Command, modelled};
@@ -8,6 +8,7 @@ use super::queueing::other_type;
 use super::{control_plane, controller, crypto, interface_name, object_group, table_map};
 use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
 use crate::mode::Mode;
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[

@@ -9,8 +9,8 @@ use super::random_detect::random_detect;
 use super::rate_limit::rate_limit;
 use crate::ast::{At, Hardware, Interface, InterfaceAddress, LinkEncapsulation, Pvc, Rank};
 use crate::mode::Mode;
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("bandwidth", bandwidth),

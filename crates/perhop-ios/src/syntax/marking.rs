@@ -2,8 +2,8 @@
 
 use super::numbers::{dscp, field_value, precedence};
 use crate::ast::{At, Field, Marking, PolicyClass};
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 
 pub(super) fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let (marking, finding) = marking(reader)?;

@@ -8,8 +8,8 @@ use super::command::{Command, modelled};
 use super::numbers::rate;
 use crate::ast::{Action, At, PacketPolice, Police, PolicyClass, TrafficRate};
 use crate::mode::Mode;
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("conform-action", |class, reader| actions(class, Color::Conform, reader)),

@@ -10,8 +10,8 @@ use crate::ast::{
     Account, At, Bandwidth, CLASS_DEFAULT, FairQueue, Field, PartialLimit, PolicyClass, Priority, QueueLimit,
     Shape, ShapeKind, ValueLimit,
 };
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("bandwidth", bandwidth),

@@ -5,8 +5,8 @@ use super::interface::number;
 use super::queueing::{fair_queue, optional, service_policy};
 use super::random_detect::random_detect;
 use crate::ast::{At, AtmService, CellEncapsulation, Pvc};
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<Pvc>] = &[
     modelled("cbr", |pvc, reader| service(pvc, reader, cbr)),

@@ -1,8 +1,8 @@
 //! Commands that stand in classes, under interfaces and under circuits alike.
 
 use crate::ast::{At, FairQueue, ServicePolicies};
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 
 /// `fair-queue` of an interface, a circuit or a class, with its numbers.
 pub(super) fn fair_queue(reader: &mut Reader) -> Result<FairQueue, Finding> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::numbers::{field_value, scaled};
 use crate::ast::{At, Basis, Field, RandomDetect, ThresholdUnit, Thresholds};
 use crate::mode::Mode;
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 
 pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut Reader) -> Reading {
     const KEYWORDS: &[&str] = &[

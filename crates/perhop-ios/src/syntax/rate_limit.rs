@@ -3,8 +3,8 @@
 use super::action::{action, unseen};
 use super::numbers::{bits_per_second, dscp};
 use crate::ast::{Direction, Interface, RateLimit, RateLimitMatch};
+use crate::rules;
 use crate::words::{Finding, Reader, Reading};
-use perhop_lint::rules;
 
 /// Bytes that a burst may have.
 const BURST: std::ops::RangeInclusive<u64> = 1000..=1_024_000_000;

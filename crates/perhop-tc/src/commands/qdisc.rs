@@ -1,11 +1,12 @@
 //! `tc qdisc`: what the kernel makes of it, and what it refuses (`net/sched/sch_api.c`).
 
-use perhop_lint::{LineState, rules};
+use perhop_lint::LineState;
 
 use super::head::{head, kind_of};
 use crate::kernel::Kernel;
 use crate::model::{HOOKS, Place, Qdisc};
 use crate::options::{self, Options, Place as At, Trouble, Value};
+use crate::rules;
 use crate::syntax::{EXCLUSIVE, Kind, Model, RTT_PRESETS};
 use crate::units;
 use crate::words::Words;

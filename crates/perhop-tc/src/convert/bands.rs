@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use perhop_lint::rules;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
@@ -14,6 +13,7 @@ use super::tree::{DEFAULT, Tree};
 use crate::model::Family;
 use crate::model::Qdisc;
 use crate::options::{Options, Value};
+use crate::rules;
 use crate::units::shown_id;
 
 /// The bands of a discipline, and who gets into them.

@@ -1,6 +1,5 @@
 //! Disciplines without classes as buffer managers.
 
-use perhop_lint::rules;
 use perhop_qos::buffer::{
     Averages, AveragingConfig, BufferConfig, CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw,
     DualPi2Config, DualPi2Law, EcnConfig, EcnMarking, FqCodelConfig, FqPieConfig, Law, MredConfig,
@@ -12,6 +11,7 @@ use perhop_qos::{ByteSize, QueueSize, Rate};
 use crate::log::Log;
 use crate::model::{Device, Qdisc};
 use crate::options::{Options, Value};
+use crate::rules;
 
 /// Where a queue stands, which decides when RED's clock runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

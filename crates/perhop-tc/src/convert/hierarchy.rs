@@ -1,6 +1,5 @@
 //! `htb`, `hfsc` and `drr`: classes that filters lead to, in a tree.
 
-use perhop_lint::rules;
 use perhop_qos::QueueSize;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
@@ -10,6 +9,7 @@ use super::class_tree::{ClassTree, MOST_LEVELS};
 use super::classes::{Rule, any, condition_of, joined};
 use super::tree::{DEFAULT, Tree};
 use crate::model::Qdisc;
+use crate::rules;
 use crate::units::shown_id;
 
 /// What the classes of one tree are made from.

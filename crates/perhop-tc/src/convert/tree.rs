@@ -1,6 +1,6 @@
 //! Disciplines with classes as schedulers, and what is in the classes.
 
-use perhop_lint::{MOST_LEVELS, nested_too_deeply, rules};
+use perhop_lint::{MOST_LEVELS, nested_too_deeply};
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
@@ -11,6 +11,7 @@ use super::classes::{MOST_RULES, Rule, joined};
 use crate::log::Log;
 use crate::model::{Device, Place, Qdisc};
 use crate::options::{Options, Value};
+use crate::rules;
 use crate::units::shown_id;
 
 /// The queues of a device.

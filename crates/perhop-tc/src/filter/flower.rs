@@ -1,6 +1,5 @@
 //! The filter `flower`: fields by their names (`tc/f_flower.c`).
 
-use perhop_lint::rules;
 use perhop_qos::Dscp;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::packet::{LinkMark, Protocol};
@@ -10,6 +9,7 @@ use super::u32::prefix;
 use crate::kernel::Kernel;
 use crate::model::{Family, ranges};
 use crate::nearest::suggestion;
+use crate::rules;
 use crate::units;
 use crate::words::Words;
 

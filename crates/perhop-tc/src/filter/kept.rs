@@ -1,11 +1,12 @@
 //! The filters of a discipline: added, and taken away.
 
-use perhop_lint::{LineState, rules};
+use perhop_lint::LineState;
 
 use super::body::Body;
 use super::head::Head;
 use crate::kernel::Kernel;
 use crate::model::{Filter, HOOK_INGRESS, HOOKS, Place};
+use crate::rules;
 use crate::units;
 
 /// The discipline that a filter belongs to, and the class or hook in it.

@@ -1,13 +1,12 @@
 //! The action `police` (`tc/m_police.c`, `net/sched/act_police.c`).
 
-use perhop_lint::rules;
-
 use super::control::{control, control_word};
 use crate::kernel::Kernel;
 use crate::model::{Action, Control, Police};
 use crate::options::Argument::{Integer, Rate, Size, SizeAndCell, Word};
 use crate::options::Effect::{Irrelevant, NotModelled, NotModelledBut};
 use crate::options::{self, Opt, Options, Place};
+use crate::rules;
 use crate::words::{Words, abbreviates};
 
 /// Options of a policer (`m_police.c`).

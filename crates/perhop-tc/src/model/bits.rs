@@ -2,13 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use perhop_lint::rules;
 use perhop_qos::Dscp;
 use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::packet::Protocol;
 
 use super::condition::{Condition, Family};
 use crate::log::Log;
+use crate::rules;
 
 /// Bytes of a header that a filter of perhop can look at: IPv6 and the ports behind it.
 const BYTES: usize = 44;

@@ -6,14 +6,13 @@ mod place;
 mod value;
 mod values;
 
-use perhop_lint::rules;
-
 pub(crate) use opt::{Argument, Effect, Opt};
 pub(crate) use place::{Place, Trouble};
 pub(crate) use values::{Curve, Options, Value};
 
 use crate::log::Log;
 use crate::nearest::suggestion;
+use crate::rules;
 use crate::units;
 use crate::words::{Words, abbreviates};
 use value::{curve, value_of};

@@ -1,12 +1,12 @@
 //! The value that stands behind the name of an option.
 
-use perhop_lint::rules;
 use perhop_qos::Time;
 
 use super::opt::Argument;
 use super::place::{Place, Trouble};
 use super::values::{Curve, Value};
 use crate::log::Log;
+use crate::rules;
 use crate::units;
 use crate::words::Words;
 

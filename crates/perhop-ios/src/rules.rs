@@ -1,0 +1,70 @@
+//! The rules of this language, and those for every vendor that it applies itself.
+
+use perhop_lint::declare_rules;
+pub(crate) use perhop_lint::rules::{
+    CLASS_CONTRADICTORY, CLASS_SHADOWED, CLASSES_OVERLAP, CONDITIONS_TOO_COMPLEX,
+};
+
+declare_rules! {
+    CLASS_MAP_UNDEFINED = "class-map-undefined" Error;
+    POLICY_MAP_UNDEFINED = "policy-map-undefined" Error;
+    ACCESS_LIST_UNDEFINED = "access-list-undefined" Error;
+    OBJECT_GROUP_UNDEFINED = "object-group-undefined" Error;
+    TABLE_MAP_UNDEFINED = "table-map-undefined" Error;
+    INTERFACE_UNDEFINED = "interface-undefined" Error;
+    CLASS_MAP_UNUSED = "class-map-unused" Note;
+    POLICY_MAP_UNUSED = "policy-map-unused" Note;
+    CLASS_MAP_NESTING = "class-map-nesting" Error;
+    CLASS_MAP_EMPTY = "class-map-empty" Warning;
+    CLASS_MAP_REDEFINED = "class-map-redefined" Warning;
+    CLASS_DEFAULT_DEFINED = "class-default-defined" Error;
+    CRITERION_NOT_MODELLED = "criterion-not-modelled" Warning;
+    VLAN_MATCH_WITHOUT_VLAN = "vlan-match-without-vlan" Warning;
+    COS_MATCH_ON_OUTPUT = "cos-match-on-output" Warning;
+    COS_MATCH_UNTAGGED = "cos-match-untagged" Warning;
+    CLASSIFICATION_BEHIND_ENCRYPTION = "classification-behind-encryption" Warning;
+    RESERVED_ABOVE_LIMIT = "reserved-above-limit" Error;
+    PROMISED_ABOVE_RATE = "promised-above-rate" Error;
+    BANDWIDTH_UNITS_MIXED = "bandwidth-units-mixed" Error;
+    BANDWIDTH_INSIDE_QUEUES = "bandwidth-inside-queues" Error;
+    BANDWIDTH_UNKNOWN = "bandwidth-unknown" Warning;
+    NESTED_PERCENT = "nested-percent" Note;
+    PRIORITY_WITH_BANDWIDTH = "priority-with-bandwidth" Error;
+    PRIORITY_IN_CLASS_DEFAULT = "priority-in-class-default" Error;
+    PRIORITY_LEVEL = "priority-level" Error;
+    PRIORITY_WITH_WRED = "priority-with-wred" Error;
+    PRIORITY_WITH_FAIR_QUEUE = "priority-with-fair-queue" Error;
+    POLICE_PEAK_BELOW_COMMITTED = "police-peak-below-committed" Error;
+    RATE_LIMIT_EXTENDED_BURST = "rate-limit-extended-burst" Error;
+    RATE_LIMIT_BESIDE_POLICY = "rate-limit-beside-policy" Warning;
+    EXCEED_REORDERS = "exceed-reorders" Warning;
+    SHAPE_BURST_RANGE = "shape-burst-range" Error;
+    WRED_THRESHOLDS_CROSSED = "wred-thresholds-crossed" Error;
+    WRED_UNITS_MIXED = "wred-units-mixed" Error;
+    WRED_WITHOUT_QUEUE = "wred-without-queue" Error;
+    QUEUE_LIMIT_WITHOUT_QUEUE = "queue-limit-without-queue" Error;
+    VALUE_LIMIT_IGNORED = "value-limit-ignored" Warning;
+    DSCP_AND_PRECEDENCE_SET = "dscp-and-precedence-set" Error;
+    MARK_IN_WRONG_DIRECTION = "mark-in-wrong-direction" Warning;
+    MARKED_THEN_CLASSIFIED = "marked-then-classified" Warning;
+    MARK_UNUSUAL = "mark-unusual" Note;
+    MARK_NEVER_MATCHED = "mark-never-matched" Note;
+    ACCESS_ENTRY_SHADOWED = "access-entry-shadowed" Warning;
+    ACCESS_ENTRY_REPEATED = "access-entry-repeated" Error;
+    ACCESS_LIST_KIND = "access-list-kind" Error;
+    OBJECT_GROUP_TOO_LARGE = "object-group-too-large" Warning;
+    ADDRESS_REPEATED = "address-repeated" Error;
+    SECOND_POLICY = "second-policy" Error;
+    QUEUEING_ON_INPUT = "queueing-on-input" Error;
+    QUEUEING_ON_SUBINTERFACE = "queueing-on-subinterface" Error;
+    POLICY_TOO_DEEP = "policy-too-deep" Error;
+    TOO_MANY_CLASSES = "too-many-classes" Error;
+    POLICY_SHARED_BY_SUBINTERFACES = "policy-shared-by-subinterfaces" Warning;
+    CIRCUIT_NOT_ATM = "circuit-not-atm" Error;
+    CIRCUIT_RATES_CROSSED = "circuit-rates-crossed" Error;
+    CIRCUIT_WITHOUT_RATE = "circuit-without-rate" Error;
+    HEADERS_UNUSABLE = "headers-unusable" Warning;
+    INTERLEAVE_WITHOUT_PRIORITY = "interleave-without-priority" Warning;
+    FRAGMENTS_ON_FAST_LINK = "fragments-on-fast-link" Warning;
+    PLATFORM_WITHOUT_EFFECT = "platform-without-effect" Note;
+}
