@@ -66,6 +66,7 @@ def test_a_local_cluster_gives_the_same_bytes(scenario: Path, tmp_path: Path) ->
     assert files_in(tmp_path / "dask") == files_in(tmp_path / "embedded")
 
 
+@pytest.mark.touched
 def test_workers_that_are_killed_lose_nothing(
     scenario: Path,
     cluster: tuple[str, subprocess.Popen[bytes], list[subprocess.Popen[bytes]]],
