@@ -9,6 +9,7 @@ import pytest
 from perhop.configuration import checked, examined, examined_as, is_supported, platform_words
 from perhop.core_types import RecognizedPlatform
 from perhop.errors import InvalidInputError
+from perhop.schema_types import PlatformConfig
 
 
 def platform(**changes: Any) -> RecognizedPlatform:
@@ -87,11 +88,14 @@ def test_the_platform_that_the_user_chooses_counts() -> None:
 
 
 def test_a_report_has_the_hardware_that_a_scenario_sets() -> None:
-    text = "policy-map p\n class class-default\n  bandwidth 100\ninterface Serial0/0\n service-policy output p\n"
-    for platform, limit in (({}, 64), ({"profile": "pre-hqf", "queue-limit": 7}, 7)):
-        report = examined_as(text, {"text": text, "platform": platform})  # type: ignore[typeddict-item]
+    text = (
+        "policy-map p\n class class-default\n  bandwidth 100\ninterface Serial0/0\n service-policy output p\n"
+    )
+    cases: list[tuple[PlatformConfig, int]] = [({}, 64), ({"profile": "pre-hqf", "queue-limit": 7}, 7)]
+    for platform, limit in cases:
+        report = examined_as(text, {"text": text, "platform": platform})
         policy = report["router"]["ports"][0]["policies"]["output"]
         assert policy is not None and policy["classes"][0]["queue_limit"] is not None
         assert policy["classes"][0]["queue_limit"]["value"] == limit
     with pytest.raises(InvalidInputError, match="there is no setting `depth`"):
-        examined_as(text, {"text": text, "platform": {"settings": {"depth": 1}}})  # type: ignore[typeddict-unknown-key]
+        examined_as(text, {"text": text, "platform": {"settings": {"depth": 1}}})
