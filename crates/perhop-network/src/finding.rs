@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use perhop_device::DeviceModel;
-use perhop_lint::{Rule, Severity};
-
-use crate::not_simulated::not_simulated;
+use perhop_lint::{Line, LineState, Rule, Severity, rules};
 
 /// A diagnostic about a line of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,4 +35,27 @@ pub(crate) fn findings(device: &DeviceModel) -> Vec<Finding> {
         .collect();
     found.extend(not_simulated(&device.lines));
     found
+}
+
+/// One warning for all lines that would affect packets but are not simulated.
+fn not_simulated(all: &[Line]) -> Option<Finding> {
+    let not_simulated = |state| matches!(state, LineState::NotModelled | LineState::NotRecognized);
+    let lines: Vec<_> = all.iter().filter(|line| not_simulated(line.state)).collect();
+    let first = lines.first()?;
+    let rule = match first.state {
+        LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
+        _ => &rules::COMMAND_UNKNOWN,
+    };
+    let others = match lines.len() - 1 {
+        0 => String::new(),
+        1 => " and another line".to_owned(),
+        count => format!(" and {count} other lines"),
+    };
+    Some(Finding {
+        rule,
+        line: first.number,
+        interfaces: None,
+        message: format!("`{}`{others}: not simulated", first.text.trim()),
+        help: "`perhop check` of the configuration lists the state of every line".to_owned(),
+    })
 }

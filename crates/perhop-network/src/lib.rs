@@ -8,7 +8,6 @@
 
 mod assemble;
 mod finding;
-mod not_simulated;
 mod options;
 
 use std::path::Path;

@@ -8,7 +8,9 @@ use perhop_lint::{Line, LineState, Rule};
 use perhop_qos::ConfigError;
 
 use crate::configuration::Configuration;
-use crate::{convert, parse, recognized, rules};
+use crate::convert::convert;
+use crate::recognition::{parse, recognized};
+use crate::rules;
 
 /// Commands and output of Linux' `tc`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -24,6 +24,7 @@ mod log;
 mod model;
 mod nearest;
 mod options;
+mod recognition;
 mod reference;
 pub mod rules;
 mod session;
@@ -34,59 +35,13 @@ mod units;
 mod variables;
 mod words;
 
-use perhop_lint::{Diagnostic, LineState, Severity, pictured};
+use perhop_lint::{Diagnostic, Severity};
 
 pub use configuration::Configuration;
 pub use convert::convert;
 pub use front_end::Tc;
+pub use recognition::{is_configuration, parse};
 pub use reference::reference;
-
-/// Reads commands or output of `tc`.
-///
-/// Never fails and never panics, whatever `text` is.
-pub fn parse(text: &str) -> Configuration {
-    session::Session::new().read(&pictured(text))
-}
-
-/// Whether `text` is for `tc` or from it, rather than anything else: a line that it knows, and fewer that
-/// nobody does.
-pub fn is_configuration(text: &str) -> bool {
-    recognized(text).is_some()
-}
-
-/// Returns the configuration that `text` is, or `None` where it looks like anything else.
-pub(crate) fn recognized(text: &str) -> Option<Configuration> {
-    let begins = |line: &&str| {
-        let mut words = line.split_whitespace();
-        let first = words.next().unwrap_or_default();
-        let second = words.next().unwrap_or_default();
-        let verbs = ["add", "change", "replace", "del", "delete"];
-        match first {
-            "qdisc" | "class" | "filter" => {
-                verbs.contains(&second) || syntax::kind(second).is_some() || second == "parent"
-            }
-            _ => {
-                line.contains("tc qdisc")
-                    || line.contains("tc class")
-                    || line.contains("tc filter")
-                    || line.contains("$TC qdisc")
-                    || line.contains("tc -")
-            }
-        }
-    };
-    let begins_json =
-        |line: &str| json::begins(line) && text.contains("\"handle\"") || line.contains("\"pref\"");
-    if !text.lines().any(|line| begins(&line) || begins_json(line)) {
-        return None;
-    }
-    let configuration = parse(text);
-    let count = |known: bool| {
-        let lines = configuration.lines.iter().filter(|line| !line.is_blank('#'));
-        lines.filter(|line| (line.state != LineState::NotRecognized) == known).count()
-    };
-    let is_known = count(true) > count(false) && !configuration.devices.is_empty();
-    is_known.then_some(configuration)
-}
 
 /// Whether a diagnostic is more than a note.
 pub fn is_serious(diagnostic: &Diagnostic) -> bool {

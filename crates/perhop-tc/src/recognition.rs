@@ -1,0 +1,53 @@
+//! [`parse`]; [`is_configuration`]: whether a text is for `tc` or from it.
+
+use perhop_lint::{LineState, pictured};
+
+use crate::configuration::Configuration;
+use crate::{json, session, syntax};
+
+/// Reads commands or output of `tc`.
+///
+/// No text makes it fail or panic.
+pub fn parse(text: &str) -> Configuration {
+    session::Session::new().read(&pictured(text))
+}
+
+/// Whether `text` is for `tc` or from it: it has a line that perhop knows, and fewer lines that perhop does
+/// not know.
+pub fn is_configuration(text: &str) -> bool {
+    recognized(text).is_some()
+}
+
+/// Returns the configuration that `text` is, or `None` where it looks like anything else.
+pub(crate) fn recognized(text: &str) -> Option<Configuration> {
+    let begins = |line: &&str| {
+        let mut words = line.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let second = words.next().unwrap_or_default();
+        let verbs = ["add", "change", "replace", "del", "delete"];
+        match first {
+            "qdisc" | "class" | "filter" => {
+                verbs.contains(&second) || syntax::kind(second).is_some() || second == "parent"
+            }
+            _ => {
+                line.contains("tc qdisc")
+                    || line.contains("tc class")
+                    || line.contains("tc filter")
+                    || line.contains("$TC qdisc")
+                    || line.contains("tc -")
+            }
+        }
+    };
+    let begins_json =
+        |line: &str| json::begins(line) && text.contains("\"handle\"") || line.contains("\"pref\"");
+    if !text.lines().any(|line| begins(&line) || begins_json(line)) {
+        return None;
+    }
+    let configuration = parse(text);
+    let count = |known: bool| {
+        let lines = configuration.lines.iter().filter(|line| !line.is_blank('#'));
+        lines.filter(|line| (line.state != LineState::NotRecognized) == known).count()
+    };
+    let is_known = count(true) > count(false) && !configuration.devices.is_empty();
+    is_known.then_some(configuration)
+}
