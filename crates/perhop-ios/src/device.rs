@@ -1,10 +1,9 @@
 //! The ports and policies of a router as those of [`perhop_device`], where commands have become text.
 
-use std::fmt::Display;
-
 use perhop_device::{AttachedClass, AttachedPolicy, Attachments, Policer};
 
 use crate::convert::{Policies, Port, ResolvedClass, ResolvedPolice, ResolvedPolicy, Router};
+use crate::intent::Action;
 
 impl From<Router> for perhop_device::Router {
     fn from(router: Router) -> perhop_device::Router {
@@ -63,7 +62,7 @@ impl From<ResolvedClass> for AttachedClass {
             queue_limit: class.queue_limit,
             fair_queue: class.fair_queue,
             random_detect: class.random_detect,
-            marks: printed(&class.marks),
+            marks: class.marks.into_iter().map(|mark| mark.printed).collect(),
             drop: class.drop,
             policy: class.policy.map(Into::into),
         }
@@ -80,13 +79,13 @@ impl From<ResolvedPolice> for Policer {
             pir_bps: police.pir_bps,
             be_bytes: police.be_bytes,
             colors: police.colors,
-            conform: printed(&police.conform),
-            exceed: printed(&police.exceed),
-            violate: printed(&police.violate),
+            conform: printed(police.conform),
+            exceed: printed(police.exceed),
+            violate: printed(police.violate),
         }
     }
 }
 
-fn printed<T: Display>(commands: &[T]) -> Vec<String> {
-    commands.iter().map(ToString::to_string).collect()
+fn printed(actions: Vec<Action>) -> Vec<String> {
+    actions.into_iter().map(|action| action.printed).collect()
 }

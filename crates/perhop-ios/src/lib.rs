@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! text → parse → Configuration (syntax tree, a state for every line, diagnostics)
+//!      → convert → Intent → lower, by the rules of a profile → Router (policies, links to the lines)
 //! ```
 //!
 //! [`parse`] never fails and never panics. Every line ends in one of the five [`LineState`]s, so that
@@ -11,7 +12,8 @@
 //! This is the only crate that speaks the router's language; what it hands on speaks RFC 2475 and 3290.
 //!
 //! Reading order: [`LineState`] and [`Diagnostic`]; the syntax tree in [`ast`]; the tables of commands
-//! in `syntax`, one file per block, and the `parser` that walks them; `check`, which looks at what names
+//! in `syntax`, one file per block, and the `parser` that walks them; `check`, which looks at names;
+//! [`intent`], [`profile`] and [`lower`], which know no vendor; [`convert()`], which uses all of them.
 
 mod assumption;
 pub mod ast;
@@ -19,6 +21,8 @@ mod check;
 pub mod convert;
 mod device;
 mod front_end;
+pub mod intent;
+pub mod lower;
 mod mode;
 mod object_group;
 mod parser;

@@ -1,23 +1,9 @@
-//! [`Relations`]: which interfaces belong together, found once and not by a search for each interface.
+//! The interfaces that belong together: sub-interfaces, bundles, tunnels and the lines below them.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use crate::ast::{Configuration, Interface};
-use crate::convert::underlay;
-
-/// Interfaces by what others name them by. Numbers are places in [`Configuration::interfaces`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Relations {
-    /// By address; the first in the file.
-    owners: BTreeMap<Ipv4Addr, usize>,
-    /// Number of sub-interfaces of an interface, by its name.
-    parts: BTreeMap<String, usize>,
-    /// Members of a multilink group, and its bundle.
-    links: BTreeMap<Option<u64>, Vec<usize>>,
-    /// Tunnels by the interface that their packets leave by.
-    above: BTreeMap<String, Vec<usize>>,
-}
+use crate::ast::{Configuration, Interface, Relations};
 
 impl Configuration {
     /// Finds the relations of all interfaces.
@@ -38,12 +24,31 @@ impl Configuration {
         let mut above: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for tunnel in self.interfaces.iter() {
             let place = self.interfaces.index(&tunnel.name);
-            if let (Some(below), Some(place)) = (underlay(tunnel, self), place) {
+            if let (Some(below), Some(place)) = (self.underlay(tunnel), place) {
                 above.entry(below.name.clone()).or_default().push(place);
             }
         }
         self.relations.above = above;
     }
+    /// The interface that the packets of a tunnel leave by, as far as the configuration says; `None` where that
+    /// is a tunnel again, or a part of one.
+    pub(crate) fn underlay(&self, interface: &Interface) -> Option<&Interface> {
+        let source = interface.tunnel.as_ref()?.source.as_ref()?;
+        let by_name = self.interfaces.get(&crate::interface_name(&source.value));
+        let below = by_name.or_else(|| {
+            let address: std::net::Ipv4Addr = source.value.parse().ok()?;
+            self.owner_of(address)
+        })?;
+        let mut line = Some(below);
+        while let Some(part) = line {
+            if part.tunnel.is_some() {
+                return None;
+            }
+            line = part.parent.as_ref().and_then(|name| self.interfaces.get(name));
+        }
+        Some(below)
+    }
+
     /// The interface with `address`.
     pub(crate) fn owner_of(&self, address: Ipv4Addr) -> Option<&Interface> {
         self.interfaces.at(*self.relations.owners.get(&address)?)

@@ -6,7 +6,7 @@ use perhop_qos::Dscp;
 use perhop_qos::packet::{IpPrecedence, Protocol};
 use serde::Serialize;
 
-use super::at::At;
+use crate::intent::At;
 
 /// What an entry can look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -1,9 +1,10 @@
 //! [`ClassMap`]: which packets a class takes.
 
-pub use perhop_device::Combination;
 use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
+
+use crate::intent::Combination;
 
 /// Whether a criterion must hold or must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

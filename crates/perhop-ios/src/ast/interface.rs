@@ -5,12 +5,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub use perhop_device::LineKind as Hardware;
 use serde::Serialize;
 
-use super::at::At;
 use super::class_map::Family;
 use super::link::{Multilink, PeerPolicy, ServiceInstance, Tunnel};
-use super::policy_map::{FairQueue, ServicePolicies};
-use super::random_detect::RandomDetect;
-use super::rate_limit::{Direction, RateLimit};
+use super::policy_map::ServicePolicies;
+use super::rate_limit::RateLimit;
+use crate::intent::{At, Direction, DropProfile as RandomDetect, FairQueue};
 
 /// Whether an address is the interface's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 
 use serde::Serialize;
 
-use super::at::At;
 use super::policy_map::ServicePolicies;
+use crate::intent::At;
 
 /// `tunnel …` of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

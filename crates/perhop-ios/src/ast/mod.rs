@@ -4,14 +4,13 @@
 //! [`convert`](crate::convert()).
 
 mod access_list;
-mod at;
 mod class_map;
 mod interface;
 mod link;
 mod named;
 mod policy_map;
-mod random_detect;
 mod rate_limit;
+mod relations;
 
 use perhop_lint::{Diagnostic, Line};
 use serde::Serialize;
@@ -20,8 +19,7 @@ pub use access_list::{
     AccessList, AclAction, AclEntry, AclKind, AddressMatch, GroupMember, ObjectGroup, PortMatch, PrefixMatch,
     RateLimitAcl, ServiceMatch,
 };
-pub use at::At;
-pub use class_map::{ClassMap, Combination, Criterion, Family, Polarity, Statement};
+pub use class_map::{ClassMap, Criterion, Family, Polarity, Statement};
 pub use interface::{
     AtmService, CellEncapsulation, Hardware, Interface, InterfaceAddress, InterfaceAddress6,
     LinkEncapsulation, PacketFilter, Pvc, Rank,
@@ -32,12 +30,17 @@ pub use link::{
 };
 pub use named::Named;
 pub use policy_map::{
-    Account, Bandwidth, FairQueue, PacketPolice, PartialLimit, Police, PolicyClass, PolicyMap, Priority,
-    PriorityRate, QueueLimit, ServicePolicies, Shape, ShapeKind, TableDefault, TableMap, TrafficRate,
-    ValueLimit,
+    Account, PacketPolice, Police, PolicyClass, PolicyMap, ServicePolicies, TableMap, ValueLimit,
 };
-pub use random_detect::{Basis, RandomDetect, ThresholdUnit, Thresholds};
-pub use rate_limit::{Action, Direction, Field, Marking, RateLimit, RateLimitMatch, Then};
+pub use rate_limit::{Action, Field, Marking, RateLimit, RateLimitMatch};
+pub(crate) use relations::Relations;
+
+// Values that mean the same in every language.
+pub use crate::intent::{
+    At, Basis, Combination, Direction, DropProfile as RandomDetect, FairQueue, Guarantee as Bandwidth,
+    PartialLimit, Priority, PriorityRate, QueueLimit, Shape, ShapeKind, TableDefault, Then, ThresholdUnit,
+    Thresholds, TrafficRate,
+};
 
 /// The name of the class that takes what no other class of a policy takes.
 pub const CLASS_DEFAULT: &str = "class-default";
@@ -108,5 +111,5 @@ pub struct Configuration {
     pub set_comparisons: u64,
     /// Which interfaces belong together, once [`convert`](crate::convert()) has looked.
     #[serde(skip)]
-    pub(crate) relations: crate::relations::Relations,
+    pub(crate) relations: Relations,
 }

@@ -1,11 +1,12 @@
 //! [`PolicyMap`]: what is done with each class.
 
-pub use perhop_device::ShapeKind;
 use serde::Serialize;
 
-use super::at::At;
-use super::random_detect::RandomDetect;
 use super::rate_limit::{Action, Field, Marking};
+use crate::intent::{
+    At, DropProfile as RandomDetect, FairQueue, Guarantee as Bandwidth, PartialLimit, Priority, QueueLimit,
+    Shape, TableDefault, TrafficRate,
+};
 
 /// `service-policy` of an interface or circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -90,53 +91,6 @@ impl PolicyClass {
     }
 }
 
-/// `bandwidth` of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bandwidth {
-    /// Kilobits per second.
-    Kilobits(u64),
-    /// Percent of the bandwidth of the interface or circuit.
-    Percent(u64),
-    /// Percent of what priority classes leave.
-    RemainingPercent(u64),
-    /// Part of what the other classes leave, relative to their ratios.
-    RemainingRatio(u64),
-}
-
-/// `priority` of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Priority {
-    /// 1 is served before 2.
-    pub level: u8,
-    /// Up to where it holds under congestion.
-    pub rate: PriorityRate,
-    /// Burst of the policer, in bytes.
-    pub burst: Option<u64>,
-}
-
-/// Up to where `priority` holds under congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PriorityRate {
-    /// Without limit.
-    Unlimited,
-    /// Kilobits per second.
-    Kilobits(u64),
-    /// Percent of the bandwidth of the interface or circuit.
-    Percent(u64),
-}
-
-/// A rate in a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrafficRate {
-    /// Bits per second.
-    BitsPerSecond(u64),
-    /// Percent of the bandwidth of the interface or circuit.
-    Percent(u64),
-}
-
 /// `police` in a class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Police {
@@ -196,31 +150,6 @@ pub enum Account {
     Encapsulation(String),
 }
 
-/// `shape` in a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Shape {
-    /// Which rate is kept.
-    pub kind: ShapeKind,
-    /// The rate.
-    pub rate: TrafficRate,
-    /// Committed burst in bits, or milliseconds of the rate where that is a percentage.
-    pub burst: Option<u64>,
-    /// Excess burst, in the same unit.
-    pub excess_burst: Option<u64>,
-}
-
-/// `queue-limit` of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueueLimit {
-    /// Packets.
-    Packets(u64),
-    /// Bytes.
-    Bytes(u64),
-    /// Microseconds at the class's rate.
-    Microseconds(u64),
-}
-
 /// `queue-limit dscp …`: how long the queue may be when a packet with one of some values comes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ValueLimit {
@@ -230,29 +159,6 @@ pub struct ValueLimit {
     pub values: Vec<u8>,
     /// The limit.
     pub limit: PartialLimit,
-}
-
-/// A limit that may be a part of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PartialLimit {
-    /// Percent of the queue's own limit.
-    Percent(u64),
-    /// A limit of its own.
-    Limit(QueueLimit),
-}
-
-/// `fair-queue`: weighted fair queueing of flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct FairQueue {
-    /// Packets of one flow at which its packets are refused under congestion.
-    pub congestive_discard: Option<u64>,
-    /// Queues for flows.
-    pub dynamic_queues: Option<u64>,
-    /// Queues for reserved flows.
-    pub reservable_queues: Option<u64>,
-    /// `individual-limit`: packets of one flow, whatever the others have.
-    pub individual_limit: Option<u64>,
 }
 
 /// `table-map`: which value of a field becomes which value of another.
@@ -266,17 +172,4 @@ pub struct TableMap {
     pub entries: std::collections::BTreeMap<u8, u8>,
     /// `default …`
     pub default: TableDefault,
-}
-
-/// What becomes of values that a `table-map` does not name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TableDefault {
-    /// The same value: the router's default.
-    #[default]
-    Copy,
-    /// One value for all.
-    Value(u8),
-    /// Nothing is written.
-    Ignore,
 }

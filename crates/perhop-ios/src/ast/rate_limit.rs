@@ -4,27 +4,7 @@ use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
 
-/// Into the router or out of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// Packets that come in.
-    Input,
-    /// Packets that go out.
-    Output,
-}
-
-/// Where a packet goes after an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Then {
-    /// On its way; later `rate-limit` lines do not see it.
-    Transmit,
-    /// To the next `rate-limit` line.
-    Continue,
-    /// Nowhere.
-    Drop,
-}
+use crate::intent::{Direction, Then};
 
 /// A field that can be looked at or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -99,13 +79,6 @@ pub struct Action {
     pub marking: Option<Marking>,
     /// Where it goes.
     pub then: Then,
-}
-
-impl Action {
-    /// On its way, unchanged.
-    pub const TRANSMIT: Action = Action { marking: None, then: Then::Transmit };
-    /// Nowhere.
-    pub const DROP: Action = Action { marking: None, then: Then::Drop };
 }
 
 /// Which packets a `rate-limit` line takes.

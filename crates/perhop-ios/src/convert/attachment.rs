@@ -2,20 +2,14 @@
 
 use perhop_lint::Diagnostic;
 
-use super::Context;
-use super::circuit::{Circuit, rate_below};
-use super::reference::Reference;
-use super::resolved::ResolvedPolicy;
+use super::context::Context;
+use super::diagnostics::refusals::Attachment;
+use super::wire::{Circuit, rate_below};
 use crate::ast::{Interface, PolicyClass, PolicyMap, ServicePolicies};
+use crate::intent::Policy;
+use crate::lower::Reference;
 use crate::profile::{Heeded, PeerLimit};
 use crate::rules;
-
-/// A policy for packets that leave, and the line that attaches it.
-#[derive(Clone, Copy)]
-pub(super) struct Attachment<'a> {
-    pub(super) policy: &'a PolicyMap,
-    pub(super) line: usize,
-}
 
 /// The name of an attached policy, and the line that attaches it.
 type Named<'a> = (&'a str, usize);
@@ -26,10 +20,11 @@ impl<'a> Context<'a> {
         &mut self,
         interface: &'a Interface,
         circuit: &Circuit<'a>,
-    ) -> Option<ResolvedPolicy> {
+    ) -> Option<(Policy, Reference)> {
         let (name, line) = self.attached(interface, circuit, input)?;
         let policy = self.configuration.policy_maps.get(name)?;
-        self.may_arrive_by(policy, line).then(|| self.resolve(policy, self.reference(interface, circuit)))
+        let is_attached = self.may_arrive_by(policy, line);
+        is_attached.then(|| (self.intent_of(policy, circuit.tags), self.reference(interface, circuit)))
     }
 
     /// Whether the router attaches `policy` to packets that arrive.
@@ -75,20 +70,24 @@ impl<'a> Context<'a> {
         &mut self,
         interface: &'a Interface,
         circuit: &Circuit<'a>,
-    ) -> Option<ResolvedPolicy> {
+    ) -> Option<(Policy, Reference)> {
         let of_peers = circuit.peer.map(|peer| (peer.policy.as_str(), peer.line));
         let (name, line) = of_peers.or_else(|| self.attached(interface, circuit, output))?;
         let policy = self.configuration.policy_maps.get(name)?;
         let reference = self.reference(interface, circuit);
-        let attachment = Attachment { policy, line };
-        let is_attached = self.is_of_extent(policy, line)
-            && self.may_be_attached(interface, circuit, attachment, reference);
-        let mut resolved = is_attached.then(|| self.resolve(policy, reference))?;
-        self.hide(interface, line, &mut resolved);
-        Some(resolved)
+        if !self.is_of_extent(policy, line) {
+            return None;
+        }
+        let mut intent = self.intent_of(policy, circuit.tags);
+        let attachment = Attachment { policy, line, intent: &intent, reference };
+        if !self.may_be_attached(interface, circuit, attachment) {
+            return None;
+        }
+        self.hide(interface, line, &mut intent);
+        Some((intent, reference))
     }
 
-    /// What the numbers of a policy on `circuit` refer to.
+    /// The rates that the numbers of a policy on `circuit` refer to.
     fn reference(&self, interface: &Interface, circuit: &Circuit) -> Reference {
         let rules = self.platform.rules();
         let written = interface.max_reserved_bandwidth.map(|percent| percent.value);
@@ -97,7 +96,7 @@ impl<'a> Context<'a> {
         let is_per_tunnel =
             circuit.peer.is_some() && matches!(*rules.peer_queue_limit, PeerLimit::ClassTime { .. });
         let below = rate_below(interface, self.configuration);
-        Reference { is_per_tunnel, below, tags: circuit.tags, ..Reference::top(circuit.bandwidth, percent) }
+        Reference { below, is_per_tunnel, ..Reference::top(circuit.bandwidth, percent) }
     }
 
     /// The policy attached to a circuit or, where it has none, to its interface; a sub-interface has that of

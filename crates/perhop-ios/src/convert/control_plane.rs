@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use perhop_device::{CountedBytes, Wire};
 use perhop_qos::Rate;
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -9,10 +10,12 @@ use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::units::QueueSize;
 
-use super::reference::Reference;
-use super::stages::of_policy;
-use super::{Context, CountedBytes, Policies, Port, Wire};
+use super::context::Context;
+use super::diagnostics::remarks::diagnostic;
+use super::port::{Policies, Port, PortLinks};
+use super::wire::Tags;
 use crate::ast::{Direction, Hardware};
+use crate::lower::{Reference, Side, SidePath, lower};
 
 /// Bits per second to the processor: more than its policers let through.
 const PUNT_RATE: u64 = 1_000_000_000;
@@ -30,8 +33,17 @@ impl Context<'_> {
             return None;
         }
         let bandwidth = Rate::from_bits_per_second(PUNT_RATE);
-        let mut resolved = self.resolve(policy, Reference::top(bandwidth, 100));
-        self.label_around(&mut resolved, Direction::Input, &[]);
+        let intent = self.intent_of(policy, Tags::default());
+        let side = Side {
+            path: SidePath::ToDevice,
+            policy: Some((&intent, Reference::top(bandwidth, 100))),
+            limiters: &[],
+            markings: self.markings(Direction::Input),
+            labels: self.first_label(),
+            overhead: 0,
+        };
+        let lowered = lower(&side, self.target());
+        self.found.extend(lowered.remarks.iter().map(|remark| diagnostic(remark, at.line)));
         let limit = QueueSize::Packets(PUNT_QUEUE);
         let class = ClassConfig {
             name: "fifo".to_owned(),
@@ -52,12 +64,10 @@ impl Context<'_> {
             bandwidth,
             has_known_line: true,
             input: PolicyConfig::default(),
-            output: PolicyConfig {
-                conditioners: of_policy(&mut resolved, self.markings(Direction::Input)),
-                queueing: Some(queueing),
-                ..PolicyConfig::default()
-            },
-            policies: Policies { input: Some(resolved), output: None },
+            output: PolicyConfig { queueing: Some(queueing), ..lowered.config },
+            // The policers of the input policy stand in front of the queue to the processor.
+            policies: Policies { input: lowered.policy, output: None },
+            links: PortLinks { output: lowered.links, ..PortLinks::default() },
             counted_bytes: CountedBytes::default(),
             wire: Wire {
                 rate: Some(bandwidth),

@@ -175,7 +175,7 @@ pub enum WredMinima {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WredDscpMinima {
-    /// Of the maximum: EF 36 fortieths, AFx1 32, AFx2 28, AFx3 24, class selector p 20 + 2p, all others 20.
+    /// Fortieths of the maximum: EF 36, AFx1 32, AFx2 28, AFx3 24, class selector p 20 + 2p, others 20.
     FortiethsByClass,
 }
 

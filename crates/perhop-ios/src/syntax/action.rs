@@ -51,7 +51,7 @@ pub(super) fn action(reader: &mut Reader) -> Result<Action, Finding> {
     let then = if word.ends_with("continue") { Then::Continue } else { Then::Transmit };
     let marking = match word {
         "transmit" | "continue" => None,
-        "drop" => return Ok(Action::DROP),
+        "drop" => return Ok(Action { marking: None, then: Then::Drop }),
         _ => {
             reader.maybe_number();
             Some(Marking::NotModelled(word.to_owned()))

@@ -6,6 +6,7 @@ mod colors;
 mod false_findings;
 mod golden;
 mod hostile;
+mod intent;
 mod mark_only_children;
 mod marks;
 mod node;

@@ -1,0 +1,81 @@
+//! [`Context`]: the inputs and findings of a conversion.
+
+use perhop_lint::Diagnostic;
+
+use super::wire::Tags;
+use crate::ast::{Configuration, Direction};
+use crate::lower::{Labels, Markings, Target, Writer};
+use crate::platform::{Platform, Recognition};
+
+/// Classes of all attached policies with those inside them: each may use the same policy again, so that they
+/// grow with the power of the level. A port has a few thousand queues at most (ASR 1000: 4000 per interface).
+pub(super) const MOST_CLASSES: usize = 50_000;
+
+/// The inputs that the conversion of every part needs, and its findings.
+pub(super) struct Context<'a> {
+    pub(super) configuration: &'a Configuration,
+    pub(super) platform: &'a Platform,
+    /// The device, as far as the configuration tells.
+    pub(super) writer: Writer,
+    /// The number of interfaces with a VLAN tag.
+    pub(super) tagged: usize,
+    pub(super) found: Vec<Diagnostic>,
+    /// The number of classes that further policies may have with those inside them.
+    pub(super) classes_left: usize,
+    /// [`Configuration::set_comparisons`].
+    pub(super) set_comparisons: u64,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(configuration: &'a Configuration, platform: &'a Platform) -> Context<'a> {
+        let is_router = Recognition::of(configuration).dialect.is_supported();
+        Context {
+            configuration,
+            platform,
+            tagged: configuration
+                .interfaces
+                .iter()
+                .filter(|one| Tags::of_interface(one).outer.is_some())
+                .count(),
+            writer: if is_router { Writer::Router } else { Writer::Switch },
+            found: Vec::new(),
+            classes_left: MOST_CLASSES,
+            set_comparisons: 0,
+        }
+    }
+
+    /// Whether it routes, and is not a switch.
+    pub(super) fn is_router(&self) -> bool {
+        self.writer == Writer::Router
+    }
+
+    /// The platform that policies are lowered to.
+    pub(super) fn target(&self) -> Target<'a> {
+        Target {
+            rules: self.platform.rules(),
+            queue_limit: self.platform.queue_limit,
+            drop_spacing: self.platform.drop_spacing,
+        }
+    }
+
+    /// The fields that the device writes on one side of a port.
+    pub(super) fn markings(&self, direction: Direction) -> Markings {
+        let marks = self.configuration.marks;
+        Markings {
+            direction,
+            writer: self.writer,
+            resets_drop_precedence: direction == Direction::Input && marks.discard_class,
+            label_is_taken: marks.both_groups,
+        }
+    }
+
+    /// The first label of classes.
+    pub(super) fn first_label(&self) -> Labels {
+        if self.configuration.marks.labels { Labels::AboveGroups } else { Labels::FromOne }
+    }
+
+    /// Whether a policy at `depth` may have policies inside; that of an interface is at depth 0.
+    pub(super) fn may_nest(&self, depth: usize) -> bool {
+        depth + 1 < *self.platform.rules().policy_levels
+    }
+}

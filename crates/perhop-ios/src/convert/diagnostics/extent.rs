@@ -1,0 +1,56 @@
+//! How many levels and classes a policy has with those inside it.
+
+use perhop_lint::Diagnostic;
+
+use crate::ast::PolicyMap;
+use crate::convert::context::{Context, MOST_CLASSES};
+use crate::rules;
+
+/// Why a policy is not attached.
+enum Excess {
+    /// A policy in this line is inside of three others.
+    Level(usize),
+    Classes,
+}
+
+impl Context<'_> {
+    /// Whether `policy`, attached in `line`, has no more levels than routers take, and no more classes than
+    /// are left; takes its classes from them.
+    pub(in crate::convert) fn is_of_extent(&mut self, policy: &PolicyMap, line: usize) -> bool {
+        let mut left = self.classes_left;
+        let most_levels = *self.platform.rules().policy_levels;
+        let refusal = self.take(policy, 0, &mut left).err().map(|excess| match excess {
+            Excess::Level(inner) => Diagnostic::new(
+                &rules::POLICY_TOO_DEEP,
+                line,
+                format!("policy {} has more than {most_levels} levels (line {inner})", policy.name),
+                "the router refuses the line: no policy applies here",
+            ),
+            Excess::Classes => Diagnostic::new(
+                &rules::TOO_MANY_CLASSES,
+                line,
+                format!("policy {} brings the classes of all policies above {MOST_CLASSES}", policy.name),
+                "routers have queues for some thousand; no policy applies here",
+            ),
+        });
+        let fits = refusal.is_none();
+        if fits {
+            self.classes_left = left;
+        }
+        self.found.extend(refusal);
+        fits
+    }
+
+    fn take(&self, policy: &PolicyMap, depth: usize, left: &mut usize) -> Result<(), Excess> {
+        for class in &policy.classes {
+            *left = left.checked_sub(1).ok_or(Excess::Classes)?;
+            let Some(at) = &class.service_policy else { continue };
+            let Some(inner) = self.configuration.policy_maps.get(&at.value) else { continue };
+            if !self.may_nest(depth) {
+                return Err(Excess::Level(at.line));
+            }
+            self.take(inner, depth + 1, left)?;
+        }
+        Ok(())
+    }
+}

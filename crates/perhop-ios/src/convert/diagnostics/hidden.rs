@@ -1,0 +1,158 @@
+//! What a policy on an interface sees of packets that tunnels and encryption have wrapped: the outer header,
+//! unless `qos pre-classify` shows the inner one.
+//!
+//! The DS field is copied to the outer header; addresses, protocol and ports are those of the tunnel. Cisco
+//! document 10106, on options of quality of service on GRE tunnel interfaces.
+
+use std::net::Ipv4Addr;
+
+use perhop_lint::Diagnostic;
+use perhop_qos::classifier::{MatchConfig, Prefix};
+use perhop_qos::packet::Protocol;
+
+use crate::ast::{Interface, IpsecProfile};
+use crate::convert::context::Context;
+use crate::convert::intent::condition::of_access_group;
+use crate::intent::{Class, Condition, Policy};
+use crate::rules;
+
+/// Encapsulating security payload (RFC 4303).
+const ESP: Protocol = Protocol(50);
+
+/// The header of encrypted packets.
+struct Outer<'a> {
+    source: Option<Ipv4Addr>,
+    destinations: &'a [Ipv4Addr],
+}
+
+impl Context<'_> {
+    /// Tells the classes of `policy`, which `line` attaches to what leaves by `interface`, by what they see
+    /// of packets that the interface encrypts, and says where that or a tunnel hides what they ask for.
+    pub(in crate::convert) fn hide(&mut self, interface: &Interface, line: usize, policy: &mut Policy) {
+        let asking = asking(policy);
+        if asking.is_empty() {
+            return;
+        }
+        let mut hidden = Vec::new();
+        let map = interface.crypto_map.as_ref().filter(|_| interface.pre_classify.is_none());
+        let map = map.and_then(|at| self.configuration.crypto_maps.get(&at.value));
+        if let Some(map) = map.filter(|map| map.pre_classify.is_none()) {
+            self.encrypt(interface, map, policy);
+            hidden.push((format!("crypto map {}", map.name), "in the crypto map".to_owned()));
+        }
+        let above = self.configuration.tunnels_above(&interface.name);
+        let above = above.filter(|tunnel| tunnel.pre_classify.is_none());
+        hidden.extend(above.map(|tunnel| (tunnel.name.clone(), format!("under {}", tunnel.name))));
+        for (by, place) in hidden {
+            self.found.push(Diagnostic::new(
+                &rules::CLASSIFICATION_BEHIND_ENCRYPTION,
+                line,
+                format!(
+                    "policy {} tells {} by addresses, protocols or ports: {by} hides them here",
+                    policy.name,
+                    asking.join(", ")
+                ),
+                format!("its packets are told by their outer header; `qos pre-classify` {place} shows the inner one"),
+            ));
+        }
+    }
+
+    /// The classes of `policy` see the outer header of what `map` encrypts. Where no list says what that is,
+    /// nothing is changed.
+    fn encrypt(&self, interface: &Interface, map: &IpsecProfile, policy: &mut Policy) {
+        let lists = map.lists.iter().map(|list| of_access_group(self.configuration, list));
+        let encrypted = Condition::any(lists.collect());
+        let source = interface.addresses.first().map(|address| address.address);
+        see(policy, &encrypted, &Outer { source, destinations: &map.peers });
+    }
+}
+
+/// Where packets that are `encrypted` have an `outer` header, the classes of `policy` see that.
+fn see(policy: &mut Policy, encrypted: &Condition, outer: &Outer) {
+    for class in &mut policy.classes {
+        if let Condition::When(config) = &class.condition
+            && asks(config)
+        {
+            let plain = if implies(config, encrypted) {
+                Condition::Never
+            } else {
+                Condition::all(vec![encrypted.clone().negated(), class.condition.clone()])
+            };
+            let wrapped = Condition::all(vec![encrypted.clone(), outer.seen(config)]);
+            class.seen = Some(Condition::any(vec![plain, wrapped]));
+        }
+        if let Some(inner) = class.children_mut() {
+            see(inner, encrypted, outer);
+        }
+    }
+}
+
+/// Whether `config` names `condition` among what must hold: the list of a crypto map in a class-map.
+fn implies(config: &MatchConfig, condition: &Condition) -> bool {
+    let Condition::When(wanted) = condition else { return *condition == Condition::Always };
+    config == &**wanted || config.all.iter().flatten().any(|one| one == &**wanted)
+}
+
+impl Outer<'_> {
+    /// What `config` asks of encrypted packets: their outer header is known, all else is copied or kept.
+    fn seen(&self, config: &MatchConfig) -> Condition {
+        let within = |prefixes: &[Prefix], addresses: &[Ipv4Addr]| {
+            let holds = |address: &Ipv4Addr| {
+                prefixes.iter().any(|prefix| prefix.contains(std::net::IpAddr::from(*address).into()))
+            };
+            if addresses.iter().any(holds) { Condition::Always } else { Condition::Never }
+        };
+        let MatchConfig { source, destination, protocol, source_port, destination_port, .. } = config;
+        let mut parts = Vec::new();
+        parts.extend(source.as_ref().map(|list| within(&list.0, self.source.as_slice())));
+        parts.extend(destination.as_ref().map(|list| within(&list.0, self.destinations)));
+        let is_esp = protocol.as_ref().is_none_or(|list| list.0.contains(&ESP));
+        if !is_esp || source_port.is_some() || destination_port.is_some() {
+            return Condition::Never;
+        }
+        let inner = |list: &[MatchConfig]| list.iter().map(|one| self.seen(one)).collect();
+        parts.extend(config.all.as_ref().map(|list| Condition::all(inner(list))));
+        parts.extend(config.any.as_ref().map(|list| Condition::any(inner(list))));
+        parts.extend(config.not.as_ref().map(|not| self.seen(not).negated()));
+        let rest = MatchConfig {
+            source: None,
+            destination: None,
+            protocol: None,
+            all: None,
+            any: None,
+            not: None,
+            ..config.clone()
+        };
+        if rest != MatchConfig::default() {
+            parts.push(Condition::when(rest));
+        }
+        Condition::all(parts)
+    }
+}
+
+/// The classes of `policy` that ask for more of a header than is copied to an outer one.
+fn asking(policy: &Policy) -> Vec<String> {
+    let own = |class: &Class| match &class.condition {
+        Condition::When(config) if asks(config) => vec![class.name.clone()],
+        _ => Vec::new(),
+    };
+    let inside = |class: &Class| class.children().map_or_else(Vec::new, asking);
+    let mut names: Vec<String> =
+        policy.classes.iter().flat_map(|class| [own(class), inside(class)].concat()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Whether `config` asks for addresses, protocol or ports.
+fn asks(config: &MatchConfig) -> bool {
+    // Any address of one family.
+    let is_some = |prefix: &Prefix| !prefix.to_string().ends_with("/0");
+    let mut addresses = [&config.source, &config.destination].into_iter().flatten();
+    let mut inside = [&config.all, &config.any].into_iter().flatten().flatten().chain(config.not.as_deref());
+    addresses.any(|list| list.0.iter().any(is_some))
+        || config.protocol.is_some()
+        || config.source_port.is_some()
+        || config.destination_port.is_some()
+        || inside.any(asks)
+}

@@ -1,0 +1,163 @@
+//! What becomes of marks inside the router: the queue in which a packet waits that was marked as it came in.
+//!
+//! For each conditioner one packet is followed that it takes (`perhop_analysis`): what is found has a
+//! witness, and what is not found may still be.
+
+use perhop_analysis::{PacketSpace, Set, TooComplex};
+use perhop_lint::Diagnostic;
+use perhop_qos::action::Action;
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::policy::QueueingConfig;
+use perhop_qos::{Dscp, Packet};
+
+use crate::convert::context::Context;
+use crate::convert::port::Port;
+use crate::rules;
+
+/// The classes of an output policy: the name of the queue and its packets, and whether it asks for anything.
+struct Queues<'a> {
+    port: &'a str,
+    classes: Vec<(String, Set)>,
+    /// The class that takes the rest.
+    rest: Option<String>,
+}
+
+impl Queues<'_> {
+    fn of(&self, space: &PacketSpace, packet: &Packet) -> Option<&str> {
+        let takes = |(_, set): &&(String, Set)| space.contains(*set, packet);
+        self.classes.iter().find(takes).map(|(name, _)| name.as_str())
+    }
+}
+
+impl Context<'_> {
+    /// Says what becomes of the marks that `ports` set where packets come in.
+    pub(in crate::convert) fn mark_uses(&mut self, ports: &[Port]) {
+        let names: Vec<String> = ports.iter().map(|port| port.interface.clone()).collect();
+        let mut space = PacketSpace::new(&names);
+        // Where sets are too large, `class-shadowed` and its like have said so.
+        self.found.extend(followed(&mut space, ports).unwrap_or_default());
+    }
+}
+
+fn followed(space: &mut PacketSpace, ports: &[Port]) -> Result<Vec<Diagnostic>, TooComplex> {
+    let marking: Vec<_> = ports.iter().filter(|port| port.input.conditioners.iter().any(marks)).collect();
+    if marking.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut outputs: Vec<Queues> = Vec::new();
+    for port in ports {
+        let queueing = port.output.queueing.as_ref().filter(|queueing| queueing.queue_names().len() > 1);
+        if let Some(queueing) = queueing.filter(|_| port.policies.output.is_some()) {
+            outputs.push(queues(space, &port.name, queueing)?);
+        }
+    }
+    let mut found = Vec::new();
+    for port in marking {
+        let Some(policy) = &port.policies.input else { continue };
+        let conditioners = port.input.conditioners.iter().enumerate();
+        for (index, conditioner) in conditioners.filter(|(_, one)| marks(one)) {
+            let class = port.links.input.class_of_conditioner(index).filter(|class| class.line > 0);
+            let line = class.map_or(policy.line, |class| class.line);
+            let taken = match &conditioner.matches {
+                Some(matches) => space.taken_by(matches)?,
+                None => Set::ALL,
+            };
+            let Some(witness) = space.witness(taken)? else { continue };
+            found.extend(reordered(space, conditioner, &witness.packet, &outputs, line));
+            found.extend(unmatched(space, conditioner, &witness.packet, &outputs, line));
+        }
+    }
+    Ok(found)
+}
+
+fn queues<'a>(
+    space: &mut PacketSpace,
+    port: &'a str,
+    queueing: &QueueingConfig,
+) -> Result<Queues<'a>, TooComplex> {
+    let classes = perhop_analysis::classes_of(space, queueing, Set::ALL)?;
+    let rest = classes.iter().find(|class| class.matches == Set::ALL).map(|class| class.name.clone());
+    Ok(Queues { port, classes: classes.into_iter().map(|class| (class.name, class.takes)).collect(), rest })
+}
+
+fn marks(conditioner: &ConditionerConfig) -> bool {
+    let all = [&conditioner.green, &conditioner.yellow, &conditioner.red, &conditioner.actions];
+    all.into_iter().flatten().any(|action| matches!(action, Action::Mark(_)))
+}
+
+/// A packet after `actions`; none where they drop it.
+fn after(packet: &Packet, actions: &[Action]) -> Option<Packet> {
+    let mut packet = *packet;
+    for action in actions {
+        match action {
+            Action::Drop => return None,
+            Action::Mark(dscp) => packet.dscp = *dscp,
+            _ => {}
+        }
+    }
+    Some(packet)
+}
+
+/// Packets of one flow that wait in different queues, by whether they conform.
+fn reordered(
+    space: &PacketSpace,
+    conditioner: &ConditionerConfig,
+    packet: &Packet,
+    outputs: &[Queues],
+    line: usize,
+) -> Option<Diagnostic> {
+    conditioner.meter.as_ref()?;
+    let conforming = after(packet, &conditioner.green)?;
+    // A color without actions of its own is one that the meter does not give.
+    for actions in [&conditioner.yellow, &conditioner.red].into_iter().filter(|actions| !actions.is_empty()) {
+        let Some(excess) = after(packet, actions).filter(|excess| excess.dscp != conforming.dscp) else {
+            continue;
+        };
+        for output in outputs {
+            let (one, other) = (output.of(space, &conforming), output.of(space, &excess));
+            if let (Some(one), Some(other)) = (one, other)
+                && one != other
+            {
+                return Some(Diagnostic::new(
+                    &rules::EXCEED_REORDERS,
+                    line,
+                    format!(
+                        "what conforms leaves as {} by queue {one} of {}, what exceeds as {} by {other}",
+                        conforming.dscp, output.port, excess.dscp
+                    ),
+                    "packets of one flow overtake each other: raise the drop precedence within the class",
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// A mark by which no output policy tells packets.
+fn unmatched(
+    space: &PacketSpace,
+    conditioner: &ConditionerConfig,
+    packet: &Packet,
+    outputs: &[Queues],
+    line: usize,
+) -> Option<Diagnostic> {
+    let all = [&conditioner.green, &conditioner.yellow, &conditioner.red, &conditioner.actions];
+    let marks = all.into_iter().flatten().filter_map(|action| match action {
+        Action::Mark(dscp) if *dscp != Dscp::default() => Some(*dscp),
+        _ => None,
+    });
+    if outputs.is_empty() {
+        return None;
+    }
+    let is_told = |dscp: Dscp| {
+        let packet = Packet { dscp, ..*packet };
+        outputs.iter().any(|output| output.of(space, &packet) != output.rest.as_deref())
+    };
+    let unmatched = marks.into_iter().find(|dscp| !is_told(*dscp))?;
+    Some(Diagnostic::new(
+        &rules::MARK_NEVER_MATCHED,
+        line,
+        format!("packets marked {unmatched} wait with those that no class takes, wherever they leave"),
+        "in this router the mark changes nothing",
+    ))
+}

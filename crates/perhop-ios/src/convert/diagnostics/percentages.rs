@@ -1,0 +1,60 @@
+//! Percentages in nested policies: of what, and how much that is.
+
+use perhop_lint::Diagnostic;
+
+use crate::convert::context::Context;
+use crate::convert::port::Port;
+use crate::lower::{GuaranteeKind, PoliceKind, PriorityKind, ResolvedClass, ResolvedPolicy};
+use crate::rules;
+
+impl Context<'_> {
+    /// Says of the percentages in the nested policies of `ports` what they are.
+    pub(in crate::convert) fn nested_percentages(&mut self, ports: &[Port]) {
+        for port in ports {
+            for policy in [&port.policies.input, &port.policies.output].into_iter().flatten() {
+                inside(policy, &mut self.found);
+            }
+        }
+    }
+}
+
+fn inside(policy: &ResolvedPolicy, found: &mut Vec<Diagnostic>) {
+    for class in &policy.classes {
+        let Some(inner) = &class.policy else { continue };
+        for member in inner.classes.iter().filter(|member| member.line > 0) {
+            for (command, percent, rate_bps) in percentages(member) {
+                found.push(Diagnostic::new(
+                    &rules::NESTED_PERCENT,
+                    member.line,
+                    format!(
+                        "class {}: {command} {percent} is {} kb/s",
+                        member.name,
+                        rate_bps as f64 / 1000.0
+                    ),
+                    format!(
+                        "a percentage of the {} kb/s of class {} of policy {} around it",
+                        inner.rate_bps as f64 / 1000.0,
+                        class.name,
+                        policy.name
+                    ),
+                ));
+            }
+        }
+        inside(inner, found);
+    }
+}
+
+/// Commands with percentages, and the bits per second that they are.
+fn percentages(class: &ResolvedClass) -> Vec<(&'static str, u64, u64)> {
+    let priority = class.priority.filter(|priority| priority.kind == PriorityKind::Percent);
+    let bandwidth = class.bandwidth.filter(|bandwidth| bandwidth.kind == GuaranteeKind::Percent);
+    let police = class.police.as_ref().filter(|police| police.kind == PoliceKind::Percent);
+    let shape = class.shape.and_then(|shape| shape.value_percent.map(|percent| (percent, shape.cir_bps)));
+    let all = [
+        priority.and_then(|one| Some(("priority percent", one.value, one.rate_bps?))),
+        bandwidth.map(|one| ("bandwidth percent", one.value, one.rate_bps)),
+        police.map(|one| ("police cir percent", one.value, one.cir_bps)),
+        shape.map(|(percent, rate_bps)| ("shape average percent", percent, rate_bps)),
+    ];
+    all.into_iter().flatten().collect()
+}

@@ -1,0 +1,110 @@
+//! The rules of every policy (`perhop_lint`), reported on the lines that the policy comes from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perhop_device::Wire;
+use perhop_lint::{Diagnostic, Finding, Place, Subject, all_nqb, check_nqb, names_nqb};
+use perhop_qos::Rate;
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::policy::{PolicyConfig, WireConfig};
+use perhop_qos::ring::RingConfig;
+
+use crate::ast::Then;
+use crate::convert::context::Context;
+use crate::convert::port::Port;
+use crate::intent::Action;
+use crate::lower::{Links, ResolvedPolicy};
+
+impl Context<'_> {
+    /// Says what rules find in the policies of `ports`.
+    pub(in crate::convert) fn policy_rules(&mut self, ports: &[Port]) {
+        let mut known = BTreeSet::new();
+        // What the router itself names is taken to come.
+        let policies = ports.iter().flat_map(|port| [&port.input, &port.output]);
+        let nqb: Vec<MatchConfig> = policies.into_iter().any(names_nqb).then(all_nqb).into_iter().collect();
+        let names: Vec<String> = ports.iter().map(|port| port.interface.clone()).collect();
+        for port in ports {
+            let wire = whole(&port.wire);
+            for (resolved, config, links, wire) in [
+                (&port.policies.input, &port.input, &port.links.input, None),
+                (&port.policies.output, &port.output, &port.links.output, wire.as_ref()),
+            ] {
+                let Some(resolved) = resolved else { continue };
+                let attached = Attached { port, resolved, config, links };
+                // The same policy on a thousand interfaces of one rate has the same faults.
+                let wire_rate = wire.map(|wire| wire.rate);
+                let queues = config.queueing.is_some();
+                if known.insert((resolved.name.clone(), resolved.rate_bps, wire_rate, queues)) {
+                    self.found.extend(in_policy(attached, wire));
+                    let of_nqb = check_nqb(config, &names, &nqb);
+                    self.found.extend(of_nqb.into_iter().map(|finding| attached.diagnostic(finding)));
+                }
+            }
+        }
+    }
+}
+
+/// A policy of a port.
+#[derive(Clone, Copy)]
+struct Attached<'a> {
+    port: &'a Port,
+    resolved: &'a ResolvedPolicy,
+    config: &'a PolicyConfig,
+    links: &'a Links,
+}
+
+impl Attached<'_> {
+    /// A finding on the line that it comes from.
+    fn diagnostic(self, finding: Finding) -> Diagnostic {
+        let line = self.line_of(&finding.place).unwrap_or(self.resolved.line);
+        let message = format!("{}, on {}", finding.message, self.port.name);
+        Diagnostic::new(finding.rule, line, message, finding.remedy)
+    }
+
+    /// The line that a part of the policy comes from.
+    fn line_of(self, place: &Place) -> Option<usize> {
+        let class = match place {
+            Place::Policy => None,
+            Place::Conditioner(index) => self.links.class_of_conditioner(*index),
+            Place::Class(path) => {
+                // A class around others has no queue of its own.
+                self.links.class_of_queue(path).or_else(|| self.links.class_around_queues(path))
+            }
+        };
+        class.map(|class| class.line).filter(|line| *line > 0)
+    }
+}
+
+fn in_policy(attached: Attached, wire: Option<&WireConfig>) -> Vec<Diagnostic> {
+    let rate = attached.resolved.rate_bps;
+    let rate = (rate > 0 && attached.port.has_known_line).then(|| Rate::from_bits_per_second(rate));
+    let mut limits = BTreeMap::new();
+    held(attached.resolved, &mut limits);
+    let subject = Subject { policy: attached.config, rate, wire, limits: &limits, interfaces: &[] };
+    let found = perhop_lint::check_sharing(&subject).into_iter();
+    found.map(|finding| attached.diagnostic(finding)).collect()
+}
+
+/// The wire where the configuration says all of it.
+fn whole(wire: &Wire) -> Option<WireConfig> {
+    Some(WireConfig {
+        rate: wire.rate?,
+        framing: wire.framing?,
+        headers: wire.headers,
+        ring: wire.ring.unwrap_or(RingConfig::Packets(1)),
+    })
+}
+
+/// Bits per second to which policers hold the packets of queues.
+fn held(policy: &ResolvedPolicy, limits: &mut BTreeMap<String, Rate>) {
+    for class in &policy.classes {
+        if let (Some(queue), Some(police)) = (&class.queue, &class.police) {
+            let drops = |actions: &Vec<Action>| actions.iter().any(|one| one.then == Then::Drop);
+            if drops(&police.exceed) || drops(&police.violate) {
+                let rate = police.pir_bps.filter(|_| !drops(&police.exceed)).unwrap_or(police.cir_bps);
+                limits.insert(queue.clone(), Rate::from_bits_per_second(rate));
+            }
+        }
+        class.policy.iter().for_each(|inner| held(inner, limits));
+    }
+}

@@ -1,0 +1,309 @@
+//! What the router refuses to attach, by release.
+
+use perhop_lint::Diagnostic;
+
+use crate::ast::{
+    AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap, PriorityRate,
+};
+use crate::convert::context::Context;
+use crate::convert::wire::Circuit;
+use crate::intent::Policy;
+use crate::lower::{GuaranteeTotal, Reference, guarantee_total};
+use crate::profile::{Acceptance, GuaranteeSum, Heeded};
+use crate::rules;
+
+/// A policy for packets that leave, the line that attaches it, its Intent and the rates that it refers to.
+#[derive(Clone, Copy)]
+pub(in crate::convert) struct Attachment<'a> {
+    pub(in crate::convert) policy: &'a PolicyMap,
+    pub(in crate::convert) line: usize,
+    pub(in crate::convert) intent: &'a Policy,
+    pub(in crate::convert) reference: Reference,
+}
+
+impl Context<'_> {
+    /// Whether the router attaches a policy to packets that leave by `circuit`.
+    pub(in crate::convert) fn may_be_attached(
+        &mut self,
+        interface: &Interface,
+        circuit: &Circuit,
+        attachment: Attachment,
+    ) -> bool {
+        let refusal = self
+            .without_guaranteed_rate(circuit, attachment)
+            .or_else(|| self.above_reservable(attachment))
+            .or_else(|| self.without_shaper(interface, attachment));
+        let inside = self.refused_inside(attachment.policy, 0);
+        let is_attached = refusal.is_none() && inside.is_empty();
+        self.found.extend(refusal.into_iter().chain(inside));
+        is_attached
+    }
+
+    /// The classes whose class-map is there.
+    fn known<'a>(&self, policy: &'a PolicyMap) -> Vec<&'a PolicyClass> {
+        let is_known = |class: &&PolicyClass| {
+            class.name == CLASS_DEFAULT || self.configuration.class_maps.get(&class.name).is_some()
+        };
+        policy.classes.iter().filter(is_known).collect()
+    }
+
+    /// A reservation on a circuit that guarantees nothing.
+    fn without_guaranteed_rate(&self, circuit: &Circuit, attachment: Attachment) -> Option<Diagnostic> {
+        let reserves = self
+            .known(attachment.policy)
+            .iter()
+            .any(|class| class.bandwidth.is_some() || class.priority.is_some());
+        let unspecified = circuit.pvc.is_some_and(|pvc| {
+            let service = pvc.service.map(|service| service.value).unwrap_or_default();
+            matches!(service, AtmService::Ubr(_) | AtmService::Unspecified)
+        });
+        (reserves && unspecified).then(|| {
+            Diagnostic::new(
+                &rules::CIRCUIT_WITHOUT_RATE,
+                attachment.line,
+                format!(
+                    "policy {} reserves bandwidth on a circuit without a guaranteed rate",
+                    attachment.policy.name
+                ),
+                "the router refuses the line: no policy applies here; give the circuit vbr-nrt or cbr",
+            )
+        })
+    }
+
+    /// Guarantees above what the release lets classes reserve.
+    fn above_reservable(&self, attachment: Attachment) -> Option<Diagnostic> {
+        let Attachment { policy, line, intent, reference } = attachment;
+        let profile = self.platform.rules();
+        let GuaranteeTotal { total_bps, limit_bps } = guarantee_total(intent, reference, profile);
+        if total_bps <= limit_bps {
+            return None;
+        }
+        let (total, limit) = (total_bps / 1000, limit_bps / 1000);
+        Some(match *profile.guarantee_sum {
+            GuaranteeSum::Reservations { .. } => Diagnostic::new(
+                &rules::RESERVED_ABOVE_LIMIT,
+                line,
+                format!(
+                    "policy {} reserves {total} kb/s, but only {limit} kb/s are available: {} % of {}",
+                    policy.name, reference.reservable_percent, reference.queueing
+                ),
+                "the router refuses the line: no policy applies here; max-reserved-bandwidth or bandwidth raises the limit",
+            ),
+            GuaranteeSum::Promises { .. } => Diagnostic::new(
+                &rules::PROMISED_ABOVE_RATE,
+                line,
+                format!(
+                    "the classes of policy {} are promised {total} kb/s, more than {limit} kb/s",
+                    policy.name
+                ),
+                "the router refuses it: the sum of class bandwidths exceeds 99 percent",
+            ),
+        })
+    }
+
+    /// Queues on a sub-interface or tunnel need a shaper above them: nothing else ever congests it.
+    fn without_shaper(&self, interface: &Interface, attachment: Attachment) -> Option<Diagnostic> {
+        // A sub-interface without a policy of its own shares the one of its interface.
+        let own = interface.service_policies.output.as_ref().is_some_and(|at| at.line == attachment.line);
+        let is_tagged = own && interface.parent.is_some() && interface.hardware == Hardware::Ethernet;
+        let is_tunnel = interface.name.starts_with("Tunnel");
+        let needs = |class: &&&PolicyClass| {
+            let reserves = matches!(
+                class.bandwidth.map(|bandwidth| bandwidth.value),
+                Some(Bandwidth::Kilobits(_) | Bandwidth::Percent(_))
+            );
+            let queues = reserves
+                || class.priority.is_some()
+                || class.fair_queue.is_some()
+                || class.random_detect.is_some();
+            queues && class.shape.is_none()
+        };
+        let known = self.known(attachment.policy);
+        let class = known.iter().find(needs).filter(|_| is_tagged || is_tunnel)?;
+        Some(Diagnostic::new(
+            &rules::QUEUEING_ON_SUBINTERFACE,
+            attachment.line,
+            format!(
+                "policy {} queues on {} without a shaper above (class {}, line {})",
+                attachment.policy.name, interface.name, class.name, class.line
+            ),
+            "the router refuses the line (CBWFQ: not supported on subinterfaces): shape in class-default of a \
+             policy around it",
+        ))
+    }
+
+    /// Lines of `policy` and of those inside it that today's routers refuse.
+    fn refused_inside(&self, policy: &PolicyMap, depth: usize) -> Vec<Diagnostic> {
+        if *self.platform.rules().conflicting_commands == Acceptance::Accepted {
+            return Vec::new();
+        }
+        let known = self.known(policy);
+        let mut found: Vec<Diagnostic> = mixed_units(policy, &known).into_iter().collect();
+        found.extend(above_hundred(policy, &known, "bandwidth remaining percent", remaining_percent));
+        if depth > 0 {
+            // On the interface `above_reservable` compares rates.
+            found.extend(above_hundred(policy, &known, "bandwidth and priority percent", promised_percent));
+        }
+        found.extend(known.iter().filter_map(|class| self.refused_class(class)));
+        if self.may_nest(depth) {
+            let inner = known.iter().filter_map(|class| class.service_policy.as_ref());
+            let inner = inner.filter_map(|at| self.configuration.policy_maps.get(&at.value));
+            found.extend(inner.flat_map(|policy| self.refused_inside(policy, depth + 1)));
+        }
+        found
+    }
+
+    /// Notes commands that the release reads and does not heed.
+    pub(in crate::convert) fn without_effect(&mut self) {
+        if *self.platform.rules().reservable_command == Heeded::Heeded {
+            return;
+        }
+        for interface in self.configuration.interfaces.iter() {
+            let Some(percent) = interface.max_reserved_bandwidth else { continue };
+            self.found.push(Diagnostic::new(
+                &rules::PLATFORM_WITHOUT_EFFECT,
+                percent.line,
+                format!("max-reserved-bandwidth on {}", interface.name),
+                "it limited classes before HQF; this release lets them have 99 % whatever it says",
+            ));
+        }
+    }
+
+    /// Commands of a class that exclude each other, or that need another.
+    fn refused_class(&self, class: &PolicyClass) -> Option<Diagnostic> {
+        let most = *self.platform.rules().priority_levels;
+        // Switches have seven levels.
+        let level = class.priority.filter(|priority| priority.value.level > most && self.is_router());
+        let level = level.map(|priority| {
+            Diagnostic::new(
+                &rules::PRIORITY_LEVEL,
+                priority.line,
+                format!("priority level {} (class {})", priority.value.level, class.name),
+                "the router refuses it: there are levels 1 and 2",
+            )
+        });
+        level
+            .or_else(|| refused_queue(class))
+            .or_else(|| self.minimum_around_queues(class))
+            .or_else(|| self.lone_queue_limit(class))
+    }
+
+    /// A minimum in a class whose policy inside queues.
+    fn minimum_around_queues(&self, class: &PolicyClass) -> Option<Diagnostic> {
+        if *self.platform.rules().minimum_around_queues == Acceptance::Accepted {
+            return None;
+        }
+        let inner = class.service_policy.as_ref();
+        let inner = inner.and_then(|at| self.configuration.policy_maps.get(&at.value));
+        let bandwidth = class.bandwidth?;
+        let is_minimum = matches!(bandwidth.value, Bandwidth::Kilobits(_) | Bandwidth::Percent(_));
+        (is_minimum && inner.is_some_and(|policy| self.queues(policy, 1))).then(|| {
+            Diagnostic::new(
+                &rules::BANDWIDTH_INSIDE_QUEUES,
+                bandwidth.line,
+                format!("bandwidth in a class whose policy inside queues (class {})", class.name),
+                "the router refuses it: only leaves have a minimum; use bandwidth remaining or shape",
+            )
+        })
+    }
+
+    /// A queue limit in a class without a queue.
+    fn lone_queue_limit(&self, class: &PolicyClass) -> Option<Diagnostic> {
+        if *self.platform.rules().lone_queue_limit == Acceptance::Accepted {
+            return None;
+        }
+        let limit = class.queue_limit?;
+        let has_queue = class.bandwidth.is_some() || class.shape.is_some() || class.priority.is_some();
+        (!has_queue && class.name != CLASS_DEFAULT).then(|| {
+            Diagnostic::new(
+                &rules::QUEUE_LIMIT_WITHOUT_QUEUE,
+                limit.line,
+                format!("queue-limit in a class without bandwidth, shape or priority (class {})", class.name),
+                "the router refuses it: queue-limit not allowed without bandwidth shape or priority command",
+            )
+        })
+    }
+}
+
+/// What manages a queue in a class that has none of its own, or one first in, first out.
+fn refused_queue(class: &PolicyClass) -> Option<Diagnostic> {
+    let has_share = class.bandwidth.is_some() || class.shape.is_some() || class.fair_queue.is_some();
+    let (rule, line, message, router) = match (&class.random_detect, class.fair_queue, class.priority) {
+        (Some(detect), _, Some(_)) => (
+            &rules::PRIORITY_WITH_WRED,
+            detect.line,
+            "random-detect in a class with priority",
+            "the router refuses it",
+        ),
+        (Some(detect), _, None) if !has_share && class.name != CLASS_DEFAULT => (
+            &rules::WRED_WITHOUT_QUEUE,
+            detect.line,
+            "random-detect in a class without bandwidth, shape or fair-queue",
+            "the router refuses it: the class has no queue of its own",
+        ),
+        (_, Some(fair), Some(_)) => (
+            &rules::PRIORITY_WITH_FAIR_QUEUE,
+            fair.line,
+            "fair-queue in a class with priority",
+            "the router refuses it",
+        ),
+        _ => return None,
+    };
+    Some(Diagnostic::new(rule, line, format!("{message} (class {})", class.name), router))
+}
+
+fn remaining_percent(class: &PolicyClass) -> Option<(u64, usize)> {
+    let bandwidth = class.bandwidth?;
+    match bandwidth.value {
+        Bandwidth::RemainingPercent(percent) => Some((percent, bandwidth.line)),
+        _ => None,
+    }
+}
+
+fn promised_percent(class: &PolicyClass) -> Option<(u64, usize)> {
+    let bandwidth = class.bandwidth.and_then(|bandwidth| match bandwidth.value {
+        Bandwidth::Percent(percent) => Some((percent, bandwidth.line)),
+        _ => None,
+    });
+    let priority = class.priority.and_then(|priority| match priority.value.rate {
+        PriorityRate::Percent(percent) => Some((percent, priority.line)),
+        _ => None,
+    });
+    bandwidth.or(priority)
+}
+
+/// The line with which percentages of the classes of `policy` come to more than 100.
+fn above_hundred(
+    policy: &PolicyMap,
+    classes: &[&PolicyClass],
+    what: &str,
+    percent_of: fn(&PolicyClass) -> Option<(u64, usize)>,
+) -> Option<Diagnostic> {
+    let mut sum = 0u64;
+    let (_, line) = classes.iter().filter_map(|class| percent_of(class)).find(|(percent, _)| {
+        sum = sum.saturating_add(*percent);
+        sum > 100
+    })?;
+    let all = classes.iter().filter_map(|class| percent_of(class)).map(|(percent, _)| percent);
+    let all = all.fold(0, u64::saturating_add);
+    Some(Diagnostic::new(
+        &rules::PROMISED_ABOVE_RATE,
+        line,
+        format!("{what} of the classes of policy {} add up to {all}", policy.name),
+        "the router refuses this line: they may come to 100",
+    ))
+}
+
+/// Guarantees in different units in one policy.
+fn mixed_units(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnostic> {
+    let mut units = classes.iter().filter_map(|class| class.bandwidth);
+    let first = units.next()?;
+    let kind = std::mem::discriminant(&first.value);
+    let other = units.find(|bandwidth| std::mem::discriminant(&bandwidth.value) != kind)?;
+    Some(Diagnostic::new(
+        &rules::BANDWIDTH_UNITS_MIXED,
+        other.line,
+        format!("policy {} mixes units of bandwidth (line {})", policy.name, first.line),
+        "the router refuses it: use kbps, percent, remaining percent or remaining ratio in all classes",
+    ))
+}

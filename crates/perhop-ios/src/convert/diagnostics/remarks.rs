@@ -1,0 +1,37 @@
+//! Remarks of lowering as diagnostics of the router.
+
+use perhop_lint::Diagnostic;
+
+use crate::lower::Remark;
+use crate::rules;
+
+/// The diagnostic of `remark`. `limiter` is the line of the port's first `rate-limit`.
+pub(in crate::convert) fn diagnostic(remark: &Remark, limiter: usize) -> Diagnostic {
+    match remark {
+        Remark::Unreached { line, class, by } => Diagnostic::new(
+            &rules::CLASS_SHADOWED,
+            *line,
+            format!("no packet reaches class {class}: class {by} matches every packet"),
+            "the router accepts the line; the class stays empty",
+        ),
+        Remark::TakenByNewMark { line, class } => Diagnostic::new(
+            &rules::MARKED_THEN_CLASSIFIED,
+            *line,
+            format!("class {class} marks or polices packets that the policy inside it has marked"),
+            "the router takes them by the mark with which they came, perhop by the new one: set the group in the \
+             class around",
+        ),
+        Remark::QueuedByNewMark { line, class } => Diagnostic::new(
+            &rules::MARKED_THEN_CLASSIFIED,
+            *line,
+            format!("class {class} marks packets in a policy that classifies by marking"),
+            "the router queues by the packet's original marking, perhop by the new one",
+        ),
+        Remark::LimitersBeforePolicy => Diagnostic::new(
+            &rules::RATE_LIMIT_BESIDE_POLICY,
+            limiter,
+            "several rate-limit lines beside a policy that marks or polices in the same direction",
+            "the router runs both; in perhop a packet that one rate-limit line transmits also passes the others",
+        ),
+    }
+}

@@ -1,0 +1,256 @@
+//! Classes of policies that get no packet, because those before them take all that they match.
+//!
+//! Exact, by sets of packets (`perhop_analysis`), where perhop's packets show all that the classes ask for.
+
+use std::collections::BTreeMap;
+
+use perhop_analysis::{FirstMatch, PacketSpace, Set, TooComplex};
+use perhop_lint::Diagnostic;
+
+use crate::ast::{
+    AccessList, AclAction, AclEntry, CLASS_DEFAULT, Configuration, Criterion, Polarity, PolicyClass,
+    PolicyMap,
+};
+use crate::convert::context::Context;
+use crate::convert::intent::condition::{of_class, of_entry};
+use crate::convert::wire::Tags;
+use crate::intent::Condition;
+use crate::rules;
+use crate::syntax::application::ip_protocol;
+
+/// Classes named in a message; more make it no clearer.
+const MOST_NAMED: usize = 3;
+/// Nodes of sets that are kept from policy to policy: half a megabyte.
+const MOST_KEPT: usize = 20_000;
+/// Pairs of classes of one policy that are compared: 2,000 classes, twice what IOS-XE allows.
+const MOST_PAIRS: usize = 2_000_000;
+/// Overlaps that are shown by the plainest packet.
+const MOST_PLAIN: usize = 50;
+
+impl Context<'_> {
+    /// Warns of classes that get no packet.
+    pub(in crate::convert) fn shadowed_classes(&mut self) {
+        let names: Vec<String> =
+            self.configuration.interfaces.iter().map(|interface| interface.name.clone()).collect();
+        let mut classes = Classes {
+            configuration: self.configuration,
+            space: PacketSpace::new(&names),
+            matching: BTreeMap::new(),
+            overlaps: 0,
+            comparisons: 0,
+        };
+        self.found.extend(classes.hidden_parts());
+        self.set_comparisons = classes.comparisons;
+    }
+}
+
+fn too_complex(line: usize, what: &str) -> Diagnostic {
+    Diagnostic::new(
+        &rules::CONDITIONS_TOO_COMPLEX,
+        line,
+        format!("{what} and what follows: {TooComplex}"),
+        "perhop runs it, and does not check whether a part hides a later one",
+    )
+}
+
+/// The class-maps of a configuration as sets of packets.
+struct Classes<'a> {
+    configuration: &'a Configuration,
+    space: PacketSpace,
+    /// By name, as policies share them.
+    matching: BTreeMap<&'a str, Set>,
+    /// How many overlaps there were.
+    overlaps: usize,
+    /// Number of comparisons so far.
+    comparisons: u64,
+}
+
+impl<'a> Classes<'a> {
+    /// The classes of policies and the entries of access lists that get no packet, up to what is too complex.
+    fn hidden_parts(&mut self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for policy in self.configuration.policy_maps.iter() {
+            self.make_room();
+            if let Ok(hidden) = self.shadowed(policy) {
+                found.extend(hidden);
+            } else {
+                found.push(too_complex(policy.line, &format!("policy-map {}", policy.name)));
+                return found;
+            }
+        }
+        for list in self.configuration.access_lists.iter() {
+            self.make_room();
+            if let Ok(hidden) = self.unreached_entries(list) {
+                found.extend(hidden);
+            } else {
+                found.push(too_complex(list.line, &format!("access list {}", list.name)));
+                return found;
+            }
+        }
+        found
+    }
+
+    /// Forgets the sets made so far where they are many: few fit a processor's cache, and most policies share
+    /// nothing.
+    fn make_room(&mut self) {
+        if self.space.nodes() > MOST_KEPT {
+            self.space = PacketSpace::new(self.space.interfaces());
+            self.matching.clear();
+        }
+    }
+
+    fn shadowed(&mut self, policy: &'a PolicyMap) -> Result<Vec<Diagnostic>, TooComplex> {
+        let mut found = Vec::new();
+        let (mut earlier, mut first): (Vec<(&str, Set)>, _) = (Vec::new(), FirstMatch::new());
+        if policy.classes.len().pow(2) / 2 > MOST_PAIRS {
+            return Err(TooComplex);
+        }
+        for class in &policy.classes {
+            if class.name == CLASS_DEFAULT || !is_shown(self.configuration, &class.name) {
+                continue;
+            }
+            let matches = self.matches(&class.name)?;
+            let is_hidden = matches != Set::NONE && first.covers(&mut self.space, matches)?;
+            if !is_hidden && let Some(overlap) = self.overlap(class, matches, &earlier)? {
+                found.push(overlap);
+            }
+            if is_hidden {
+                let by = self.hiding(matches, &earlier)?;
+                let witness = self.space.witness(matches)?;
+                let example = witness.map_or_else(String::new, |packet| format!("; for example {packet}"));
+                found.push(Diagnostic::new(
+                    &rules::CLASS_SHADOWED,
+                    class.line,
+                    format!(
+                        "class {} of policy-map {} gets no packet: {by} before it takes all that it matches{example}",
+                        class.name, policy.name
+                    ),
+                    "a packet belongs to the first class that matches; put the narrower class first",
+                ));
+            }
+            earlier.push((&class.name, matches));
+            first.push(&self.space, matches);
+        }
+        self.comparisons += first.comparisons();
+        Ok(found)
+    }
+
+    /// Where an earlier class takes some of the packets of `class`, and neither lies within the other.
+    fn overlap(
+        &mut self,
+        class: &PolicyClass,
+        matches: Set,
+        earlier: &[(&str, Set)],
+    ) -> Result<Option<Diagnostic>, TooComplex> {
+        self.comparisons += earlier.len() as u64;
+        for (other, set) in earlier {
+            let both = self.space.and(matches, *set)?;
+            if both == Set::NONE || both == *set || both == matches {
+                continue;
+            }
+            // The plainest packet takes time, and nobody reads the hundredth.
+            self.overlaps += 1;
+            let witness = match self.overlaps {
+                ..=MOST_PLAIN => self.space.witness(both)?,
+                _ => self.space.any_packet(both)?,
+            };
+            if let Some(witness) = witness {
+                return Ok(Some(Diagnostic::new(
+                    &rules::CLASSES_OVERLAP,
+                    class.line,
+                    format!("classes {other} and {} both match {witness}", class.name),
+                    format!("{other} gets it, as it comes first"),
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Entries of `list` that no packet reaches.
+    fn unreached_entries(&mut self, list: &AccessList) -> Result<Vec<Diagnostic>, TooComplex> {
+        let (mut found, mut earlier) = (Vec::new(), FirstMatch::new());
+        for entry in &list.entries {
+            let set = self.set(of_entry(self.configuration, entry))?;
+            if set != Set::NONE && earlier.covers(&mut self.space, set)? {
+                found.extend(self.unreached_entry(list, entry.line, set, &mut earlier)?);
+            }
+            earlier.push(&self.space, set);
+        }
+        self.comparisons += earlier.comparisons();
+        Ok(found)
+    }
+
+    fn unreached_entry(
+        &mut self,
+        list: &AccessList,
+        line: usize,
+        set: Set,
+        earlier: &mut FirstMatch,
+    ) -> Result<Option<Diagnostic>, TooComplex> {
+        let Some(witness) = self.space.witness(set)? else { return Ok(None) };
+        let takes = earlier.first_with(&self.space, &witness.packet)?;
+        let by = takes.map_or(0, |place| list.entries[place].line);
+        Ok(Some(Diagnostic::new(
+            &rules::ACCESS_ENTRY_SHADOWED,
+            line,
+            format!("no packet reaches this entry of list {}: {witness} meets line {by}", list.name),
+            "the first entry that a packet meets decides; put the narrower one first",
+        )))
+    }
+
+    fn set(&mut self, condition: Condition) -> Result<Set, TooComplex> {
+        match condition {
+            Condition::Always => Ok(Set::ALL),
+            Condition::Never => Ok(Set::NONE),
+            Condition::When(config) => self.space.taken_by(&config),
+        }
+    }
+
+    fn matches(&mut self, name: &'a str) -> Result<Set, TooComplex> {
+        if let Some(known) = self.matching.get(name) {
+            return Ok(*known);
+        }
+        let condition = of_class(self.configuration, name, Tags::default());
+        let set = self.set(condition.unwrap_or(Condition::Never))?;
+        self.matching.insert(name, set);
+        Ok(set)
+    }
+
+    /// Which of the `earlier` classes take packets of `matches`, in words.
+    fn hiding(&mut self, matches: Set, earlier: &[(&str, Set)]) -> Result<String, TooComplex> {
+        let mut names = Vec::new();
+        for (name, set) in earlier {
+            if self.space.minus(matches, *set)? == Set::NONE {
+                return Ok((*name).to_owned());
+            }
+            if self.space.and(matches, *set)? != Set::NONE {
+                names.push(*name);
+            }
+        }
+        let more = if names.len() > MOST_NAMED { " and others" } else { "" };
+        names.truncate(MOST_NAMED);
+        Ok(format!("what stands ({}{more})", names.join(", ")))
+    }
+}
+
+/// Whether what class `name` matches is known exactly, whatever the interface: otherwise its set may be too
+/// large, and hide others by mistake.
+fn is_shown(configuration: &Configuration, name: &str) -> bool {
+    let Some(map) = configuration.class_maps.get(name) else { return false };
+    map.statements.iter().all(|statement| match &statement.criterion {
+        Criterion::ClassMap(inner) => is_shown(configuration, inner),
+        // By the tags of an interface; by content, of which ports are a guess.
+        Criterion::Vlan(_) | Criterion::VlanInner(_) | Criterion::CosInner(_) => false,
+        Criterion::Protocol(name) => ip_protocol(name).is_some(),
+        Criterion::AccessGroup(list) => {
+            configuration.access_lists.get(list).is_some_and(|list| is_known(list, statement.polarity))
+        }
+        criterion => statement.polarity == Polarity::Is || criterion.unseen().is_none(),
+    })
+}
+
+/// Whether perhop finds no packet in a statement with this list that the router does not.
+fn is_known(list: &AccessList, polarity: Polarity) -> bool {
+    let narrows = |entry: &AclEntry| entry.action == AclAction::Deny || polarity == Polarity::Not;
+    list.entries.iter().all(|entry| entry.unseen.is_none() || !narrows(entry))
+}

@@ -1,0 +1,161 @@
+//! Access lists as conditions on packets.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use perhop_qos::Dscp;
+use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
+
+use super::family::of_family;
+use crate::ast::{
+    AccessList, AclAction, AclEntry, AclKind, AddressMatch, Configuration, Family, PortMatch, PrefixMatch,
+    ServiceMatch,
+};
+use crate::intent::Condition;
+use crate::object_group::{Addresses, of_prefix};
+
+/// Changes between permit and deny in one access list that are followed.
+const MOST_TURNS: usize = 200;
+
+/// The packets that `list` permits.
+pub(super) fn of_access_list(configuration: &Configuration, list: &AccessList) -> Condition {
+    // Runs of entries with the same action, the last first: what meets no entry is denied.
+    let mut rest = Condition::Never;
+    let runs: Vec<&[AclEntry]> = list.entries.chunk_by(|a, b| a.action == b.action).collect();
+    for run in runs.iter().take(MOST_TURNS).rev() {
+        let conditions: Vec<Condition> = run.iter().map(|entry| of_entry(configuration, entry)).collect();
+        rest = match run[0].action {
+            AclAction::Permit => Condition::any(conditions.into_iter().chain([rest]).collect()),
+            AclAction::Deny => rest.but_not(&conditions),
+        };
+    }
+    match list.kind {
+        AclKind::Ipv6 => rest,
+        _ => match of_family(configuration, Family::Ipv4) {
+            Condition::Always => rest,
+            family => Condition::all(vec![family, rest]),
+        },
+    }
+}
+
+/// The packets that `entry` is about.
+pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEntry) -> Condition {
+    if entry.unseen.is_some() {
+        return Condition::Never;
+    }
+    let (from, to) = (entry.prefixes.map(|(source, _)| source), entry.prefixes.map(|(_, to)| to));
+    // The source says the family already.
+    let to = to.filter(|to| *to != PrefixMatch::ANY);
+    let source = addresses(configuration, entry.source_group.as_deref(), entry.source, from);
+    let destination = addresses(configuration, entry.destination_group.as_deref(), entry.destination, to);
+    let (Some(source), Some(destination)) = (source, destination) else { return Condition::Never };
+    let config = MatchConfig {
+        source,
+        destination,
+        precedence: entry.precedence.map(OneOrMany::from),
+        dscp: dscps(entry),
+        ..MatchConfig::default()
+    };
+    if matches!(&config.dscp, Some(OneOrMany(none)) if none.is_empty()) {
+        return Condition::Never;
+    }
+    let own = ServiceMatch {
+        protocols: entry.protocol.into_iter().collect(),
+        source_ports: entry.source_ports.clone(),
+        destination_ports: entry.destination_ports.clone(),
+    };
+    let services = match &entry.service_group {
+        Some(group) => configuration.services_of(group),
+        None => vec![&own],
+    };
+    match services.as_slice() {
+        [service] => with_service(&config, service),
+        // The addresses once, and not again for each service.
+        services => {
+            let alone = MatchConfig::default();
+            let services = services.iter().map(|service| with_service(&alone, service)).collect();
+            let rest = if config == alone { Condition::Always } else { Condition::when(config) };
+            Condition::all(vec![rest, Condition::any(services)])
+        }
+    }
+}
+
+/// Prefixes of an entry's source or destination: `None` inside where any address will do, `None` outside
+/// where none does (a group that is not there, or one too large).
+#[allow(clippy::option_option)] // "any address" and "no address" are two things
+fn addresses(
+    configuration: &Configuration,
+    group: Option<&str>,
+    address: AddressMatch,
+    prefix: Option<PrefixMatch>,
+) -> Option<Option<OneOrMany<Prefix>>> {
+    let Some(group) = group else {
+        return Some(match prefix {
+            // `any` of an IPv6 list is any IPv6 address.
+            Some(prefix) => of_prefix(prefix).map(OneOrMany::from),
+            None => prefixes(address),
+        });
+    };
+    match configuration.addresses_of(group) {
+        Addresses::Any => Some(prefix.and_then(of_prefix).map(OneOrMany::from)),
+        Addresses::Of(prefixes) => (!prefixes.is_empty()).then_some(Some(OneOrMany(prefixes))),
+        Addresses::TooMany => None,
+    }
+}
+
+fn with_service(config: &MatchConfig, service: &ServiceMatch) -> Condition {
+    let config = MatchConfig {
+        protocol: (!service.protocols.is_empty()).then(|| OneOrMany(service.protocols.clone())),
+        source_port: ports(&service.source_ports),
+        destination_port: ports(&service.destination_ports),
+        ..config.clone()
+    };
+    if config == MatchConfig::default() {
+        return Condition::Always;
+    }
+    Condition::all(vec![Condition::when(config)])
+}
+
+/// The codepoints of `dscp` and `tos`; `None` where any will do.
+fn dscps(entry: &AclEntry) -> Option<OneOrMany<Dscp>> {
+    // RFC 1349: the type of service is bits 3 to 6 of the octet, so that the codepoint holds its three high
+    // bits.
+    let of_type = entry.type_of_service.map(|tos| {
+        (0..8u8).filter_map(|precedence| Dscp::new(precedence << 3 | tos >> 1)).collect::<Vec<_>>()
+    });
+    match (entry.dscp, of_type) {
+        (Some(dscp), None) => Some(dscp.into()),
+        (Some(dscp), Some(list)) => {
+            Some(OneOrMany(list.into_iter().filter(|other| *other == dscp).collect()))
+        }
+        (None, list) => list.map(OneOrMany),
+    }
+}
+
+fn ports(ports: &[PortMatch]) -> Option<OneOrMany<PortRange>> {
+    let ranges = ports.iter().filter_map(|port| PortRange::new(port.first, port.last).ok());
+    (!ports.is_empty()).then(|| OneOrMany(ranges.collect()))
+}
+
+/// The prefixes that `address` stands for; `None` where any address will do.
+fn prefixes(address: AddressMatch) -> Option<OneOrMany<Prefix>> {
+    let wildcard = address.wildcard.to_bits();
+    if wildcard == u32::MAX {
+        return None;
+    }
+    // The ones at the end make the prefix shorter; each one further up doubles the prefixes.
+    let trailing = wildcard.trailing_ones();
+    let scattered = wildcard & u32::MAX.checked_shl(trailing).unwrap_or(0);
+    let base = address.address.to_bits() & !wildcard;
+    let mut all = Vec::new();
+    let mut subset = 0;
+    loop {
+        let network = IpAddr::V4(Ipv4Addr::from_bits(base | subset));
+        all.extend(Prefix::new(network, 32 - trailing as u8).ok());
+        // The next subset of the scattered bits.
+        subset = subset.wrapping_sub(scattered) & scattered;
+        if subset == 0 {
+            break;
+        }
+    }
+    Some(OneOrMany(all))
+}

@@ -1,0 +1,205 @@
+//! Class-maps and access lists as sets of packets.
+
+mod access_list;
+mod family;
+
+use perhop_qos::Color;
+use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange};
+use perhop_qos::packet::{LinkMark, Protocol};
+
+use crate::ast::{
+    CLASS_DEFAULT, ClassMap, Combination, Configuration, Criterion, Polarity, RateLimitMatch, Statement,
+};
+use crate::convert::wire::Tags;
+use crate::intent::Condition;
+use crate::syntax::application::{application, ip_protocol};
+use access_list::of_access_list;
+pub(in crate::convert) use access_list::of_entry;
+use family::of_family;
+
+/// The packets of the class called `name` on a port with these `tags`; `None` where there is no such
+/// class-map.
+pub(in crate::convert) fn of_class(
+    configuration: &Configuration,
+    name: &str,
+    tags: Tags,
+) -> Option<Condition> {
+    if name == CLASS_DEFAULT {
+        return Some(Condition::Always);
+    }
+    let classes = Classes { configuration, tags };
+    configuration.class_maps.get(name).map(|map| classes.of_class_map(map))
+}
+
+/// The packets of one line of a class-map, whatever its `not`.
+pub(in crate::convert) fn of_statement(configuration: &Configuration, statement: &Statement) -> Condition {
+    Classes { configuration, tags: Tags::default() }.of_statement(statement)
+}
+
+/// The class-maps of a configuration, on a port with these tags.
+#[derive(Clone, Copy)]
+struct Classes<'a> {
+    configuration: &'a Configuration,
+    tags: Tags,
+}
+
+impl Classes<'_> {
+    fn of_class_map(self, map: &ClassMap) -> Condition {
+        let conditions = map.statements.iter().map(|statement| {
+            let condition = self.of_statement(statement);
+            match statement.polarity {
+                Polarity::Is => condition,
+                Polarity::Not => condition.negated(),
+            }
+        });
+        let conditions: Vec<Condition> = conditions.collect();
+        match map.combination {
+            // The router lets no packet match a class-map that says nothing.
+            _ if conditions.is_empty() => Condition::Never,
+            Combination::MatchAll => Condition::all(conditions),
+            Combination::MatchAny => Condition::any(conditions),
+        }
+    }
+
+    fn of_statement(self, statement: &Statement) -> Condition {
+        let condition = self.of_criterion(&statement.criterion);
+        match of_family(self.configuration, statement.family) {
+            Condition::Always => condition,
+            family => Condition::all(vec![family, condition]),
+        }
+    }
+
+    fn of_criterion(self, criterion: &Criterion) -> Condition {
+        let configuration = self.configuration;
+        match criterion {
+            Criterion::Any => Condition::Always,
+            Criterion::AccessGroup(name) => of_access_group(configuration, name),
+            Criterion::Precedence(values) => Condition::when(MatchConfig {
+                precedence: Some(OneOrMany(values.clone())),
+                ..MatchConfig::default()
+            }),
+            Criterion::Dscp(values) => Condition::when(MatchConfig {
+                dscp: Some(OneOrMany(values.clone())),
+                ..MatchConfig::default()
+            }),
+            Criterion::InputInterface(name) if configuration.interfaces.get(name).is_none() => {
+                Condition::Never
+            }
+            Criterion::InputInterface(name) => {
+                Condition::when(MatchConfig { input: Some(name.clone().into()), ..MatchConfig::default() })
+            }
+            Criterion::Protocol(name) => of_protocol(name),
+            Criterion::Rtp(first, last) => Condition::any(
+                PortRange::new(*first, *last).ok().map(|range| udp_to(vec![range])).into_iter().collect(),
+            ),
+            Criterion::ClassMap(name) => match configuration.class_maps.get(name) {
+                Some(map) => self.of_class_map(map),
+                None => Condition::Never,
+            },
+            Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
+            // There is one label for both: where both are in use, it is the group.
+            Criterion::TrafficClass(_) if configuration.marks.both_groups => Condition::Never,
+            Criterion::TrafficClass(classes) => of_labels(classes.clone()),
+            // With two tags both have the same class of service.
+            Criterion::Cos(values) | Criterion::CosInner(values) => {
+                Condition::when(MatchConfig { cos: Some(link_marks(values)), ..MatchConfig::default() })
+            }
+            Criterion::MplsTopmost(values) => {
+                Condition::when(MatchConfig { mpls_exp: Some(link_marks(values)), ..MatchConfig::default() })
+            }
+            Criterion::DiscardClass(values) => of_discard_classes(values),
+            Criterion::PacketLength { min, max } => of_lengths(*min, *max),
+            Criterion::Vlan(ranges) => of_vlan(self.tags.outer, ranges),
+            Criterion::VlanInner(ranges) => of_vlan(self.tags.inner, ranges),
+            // Perhop's packets do not show it (`Criterion::unseen`).
+            Criterion::Application(_) | Criterion::NotModelled(_) => Condition::Never,
+        }
+    }
+}
+
+fn link_marks(values: &[u8]) -> OneOrMany<LinkMark> {
+    OneOrMany(values.iter().copied().filter_map(LinkMark::new).collect())
+}
+
+/// The router's own drop precedence is the packet's color here: neither leaves the node.
+fn of_discard_classes(values: &[u8]) -> Condition {
+    let colors = values.iter().map(|value| Color::new((*value).into())).collect();
+    Condition::when(MatchConfig { color: Some(OneOrMany(colors)), ..MatchConfig::default() })
+}
+
+/// Both ends included; a range that is empty holds no packet.
+fn of_lengths(min: Option<u32>, max: Option<u32>) -> Condition {
+    let bound = |bytes: u32| u16::try_from(bytes).unwrap_or(u16::MAX);
+    let range = LengthRange::new(bound(min.unwrap_or(0)), bound(max.unwrap_or(u32::MAX)));
+    range.map_or(Condition::Never, |range| {
+        Condition::when(MatchConfig { length: Some(range.into()), ..MatchConfig::default() })
+    })
+}
+
+/// All packets of a port have its tags: either all of them meet it, or none.
+fn of_vlan(tag: Option<u16>, ranges: &[(u16, u16)]) -> Condition {
+    let holds = |tag: u16| ranges.iter().any(|(first, last)| (*first..=*last).contains(&tag));
+    if tag.is_some_and(holds) { Condition::Always } else { Condition::Never }
+}
+
+pub(in crate::convert) fn of_access_group(configuration: &Configuration, name: &str) -> Condition {
+    configuration.access_lists.get(name).map_or(Condition::Never, |list| of_access_list(configuration, list))
+}
+
+/// The router's groups are labels here: both are forgotten when the packet leaves.
+fn of_labels(labels: Vec<u8>) -> Condition {
+    if labels.is_empty() {
+        return Condition::Never;
+    }
+    Condition::when(MatchConfig { label: Some(OneOrMany(labels)), ..MatchConfig::default() })
+}
+
+fn udp_to(ports: Vec<PortRange>) -> Condition {
+    Condition::when(MatchConfig {
+        protocol: Some(Protocol::UDP.into()),
+        destination_port: Some(OneOrMany(ports)),
+        ..MatchConfig::default()
+    })
+}
+
+/// `match protocol`: by IP protocol, or by the well-known ports of an application on either side.
+fn of_protocol(name: &str) -> Condition {
+    if name == "ip" || name == "ipv6" {
+        return Condition::Always;
+    }
+    if let Some(protocol) = ip_protocol(name) {
+        return Condition::when(MatchConfig { protocol: Some(protocol.into()), ..MatchConfig::default() });
+    }
+    application(name).map_or(Condition::Never, |(_, protocols, ports)| of_application(protocols, ports))
+}
+
+fn of_application(protocols: &[Protocol], ports: &[(u16, u16)]) -> Condition {
+    let ranges: Vec<PortRange> =
+        ports.iter().filter_map(|(first, last)| PortRange::new(*first, *last).ok()).collect();
+    let base = MatchConfig { protocol: Some(OneOrMany(protocols.to_vec())), ..MatchConfig::default() };
+    let source = MatchConfig { source_port: Some(OneOrMany(ranges.clone())), ..base.clone() };
+    let destination = MatchConfig { destination_port: Some(OneOrMany(ranges)), ..base };
+    Condition::any(vec![Condition::when(source), Condition::when(destination)])
+}
+
+/// The packets that a `rate-limit` line takes.
+pub(in crate::convert) fn of_rate_limit(
+    configuration: &Configuration,
+    matches: &RateLimitMatch,
+) -> Condition {
+    match matches {
+        RateLimitMatch::All => Condition::Always,
+        RateLimitMatch::AccessGroup(name) => of_access_group(configuration, name),
+        RateLimitMatch::RateLimitList(name) => match configuration.rate_limit_lists.get(name) {
+            Some(list) if !list.precedences.is_empty() => Condition::when(MatchConfig {
+                precedence: Some(OneOrMany(list.precedences.clone())),
+                ..MatchConfig::default()
+            }),
+            _ => Condition::Never,
+        },
+        RateLimitMatch::Dscp(dscp) => {
+            Condition::when(MatchConfig { dscp: Some((*dscp).into()), ..MatchConfig::default() })
+        }
+        RateLimitMatch::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
+    }
+}

@@ -1,0 +1,45 @@
+//! The lines of class-maps as the router prints them.
+
+use crate::ast::{ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
+use crate::intent::PrintedMatches;
+
+/// The match set of a class as the router prints it; `None` stands for a class without a class-map.
+pub(super) fn printed_matches(configuration: &Configuration, map: Option<&ClassMap>) -> PrintedMatches {
+    PrintedMatches {
+        combination: map.map_or(Combination::MatchAny, |map| map.combination),
+        lines: map.map_or_else(|| vec!["any".to_owned()], |map| match_lines(configuration, map)),
+    }
+}
+
+fn match_lines(configuration: &Configuration, map: &ClassMap) -> Vec<String> {
+    if let Some(criteria) = configuration.assumed.get(&map.name) {
+        return criteria.clone();
+    }
+    if map.statements.is_empty() {
+        return vec!["none".to_owned()];
+    }
+    map.statements.iter().map(|statement| match_line(configuration, statement)).collect()
+}
+
+/// A `match` line as the router prints it.
+fn match_line(configuration: &Configuration, statement: &Statement) -> String {
+    let line = configuration.lines.get(statement.line.wrapping_sub(1));
+    let words: Vec<&str> = line.map_or_else(Vec::new, |line| line.text.split_ascii_whitespace().collect());
+    let written = words.iter().skip_while(|word| !word.eq_ignore_ascii_case("match")).skip(1);
+    let written: Vec<&str> = written.copied().collect();
+    let not = if statement.polarity == Polarity::Not { "not " } else { "" };
+    let of_ip = if written.contains(&"ip") { "ip" } else { "" };
+    let text = match &statement.criterion {
+        Criterion::Dscp(values) => {
+            let values: Vec<String> =
+                values.iter().map(|dscp| format!("{dscp} ({})", dscp.value())).collect();
+            format!("{of_ip} dscp {}", values.join(" "))
+        }
+        Criterion::Precedence(values) => {
+            let values: Vec<String> = values.iter().map(|one| format!("{} ", one.value())).collect();
+            format!("{of_ip} precedence {}", values.concat())
+        }
+        _ => written.into_iter().filter(|word| *word != "not").collect::<Vec<_>>().join(" "),
+    };
+    format!("{not}{text}")
+}

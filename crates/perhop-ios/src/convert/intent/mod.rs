@@ -1,0 +1,9 @@
+//! Policies, class-maps and `rate-limit` lines of a configuration as [`Intent`](crate::intent).
+
+pub(super) mod condition;
+mod limiters;
+mod marks;
+mod match_lines;
+pub(super) mod plain_queue;
+mod policy;
+mod printing;

@@ -1,0 +1,145 @@
+//! Policy-maps as trees of Intent.
+
+use super::condition::of_class;
+use super::marks::{actions, mark};
+use super::match_lines::printed_matches;
+use crate::ast::{self, At, Basis, CLASS_DEFAULT, Field, PacketPolice, PolicyClass, PolicyMap, ValueLimit};
+use crate::check::limits_queues;
+use crate::convert::context::Context;
+use crate::convert::wire::Tags;
+use crate::intent::{Awareness, Children, Class, ClassId, Condition, Meter, Police, Policy, ValueLimits};
+
+/// The place of a policy: the tags of its packets, and the number of policies around it.
+#[derive(Clone, Copy)]
+struct Place {
+    tags: Tags,
+    depth: usize,
+}
+
+impl Context<'_> {
+    /// `policy` on a port whose packets have `tags`. Classes whose class-map is not there are left out, as
+    /// the router leaves them out; class-default comes last, wherever it stands.
+    pub(in crate::convert) fn intent_of(&self, policy: &PolicyMap, tags: Tags) -> Policy {
+        self.policy(policy, Place { tags, depth: 0 }, &mut 0)
+    }
+
+    /// Whether `policy`, or one inside it, queues.
+    pub(in crate::convert) fn queues(&self, policy: &PolicyMap, depth: usize) -> bool {
+        let inside = |class: &PolicyClass| {
+            let name = class.service_policy.as_ref().filter(|_| self.may_nest(depth))?;
+            self.configuration.policy_maps.get(&name.value)
+        };
+        let mut classes = policy.classes.iter();
+        classes
+            .any(|class| class.queues() || inside(class).is_some_and(|policy| self.queues(policy, depth + 1)))
+    }
+
+    fn policy(&self, policy: &PolicyMap, place: Place, next: &mut usize) -> Policy {
+        let queues = self.queues(policy, place.depth);
+        let implied = PolicyClass { name: CLASS_DEFAULT.to_owned(), ..PolicyClass::default() };
+        let mut known: Vec<(&PolicyClass, Condition)> = policy
+            .classes
+            .iter()
+            .filter_map(|class| Some((class, of_class(self.configuration, &class.name, place.tags)?)))
+            .collect();
+        known.sort_by_key(|(class, _)| class.name == CLASS_DEFAULT);
+        if queues && known.last().is_none_or(|(class, _)| class.name != CLASS_DEFAULT) {
+            known.push((&implied, Condition::Always));
+        }
+        let classes = known.into_iter().map(|(class, condition)| self.class(class, condition, place, next));
+        Policy { name: policy.name.clone(), line: policy.line, queues, classes: classes.collect() }
+    }
+
+    fn class(&self, class: &PolicyClass, condition: Condition, place: Place, next: &mut usize) -> Class {
+        let id = ClassId(*next);
+        *next += 1;
+        let map = self.configuration.class_maps.get(&class.name);
+        let marks = class.marks.iter().map(|at| At::new(at.line, mark(self.configuration, &at.value)));
+        Class {
+            id,
+            name: class.name.clone(),
+            line: class.line,
+            takes_rest: class.name == CLASS_DEFAULT,
+            condition,
+            seen: None,
+            matches: printed_matches(self.configuration, map),
+            guarantee: class.bandwidth,
+            priority: class.priority,
+            police: match (&class.police, &class.police_packets) {
+                (Some(at), _) => Some(At::new(at.line, self.police(&class.name, &at.value, place.tags))),
+                (None, Some(at)) => Some(At::new(at.line, self.packet_police(&at.value))),
+                (None, None) => None,
+            },
+            shape: class.shape,
+            queue_limit: class.queue_limit,
+            value_limits: value_limits(&class.value_limits),
+            drop_profile: class.random_detect.clone(),
+            fair_queue: class.fair_queue,
+            marks: marks.collect(),
+            drops: class.drop.is_some(),
+            children: self.children(class, place, next),
+        }
+    }
+
+    fn children(&self, class: &PolicyClass, place: Place, next: &mut usize) -> Children {
+        let named = class.service_policy.as_ref().filter(|_| self.may_nest(place.depth));
+        let Some(at) = named else { return Children::None };
+        let inner = Place { depth: place.depth + 1, ..place };
+        self.configuration
+            .policy_maps
+            .get(&at.value)
+            .map_or(Children::Undefined, |policy| Children::Policy(self.policy(policy, inner, next)))
+    }
+
+    /// A policer of the class called `class`.
+    fn police(&self, class: &str, police: &ast::Police, tags: Tags) -> Police {
+        Police {
+            meter: Meter::Bytes {
+                rate: police.rate,
+                burst: police.burst,
+                peak: police.peak,
+                excess_burst: police.excess_burst,
+            },
+            conform: actions(self.configuration, &police.conform),
+            exceed: actions(self.configuration, &police.exceed),
+            violate: actions(self.configuration, &police.violate),
+            aware: self.awareness(class, police, tags),
+        }
+    }
+
+    fn packet_police(&self, police: &PacketPolice) -> Police {
+        Police {
+            meter: Meter::Packets { rate: police.rate, burst: police.burst },
+            conform: actions(self.configuration, &police.conform),
+            exceed: actions(self.configuration, &police.exceed),
+            violate: Vec::new(),
+            aware: None,
+        }
+    }
+
+    /// The colors with which packets come, where the policer of the class called `class` is aware of them.
+    fn awareness(&self, class: &str, police: &ast::Police, tags: Tags) -> Option<Awareness> {
+        let conform = police.conform_class.as_ref()?;
+        if self.configuration.color_blind(class, police).is_some() {
+            return None;
+        }
+        let of = |name: &str| of_class(self.configuration, name, tags);
+        let exceed = police.exceed_class.as_ref().and_then(|exceed| of(&exceed.value));
+        Some(Awareness { conform: of(&conform.value)?, exceed })
+    }
+}
+
+/// The limits of packets with some values of a field: those of the first line's field.
+fn value_limits(written: &[At<ValueLimit>]) -> Option<At<ValueLimits>> {
+    let first = written.iter().find(|line| limits_queues(line.value.field))?;
+    let field = first.value.field;
+    let basis = match field {
+        Field::Precedence => Basis::Precedence,
+        Field::Cos => Basis::Cos,
+        Field::DiscardClass => Basis::DiscardClass,
+        _ => Basis::Dscp,
+    };
+    let lines = written.iter().map(|line| &line.value).filter(|line| line.field == field);
+    let limits = lines.map(|line| (line.values.clone(), line.limit)).collect();
+    Some(At::new(first.line, ValueLimits { basis, limits }))
+}

@@ -1,0 +1,113 @@
+//! Puts a port together: attached policies as Intent, the wire, and both lowered.
+
+use perhop_device::CountedBytes;
+
+use super::context::Context;
+use super::diagnostics::fragments::advise_fragments;
+use super::diagnostics::link_marks::Tag;
+use super::diagnostics::remarks::diagnostic;
+use super::diagnostics::tunnels::without_line;
+use super::intent::plain_queue::plain_queue;
+use super::port::{Policies, Port, PortLinks};
+use super::wire::{Circuit, counted_bytes_of, has_known_line, wire_of};
+
+use crate::ast::{Direction, Interface, Rank};
+use crate::intent::Policy;
+use crate::lower::{Lowered, Reference, Side, SidePath, lower};
+
+impl<'a> Context<'a> {
+    /// The ports of `interface`: its circuits, or itself.
+    pub(super) fn ports(&mut self, interface: &'a Interface) -> Vec<Port> {
+        let circuits = Circuit::of_interface(interface, self.configuration);
+        circuits.iter().map(|circuit| self.port(interface, circuit)).collect()
+    }
+
+    fn port(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Port {
+        let mut addresses = interface.addresses.clone();
+        addresses.sort_by_key(|address| address.rank == Rank::Secondary);
+        let input = self.input_policy(interface, circuit);
+        let output = self.output_policy(interface, circuit);
+        let mut wire = wire_of(interface, self.configuration, circuit, self.platform);
+        if circuit.pvc.is_none() {
+            wire.headers = self.header_stack(interface, &wire);
+        }
+        let counted_bytes = counted_bytes_of(interface, circuit, self.configuration, self.platform.rules());
+        let tag = self.tag(interface, &wire);
+        let input = self.arriving(interface, input.as_ref(), tag, counted_bytes);
+        let output = self.departing(interface, circuit, output.as_ref(), tag, counted_bytes);
+        self.found.extend(advise_fragments(interface, self.configuration, &wire, &output.config));
+        let has_known_line = has_known_line(interface, self.configuration);
+        if !has_known_line && output.policy.is_some() {
+            self.found.push(without_line(interface));
+        }
+        Port {
+            name: circuit.name.clone(),
+            interface: interface.name.clone(),
+            line: circuit.line,
+            hardware: interface.hardware,
+            addresses: addresses.iter().map(|address| (address.address, address.prefix_length)).collect(),
+            bandwidth: circuit.bandwidth,
+            has_known_line,
+            input: input.config,
+            output: output.config,
+            policies: Policies { input: input.policy, output: output.policy },
+            links: PortLinks { input: input.links, output: output.links },
+            wire,
+            counted_bytes,
+            shutdown: interface.shutdown.is_some(),
+        }
+    }
+
+    /// The conditioners of packets that arrive.
+    fn arriving(
+        &mut self,
+        interface: &Interface,
+        policy: Option<&(Policy, Reference)>,
+        tag: Tag,
+        counted_bytes: CountedBytes,
+    ) -> Lowered {
+        let limiters = self.limiters(interface, Direction::Input);
+        let side = Side {
+            path: SidePath::Arrival,
+            policy: policy.map(|(policy, reference)| (policy, *reference)),
+            limiters: &limiters,
+            markings: self.markings(Direction::Input),
+            labels: self.first_label(),
+            overhead: counted_bytes.classes,
+        };
+        self.lowered(interface, &side, tag)
+    }
+
+    /// The conditioners and queues of packets that leave.
+    fn departing(
+        &mut self,
+        interface: &Interface,
+        circuit: &Circuit<'a>,
+        policy: Option<&(Policy, Reference)>,
+        tag: Tag,
+        counted_bytes: CountedBytes,
+    ) -> Lowered {
+        let limiters = self.limiters(interface, Direction::Output);
+        let plain = plain_queue(interface, circuit);
+        let side = Side {
+            path: SidePath::Departure { plain: &plain, has_new_tag: tag == Tag::OneOfSeveral },
+            policy: policy.map(|(policy, reference)| (policy, *reference)),
+            limiters: &limiters,
+            markings: self.markings(Direction::Output),
+            labels: self.first_label(),
+            overhead: counted_bytes.queues,
+        };
+        self.lowered(interface, &side, tag)
+    }
+
+    fn lowered(&mut self, interface: &Interface, side: &Side, tag: Tag) -> Lowered {
+        if let Some((policy, _)) = side.policy {
+            self.misplaced(policy, side.markings, tag);
+        }
+        let lowered = lower(side, self.target());
+        let limiter = interface.rate_limits.first().map_or(interface.line, |limit| limit.line);
+        let remarks = lowered.remarks.iter();
+        self.found.extend(remarks.map(|remark| diagnostic(remark, limiter)));
+        lowered
+    }
+}

@@ -1,0 +1,67 @@
+//! [`counted_bytes_of`]: the bytes of a packet that the router counts in addition to those of IP.
+
+use perhop_device::CountedBytes;
+
+use super::circuit::Circuit;
+use crate::ast::{Account, Configuration, Hardware, Interface, LinkEncapsulation};
+use crate::profile::{CountedLength, ProfileRules};
+
+/// Ethernet header without frame check sequence.
+const ETHERNET: i32 = 14;
+/// One 802.1Q tag.
+const TAG: i32 = 4;
+/// PPP or HDLC without frame check sequence and flag, frame relay likewise.
+const SERIAL: i32 = 4;
+
+/// Returns the bytes by the profile's [`CountedLength`]. Classes of a tunnel count the tunnel's headers,
+/// queues those of the frame below as well.
+pub(in crate::convert) fn counted_bytes_of(
+    interface: &Interface,
+    circuit: &Circuit,
+    configuration: &Configuration,
+    rules: &ProfileRules,
+) -> CountedBytes {
+    if *rules.counted_length == CountedLength::IpPacket || circuit.pvc.is_some() {
+        return CountedBytes::default();
+    }
+    let account = user_defined(circuit, interface, configuration);
+    let link = link(interface);
+    match &interface.tunnel {
+        Some(tunnel) => {
+            let mode = tunnel.mode.as_ref().map_or("gre ip", |mode| mode.value.as_str());
+            let optional = [tunnel.key.is_some(), tunnel.checksum.is_some(), tunnel.sequence.is_some()];
+            let gre = 4 + optional.map(|is_there| if is_there { 4 } else { 0 }).iter().sum::<i32>();
+            let outer = if mode.contains("ipv6") { 40 } else { 20 };
+            let classes = if mode.starts_with("gre") { outer + gre } else { outer };
+            CountedBytes { classes, queues: classes + ETHERNET + account }
+        }
+        None => CountedBytes { classes: link, queues: link + account },
+    }
+}
+
+/// What the link below an interface adds.
+fn link(interface: &Interface) -> i32 {
+    let encapsulation = interface.encapsulation.map(|encapsulation| encapsulation.value);
+    match (interface.hardware, encapsulation) {
+        (Hardware::Ethernet, Some(LinkEncapsulation::Dot1q(_))) if interface.native_vlan.is_none() => {
+            ETHERNET + TAG * (1 + i32::from(interface.second_vlan.is_some()))
+        }
+        (Hardware::Ethernet | Hardware::Virtual, _) => ETHERNET,
+        (Hardware::Serial | Hardware::PacketOverSonet, _) => SERIAL,
+        _ => 0,
+    }
+}
+
+/// `account user-defined N` in the policy for what leaves.
+fn user_defined(circuit: &Circuit, interface: &Interface, configuration: &Configuration) -> i32 {
+    let own = circuit.policies.unwrap_or(&interface.service_policies).output.as_ref();
+    let name = circuit.peer.map(|peer| peer.policy.as_str()).or(own.map(|at| at.value.as_str()));
+    let policy = name.and_then(|name| configuration.policy_maps.get(name));
+    let bytes = policy.into_iter().flat_map(|policy| &policy.classes).find_map(|class| {
+        match class.account.as_ref()?.value {
+            Account::UserDefined { bytes, .. } => i32::try_from(bytes).ok(),
+            Account::Encapsulation(_) => None,
+        }
+    });
+    bytes.unwrap_or(0).clamp(-64, 63)
+}

@@ -1,0 +1,117 @@
+//! The headers between IP packets and the framing of a port's wire: tags, tunnels, encryption, sessions.
+
+use perhop_device::Wire;
+use perhop_lint::Diagnostic;
+use perhop_qos::framing::{
+    Esp, EspCipher, EspIntegrity, EspMode, GreTunnel, Header, HeaderStack, IpTunnel, IpVersion, Multilink,
+    VlanTag,
+};
+
+use super::multilink::{is_bundle, multilink};
+use crate::ast::{Interface, LinkEncapsulation, TransformSet, Tunnel};
+use crate::convert::context::Context;
+use crate::rules;
+
+impl Context<'_> {
+    /// The headers of packets that leave by `interface`, from the IP packet outwards.
+    pub(in crate::convert) fn header_stack(&mut self, interface: &Interface, wire: &Wire) -> HeaderStack {
+        let mut headers = Vec::new();
+        if let Some(tunnel) = &interface.tunnel {
+            headers.extend(self.tunnel_headers(tunnel));
+        }
+        let below = self.configuration.underlay(interface);
+        let line = below.unwrap_or(interface);
+        let around = line.parent.as_ref().and_then(|name| self.configuration.interfaces.get(name));
+        let multilink = is_bundle(line).then(|| multilink(line, self.configuration));
+        headers.extend(link_headers(line, around, multilink));
+        let stack = HeaderStack::new(&headers).unwrap_or(HeaderStack::EMPTY);
+        match stack.check(wire.framing.unwrap_or_default()) {
+            Ok(()) => stack,
+            Err(error) => {
+                self.found.push(Diagnostic::new(
+                    &rules::HEADERS_UNUSABLE,
+                    interface.line,
+                    format!("the headers of {}: {}", interface.name, error.message),
+                    "perhop counts none of them here: the router's packets are longer",
+                ));
+                HeaderStack::EMPTY
+            }
+        }
+    }
+
+    fn tunnel_headers(&self, tunnel: &Tunnel) -> Vec<Header> {
+        let mode = tunnel.mode.as_ref().map_or("gre ip", |mode| mode.value.as_str());
+        let over = if mode.contains("ipv6") { IpVersion::Ipv6 } else { IpVersion::Ipv4 };
+        let esp = tunnel.protection.as_ref().and_then(|profile| self.protection(&profile.value));
+        let carrier = match mode.split(' ').next() {
+            Some("gre" | "dmvpn") => Some(Header::Gre(GreTunnel {
+                key: tunnel.key.is_some(),
+                checksum: tunnel.checksum.is_some(),
+                sequence: tunnel.sequence.is_some(),
+                over,
+            })),
+            Some("ipip" | "ipv6ip") => Some(Header::IpIp(IpTunnel { over: IpVersion::Ipv4 })),
+            // A virtual tunnel interface is ESP in tunnel mode alone.
+            Some("ipsec") => None,
+            _ => Some(Header::IpIp(IpTunnel { over })),
+        };
+        let is_alone = carrier.is_none();
+        let esp = esp.map(|esp| if is_alone { Esp { mode: EspMode::Tunnel, ..esp } } else { esp });
+        carrier.into_iter().chain(esp.map(Header::Esp)).collect()
+    }
+
+    /// What the first transform set of an IPsec profile does to packets.
+    fn protection(&self, profile: &str) -> Option<Esp> {
+        let profile = self.configuration.ipsec_profiles.get(profile)?;
+        let set = self.configuration.transform_sets.get(profile.transform_sets.first()?)?;
+        esp(set)
+    }
+}
+
+/// ESP as a transform set names it; `None` where it does not encapsulate.
+fn esp(set: &TransformSet) -> Option<Esp> {
+    let words = || set.transforms.split_ascii_whitespace();
+    let cipher = words().find_map(|word| match word {
+        "esp-3des" | "esp-des" => Some(EspCipher::TripleDes),
+        "esp-aes" => Some(EspCipher::AesCbc),
+        "esp-gcm" | "esp-gmac" => Some(EspCipher::AesGcm),
+        "esp-null" => Some(EspCipher::Null),
+        _ => None,
+    })?;
+    let integrity = words().find_map(|word| match word {
+        "esp-md5-hmac" => Some(EspIntegrity::Md5),
+        "esp-sha-hmac" => Some(EspIntegrity::Sha1),
+        "esp-sha256-hmac" => Some(EspIntegrity::Sha256),
+        "esp-sha384-hmac" => Some(EspIntegrity::Sha384),
+        "esp-sha512-hmac" => Some(EspIntegrity::Sha512),
+        _ => None,
+    });
+    let mode = if set.transport.is_some() { EspMode::Transport } else { EspMode::Tunnel };
+    let integrity = integrity.unwrap_or_default();
+    Some(Esp { cipher, integrity, mode, nat_t: false, over: IpVersion::Ipv4 })
+}
+
+/// The headers that a link itself adds: the inner tag before the outer one.
+fn link_headers(
+    interface: &Interface,
+    around: Option<&Interface>,
+    multilink: Option<Multilink>,
+) -> Vec<Header> {
+    let mut headers = Vec::new();
+    let of_line = interface.encapsulation.or(around.and_then(|around| around.encapsulation));
+    let encapsulation = of_line.map(|encapsulation| encapsulation.value);
+    if encapsulation == Some(LinkEncapsulation::FrameRelay) {
+        headers.push(Header::FrameRelay);
+    }
+    if interface.pppoe.is_some() {
+        headers.push(Header::Pppoe);
+    }
+    headers.extend(multilink.map(Header::Mlppp));
+    if let Some(LinkEncapsulation::Dot1q(id)) = encapsulation
+        && interface.native_vlan.is_none()
+    {
+        headers.extend(interface.second_vlan.map(|inner| Header::Vlan(VlanTag { id: inner.value })));
+        headers.push(Header::Vlan(VlanTag { id }));
+    }
+    headers
+}

@@ -1,0 +1,14 @@
+//! The lines by which packets leave and arrive: circuits, rates, framing, headers and the bytes that count.
+
+mod circuit;
+mod counted_bytes;
+mod header_stack;
+mod multilink;
+mod port_wire;
+mod tags;
+
+pub(in crate::convert) use circuit::{Circuit, has_known_line, rate_below};
+pub(in crate::convert) use counted_bytes::counted_bytes_of;
+pub(in crate::convert) use multilink::{is_bundle, link_kilobits};
+pub(in crate::convert) use port_wire::wire_of;
+pub(in crate::convert) use tags::Tags;

@@ -1,0 +1,107 @@
+//! [`wire_of`]: the wire under a port, as far as configured.
+
+use perhop_device::Wire;
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::ring::RingConfig;
+use perhop_qos::{ByteSize, Rate};
+
+use super::circuit::{Circuit, cell_rate, kilobits};
+use crate::ast::{CellEncapsulation, Configuration, Hardware, Interface, LinkEncapsulation};
+use crate::platform::Platform;
+
+/// Returns the wire of an interface or circuit, as far as configured.
+pub(in crate::convert) fn wire_of(
+    interface: &Interface,
+    configuration: &Configuration,
+    circuit: &Circuit,
+    platform: &Platform,
+) -> Wire {
+    let parent = interface.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
+    match circuit.pvc {
+        Some(pvc) => {
+            let limit = pvc.tx_ring_limit.or(interface.tx_ring_limit);
+            let count = limit.map_or(platform.circuit_ring, |limit| limit.value.min(u32::MAX.into()) as u32);
+            let encapsulation = pvc.encapsulation.map(|encapsulation| encapsulation.value);
+            let framing = match encapsulation.unwrap_or_default() {
+                CellEncapsulation::Snap => Framing::Aal5Snap,
+                // What else a circuit carries has no LLC/SNAP header.
+                CellEncapsulation::Mux | CellEncapsulation::Other => Framing::Aal5Mux,
+            };
+            let (size, admission) = (platform.particle, platform.ring_admission);
+            let release = platform.ring_release;
+            Wire {
+                rate: cell_rate(pvc).or(interface.nominal_kilobits.map(kilobits)),
+                framing: Some(framing),
+                headers: HeaderStack::EMPTY,
+                ring: Some(RingConfig::Particles { count, size, admission, release }),
+                mtu: mtu(interface, parent),
+                adjust_mss: interface.adjust_mss.map(|mss| ByteSize::from_bytes(mss.value)),
+            }
+        }
+        None => Wire {
+            rate: physical_rate(line_of(interface, parent, configuration)),
+            framing: framing(line_of(interface, None, configuration), parent),
+            headers: HeaderStack::EMPTY,
+            ring: interface
+                .tx_ring_limit
+                .map(|limit| RingConfig::Packets(limit.value.min(u32::MAX.into()) as u32)),
+            mtu: mtu(interface, parent),
+            adjust_mss: interface.adjust_mss.map(|mss| ByteSize::from_bytes(mss.value)),
+        },
+    }
+}
+
+/// The IP MTU: `ip mtu`, else the interface's own MTU, or that of the interface around it. Where nothing is
+/// written nothing is limited: hosts send no longer packets than their lines take.
+fn mtu(interface: &Interface, parent: Option<&Interface>) -> Option<ByteSize> {
+    let of_line = interface.mtu.or(parent.and_then(|parent| parent.mtu));
+    interface.ip_mtu.or(of_line).map(|mtu| ByteSize::from_bytes(mtu.value))
+}
+
+/// The interface whose hardware sends: that around a sub-interface, that below a tunnel.
+fn line_of<'a>(
+    interface: &'a Interface,
+    parent: Option<&'a Interface>,
+    configuration: &'a Configuration,
+) -> &'a Interface {
+    let below = configuration.underlay(interface);
+    let line = below.or(parent).unwrap_or(interface);
+    let around = line.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
+    around.filter(|_| below.is_some()).unwrap_or(line)
+}
+
+/// What the hardware sends at, where the configuration says.
+fn physical_rate(interface: &Interface) -> Option<Rate> {
+    let clock = interface.clock_rate.map(|clock| Rate::from_bits_per_second(clock.value));
+    let speed = interface.speed.map(|speed| kilobits(speed.value.saturating_mul(1000)));
+    let nominal = interface.nominal_kilobits.map(kilobits);
+    match interface.hardware {
+        Hardware::Serial => clock,
+        Hardware::Ethernet => speed.or(nominal),
+        // A bundle of lines, or a bridged or switched interface.
+        Hardware::Virtual if is_ethernet(interface) => nominal.or(interface.default_kilobits.map(kilobits)),
+        _ => nominal,
+    }
+}
+
+/// Whether the packets of a virtual interface leave in Ethernet frames.
+fn is_ethernet(interface: &Interface) -> bool {
+    ["Vlan", "BDI", "BVI"].iter().any(|kind| interface.name.starts_with(kind))
+}
+
+fn framing(interface: &Interface, parent: Option<&Interface>) -> Option<Framing> {
+    let of_parent = || parent.and_then(|parent| parent.encapsulation);
+    let encapsulation = interface.encapsulation.or_else(of_parent).map(|encapsulation| encapsulation.value);
+    match (interface.hardware, encapsulation) {
+        (Hardware::Ethernet, _) => Some(Framing::EthernetWire),
+        (Hardware::Virtual, _) if is_ethernet(interface) => Some(Framing::EthernetWire),
+        (_, Some(LinkEncapsulation::Ppp)) => Some(Framing::Ppp),
+        _ if interface.name.starts_with("Multilink") => Some(Framing::Ppp),
+        // Its header and check sequence stand among the headers.
+        (Hardware::Serial, Some(LinkEncapsulation::FrameRelay)) => Some(Framing::Raw),
+        (Hardware::Serial | Hardware::PacketOverSonet, None | Some(LinkEncapsulation::Hdlc)) => {
+            Some(Framing::Hdlc)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,157 @@
+//! [`Policy`] and [`Class`]: the tree of Intent.
+
+pub use perhop_device::Combination;
+
+use super::at::At;
+use super::condition::Condition;
+use super::drop_profile::DropProfile;
+use super::fields::Fields;
+use super::marks::{Field, Mark};
+use super::police::Police;
+use super::queue::{FairQueue, QueueLimit, ValueLimits};
+use super::rates::{Guarantee, Priority, Shape};
+
+/// The place of a class in its tree, the outermost policy's classes before those inside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClassId(pub usize);
+
+/// A policy: classes in order, of which a packet belongs to the first that matches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// Its name.
+    pub name: String,
+    /// The line that opens it.
+    pub line: usize,
+    /// Whether a class of it, or of a policy inside it, asks for a queue; also one that the text names and
+    /// does not define.
+    pub queues: bool,
+    /// Its classes; the one that takes the rest comes last. A policy that queues has one.
+    pub classes: Vec<Class>,
+}
+
+/// The words of a device for the match set of a class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrintedMatches {
+    /// The combination of the lines.
+    pub combination: Combination,
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
+/// The policy inside a class.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Children {
+    /// None.
+    #[default]
+    None,
+    /// One that the configuration names and lacks.
+    Undefined,
+    /// A policy.
+    Policy(Policy),
+}
+
+/// A class of a policy and the demands for its packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its place in the tree.
+    pub id: ClassId,
+    /// Its name.
+    pub name: String,
+    /// The line that opens it; 0 for one that the text does not mention.
+    pub line: usize,
+    /// Whether it takes the packets that no other class takes.
+    pub takes_rest: bool,
+    /// Its packets.
+    pub condition: Condition,
+    /// Its packets by the headers that the port sees, where a tunnel or encryption hides some.
+    pub seen: Option<Condition>,
+    /// Its match set in words.
+    pub matches: PrintedMatches,
+    /// Its guarantee.
+    pub guarantee: Option<At<Guarantee>>,
+    /// Its priority.
+    pub priority: Option<At<Priority>>,
+    /// Its policer.
+    pub police: Option<At<Police>>,
+    /// Its shaper.
+    pub shape: Option<At<Shape>>,
+    /// The limit of its queue.
+    pub queue_limit: Option<At<QueueLimit>>,
+    /// Limits of packets with some values of a field.
+    pub value_limits: Option<At<ValueLimits>>,
+    /// Random drops from its queue.
+    pub drop_profile: Option<At<DropProfile>>,
+    /// Fair queueing of its flows.
+    pub fair_queue: Option<At<FairQueue>>,
+    /// The marks that it writes into every packet, in order.
+    pub marks: Vec<At<Mark>>,
+    /// Whether it drops every packet.
+    pub drops: bool,
+    /// The policy inside it.
+    pub children: Children,
+}
+
+impl Class {
+    /// The policy inside it.
+    pub fn children(&self) -> Option<&Policy> {
+        match &self.children {
+            Children::Policy(policy) => Some(policy),
+            Children::None | Children::Undefined => None,
+        }
+    }
+
+    /// The policy inside it, to be changed.
+    pub fn children_mut(&mut self) -> Option<&mut Policy> {
+        match &mut self.children {
+            Children::Policy(policy) => Some(policy),
+            Children::None | Children::Undefined => None,
+        }
+    }
+
+    /// The packets that it takes at the port.
+    pub fn visible(&self) -> &Condition {
+        self.seen.as_ref().unwrap_or(&self.condition)
+    }
+
+    /// The marks that it and its policer write.
+    pub fn all_marks(&self) -> impl Iterator<Item = &Mark> {
+        let police = self.police.iter().map(|at| &at.value);
+        let actions = police.flat_map(|police| [&police.conform, &police.exceed, &police.violate]).flatten();
+        let own = self.marks.iter().map(|at| &at.value);
+        own.chain(actions.filter_map(|action| action.mark.as_ref()))
+    }
+
+    /// Whether it or its policer writes `field`.
+    pub fn sets(&self, field: Field) -> bool {
+        self.all_marks().any(|mark| mark.field() == Some(field))
+    }
+
+    /// The lines of the class and of all that it asks for.
+    pub fn lines(&self) -> Vec<usize> {
+        let nodes = [
+            self.guarantee.map(|at| at.line),
+            self.priority.map(|at| at.line),
+            self.police.as_ref().map(|at| at.line),
+            self.shape.map(|at| at.line),
+            self.queue_limit.map(|at| at.line),
+            self.value_limits.as_ref().map(|at| at.line),
+            self.drop_profile.as_ref().map(|at| at.line),
+            self.fair_queue.map(|at| at.line),
+        ];
+        let marks = self.marks.iter().map(|at| at.line);
+        let mut lines: Vec<usize> =
+            std::iter::once(self.line).chain(nodes.into_iter().flatten()).chain(marks).collect();
+        lines.retain(|line| *line > 0);
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+}
+
+/// The fields that `condition` looks at.
+pub fn matched_fields(condition: &Condition) -> Fields {
+    match condition {
+        Condition::When(config) => super::condition::looks_at(config),
+        Condition::Always | Condition::Never => Fields::default(),
+    }
+}

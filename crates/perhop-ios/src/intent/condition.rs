@@ -1,0 +1,187 @@
+//! [`Condition`]: conditions on packets, and how they combine.
+
+use perhop_qos::Dscp;
+use perhop_qos::classifier::MatchConfig;
+
+use super::fields::Fields;
+
+/// A set of packets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// All packets.
+    Always,
+    /// No packet.
+    Never,
+    /// The packets that match.
+    When(Box<MatchConfig>),
+}
+
+impl Condition {
+    /// The packets that match `config`.
+    pub fn when(config: MatchConfig) -> Condition {
+        Condition::When(Box::new(config))
+    }
+    /// The packets of all `conditions`.
+    pub fn all(conditions: Vec<Condition>) -> Condition {
+        let mut together = Vec::new();
+        for condition in conditions {
+            match condition {
+                Condition::Always => {}
+                Condition::Never => return Condition::Never,
+                Condition::When(config) => together.push(*config),
+            }
+        }
+        let together = match together.len() {
+            0 => return Condition::Always,
+            1 => Condition::when(together.remove(0)),
+            _ => Condition::when(MatchConfig { all: Some(together), ..MatchConfig::default() }),
+        };
+        // Conditions that exclude each other: `dscp ef` and `precedence 1`.
+        if together.may_hold_at_all() { together } else { Condition::Never }
+    }
+    /// The packets of at least one of `conditions`.
+    pub fn any(conditions: Vec<Condition>) -> Condition {
+        let mut either = Vec::new();
+        for condition in conditions {
+            match condition {
+                Condition::Always => return Condition::Always,
+                Condition::Never => {}
+                Condition::When(config) => either.push(*config),
+            }
+        }
+        let either = match either.len() {
+            0 => return Condition::Never,
+            1 => Condition::when(either.remove(0)),
+            _ => Condition::when(MatchConfig { any: Some(either), ..MatchConfig::default() }),
+        };
+        // Conditions of which one always holds: `dscp ef` and `not dscp ef`.
+        if either.holds_always() { Condition::Always } else { either }
+    }
+    /// All other packets.
+    pub fn negated(self) -> Condition {
+        match self {
+            Condition::Always => Condition::Never,
+            Condition::Never => Condition::Always,
+            Condition::When(config) => match config.not {
+                // Only a condition made here is a bare negation.
+                Some(not)
+                    if *config == (MatchConfig { not: Some(not.clone()), ..MatchConfig::default() }) =>
+                {
+                    Condition::When(not)
+                }
+                not => {
+                    let config = MatchConfig { not, ..*config };
+                    Condition::when(MatchConfig { not: Some(Box::new(config)), ..MatchConfig::default() })
+                }
+            },
+        }
+    }
+    /// Its packets without those of `others`.
+    pub fn but_not(self, others: &[Condition]) -> Condition {
+        if others.is_empty() {
+            return self;
+        }
+        Condition::all(vec![self, Condition::any(others.to_vec()).negated()])
+    }
+}
+
+impl Condition {
+    /// Returns the match of a conditioner or queue, which is `None` for all packets; `None` outside where
+    /// there is no packet at all.
+    #[allow(clippy::option_option)] // "no condition" and "no packet" are two things
+    pub fn into_match(self) -> Option<Option<MatchConfig>> {
+        match self {
+            Condition::Always => Some(None),
+            Condition::Never => None,
+            Condition::When(config) => Some(Some(*config)),
+        }
+    }
+    /// Whether a packet with this codepoint may be among them, as far as the codepoint alone tells.
+    pub fn may_hold(&self, dscp: Dscp) -> bool {
+        match self {
+            Condition::Always => true,
+            Condition::Never => false,
+            Condition::When(config) => holds(config, dscp) != Some(false),
+        }
+    }
+    fn holds_always(&self) -> bool {
+        let Condition::When(config) = self else { return *self == Condition::Always };
+        looks_at(config).contain(Fields::CODEPOINT)
+            && (0..64).filter_map(Dscp::new).all(|dscp| holds(config, dscp) == Some(true))
+    }
+    fn may_hold_at_all(&self) -> bool {
+        let Condition::When(config) = self else { return true };
+        !looks_at(config).contain(Fields::CODEPOINT)
+            || (0..64).filter_map(Dscp::new).any(|dscp| self.may_hold(dscp))
+    }
+}
+
+/// Whether a packet with this codepoint meets `config`; `None` where more than the codepoint decides.
+fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
+    let MatchConfig { dscp: codepoints, precedence, all, any, not, .. } = config;
+    let own = [
+        codepoints.as_ref().map(|list| Some(list.0.contains(&dscp))),
+        precedence.as_ref().map(|list| Some(list.0.contains(&dscp.precedence()))),
+        all.as_ref().map(|list| every(list.iter().map(|config| holds(config, dscp)))),
+        any.as_ref().map(|list| {
+            // At least one holds unless all of them do not.
+            every(list.iter().map(|config| holds(config, dscp).map(|holds| !holds))).map(|none| !none)
+        }),
+        not.as_ref().map(|config| holds(config, dscp).map(|holds| !holds)),
+    ];
+    let others = asks_more_than_codepoints(config).then_some(None);
+    every(own.into_iter().flatten().chain(others))
+}
+
+/// Whether `config` itself, without the conditions inside it, asks for more than the codepoint.
+fn asks_more_than_codepoints(config: &MatchConfig) -> bool {
+    let MatchConfig {
+        dscp: _,
+        precedence: _,
+        color,
+        label,
+        cos,
+        mpls_exp,
+        length,
+        source,
+        destination,
+        protocol,
+        source_port,
+        destination_port,
+        input,
+        all: _,
+        any: _,
+        not: _,
+    } = config;
+    let marks = color.is_some() || label.is_some() || cos.is_some() || mpls_exp.is_some();
+    let addresses = source.is_some() || destination.is_some() || input.is_some();
+    let ports = protocol.is_some() || source_port.is_some() || destination_port.is_some();
+    marks || addresses || ports || length.is_some()
+}
+
+/// The fields that `config` looks at, among those that policies write.
+pub fn looks_at(config: &MatchConfig) -> Fields {
+    let inside = [&config.all, &config.any].into_iter().flatten().flatten();
+    let own = [
+        (config.dscp.is_some() || config.precedence.is_some(), Fields::CODEPOINT),
+        (config.cos.is_some(), Fields::COS),
+        (config.mpls_exp.is_some(), Fields::EXP),
+        (config.color.is_some(), Fields::COLOR),
+        (config.label.is_some(), Fields::LABEL),
+    ];
+    let own = own.into_iter().filter(|(looks, _)| *looks).map(|(_, field)| field);
+    own.chain(inside.chain(config.not.as_deref()).map(looks_at)).collect()
+}
+
+/// Whether all hold: one that does not is enough to say no.
+fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut all = Some(true);
+    for part in parts {
+        match part {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => all = None,
+        }
+    }
+    all
+}

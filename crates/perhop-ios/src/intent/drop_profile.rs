@@ -1,0 +1,64 @@
+//! [`DropProfile`]: random drops from a queue, weighted by drop precedence.
+
+use std::collections::BTreeMap;
+
+pub use perhop_device::Basis;
+use serde::Serialize;
+
+use super::at::At;
+
+/// The unit of thresholds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdUnit {
+    /// Packets.
+    #[default]
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// Microseconds at the class's rate.
+    Microseconds,
+    /// Percent of the queue's limit.
+    Percent,
+}
+
+/// Thresholds and averaging; `None` and missing values stand for the device's choice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DropProfile {
+    /// The field that has the drop precedence.
+    pub basis: Basis,
+    /// The unit of all thresholds.
+    pub unit: ThresholdUnit,
+    /// n in the weight 2⁻ⁿ of the average.
+    pub exponent: Option<u32>,
+    /// ECN: packets that can be are marked in place of a random drop.
+    pub ecn: Option<At<()>>,
+    /// Thresholds by precedence.
+    pub precedences: BTreeMap<u8, At<Thresholds>>,
+    /// Thresholds by codepoint.
+    pub dscps: BTreeMap<u8, At<Thresholds>>,
+    /// Thresholds by drop precedence within the device.
+    pub discard_classes: BTreeMap<u8, At<Thresholds>>,
+    /// Thresholds by class of service.
+    pub classes_of_service: BTreeMap<u8, At<Thresholds>>,
+    /// Thresholds of all values that have none of their own.
+    pub aggregate: Option<At<Option<Thresholds>>>,
+}
+
+impl DropProfile {
+    /// Whether its thresholds count bytes, or time.
+    pub fn counts_bytes(&self) -> bool {
+        matches!(self.unit, ThresholdUnit::Bytes | ThresholdUnit::Microseconds)
+    }
+}
+
+/// Thresholds of one drop precedence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Thresholds {
+    /// The average from which on some packets are dropped, in the unit of [`DropProfile::unit`].
+    pub min: u64,
+    /// The average from which on all are dropped.
+    pub max: u64,
+    /// The number of packets of which one is dropped just below `max`.
+    pub mark_probability_denominator: u64,
+}

@@ -1,0 +1,172 @@
+//! Marks: the fields of a packet that a policy writes, and the actions of policers.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::Dscp;
+use perhop_qos::packet::IpPrecedence;
+use serde::Serialize;
+
+use super::fields::Fields;
+
+/// The direction of packets at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Packets that arrive.
+    Input,
+    /// Packets that leave.
+    Output,
+}
+
+/// The fate of a packet after an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Then {
+    /// It goes on its way; later limiters do not see it.
+    Transmit,
+    /// It goes to the next limiter.
+    Continue,
+    /// It is dropped.
+    Drop,
+}
+
+/// A field that a device reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Field {
+    /// The IP precedence.
+    Precedence,
+    /// The DSCP.
+    Dscp,
+    /// The precedence or DSCP in the header of the tunnel that the packet enters.
+    TunnelHeader,
+    /// The class of service of the outer 802.1Q tag.
+    Cos,
+    /// The class of service of the inner tag.
+    CosInner,
+    /// The experimental bits of labels that the device pushes.
+    ExpOfNewLabels,
+    /// The experimental bits of the topmost label.
+    ExpOfTopLabel,
+    /// The forwarding class: a number that stays in the device.
+    ForwardingClass,
+    /// A second number that stays in the device.
+    TrafficClass,
+    /// The drop precedence, which stays in the device.
+    DropPrecedence,
+}
+
+/// The values of one field that become values of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Values and their new values.
+    pub entries: BTreeMap<u8, u8>,
+    /// The new value of all others.
+    pub default: TableDefault,
+}
+
+/// The new value of those that a table does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableDefault {
+    /// The same value.
+    #[default]
+    Copy,
+    /// One value for all.
+    Value(u8),
+    /// The field is not written.
+    Ignore,
+}
+
+/// The way in which one field becomes another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Translation {
+    /// The same number; of a DSCP the class selector where the other field has three bits.
+    Direct,
+    /// By a table.
+    Table(Table),
+    /// By a table that the configuration lacks.
+    Undefined,
+}
+
+/// The value that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The IP precedence.
+    Precedence(IpPrecedence),
+    /// The DSCP.
+    Dscp(Dscp),
+    /// The forwarding class.
+    ForwardingClass(u32),
+    /// A number into another field.
+    Number(Field, u8),
+    /// The value of another field.
+    Copy {
+        /// The field that is written.
+        to: Field,
+        /// The field whose value decides.
+        from: Field,
+        /// The way from one to the other.
+        by: Translation,
+    },
+    /// A value of a field that the model does not have.
+    NotModeled,
+}
+
+/// A mark: a value that a policy writes into a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The value.
+    pub written: Written,
+    /// The words that the device prints for it.
+    pub printed: String,
+}
+
+impl Mark {
+    /// The field that is written; `None` for one without a place in the model.
+    pub fn field(&self) -> Option<Field> {
+        match &self.written {
+            Written::Precedence(_) => Some(Field::Precedence),
+            Written::Dscp(_) => Some(Field::Dscp),
+            Written::ForwardingClass(_) => Some(Field::ForwardingClass),
+            Written::Number(field, _) | Written::Copy { to: field, .. } => Some(*field),
+            Written::NotModeled => None,
+        }
+    }
+
+    /// The fields of perhop's packets that it writes.
+    pub fn fields(&self) -> Fields {
+        match self.field() {
+            Some(Field::Precedence) => Fields::CODEPOINT,
+            // An AF codepoint is a color as well.
+            Some(Field::Dscp) => Fields::CODEPOINT.and(Fields::COLOR),
+            Some(Field::Cos) => Fields::COS,
+            Some(Field::ExpOfNewLabels | Field::ExpOfTopLabel) => Fields::EXP,
+            Some(Field::DropPrecedence) => Fields::COLOR,
+            Some(Field::ForwardingClass | Field::TrafficClass) => Fields::LABEL,
+            Some(Field::CosInner | Field::TunnelHeader) | None => Fields::default(),
+        }
+    }
+}
+
+/// An action of a policer or limiter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// The mark that it writes.
+    pub mark: Option<Mark>,
+    /// The fate of the packet.
+    pub then: Then,
+    /// The words that the device prints for it.
+    pub printed: String,
+}
+
+impl Action {
+    /// Sends the packet on, unchanged.
+    pub fn transmit() -> Action {
+        Action { mark: None, then: Then::Transmit, printed: "transmit".to_owned() }
+    }
+
+    /// Drops the packet.
+    pub fn drop() -> Action {
+        Action { mark: None, then: Then::Drop, printed: "drop".to_owned() }
+    }
+}

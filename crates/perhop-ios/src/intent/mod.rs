@@ -1,0 +1,30 @@
+//! Intent: the demands of a policy, in no vendor's language.
+//!
+//! ```text
+//! Policy → Class { match set, marks, policer, priority, guarantee, shaper, queue } → Children → Policy …
+//! ```
+//!
+//! Every node has the line that it comes from ([`At`]), and percentages keep their base. [`lower`] makes
+//! queues, conditioners and a scheduler of it, by the rules of a profile.
+//!
+//! [`lower`]: crate::lower
+
+mod at;
+mod class;
+mod condition;
+mod drop_profile;
+mod fields;
+mod marks;
+mod police;
+mod queue;
+mod rates;
+
+pub use at::At;
+pub use class::{Children, Class, ClassId, Combination, Policy, PrintedMatches, matched_fields};
+pub use condition::{Condition, looks_at};
+pub use drop_profile::{Basis, DropProfile, ThresholdUnit, Thresholds};
+pub use fields::Fields;
+pub use marks::{Action, Direction, Field, Mark, Table, TableDefault, Then, Translation, Written};
+pub use police::{Awareness, Limiter, Meter, Police};
+pub use queue::{Discipline, FairQueue, PartialLimit, PlainQueue, QueueLimit, ValueLimits};
+pub use rates::{Guarantee, Priority, PriorityRate, Shape, ShapeKind, TrafficRate};

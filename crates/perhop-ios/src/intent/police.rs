@@ -1,0 +1,74 @@
+//! Policers of classes, and limiters in front of a policy.
+
+use super::condition::Condition;
+use super::marks::Action;
+use super::rates::TrafficRate;
+
+/// The policer of a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Police {
+    /// Rates and bursts.
+    pub meter: Meter,
+    /// For conforming packets; empty for the device's choice.
+    pub conform: Vec<Action>,
+    /// For exceeding packets; empty for the device's choice.
+    pub exceed: Vec<Action>,
+    /// For violating packets; empty where the policer has no such color.
+    pub violate: Vec<Action>,
+    /// The colors with which packets come, where the policer is aware of them.
+    pub aware: Option<Awareness>,
+}
+
+/// The rates and bursts of a policer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meter {
+    /// Bytes count. Bursts are bytes, or milliseconds of the rate where that is a percentage.
+    Bytes {
+        /// The committed rate.
+        rate: TrafficRate,
+        /// The committed burst.
+        burst: Option<u64>,
+        /// The peak rate of the two-rate form.
+        peak: Option<TrafficRate>,
+        /// The excess or peak burst.
+        excess_burst: Option<u64>,
+    },
+    /// Packets count.
+    Packets {
+        /// Packets per second.
+        rate: u64,
+        /// Packets in a burst.
+        burst: Option<u64>,
+    },
+}
+
+/// The colors with which packets come to a policer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Awareness {
+    /// The packets that come as conforming.
+    pub conform: Condition,
+    /// The packets that come as exceeding. Without such a class all others do; with one, the rest comes as
+    /// violating.
+    pub exceed: Option<Condition>,
+}
+
+/// A limiter of a port in front of its policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limiter {
+    /// Its name in results.
+    pub name: String,
+    /// Its line.
+    pub line: usize,
+    /// The packets that it takes.
+    pub condition: Condition,
+    /// Bits per second.
+    pub rate: u64,
+    /// The normal burst, bytes.
+    pub burst: u64,
+    /// The extended burst, bytes: the limit itself, not an addition to the normal burst.
+    pub extended_burst: u64,
+    /// For conforming packets.
+    pub conform: Action,
+    /// For exceeding packets.
+    pub exceed: Action,
+}

@@ -1,0 +1,71 @@
+//! Rates of a class: guarantee, priority and shaper. Percentages keep their base until they are lowered.
+
+pub use perhop_device::ShapeKind;
+use serde::Serialize;
+
+/// The guarantee of a class: a minimum, or a share of the excess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Guarantee {
+    /// A minimum, kilobits per second.
+    Kilobits(u64),
+    /// A minimum, percent of the rate around the policy.
+    Percent(u64),
+    /// Percent of the rate that priority classes and minima leave.
+    RemainingPercent(u64),
+    /// A part of the rate that they leave, relative to the other classes' ratios.
+    RemainingRatio(u64),
+}
+
+impl Guarantee {
+    /// Whether it is a minimum, and not a share of the excess.
+    pub fn is_minimum(self) -> bool {
+        matches!(self, Guarantee::Kilobits(_) | Guarantee::Percent(_))
+    }
+}
+
+/// The priority of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Priority {
+    /// The level; 1 is served before 2.
+    pub level: u8,
+    /// The rate up to which it holds under congestion.
+    pub rate: PriorityRate,
+    /// The burst of the policer at that rate, bytes.
+    pub burst: Option<u64>,
+}
+
+/// The rate up to which a priority holds under congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PriorityRate {
+    /// No limit.
+    Unlimited,
+    /// Kilobits per second.
+    Kilobits(u64),
+    /// Percent of the rate around the policy.
+    Percent(u64),
+}
+
+/// A rate of a policer or shaper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrafficRate {
+    /// Bits per second.
+    BitsPerSecond(u64),
+    /// Percent of the rate around the policy.
+    Percent(u64),
+}
+
+/// The shaper of a class: its maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Shape {
+    /// The rate that is kept.
+    pub kind: ShapeKind,
+    /// The rate.
+    pub rate: TrafficRate,
+    /// The committed burst, bits; milliseconds of the rate where that is a percentage.
+    pub burst: Option<u64>,
+    /// The excess burst in the same unit.
+    pub excess_burst: Option<u64>,
+}

@@ -1,0 +1,154 @@
+//! The conditioners of one side of a port: limiters, the stages of its policy, their order and names.
+
+use perhop_qos::action::{Action, CopyField};
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::meter::{MeterConfig, TokenBucketConfig, TokenBucketWithDebtConfig};
+use perhop_qos::packet::LinkMark;
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::{ByteSize, Color, Rate};
+
+use super::labels::{self, Groups, Labels};
+use super::marking::{Markings, Treatment};
+use super::remark::Remark;
+use super::resolved::{ResolvedClass, ResolvedPolicy};
+use super::stages::{Stage, goes_on};
+use crate::intent::{Direction, Fields, Limiter, looks_at};
+
+/// The stage by which a new tag has class of service 0 until a policy sets another.
+pub(super) fn new_tag() -> Stage {
+    stage("new tag", Action::MarkCos(LinkMark::default()))
+}
+
+/// The stage by which packets of all codepoints come without a drop precedence.
+pub(super) fn drop_precedence_0() -> Stage {
+    stage("discard class 0", Action::Color(Color::GREEN))
+}
+
+fn stage(name: &str, action: Action) -> Stage {
+    Stage::without_class(ConditionerConfig {
+        name: Some(name.to_owned()),
+        actions: vec![action, Action::Continue],
+        ..ConditionerConfig::default()
+    })
+}
+
+/// Labels the packets that classes of `policy` take behind policies inside them, and remarks on the classes
+/// that would take them by their new marks. `before` are the stages in front of the policy.
+pub(super) fn label_around(
+    policy: &mut ResolvedPolicy,
+    direction: Direction,
+    labels: Labels,
+    before: &[Stage],
+) -> Vec<Remark> {
+    let groups = if direction == Direction::Input { Groups::Kept } else { Groups::Forgotten };
+    let has_group = groups == Groups::Kept && before.iter().any(|stage| sets_label(&stage.config));
+    let refused = labels::assign_around(policy, (!has_group).then_some(labels), groups);
+    refused.into_iter().map(|(line, class)| Remark::TakenByNewMark { line, class }).collect()
+}
+
+/// Remarks on the class by whose marks the queues of `queueing` would select packets, where the device's own
+/// classifier does not see them.
+pub(super) fn queued_by_new_mark(policy: &ResolvedPolicy, queueing: &QueueingConfig) -> Option<Remark> {
+    let class = writer(policy, fields_of_queues(queueing))?;
+    Some(Remark::QueuedByNewMark { line: class.line, class: class.name.clone() })
+}
+
+/// Both chains, `second` after `first`: a packet that `first` transmits goes through `second` as well.
+pub(super) fn one_after_the_other(
+    mut first: Vec<Stage>,
+    second: Vec<Stage>,
+    remarks: &mut Vec<Remark>,
+) -> Vec<Stage> {
+    if first.is_empty() || second.is_empty() {
+        first.extend(second);
+        return first;
+    }
+    if first.len() > 1 {
+        remarks.push(Remark::LimitersBeforePolicy);
+    }
+    for stage in &mut first {
+        goes_on(&mut stage.config, &[Action::Continue]);
+    }
+    first.extend(second);
+    first
+}
+
+/// The fields that the queues of `queueing` match.
+fn fields_of_queues(queueing: &QueueingConfig) -> Fields {
+    let of_class = |class: &ClassConfig| {
+        let inside = class.queueing.as_ref().map(fields_of_queues);
+        class.matches.as_ref().map(looks_at).into_iter().chain(inside).collect::<Fields>()
+    };
+    queueing.classes.iter().map(of_class).collect()
+}
+
+/// The first class of `policy`, or of those inside it, that writes one of the fields `looked_at`.
+fn writer(policy: &ResolvedPolicy, looked_at: Fields) -> Option<&ResolvedClass> {
+    policy.classes.iter().find_map(|class| {
+        let writes = looked_at.contain(class.written().without(Fields::LABEL));
+        let inside = || class.policy.as_ref().and_then(|inner| writer(inner, looked_at));
+        if writes { Some(class) } else { inside() }
+    })
+}
+
+fn sets_label(stage: &ConditionerConfig) -> bool {
+    let all = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
+    all.into_iter().flatten().any(|action| match action {
+        Action::Label(_) => true,
+        Action::Copy(copy) => copy.to == CopyField::Label,
+        _ => false,
+    })
+}
+
+/// The stages of `limiters`, without those that no packet meets.
+pub(super) fn stages_of_limiters(limiters: &[Limiter], markings: Markings) -> Vec<Stage> {
+    let stages = limiters.iter().filter_map(|limiter| limiter_stage(limiter, markings));
+    stages.map(Stage::without_class).collect()
+}
+
+fn limiter_stage(limiter: &Limiter, markings: Markings) -> Option<ConditionerConfig> {
+    let metered = Treatment { metered: true, ..Treatment::default() };
+    let actions = |own| markings.actions(metered, std::slice::from_ref(own));
+    let rate = Rate::from_bits_per_second(limiter.rate);
+    let burst = ByteSize::from_bytes(limiter.burst);
+    let meter = if limiter.extended_burst > limiter.burst {
+        MeterConfig::TokenBucketWithDebt(TokenBucketWithDebtConfig {
+            rate,
+            burst,
+            debt_limit: ByteSize::from_bytes(limiter.extended_burst),
+            excess: Color::RED,
+        })
+    } else {
+        // With both bursts the same there is no borrowing.
+        MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED })
+    };
+    Some(ConditionerConfig {
+        name: Some(limiter.name.clone()),
+        matches: limiter.condition.clone().into_match()?,
+        meter: Some(meter),
+        green: actions(&limiter.conform),
+        red: actions(&limiter.exceed),
+        ..ConditionerConfig::default()
+    })
+}
+
+/// `stages` under unique names, up to the one that leaves no packet for those behind it.
+pub(super) fn unique(mut stages: Vec<Stage>) -> Vec<Stage> {
+    let names: Vec<Option<String>> = stages.iter().map(|stage| stage.config.name.clone()).collect();
+    for (index, stage) in stages.iter_mut().enumerate() {
+        let same = names[..index].iter().filter(|name| **name == stage.config.name).count();
+        if same > 0 {
+            stage.config.name = stage.config.name.take().map(|name| format!("{name} ({})", same + 1));
+        }
+    }
+    let ends = |stage: &Stage| {
+        let stage = &stage.config;
+        let all = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
+        let going_on = all.iter().any(|actions| actions.last() == Some(&Action::Continue));
+        stage.matches.is_none() && !going_on
+    };
+    if let Some(end) = stages.iter().position(ends) {
+        stages.truncate(end + 1);
+    }
+    stages
+}

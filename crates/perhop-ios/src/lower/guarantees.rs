@@ -1,0 +1,181 @@
+//! Guarantees and weights of the classes of a policy, by the profile's [`UnreservedShare`].
+
+use perhop_qos::Rate;
+
+use super::bandwidth::{Reservations, percent_of, priority_rate};
+use super::reference::Reference;
+use super::resolved::{Guarantee, GuaranteeKind, Share};
+use crate::intent::{Class, Guarantee as Written, Policy};
+use crate::profile::{GuaranteeSum, ProfileRules, UnreservedShare};
+
+/// For each class, which has a queue or not: what its `bandwidth` amounts to, and what it weighs.
+pub(super) fn guarantees(
+    classes: &[(&Class, bool)],
+    reference: Reference,
+    rules: &ProfileRules,
+) -> Vec<(Option<Guarantee>, Share)> {
+    let shares = match *rules.unreserved_share {
+        UnreservedShare::RestOfReservable { least_percent } => reserved(classes, reference, least_percent),
+        UnreservedShare::EqualPartsOfUnpromised { least_percent } => {
+            promised(classes, reference, least_percent)
+        }
+        UnreservedShare::EqualPartsOfExcess => minimum_and_excess(classes, reference),
+    };
+    let guarantee = |((class, _), share): (&(&Class, bool), Share)| {
+        let written = class.guarantee.map(|bandwidth| {
+            let (kind, value) = match bandwidth.value {
+                Written::Kilobits(value) => (GuaranteeKind::Kbps, value),
+                Written::Percent(value) => (GuaranteeKind::Percent, value),
+                Written::RemainingPercent(value) => (GuaranteeKind::RemainingPercent, value),
+                Written::RemainingRatio(value) => (GuaranteeKind::RemainingRatio, value),
+            };
+            Guarantee { kind, value, rate_bps: share.rate_bps }
+        });
+        (written, share)
+    };
+    classes.iter().zip(shares).map(guarantee).collect()
+}
+
+/// class-default weighs the unreserved rest of the reservable part, a class that is only shaped the least.
+fn reserved(classes: &[(&Class, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
+    let all = classes.iter().map(|(class, _)| *class);
+    let reservations = Reservations::of_classes(all, reference.queueing, reference.reservable_percent);
+    let share = |(class, _): &(&Class, bool)| {
+        let rate_bps = match class.guarantee {
+            Some(bandwidth) => reservations.share(bandwidth.value),
+            None if class.priority.is_some() => 0,
+            None if class.takes_rest => reservations.left(least_percent),
+            None => reservations.least(least_percent),
+        };
+        Share { rate_bps, excess: None }
+    };
+    classes.iter().map(share).collect()
+}
+
+/// The minimum that `bandwidth` asks for.
+fn absolute(bandwidth: Written, rate: Rate) -> Option<u64> {
+    match bandwidth {
+        Written::Kilobits(kilobits) => Some(kilobits.saturating_mul(1000)),
+        Written::Percent(percent) => Some(percent_of(rate, percent).as_bits_per_second()),
+        Written::RemainingPercent(_) | Written::RemainingRatio(_) => None,
+    }
+}
+
+/// Bits per second that the priority and the minimum of a class take of the rate.
+fn taken(class: &Class, rate: Rate) -> u64 {
+    let priority = class.priority.and_then(|priority| priority_rate(priority.value.rate, rate));
+    let promised = class.guarantee.and_then(|guarantee| absolute(guarantee.value, rate));
+    priority.map_or(0, Rate::as_bits_per_second).saturating_add(promised.unwrap_or(0))
+}
+
+/// Bits per second that priority classes and minima leave of the rate.
+fn left_over(classes: &[(&Class, bool)], rate: Rate) -> u64 {
+    let taken = classes.iter().map(|(class, _)| taken(class, rate)).fold(0, u64::saturating_add);
+    rate.as_bits_per_second().saturating_sub(taken)
+}
+
+/// A class weighs its promise. The rate that no class is promised is an implicit promise to the classes
+/// without a guarantee, class-default among them, in equal parts, and the least part at least.
+fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
+    let rate = reference.queueing;
+    let left = left_over(classes, rate);
+    let is_silent =
+        |class: &Class, queues: bool| queues && class.guarantee.is_none() && class.priority.is_none();
+    let ratios: u64 = classes.iter().map(|(class, queues)| ratio_of(class, is_silent(class, *queues))).sum();
+    let by_ratio = classes.iter().any(
+        |(class, _)| matches!(class.guarantee, Some(at) if matches!(at.value, Written::RemainingRatio(_))),
+    );
+    let part = |ratio: u64| (u128::from(left) * u128::from(ratio) / u128::from(ratios.max(1))) as u64;
+    let percents: u64 = classes
+        .iter()
+        .filter_map(|(class, _)| match class.guarantee?.value {
+            Written::RemainingPercent(percent) => Some(percent),
+            _ => None,
+        })
+        .sum();
+    let silent = classes.iter().filter(|(class, queues)| is_silent(class, *queues)).count().max(1) as u64;
+    let unpromised =
+        left - percent_of(Rate::from_bits_per_second(left), percents.min(100)).as_bits_per_second();
+    let least = percent_of(rate, least_percent).as_bits_per_second().max(1);
+    let share = |(class, queues): &(&Class, bool)| {
+        let rate_bps = match class.guarantee.map(|bandwidth| bandwidth.value) {
+            Some(Written::RemainingPercent(percent)) => {
+                percent_of(Rate::from_bits_per_second(left), percent).as_bits_per_second().max(1)
+            }
+            Some(Written::RemainingRatio(ratio)) => part(ratio).max(1),
+            Some(bandwidth) => absolute(bandwidth, rate).unwrap_or(0).max(1),
+            None if !is_silent(class, *queues) => 0,
+            None if by_ratio => part(1).max(least),
+            None => (unpromised / silent).max(least),
+        };
+        Share { rate_bps, excess: None }
+    };
+    classes.iter().map(share).collect()
+}
+
+/// The ratio of a class in the excess, 1 by default.
+fn ratio_of(class: &Class, is_silent: bool) -> u64 {
+    match class.guarantee.map(|bandwidth| bandwidth.value) {
+        Some(Written::RemainingRatio(ratio)) => ratio,
+        None if is_silent => 1,
+        _ => 0,
+    }
+}
+
+/// Three parameters: `bandwidth` is a minimum, `bandwidth remaining` a part of the excess, which classes
+/// without it share equally.
+fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<Share> {
+    let rate = reference.queueing;
+    let percents: u64 = classes
+        .iter()
+        .filter_map(|(class, _)| match class.guarantee?.value {
+            Written::RemainingPercent(percent) => Some(percent),
+            _ => None,
+        })
+        .sum();
+    let silent = classes.iter().filter(|(class, queues)| *queues && class.guarantee.is_none());
+    let silent = silent.filter(|(class, _)| class.priority.is_none()).count().max(1);
+    // With percentages of the excess, the classes without one share the rest of 100.
+    let unsaid =
+        if percents == 0 { 1.0 } else { (100u64.saturating_sub(percents).max(1)) as f64 / silent as f64 };
+    let share = |(class, _): &(&Class, bool)| {
+        let bandwidth = class.guarantee.map(|bandwidth| bandwidth.value);
+        let excess = match bandwidth {
+            Some(Written::RemainingPercent(percent)) => percent as f64,
+            Some(Written::RemainingRatio(ratio)) => ratio as f64,
+            _ => unsaid,
+        };
+        let rate_bps = bandwidth.and_then(|bandwidth| absolute(bandwidth, rate)).unwrap_or(0);
+        Share { rate_bps, excess: Some(excess) }
+    };
+    classes.iter().map(share).collect()
+}
+
+/// The guarantees of a policy that is attached, and their greatest sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuaranteeTotal {
+    /// Their sum, bits per second.
+    pub total_bps: u64,
+    /// The greatest sum, bits per second.
+    pub limit_bps: u64,
+}
+
+/// Adds up the guarantees of `policy` as the platform does when the policy is attached.
+pub fn guarantee_total(policy: &Policy, reference: Reference, rules: &ProfileRules) -> GuaranteeTotal {
+    match *rules.guarantee_sum {
+        GuaranteeSum::Reservations { .. } => {
+            let percent = reference.reservable_percent;
+            let reservations = Reservations::of_classes(policy.classes.iter(), reference.queueing, percent);
+            GuaranteeTotal { total_bps: reservations.total(), limit_bps: reservations.reservable }
+        }
+        GuaranteeSum::Promises { percent, with_class_default_percent } => {
+            let default_asks =
+                policy.classes.iter().any(|class| class.takes_rest && class.guarantee.is_some());
+            let percent = if default_asks { with_class_default_percent } else { percent };
+            let rate = reference.queueing;
+            let total_bps =
+                policy.classes.iter().map(|class| taken(class, rate)).fold(0, u64::saturating_add);
+            GuaranteeTotal { total_bps, limit_bps: percent_of(rate, percent).as_bits_per_second() }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Labels by which stages and queues select packets of a policy that rewrites the fields that it classifies
+//! by.
+//!
+//! A packet is classified once, by the fields with which it arrived; the class then polices, marks and queues
+//! it. perhop's conditioners come before its queues, and those of a class inside another before those of the
+//! class around it: there each class gives its packets a label, by which its queue and its own stage take
+//! them. A class whose policy inside has no queue keeps its packets together: one label for all of them.
+
+use perhop_qos::classifier::{MatchConfig, OneOrMany};
+
+use super::resolved::{ResolvedClass, ResolvedPolicy};
+use crate::intent::{Condition, Fields, matched_fields};
+
+/// The first label of a class: above the forwarding classes (0 to 99) where packets may have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Labels {
+    /// No policy sets a forwarding class.
+    FromOne = 1,
+    /// A policy for arriving packets may have set one.
+    AboveGroups = 100,
+}
+
+/// Which markings of a policy make labels necessary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Markers {
+    /// Those of all classes: HQF and the QFP.
+    All,
+    /// Those of policies inside classes. Before HQF `marked-then-classified` reports those of the policy.
+    Inside,
+}
+
+/// Labels the classes of `policy` where one of the `markers` writes a field that a class matches.
+pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels, markers: Markers) {
+    let inside = policy.classes.iter().filter_map(|class| class.policy.as_ref());
+    let written: Fields = match markers {
+        Markers::All => collect(policy, &ResolvedClass::written),
+        Markers::Inside => inside.map(|inner| collect(inner, &ResolvedClass::written)).collect(),
+    };
+    let first = labels as u8;
+    let fit = leaves(policy) < usize::from(u8::MAX - first);
+    if fit
+        && collect(policy, &|class| matched_fields(&class.condition)).contain(written.without(Fields::LABEL))
+    {
+        let mut next = first;
+        label(policy, true, &mut next);
+    }
+}
+
+/// The fate of forwarding classes behind a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Groups {
+    /// Output policies match them.
+    Kept,
+    /// Nothing reads them: packets leave the device.
+    Forgotten,
+}
+
+/// Labels the classes of `policy` that mark or police behind a policy inside them which writes a field by
+/// which a class matches there, from `first` on. Returns line and name of the classes that get none: none is
+/// left, or it would take the place of a group that is set inside and [`Groups::Kept`].
+pub(super) fn assign_around(
+    policy: &mut ResolvedPolicy,
+    first: Option<Labels>,
+    groups: Groups,
+) -> Vec<(usize, String)> {
+    let greatest = policy.classes.iter().flat_map(labels_of_class).max();
+    let mut next = first.and_then(|first| greatest.map_or(Some(first as u8), |label| label.checked_add(1)));
+    let mut refused = Vec::new();
+    label_around(policy, groups, &mut next, &mut refused);
+    refused
+}
+
+fn label_around(
+    policy: &mut ResolvedPolicy,
+    groups: Groups,
+    next: &mut Option<u8>,
+    refused: &mut Vec<(usize, String)>,
+) {
+    for class in &mut policy.classes {
+        let is_labeled = !labels_of_class(class).is_empty();
+        let matched = matched_fields(&class.condition);
+        let Some(inner) = &mut class.policy else { continue };
+        label_around(inner, groups, next, refused);
+        let written = collect(inner, &ResolvedClass::written);
+        let looked_at: Fields =
+            [matched, collect(inner, &|class| matched_fields(&class.condition))].into_iter().collect();
+        if is_labeled || !class.acts() || !looked_at.contain(written) {
+            continue;
+        }
+        let is_lost = groups == Groups::Kept && written.contain(Fields::LABEL);
+        match next.filter(|_| !is_lost) {
+            Some(label) => {
+                class.label = Some(label);
+                *next = label.checked_add(1);
+            }
+            None => refused.push((class.line, class.name.clone())),
+        }
+    }
+}
+
+/// The labels of the packets of `class`: its own, or those of the classes inside it.
+pub(super) fn labels_of_class(class: &ResolvedClass) -> Vec<u8> {
+    match (class.label, &class.policy) {
+        (Some(label), _) => vec![label],
+        (None, Some(inner)) => inner.classes.iter().flat_map(labels_of_class).collect(),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// The packets with the labels of `class`; `None` where it has none.
+pub(super) fn condition_of(class: &ResolvedClass) -> Option<Condition> {
+    let labels = labels_of_class(class);
+    let config = || MatchConfig { label: Some(OneOrMany(labels.clone())), ..MatchConfig::default() };
+    (!labels.is_empty()).then(|| Condition::when(config()))
+}
+
+/// `of` of all classes.
+fn collect(policy: &ResolvedPolicy, of: &dyn Fn(&ResolvedClass) -> Fields) -> Fields {
+    let inside = |class: &ResolvedClass| class.policy.as_ref().map(|inner| collect(inner, of));
+    policy.classes.iter().flat_map(|class| std::iter::once(of(class)).chain(inside(class))).collect()
+}
+
+/// The policy inside `class` whose classes have queues and labels of their own.
+fn queueing_inside(class: &ResolvedClass) -> Option<&ResolvedPolicy> {
+    class.policy.as_ref().filter(|inner| inner.holds_queue())
+}
+
+fn leaves(policy: &ResolvedPolicy) -> usize {
+    policy.classes.iter().map(|class| queueing_inside(class).map_or(1, leaves)).sum()
+}
+
+/// A label for each class without queues inside. class-default of the top policy needs none: it takes what
+/// has none of these.
+fn label(policy: &mut ResolvedPolicy, is_top: bool, next: &mut u8) {
+    for class in &mut policy.classes {
+        match class.policy.as_mut().filter(|inner| inner.holds_queue()) {
+            Some(inner) => label(inner, false, next),
+            None if is_top && class.takes_rest => {}
+            None => {
+                class.label = Some(*next);
+                *next += 1;
+            }
+        }
+    }
+}

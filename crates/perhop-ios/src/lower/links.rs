@@ -1,0 +1,98 @@
+//! [`Links`]: the parts of a lowered policy and the classes and lines that they come from.
+
+use crate::intent::{Class, ClassId, Policy};
+
+/// The path to a class in a `QueueingConfig`: an index for each level.
+pub type QueuePath = Vec<usize>;
+
+/// One class of Intent and all that was made of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassLinks {
+    /// The class.
+    pub class: ClassId,
+    /// The class around its policy.
+    pub parent: Option<ClassId>,
+    /// The line that opens it; 0 for one that the text does not mention.
+    pub line: usize,
+    /// The lines of the class and of all that it asks for, in order.
+    pub lines: Vec<usize>,
+    /// The conditioner that marks and polices its packets, an index in the policy's list.
+    pub conditioner: Option<usize>,
+    /// Its queue; `None` where its packets wait in another class's queue or in those of classes inside it.
+    pub queue: Option<QueuePath>,
+    /// Its place in the scheduler: its queue, or the node around the queues of the classes inside it.
+    pub node: Option<QueuePath>,
+    /// The place of its shaper in the scheduler.
+    pub shaper: Option<QueuePath>,
+}
+
+/// The links of all classes of a policy, those around before those inside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// By [`ClassId`].
+    pub classes: Vec<ClassLinks>,
+}
+
+impl Links {
+    /// The classes of `policy`, so far without parts.
+    pub(super) fn new(policy: &Policy) -> Links {
+        let mut classes = Vec::new();
+        add(policy, None, &mut classes);
+        Links { classes }
+    }
+
+    /// The links of a class.
+    pub fn of_class(&self, class: ClassId) -> Option<&ClassLinks> {
+        self.classes.get(class.0)
+    }
+
+    /// The class whose packets a conditioner marks and polices.
+    pub fn class_of_conditioner(&self, index: usize) -> Option<&ClassLinks> {
+        self.classes.iter().find(|links| links.conditioner == Some(index))
+    }
+
+    /// The class whose packets wait in the queue at `path`.
+    pub fn class_of_queue(&self, path: &[usize]) -> Option<&ClassLinks> {
+        self.classes.iter().find(|links| links.queue.as_deref() == Some(path))
+    }
+
+    /// The first class of the outermost policy around queues below `path`.
+    pub fn class_around_queues(&self, path: &[usize]) -> Option<&ClassLinks> {
+        let is_below = |links: &&ClassLinks| {
+            let queue = links.queue.as_ref().filter(|queue| queue.len() > path.len());
+            links.parent.is_some() && queue.is_some_and(|queue| queue.starts_with(path))
+        };
+        self.classes
+            .iter()
+            .filter(is_below)
+            .map(|links| self.outermost(links))
+            .min_by_key(|links| links.class)
+    }
+
+    /// The classes that have anything on a line.
+    pub fn classes_at_line(&self, line: usize) -> impl Iterator<Item = &ClassLinks> {
+        self.classes.iter().filter(move |links| links.lines.contains(&line))
+    }
+
+    fn outermost<'a>(&'a self, links: &'a ClassLinks) -> &'a ClassLinks {
+        let parent = links.parent.and_then(|parent| self.of_class(parent));
+        parent.map_or(links, |parent| self.outermost(parent))
+    }
+
+    pub(super) fn of_class_mut(&mut self, class: ClassId) -> Option<&mut ClassLinks> {
+        self.classes.get_mut(class.0)
+    }
+}
+
+fn add(policy: &Policy, parent: Option<ClassId>, classes: &mut Vec<ClassLinks>) {
+    for class in &policy.classes {
+        classes.push(links_of(class, parent));
+        if let Some(inner) = class.children() {
+            add(inner, Some(class.id), classes);
+        }
+    }
+}
+
+fn links_of(class: &Class, parent: Option<ClassId>) -> ClassLinks {
+    ClassLinks { class: class.id, parent, line: class.line, lines: class.lines(), ..ClassLinks::default() }
+}

@@ -1,0 +1,182 @@
+//! Marks of classes and policers as actions of conditioners.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::Color;
+use perhop_qos::action::{self, CopyConfig, CopyDefault, CopyField, Value};
+use perhop_qos::packet::LinkMark;
+
+use crate::intent::{Action, Direction, Field, Mark, Table, TableDefault, Then, Translation, Written};
+
+/// The device that writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// A router: tags are new on the way out, labels are pushed between the two sides.
+    Router,
+    /// A switch: frames keep their tags.
+    Switch,
+}
+
+/// The fields that a device writes on one side of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct Markings {
+    /// The side.
+    pub direction: Direction,
+    /// The device.
+    pub writer: Writer,
+    /// Whether packets have drop precedence 0 after this side unless a class sets one: a policy asks for it.
+    pub resets_drop_precedence: bool,
+    /// Whether forwarding classes and traffic classes are both in use: the one label is the former.
+    pub label_is_taken: bool,
+}
+
+/// The treatment of the packets of a class before they go on.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Treatment<'a> {
+    /// The label by which its queue, or its own stage, knows them.
+    pub(super) label: Option<u8>,
+    /// The marks of the class.
+    pub(super) marks: &'a [Mark],
+    /// Whether a policer gives them colors.
+    pub(super) metered: bool,
+    /// Whether WRED reads their class of service: perhop's reads their color.
+    pub(super) by_cos: bool,
+}
+
+impl Markings {
+    /// `set` first, then the policer's own marking, then the label by which a queue takes the packet, then
+    /// where the packet goes. Where packets arrive no queue follows: the label that brought them here goes.
+    pub(super) fn actions(self, treatment: Treatment, own: &[Action]) -> Vec<action::Action> {
+        let Treatment { label, marks, metered, by_cos } = treatment;
+        let then = own.last().map_or(Then::Transmit, |action| action.then);
+        let mut list = Vec::new();
+        // The colors of a policer are not drop precedences of the device.
+        if self.resets_drop_precedence && metered && then != Then::Drop {
+            list.push(action::Action::Color(Color::GREEN));
+        }
+        if self.direction == Direction::Input {
+            list.extend(label.map(|_| action::Action::Label(0)));
+        }
+        let markings = || marks.iter().chain(own.iter().filter_map(|action| action.mark.as_ref()));
+        let of_field = |field| markings().filter(move |mark: &&Mark| mark.field() == Some(field));
+        let mut all: Vec<&Mark> = markings().collect();
+        // Before the device pushes labels it writes those that are there.
+        all.sort_by_key(|mark| mark.field() == Some(Field::ExpOfNewLabels));
+        list.extend(all.into_iter().filter_map(|marking| self.action(marking)));
+        // An AF codepoint is a color here, and not a drop precedence of the device.
+        if of_field(Field::Dscp).next().is_some() && then != Then::Drop {
+            let colors: Vec<_> =
+                of_field(Field::DropPrecedence).filter_map(|marking| self.action(marking)).collect();
+            list.extend(
+                (self.resets_drop_precedence && colors.is_empty())
+                    .then_some(action::Action::Color(Color::GREEN)),
+            );
+            list.extend(colors);
+        }
+        if by_cos && then != Then::Drop {
+            list.push(action::Action::Color(Color::GREEN));
+            list.push(copy(CopyField::Cos, CopyField::Color, CopyDefault::Copy));
+        }
+        if self.direction == Direction::Output && then != Then::Drop {
+            list.extend(label.map(action::Action::Label));
+        }
+        list.push(match then {
+            Then::Drop => action::Action::Drop,
+            Then::Continue => action::Action::Continue,
+            Then::Transmit => action::Action::Transmit,
+        });
+        list
+    }
+
+    /// Whether the device writes `field` on this side.
+    pub fn writes(self, field: Field) -> bool {
+        match field {
+            Field::Cos => self.direction == Direction::Output || self.writer == Writer::Switch,
+            Field::ExpOfNewLabels => self.direction == Direction::Input,
+            Field::TrafficClass => !self.label_is_taken,
+            // Both tags have one class of service, and perhop's tunnels copy the DSCP.
+            Field::CosInner | Field::TunnelHeader => false,
+            _ => true,
+        }
+    }
+
+    fn action(self, mark: &Mark) -> Option<action::Action> {
+        if !self.writes(mark.field()?) {
+            return None;
+        }
+        Some(match &mark.written {
+            Written::Precedence(precedence) => action::Action::MarkPrecedence(*precedence),
+            Written::Dscp(dscp) => action::Action::Mark(*dscp),
+            Written::ForwardingClass(class) => action::Action::Label(u8::try_from(*class).ok()?),
+            Written::Number(Field::Cos, value) => action::Action::MarkCos(LinkMark::new(*value)?),
+            Written::Number(Field::ExpOfNewLabels, value) => action::Action::MarkExp(LinkMark::new(*value)?),
+            // Only where there is a label: without one there is nothing to read, and nothing is written.
+            Written::Number(Field::ExpOfTopLabel, value) => {
+                copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
+            }
+            Written::Number(Field::DropPrecedence, value) => {
+                action::Action::Color(Color::new((*value).into()))
+            }
+            Written::Number(Field::TrafficClass, value) => action::Action::Label(*value),
+            Written::Copy { to, from, by } => translated(*to, *from, by)?,
+            Written::Number(..) | Written::NotModeled => return None,
+        })
+    }
+}
+
+/// Writes `to` by the value of `from`.
+fn translated(to: Field, from: Field, by: &Translation) -> Option<action::Action> {
+    let target = copied(to)?;
+    match by {
+        Translation::Undefined => None,
+        Translation::Direct => {
+            // Cisco, "set cos": of a DSCP the three bits of the class selector are copied.
+            let source = match copied(from)? {
+                CopyField::Dscp if highest(target) == 7 => CopyField::Precedence,
+                other => other,
+            };
+            Some(copy(source, target, CopyDefault::Copy))
+        }
+        Translation::Table(Table { entries, default }) => {
+            let source = copied(from)?;
+            let is_value = |(from, to): &(&u8, &u8)| **from <= highest(source) && **to <= highest(target);
+            let map = entries.iter().filter(is_value);
+            let map = map.map(|(from, to)| (Value::from(*from), Value::from(*to))).collect();
+            let default = match default {
+                TableDefault::Copy => CopyDefault::Copy,
+                TableDefault::Value(value) if *value <= highest(target) => {
+                    CopyDefault::Value((*value).into())
+                }
+                TableDefault::Value(_) | TableDefault::Ignore => CopyDefault::Ignore,
+            };
+            Some(action::Action::Copy(CopyConfig { from: source, to: target, map, default }))
+        }
+    }
+}
+
+fn copy(from: CopyField, to: CopyField, default: CopyDefault) -> action::Action {
+    action::Action::Copy(CopyConfig { from, to, map: BTreeMap::new(), default })
+}
+
+/// A field as perhop's packets have it.
+fn copied(field: Field) -> Option<CopyField> {
+    Some(match field {
+        Field::Precedence => CopyField::Precedence,
+        Field::Dscp => CopyField::Dscp,
+        // With two tags both have the same class of service.
+        Field::Cos | Field::CosInner => CopyField::Cos,
+        Field::ExpOfNewLabels | Field::ExpOfTopLabel => CopyField::MplsExp,
+        Field::ForwardingClass | Field::TrafficClass => CopyField::Label,
+        Field::DropPrecedence => CopyField::Color,
+        Field::TunnelHeader => return None,
+    })
+}
+
+/// The highest value of a field; forwarding classes end below that of a label.
+fn highest(field: CopyField) -> u8 {
+    match field {
+        CopyField::Dscp => 63,
+        CopyField::Label => 99,
+        CopyField::Precedence | CopyField::Cos | CopyField::MplsExp | CopyField::Color => 7,
+    }
+}

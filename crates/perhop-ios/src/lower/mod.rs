@@ -1,0 +1,133 @@
+//! Lowering: [`intent`](crate::intent) becomes the policy that runs, by the rules of a platform's profile.
+//!
+//! ```text
+//! Policy → resolve (numbers) → ResolvedPolicy → labels → queueing, stages → PolicyConfig and Links
+//! ```
+//!
+//! Every number that the text leaves open comes from the [`Target`]. [`Links`] keep the classes and lines that
+//! queues and conditioners come from, so that no name is parsed back.
+
+mod bandwidth;
+mod conditioners;
+mod guarantees;
+mod labels;
+mod limits;
+mod links;
+mod marking;
+mod plain_queue;
+mod queueing;
+mod random_detect;
+mod reference;
+mod remark;
+mod resolve;
+mod resolved;
+mod side;
+mod stages;
+mod target;
+mod value_limits;
+
+use perhop_qos::policy::{PolicyConfig, QueueingConfig};
+
+use conditioners::{
+    drop_precedence_0, label_around, new_tag, one_after_the_other, queued_by_new_mark, stages_of_limiters,
+    unique,
+};
+use labels::Markers;
+use plain_queue::plain_queueing;
+use queueing::{Placed, Queueing};
+use resolve::resolve;
+use stages::{Stage, stages_of_policy};
+
+use crate::intent::Direction;
+use crate::profile::QueueSelection;
+
+pub use guarantees::{GuaranteeTotal, guarantee_total};
+pub use labels::Labels;
+pub use links::{ClassLinks, Links, QueuePath};
+pub use marking::{Markings, Writer};
+pub use reference::Reference;
+pub use remark::Remark;
+pub use resolved::{
+    Guarantee, GuaranteeKind, Limit, PoliceKind, PriorityKind, PriorityLimit, RandomDetectRow, ResolvedClass,
+    ResolvedFairQueue, ResolvedPolice, ResolvedPolicy, ResolvedPriority, ResolvedRandomDetect, ResolvedShape,
+    Unit,
+};
+pub use side::{Side, SidePath};
+pub use target::Target;
+
+/// One direction of a port as it runs.
+#[derive(Clone, Debug, Default)]
+pub struct Lowered {
+    /// Conditioners and queues.
+    pub config: PolicyConfig,
+    /// The policy with all its numbers, and the names of its queues and conditioners.
+    pub policy: Option<ResolvedPolicy>,
+    /// The classes and lines behind conditioners and queues.
+    pub links: Links,
+    /// Differences between the policy and its lowered form.
+    pub remarks: Vec<Remark>,
+}
+
+/// Lowers one direction of a port to what runs on `target`.
+pub fn lower(side: &Side, target: Target) -> Lowered {
+    let mut lowered = Lowered::default();
+    if let Some((policy, reference)) = side.policy {
+        lowered.policy = Some(resolve(policy, reference, target));
+        lowered.links = Links::new(policy);
+        lowered.config.overhead = side.overhead;
+    }
+    lowered.config.queueing = queueing(side, target, &mut lowered);
+    let stages = stages(side, &mut lowered);
+    for (index, stage) in stages.iter().enumerate() {
+        if let Some(links) = stage.class.and_then(|class| lowered.links.of_class_mut(class)) {
+            links.conditioner = Some(index);
+        }
+    }
+    lowered.config.conditioners = stages.into_iter().map(|stage| stage.config).collect();
+    lowered
+}
+
+/// The queues of packets that leave; each class learns the name of its queue.
+fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<QueueingConfig> {
+    let SidePath::Departure { plain, .. } = side.path else { return None };
+    let Some(policy) = lowered.policy.as_mut().filter(|policy| policy.holds_queue()) else {
+        return Some(plain_queueing(plain, target));
+    };
+    let markers = match *target.rules.queue_selection {
+        QueueSelection::ArrivingMark => Markers::All,
+        QueueSelection::NewMark => Markers::Inside,
+    };
+    labels::assign(policy, side.labels, markers);
+    let mut queueing = Queueing { target, remarks: &mut lowered.remarks };
+    let (config, places) = queueing.of_policy(policy, "");
+    for Placed { class, path, is_queue, is_shaped } in places {
+        if let Some(links) = lowered.links.of_class_mut(class) {
+            links.queue = is_queue.then(|| path.clone());
+            links.shaper = is_shaped.then(|| path.clone());
+            links.node = Some(path);
+        }
+    }
+    Some(config)
+}
+
+/// The conditioners; each class learns the name of its own.
+fn stages(side: &Side, lowered: &mut Lowered) -> Vec<Stage> {
+    let direction = match side.path {
+        SidePath::Arrival | SidePath::ToDevice => Direction::Input,
+        SidePath::Departure { .. } => Direction::Output,
+    };
+    let mut stages = stages_of_limiters(side.limiters, side.markings);
+    if let Some(policy) = &mut lowered.policy {
+        let queueing = lowered.config.queueing.as_ref();
+        lowered.remarks.extend(queueing.and_then(|queueing| queued_by_new_mark(policy, queueing)));
+        lowered.remarks.extend(label_around(policy, direction, side.labels, &stages));
+        let of_policy = stages_of_policy(policy, side.markings);
+        stages = one_after_the_other(stages, of_policy, &mut lowered.remarks);
+    }
+    let first = match side.path {
+        SidePath::ToDevice => return stages,
+        SidePath::Arrival => side.markings.resets_drop_precedence.then(drop_precedence_0),
+        SidePath::Departure { has_new_tag, .. } => has_new_tag.then(new_tag),
+    };
+    unique(first.into_iter().chain(stages).collect())
+}

@@ -1,0 +1,312 @@
+//! The queues of a port and their scheduler.
+//!
+//! ```text
+//! with priority classes:   strict priority ─┬─ priority ─ FIFO ─ the priority classes, policed
+//!                                           └─ others ─┐
+//! without:                                             └─ scheduler ─ the other classes, class-default last
+//! ```
+//!
+//! The scheduler of the other classes is SCFQ by weights; where the profile says so and a class has a
+//! minimum, the three-parameter scheduler.
+
+use perhop_qos::buffer::{BufferConfig, TailDropConfig};
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::policer::{PoliceConfig, PoliceWhen};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::queue::{FairQueueingConfig, FlowWeights};
+use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm, ShareConfig};
+use perhop_qos::units::QueueSize;
+use perhop_qos::{ByteSize, Rate};
+
+use super::labels;
+use super::limits::queue_size;
+use super::links::QueuePath;
+use super::random_detect::wred;
+use super::remark::Remark;
+use super::resolve::LEVELS;
+use super::resolved::{PriorityLimit, ResolvedClass, ResolvedFairQueue, ResolvedPolicy, ResolvedShape};
+use super::target::Target;
+use super::value_limits::weighted_tail_drop;
+use crate::intent::{ClassId, Condition, ShapeKind};
+use crate::profile::{PriorityQueue, Scheduler, WredTailLimit};
+
+/// The place of a class in a scheduler.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    pub(super) class: ClassId,
+    /// The path to it.
+    pub(super) path: QueuePath,
+    /// Whether its packets wait there, and not in queues of classes inside it.
+    pub(super) is_queue: bool,
+    pub(super) is_shaped: bool,
+}
+
+/// The same places seen from a scheduler in which theirs is the class at `index`.
+fn inside(index: usize, places: Vec<Placed>) -> impl Iterator<Item = Placed> {
+    places
+        .into_iter()
+        .map(move |place| Placed { path: std::iter::once(index).chain(place.path).collect(), ..place })
+}
+
+/// A class with the packets that are its own.
+type Own<'p> = (&'p mut ResolvedClass, Option<MatchConfig>);
+
+/// The classes of a policy with their own packets, by priority.
+struct Sorted<'p> {
+    priorities: Vec<Own<'p>>,
+    others: Vec<Own<'p>>,
+}
+
+/// Queues and schedulers of one policy.
+pub(super) struct Queueing<'a> {
+    pub(super) target: Target<'a>,
+    pub(super) remarks: &'a mut Vec<Remark>,
+}
+
+impl Queueing<'_> {
+    /// The queues of `policy`, which queues, and the places of its classes; each class learns the name of its
+    /// queue, which begins with `prefix`.
+    pub(super) fn of_policy(
+        &mut self,
+        policy: &mut ResolvedPolicy,
+        prefix: &str,
+    ) -> (QueueingConfig, Vec<Placed>) {
+        let limits = policy.priority_limits.clone();
+        let Sorted { priorities, others } = self.sorted(policy);
+        if priorities.is_empty() {
+            return self.weighted(others, prefix);
+        }
+        let others = self.weighted(others, &format!("{prefix}others/"));
+        self.under_priority(priorities, others, &limits, prefix)
+    }
+
+    /// Sorts the classes with priority, and those that have a queue of their own.
+    fn sorted<'p>(&mut self, policy: &'p mut ResolvedPolicy) -> Sorted<'p> {
+        let mut sorted = Sorted { priorities: Vec::new(), others: Vec::new() };
+        let (mut before, mut shared) = (Vec::new(), Vec::new());
+        // The class that takes every packet, and whether they wait in its own queue.
+        let mut taken_by: Option<(String, bool)> = None;
+        for class in &mut policy.classes {
+            let condition = class.condition.clone();
+            match &taken_by {
+                Some((_, false)) | None if class.takes_rest => {
+                    sorted.others.push((class, None));
+                    continue;
+                }
+                Some((other, _)) => {
+                    self.unreached(class, other);
+                    continue;
+                }
+                None => {}
+            }
+            let has_queue = class.queue_limit.is_some();
+            if condition == Condition::Always {
+                taken_by = Some((class.name.clone(), has_queue || class.priority.is_some()));
+            }
+            if class.priority.is_some() {
+                let own = labels::condition_of(class).unwrap_or_else(|| condition.but_not(&before));
+                sorted.priorities.extend(own.into_match().map(|matches| (class, matches)));
+            } else if has_queue {
+                let own = labels::condition_of(class).unwrap_or_else(|| condition.clone().but_not(&shared));
+                before.push(condition);
+                sorted.others.extend(own.into_match().map(|matches| (class, matches)));
+            } else {
+                // Its packets wait in the queue of the class that takes the rest.
+                before.push(condition.clone());
+                shared.push(condition);
+            }
+        }
+        sorted
+    }
+
+    fn unreached(&mut self, class: &ResolvedClass, other: &str) {
+        if !class.takes_rest {
+            let (line, class, by) = (class.line, class.name.clone(), other.to_owned());
+            self.remarks.push(Remark::Unreached { line, class, by });
+        }
+    }
+
+    /// The classes without priority under their scheduler.
+    fn weighted(&mut self, classes: Vec<Own>, prefix: &str) -> (QueueingConfig, Vec<Placed>) {
+        let has_minimum = classes.iter().any(|(class, _)| class.share.rate_bps > 0);
+        let scheduler = match *self.target.rules.scheduler {
+            Scheduler::MinimumAndExcess if has_minimum => SchedulerConfig::ThreeParameter,
+            Scheduler::MinimumAndExcess | Scheduler::WeightedShares => SchedulerConfig::Scfq,
+        };
+        let (mut configs, mut places) = (Vec::new(), Vec::new());
+        for (index, (class, matches)) in classes.into_iter().enumerate() {
+            let share = share_config(class, scheduler);
+            let (config, of_class) = self.class(class, matches, share, prefix);
+            configs.push(config);
+            places.extend(inside(index, of_class));
+        }
+        (QueueingConfig { scheduler, classes: configs, ..QueueingConfig::default() }, places)
+    }
+
+    /// A class with a queue of its own, or classes inside it.
+    fn class(
+        &mut self,
+        class: &mut ResolvedClass,
+        matches: Option<MatchConfig>,
+        share: ShareConfig,
+        prefix: &str,
+    ) -> (ClassConfig, Vec<Placed>) {
+        let shape = class.shape.map(shape_config);
+        let mut config =
+            ClassConfig { name: class.name.clone(), matches, share, shape, ..ClassConfig::default() };
+        let name = format!("{prefix}{}", class.name);
+        let own =
+            |is_queue| Placed { class: class.id, path: Vec::new(), is_queue, is_shaped: shape.is_some() };
+        if let Some(inner) = class.policy.as_mut().filter(|inner| inner.holds_queue()) {
+            let mut places = vec![own(false)];
+            let (queueing, of_inner) = self.of_policy(inner, &format!("{name}/"));
+            config.queueing = Some(queueing);
+            places.extend(of_inner);
+            return (config, places);
+        }
+        let places = vec![own(true)];
+        class.queue = Some(name);
+        self.fill(&mut config, class);
+        (config, places)
+    }
+
+    /// Fills in the buffer of a class's queue.
+    fn fill(&self, config: &mut ClassConfig, class: &ResolvedClass) {
+        let Some(limit) = class.queue_limit else { return };
+        if let Some(detect) = &class.random_detect {
+            let is_limited = class.has_written_limit
+                || match *self.target.rules.wred_tail_limit {
+                    WredTailLimit::Written => false,
+                    WredTailLimit::UnlessFairQueue => class.fair_queue.is_none(),
+                };
+            let limit = is_limited.then(|| queue_size(limit));
+            let (buffer, precedence) = wred(detect, limit, self.target);
+            (config.buffer, config.precedence) = (Some(buffer), precedence);
+        } else if let Some(limits) = class.value_limits.as_ref().filter(|_| class.fair_queue.is_none()) {
+            let (buffer, precedence) = weighted_tail_drop(limits, limit);
+            (config.buffer, config.precedence) = (Some(buffer), precedence);
+        } else if class.fair_queue.is_none() {
+            config.buffer = Some(BufferConfig::TailDrop(TailDropConfig { limit: queue_size(limit) }));
+        }
+        config.fair_queueing = class.fair_queue.map(flows);
+    }
+
+    /// `others` under the priority classes.
+    fn under_priority(
+        &self,
+        mut priorities: Vec<Own>,
+        (others, of_others): (QueueingConfig, Vec<Placed>),
+        limits: &[PriorityLimit],
+        prefix: &str,
+    ) -> (QueueingConfig, Vec<Placed>) {
+        let is_shared = *self.target.rules.priority_queue == PriorityQueue::LimitPerLevel;
+        let (mut classes, mut places) = (Vec::new(), Vec::new());
+        for level in 1..=LEVELS {
+            let of_level: Vec<_> = priorities
+                .iter_mut()
+                .filter(|(class, _)| class.priority.is_some_and(|priority| priority.level == level))
+                .collect();
+            let name = if level == 1 { "priority".to_owned() } else { format!("priority level {level}") };
+            let prefix = if of_level.len() > 1 { format!("{prefix}{name}/") } else { prefix.to_owned() };
+            let ids: Vec<ClassId> = of_level.iter().map(|(class, _)| class.id).collect();
+            let queues: Vec<ClassConfig> = of_level
+                .into_iter()
+                .map(|(class, matches)| self.priority(class, matches.clone(), &prefix))
+                .collect();
+            let index = classes.len();
+            let place =
+                |class: ClassId, path: QueuePath| Placed { class, path, is_queue: true, is_shaped: false };
+            match queues.len() {
+                0 => {}
+                1 => {
+                    classes.extend(queues);
+                    places.extend(ids.into_iter().map(|class| place(class, vec![index])));
+                }
+                // The device has one priority queue for the packets of all these classes.
+                _ => {
+                    let limit = limits.iter().find(|limit| limit.level == level).filter(|_| is_shared);
+                    classes.push(one_queue(name, queues, limit.map(|limit| queue_size(limit.limit))));
+                    let members = ids.into_iter().enumerate();
+                    places.extend(members.map(|(member, class)| place(class, vec![index, member])));
+                }
+            }
+        }
+        if !others.classes.is_empty() {
+            let name = "others".to_owned();
+            places.extend(inside(classes.len(), of_others));
+            classes.push(ClassConfig { name, queueing: Some(others), ..ClassConfig::default() });
+        }
+        let scheduler = SchedulerConfig::Priority;
+        (QueueingConfig { scheduler, classes, ..QueueingConfig::default() }, places)
+    }
+
+    fn priority(&self, class: &mut ResolvedClass, matches: Option<MatchConfig>, prefix: &str) -> ClassConfig {
+        let mut config = ClassConfig { name: class.name.clone(), matches, ..ClassConfig::default() };
+        let bound = class.priority.and_then(|priority| priority.rate_bps.zip(priority.burst_bytes));
+        config.police = bound.map(|(rate, burst)| PoliceConfig {
+            rate: Rate::from_bits_per_second(rate),
+            burst: ByteSize::from_bytes(burst),
+            when: PoliceWhen::Congested,
+        });
+        class.queue = Some(format!("{prefix}{}", class.name));
+        self.fill(&mut config, class);
+        config
+    }
+}
+
+/// The priority classes of one level, `queues`, in one queue with `limit`.
+fn one_queue(name: String, queues: Vec<ClassConfig>, limit: Option<QueueSize>) -> ClassConfig {
+    ClassConfig {
+        name,
+        matches: Some(any_of(&queues)),
+        queueing: Some(QueueingConfig {
+            scheduler: SchedulerConfig::Fifo,
+            limit,
+            classes: queues,
+            ..QueueingConfig::default()
+        }),
+        ..ClassConfig::default()
+    }
+}
+
+fn share_config(class: &ResolvedClass, scheduler: SchedulerConfig) -> ShareConfig {
+    let rate = (class.share.rate_bps > 0).then(|| Rate::from_bits_per_second(class.share.rate_bps));
+    match scheduler {
+        SchedulerConfig::ThreeParameter => {
+            ShareConfig { minimum: rate, weight: class.share.excess, ..ShareConfig::default() }
+        }
+        _ if class.share.excess.is_some() => {
+            ShareConfig { weight: class.share.excess, ..ShareConfig::default() }
+        }
+        _ => ShareConfig { bandwidth: rate, ..ShareConfig::default() },
+    }
+}
+
+fn shape_config(shape: ResolvedShape) -> ShapeConfig {
+    let form = match shape.kind {
+        ShapeKind::Peak if shape.be_bits > 0 => ShapeForm::Peak,
+        ShapeKind::Peak | ShapeKind::Average => ShapeForm::Average,
+    };
+    ShapeConfig {
+        rate: Rate::from_bits_per_second(shape.cir_bps),
+        burst: ByteSize::from_bytes(shape.bc_bits / 8),
+        excess: ByteSize::from_bytes(shape.be_bits / 8),
+        form,
+    }
+}
+
+fn flows(fair: ResolvedFairQueue) -> FairQueueingConfig {
+    let weights = if fair.by_precedence { FlowWeights::ByPrecedence } else { FlowWeights::Equal };
+    FairQueueingConfig {
+        queues: fair.queues,
+        flow_limit: QueueSize::Packets(fair.flow_limit_packets),
+        limit: QueueSize::Packets(fair.limit_packets),
+        weights,
+        ..FairQueueingConfig::default()
+    }
+}
+
+fn any_of(classes: &[ClassConfig]) -> MatchConfig {
+    let any = classes.iter().filter_map(|class| class.matches.clone()).collect();
+    MatchConfig { any: Some(any), ..MatchConfig::default() }
+}

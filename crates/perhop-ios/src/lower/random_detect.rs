@@ -1,0 +1,251 @@
+//! WRED: thresholds as written, or by the profile's rules.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::buffer::{AveragingConfig, BufferConfig, EcnConfig, Law, MredConfig, PrecedenceConfig};
+use perhop_qos::classifier::OneOrMany;
+use perhop_qos::queue::PrecedenceSource;
+use perhop_qos::units::QueueSize;
+use perhop_qos::{Color, Dscp, Rate};
+
+use super::bandwidth::bytes_in;
+use super::resolved::{Limit, RandomDetectRow, ResolvedRandomDetect, Unit};
+use super::target::Target;
+use crate::intent::{At, Basis, Condition, DropProfile, ThresholdUnit, Thresholds};
+use crate::profile::{WredDscpMinima, WredMaximum, WredMinima};
+
+/// The references of thresholds: the queue's limit, and the rate at which times become bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Queue {
+    pub(super) limit: Limit,
+    pub(super) rate: Rate,
+}
+
+/// `detect` with all its thresholds, for the packets that meet `condition`, in `queue`.
+pub(super) fn random_detect(
+    detect: &DropProfile,
+    condition: &Condition,
+    queue: Queue,
+    target: Target,
+) -> ResolvedRandomDetect {
+    let defaults = Defaults::of_queue(detect, queue.limit, target);
+    // Values without thresholds of their own share the aggregate's.
+    let aggregate = detect.aggregate.and_then(|at| at.value).map(|it| in_unit(it, detect.unit, queue));
+    let written = |list: &BTreeMap<u8, At<Thresholds>>, number: u8| {
+        list.get(&number).map(|at| in_unit(at.value, detect.unit, queue))
+    };
+    let by_number = |list: &BTreeMap<u8, At<Thresholds>>| {
+        let one = |number: u8| {
+            let default = aggregate.unwrap_or_else(|| defaults.of_precedence(number));
+            row(number.to_string(), number, written(list, number), default, defaults.unit)
+        };
+        (0..8).map(one).collect()
+    };
+    let rows = match detect.basis {
+        Basis::Precedence => by_number(&detect.precedences),
+        Basis::DiscardClass => by_number(&detect.discard_classes),
+        Basis::Cos => by_number(&detect.classes_of_service),
+        Basis::Dscp => {
+            let of_dscp = |dscp: Dscp| {
+                let (number, default) = (dscp.value(), aggregate.unwrap_or_else(|| defaults.of_dscp(dscp)));
+                row(dscp.to_string(), number, written(&detect.dscps, number), default, defaults.unit)
+            };
+            codepoints(condition).into_iter().map(of_dscp).collect()
+        }
+    };
+    ResolvedRandomDetect {
+        basis: detect.basis,
+        exponent: detect.exponent.unwrap_or(*target.rules.wred_exponent),
+        ecn: detect.ecn.is_some(),
+        rows,
+    }
+}
+
+/// The codepoints that packets of `condition` may have. A class that takes no packet has one all the same, as
+/// WRED without thresholds is none.
+fn codepoints(condition: &Condition) -> Vec<Dscp> {
+    let mut found: Vec<Dscp> =
+        (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_hold(*dscp)).collect();
+    if found.is_empty() {
+        found.push(Dscp::DEFAULT);
+    }
+    found
+}
+
+fn row(
+    value: String,
+    number: u8,
+    written: Option<Thresholds>,
+    default: Thresholds,
+    unit: Unit,
+) -> RandomDetectRow {
+    let Thresholds { min, max, mark_probability_denominator } = written.unwrap_or(default);
+    RandomDetectRow {
+        value,
+        number,
+        is_written: written.is_some(),
+        min,
+        max,
+        unit,
+        mark_denominator: mark_probability_denominator,
+    }
+}
+
+/// Thresholds as written, in packets or bytes.
+fn in_unit(thresholds: Thresholds, unit: ThresholdUnit, queue: Queue) -> Thresholds {
+    let limit = queue.limit.bytes.unwrap_or(queue.limit.value);
+    let convert = |value: u64| match unit {
+        ThresholdUnit::Packets | ThresholdUnit::Bytes => value,
+        ThresholdUnit::Microseconds => bytes_in(queue.rate, value).max(1),
+        ThresholdUnit::Percent => (u128::from(limit) * u128::from(value) / 100) as u64,
+    };
+    let min = convert(thresholds.min);
+    Thresholds { min, max: convert(thresholds.max).max(min + 1), ..thresholds }
+}
+
+/// Thresholds where nothing is written.
+struct Defaults {
+    by_precedence: WredMinima,
+    by_dscp: WredDscpMinima,
+    denominator: u64,
+    max: u64,
+    unit: Unit,
+}
+
+impl Defaults {
+    /// The profile's thresholds. Those that count bytes, or percents of the limit, follow one rule on all
+    /// platforms, from Cisco's example of `random-detect` in bytes: maximum 31,250 at a limit of 62,500.
+    fn of_queue(detect: &DropProfile, limit: Limit, target: Target) -> Defaults {
+        let rules = target.rules;
+        let part_of_limit = WredMinima::SixteenthsFromHalf;
+        let (by_precedence, max, unit) = match detect.unit {
+            ThresholdUnit::Percent => match limit.bytes {
+                Some(bytes) => (part_of_limit, bytes / 2, Unit::Bytes),
+                None => (part_of_limit, limit.value / 2, Unit::Packets),
+            },
+            ThresholdUnit::Bytes | ThresholdUnit::Microseconds => {
+                (part_of_limit, limit.bytes.unwrap_or(limit.value) / 2, Unit::Bytes)
+            }
+            ThresholdUnit::Packets => {
+                let max = match *rules.wred_maximum {
+                    WredMaximum::HalfOfLimit => limit.bytes.map_or(limit.value, |bytes| bytes / 1500) / 2,
+                    WredMaximum::Fixed { packets } => packets,
+                };
+                (*rules.wred_precedence_minima, max, Unit::Packets)
+            }
+        };
+        let (by_dscp, denominator) = (*rules.wred_dscp_minima, *rules.wred_denominator);
+        Defaults { by_precedence, by_dscp, denominator, max: max.max(2), unit }
+    }
+
+    /// The default of a precedence.
+    fn of_precedence(&self, precedence: u8) -> Thresholds {
+        let (max, p) = (self.max, u64::from(precedence));
+        let half = max / 2;
+        let min = match self.by_precedence {
+            WredMinima::NinthsAboveHalf => half + p * (max - half) / 9,
+            WredMinima::TenthsAboveHalf => half + p * (max - half) / 10,
+            WredMinima::SixteenthsFromHalf => max * (8 + p) / 16,
+        };
+        Thresholds { min, max, mark_probability_denominator: self.denominator }
+    }
+
+    /// The default of a codepoint, as devices list them for a maximum of 40: the minimum thresholds of AF
+    /// fall with the drop precedence, those of the class selectors rise, all others are half the maximum.
+    fn of_dscp(&self, dscp: Dscp) -> Thresholds {
+        let WredDscpMinima::FortiethsByClass = self.by_dscp;
+        let of_forty = match (dscp.value() >> 3, dscp.value() & 7) {
+            _ if dscp == Dscp::EF => 36,
+            _ if dscp.is_assured_forwarding() => [32, 28, 24][dscp.color().index()],
+            (class @ 1..=7, 0) => 20 + 2 * u64::from(class),
+            _ => 20,
+        };
+        let min = self.max * of_forty / 40;
+        Thresholds { min, max: self.max, mark_probability_denominator: self.denominator }
+    }
+}
+
+/// The buffer manager of `detect`, and what it takes for the drop precedence of a packet.
+pub(super) fn wred(
+    detect: &ResolvedRandomDetect,
+    limit: Option<QueueSize>,
+    target: Target,
+) -> (BufferConfig, PrecedenceSource) {
+    let (precedences, source) = match detect.basis {
+        Basis::Precedence => {
+            (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::IpPrecedence)
+        }
+        // The discard class is the packet's color here; into it the class copies the class of service.
+        Basis::DiscardClass | Basis::Cos => {
+            (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::Color)
+        }
+        Basis::Dscp => by_dscp(&detect.rows),
+    };
+    let config = MredConfig {
+        precedences,
+        law: Some(Law::Cisco),
+        averaging: Some(AveragingConfig::Exponent(detect.exponent)),
+        drop_spacing: Some(target.drop_spacing),
+        ecn: if detect.ecn { EcnConfig::Mark } else { EcnConfig::Ignore },
+        limit,
+        ..MredConfig::default()
+    };
+    (BufferConfig::Wred(config), source)
+}
+
+fn precedence_config(row: &RandomDetectRow) -> PrecedenceConfig {
+    let size = |value| match row.unit {
+        Unit::Packets => QueueSize::Packets(value),
+        _ => QueueSize::Bytes(value),
+    };
+    PrecedenceConfig {
+        min: size(row.min),
+        max: size(row.max),
+        max_probability: 1.0 / row.mark_denominator as f64,
+        own: None,
+    }
+}
+
+/// Thresholds by codepoint, those with the same thresholds together: perhop has eight drop precedences. What
+/// stands in no list counts as the last, so the largest group comes last.
+fn by_dscp(rows: &[RandomDetectRow]) -> (Vec<PrecedenceConfig>, PrecedenceSource) {
+    let mut groups: Vec<(RandomDetectRow, Vec<Dscp>)> = Vec::new();
+    let same = |a: &RandomDetectRow, b: &RandomDetectRow| {
+        (a.min, a.max, a.mark_denominator) == (b.min, b.max, b.mark_denominator)
+    };
+    for row in rows {
+        let Some(dscp) = Dscp::new(row.number) else { continue };
+        match groups.iter_mut().find(|(other, _)| same(other, row)) {
+            Some((group, dscps)) => {
+                group.is_written |= row.is_written;
+                dscps.push(dscp);
+            }
+            None => groups.push((row.clone(), vec![dscp])),
+        }
+    }
+    while groups.len() > Color::COUNT {
+        join_nearest(&mut groups);
+    }
+    groups.sort_by_key(|(_, dscps)| dscps.len());
+    if let Some((_, last)) = groups.last_mut() {
+        last.truncate(1);
+    }
+    let (rows, dscps): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+    let source = PrecedenceSource::ByDscp(dscps.into_iter().map(OneOrMany).collect());
+    (rows.iter().map(precedence_config).collect(), source)
+}
+
+/// Puts the few codepoints whose default thresholds differ least from another group's into that group.
+fn join_nearest(groups: &mut Vec<(RandomDetectRow, Vec<Dscp>)>) {
+    let distance = |a: &RandomDetectRow, b: &RandomDetectRow| a.min.abs_diff(b.min) + a.max.abs_diff(b.max);
+    let pairs = (0..groups.len()).flat_map(|from| (0..groups.len()).map(move |to| (from, to)));
+    let nearest = pairs.filter(|(from, to)| from != to).min_by_key(|(from, to)| {
+        let ((own, dscps), (other, _)) = (&groups[*from], &groups[*to]);
+        (own.is_written, distance(own, other), dscps.len())
+    });
+    if let Some((from, to)) = nearest {
+        let (_, dscps) = groups[from].clone();
+        groups[to].1.extend(dscps);
+        groups.remove(from);
+    }
+}

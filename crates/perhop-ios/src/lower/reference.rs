@@ -1,0 +1,54 @@
+//! [`Reference`]: the rates that the percentages and defaults of a policy refer to.
+
+use perhop_qos::Rate;
+
+use super::resolved::ResolvedClass;
+
+/// The rates that the numbers of a policy refer to.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference {
+    /// Percentages of `bandwidth`, `priority` and `shape`: the shaper above, the guarantee of the class
+    /// around the policy, or the interface.
+    pub queueing: Rate,
+    /// Percentages of `police`: the rate of the next shaper above, or of the next policer, or the
+    /// interface's. Cisco, "Percentage-Based Policing and Shaping" (12.2T to IOS-XE); a parent's `bandwidth`
+    /// does not count.
+    pub police: Rate,
+    /// The next shaper above, or the interface.
+    pub line: Rate,
+    /// The line below a tunnel, which bounds what percentages of a shaper above it refer to.
+    pub below: Option<Rate>,
+    /// Percent of `queueing` that classes may reserve.
+    pub reservable_percent: u64,
+    /// Whether the policy is one of a tunnel's peers.
+    pub is_per_tunnel: bool,
+}
+
+impl Reference {
+    /// The top policy of a port of `bandwidth`.
+    pub fn top(bandwidth: Rate, reservable_percent: u64) -> Reference {
+        Reference {
+            queueing: bandwidth,
+            police: bandwidth,
+            line: bandwidth,
+            below: None,
+            reservable_percent,
+            is_per_tunnel: false,
+        }
+    }
+
+    /// The policy inside `class`.
+    pub(super) fn inside(self, class: &ResolvedClass) -> Reference {
+        let shape = class.shape.map(|shape| Rate::from_bits_per_second(shape.target_bps));
+        let shape = shape.map(|shape| self.below.map_or(shape, |below| shape.min(below)));
+        let police = class.police.as_ref().map(|police| Rate::from_bits_per_second(police.cir_bps));
+        let guarantee = (class.share.rate_bps > 0).then(|| Rate::from_bits_per_second(class.share.rate_bps));
+        Reference {
+            queueing: shape.or(guarantee).unwrap_or(self.queueing),
+            police: shape.or(police).unwrap_or(self.police),
+            line: shape.unwrap_or(self.line),
+            reservable_percent: 100,
+            ..self
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Turns [`Policy`] into [`ResolvedPolicy`]: percentages into rates, missing values into the profile's.
+
+use perhop_qos::Rate;
+
+use super::bandwidth::{WrittenPolice, bursts_of_police, bytes_in, priority_rate, rate_of, shaper};
+use super::guarantees::guarantees;
+use super::limits::{class_limit, default_class_limit, fair_queue, priority_limit};
+use super::random_detect::{Queue, random_detect};
+use super::reference::Reference;
+use super::resolved::{
+    Guarantee, Limit, PoliceKind, PriorityKind, PriorityLimit, ResolvedClass, ResolvedPolice, ResolvedPolicy,
+    ResolvedPriority, ResolvedShape, Share,
+};
+use super::target::Target;
+use super::value_limits::value_limits;
+use crate::intent::{
+    Action, Children, Class, Meter, Police, Policy, Priority, PriorityRate, Shape, ShapeKind, TrafficRate,
+};
+use crate::profile::{OwnQueue, ProfileRules};
+
+/// `policy` with all its numbers.
+pub(super) fn resolve(policy: &Policy, reference: Reference, target: Target) -> ResolvedPolicy {
+    let queues = policy.queues;
+    let with_queues: Vec<(&Class, bool)> =
+        policy.classes.iter().map(|class| (class, has_queue(class, target.rules))).collect();
+    let shares = guarantees(&with_queues, reference, target.rules);
+    let classes: Vec<ResolvedClass> = with_queues
+        .into_iter()
+        .zip(shares)
+        .map(|((class, has_queue), share)| {
+            let mut resolved = class_of(class, share, reference, target.rules);
+            resolved.policy =
+                class.children().map(|inner| resolve(inner, reference.inside(&resolved), target));
+            if queues && has_queue {
+                limits(&mut resolved, class, reference, target);
+            }
+            resolved
+        })
+        .collect();
+    let priority_limits = priority_limits(&classes, reference);
+    ResolvedPolicy {
+        name: policy.name.clone(),
+        line: policy.line,
+        rate_bps: reference.queueing.as_bits_per_second(),
+        classes,
+        priority_limits,
+    }
+}
+
+/// Whether `class` has a queue, or a scheduler, of its own. The packets of others wait in the queue of the
+/// class that takes the rest.
+fn has_queue(class: &Class, rules: &ProfileRules) -> bool {
+    let has_share = class.guarantee.is_some() || class.shape.is_some();
+    class.takes_rest
+        || class.priority.is_some()
+        || has_share
+        || match *rules.own_queue {
+            OwnQueue::AnyPolicyInside => class.children != Children::None,
+            OwnQueue::FairQueueOrQueuesInside => {
+                class.fair_queue.is_some() || class.children().is_some_and(|inner| inner.queues)
+            }
+        }
+}
+
+fn class_of(
+    class: &Class,
+    (bandwidth, share): (Option<Guarantee>, Share),
+    reference: Reference,
+    rules: &ProfileRules,
+) -> ResolvedClass {
+    ResolvedClass {
+        id: class.id,
+        name: class.name.clone(),
+        takes_rest: class.takes_rest,
+        line: class.line,
+        combination: class.matches.combination,
+        matches: class.matches.lines.clone(),
+        queue: None,
+        conditioner: None,
+        bandwidth,
+        share,
+        priority: class.priority.map(|priority| resolved_priority(priority.value, reference.queueing, rules)),
+        police: class.police.as_ref().map(|police| resolved_police(&police.value, reference.police, rules)),
+        shape: class.shape.map(|shape| resolved_shape(&shape.value, reference.queueing, rules)),
+        queue_limit: None,
+        has_written_limit: false,
+        value_limits: None,
+        label: None,
+        fair_queue: None,
+        random_detect: None,
+        marks: class.marks.iter().map(|mark| mark.value.clone()).collect(),
+        drop: class.drops,
+        policy: None,
+        condition: class.visible().clone(),
+    }
+}
+
+fn resolved_shape(shape: &Shape, reference: Rate, rules: &ProfileRules) -> ResolvedShape {
+    let config = shaper(shape, reference, *rules.shaper_burst);
+    let (bc_bits, be_bits) = (config.burst.as_bytes() * 8, config.excess.as_bytes() * 8);
+    let cir_bps = config.rate.as_bits_per_second();
+    let peak = u128::from(cir_bps) * u128::from(bc_bits + be_bits) / u128::from(bc_bits.max(1));
+    let target_bps = match shape.kind {
+        ShapeKind::Average => cir_bps,
+        ShapeKind::Peak => u64::try_from(peak).unwrap_or(u64::MAX),
+    };
+    let value_percent = match shape.rate {
+        TrafficRate::Percent(percent) => Some(percent),
+        TrafficRate::BitsPerSecond(_) => None,
+    };
+    ResolvedShape { kind: shape.kind, cir_bps, bc_bits, be_bits, target_bps, value_percent }
+}
+
+/// The limits of the queue of a class that has one, WRED and fair queueing on it.
+fn limits(resolved: &mut ResolvedClass, class: &Class, reference: Reference, target: Target) {
+    let own = resolved.shape.map(|shape| shape.target_bps).or(resolved.priority.and_then(|p| p.rate_bps));
+    let own = own.or((resolved.share.rate_bps > 0).then_some(resolved.share.rate_bps));
+    let rate = own.map_or(reference.queueing, Rate::from_bits_per_second);
+    let line = resolved.shape.map_or(reference.line, |shape| Rate::from_bits_per_second(shape.target_bps));
+    let written = class.queue_limit.map(|limit| class_limit(limit.value, rate));
+    let default = || match resolved.priority {
+        Some(_) => priority_limit(rate, reference, target),
+        None => default_class_limit(class.drop_profile.as_ref(), rate, line, reference, target),
+    };
+    let limit = written.unwrap_or_else(default);
+    resolved.random_detect = class
+        .drop_profile
+        .as_ref()
+        .map(|detect| random_detect(&detect.value, &class.condition, Queue { limit, rate }, target));
+    resolved.fair_queue = class
+        .fair_queue
+        .map(|fair| fair_queue(&fair.value, written, limit, resolved.random_detect.is_some(), target));
+    resolved.has_written_limit = written.is_some();
+    resolved.value_limits =
+        class.value_limits.as_ref().map(|limits| value_limits(&limits.value, limit, rate));
+    resolved.queue_limit = Some(limit);
+}
+
+/// The most levels of priority that any device has.
+pub(super) const LEVELS: u8 = 7;
+
+/// The limit of the one queue that the priority classes of a level share.
+fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<PriorityLimit> {
+    let of_level = |level: u8| {
+        let limits: Vec<_> = classes
+            .iter()
+            .filter(|class| class.priority.is_some_and(|priority| priority.level == level))
+            .filter_map(|class| class.queue_limit)
+            .collect();
+        let first = *limits.first()?;
+        // Limits that go by the classes' rates add up.
+        let value =
+            if reference.is_per_tunnel { limits.iter().map(|limit| limit.value).sum() } else { first.value };
+        Some(PriorityLimit { level, limit: Limit { value, ..first } })
+    };
+    (1..=LEVELS).filter_map(of_level).collect()
+}
+
+fn resolved_priority(priority: Priority, reference: Rate, rules: &ProfileRules) -> ResolvedPriority {
+    let rate = priority_rate(priority.rate, reference);
+    let (kind, value) = match priority.rate {
+        PriorityRate::Unlimited => (PriorityKind::Strict, 0),
+        PriorityRate::Kilobits(kilobits) => (PriorityKind::Kbps, kilobits),
+        PriorityRate::Percent(percent) => (PriorityKind::Percent, percent),
+    };
+    let default = |rate: Rate| bytes_in(rate, *rules.priority_burst_us).max(1);
+    let burst = rate.map(|rate| priority.burst.unwrap_or_else(|| default(rate)));
+    ResolvedPriority {
+        level: priority.level,
+        has_level: priority.level > 1,
+        kind,
+        value,
+        rate_bps: rate.map(Rate::as_bits_per_second),
+        burst_bytes: burst,
+    }
+}
+
+fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> ResolvedPolice {
+    let or = |own: &[Action], other: fn() -> Action| {
+        if own.is_empty() { vec![other()] } else { own.to_vec() }
+    };
+    let conform = or(&police.conform, Action::transmit);
+    let exceed = or(&police.exceed, Action::drop);
+    match police.meter {
+        // A quarter of a second, as where bytes count.
+        Meter::Packets { rate, burst } => ResolvedPolice {
+            kind: PoliceKind::Pps,
+            value: rate,
+            cir_bps: rate,
+            bc_bytes: burst.unwrap_or(rate / 4).max(1),
+            pir_bps: None,
+            be_bytes: None,
+            colors: 2,
+            conform,
+            exceed,
+            violate: Vec::new(),
+            aware: None,
+        },
+        Meter::Bytes { rate, burst, peak, excess_burst } => {
+            let written = WrittenPolice { rate, burst, peak, excess_burst };
+            let has_two_colors = peak.is_none() && police.violate.is_empty();
+            // Without an action of its own what violates is treated as what exceeds.
+            let violate = match (has_two_colors, police.violate.is_empty()) {
+                (true, _) => Vec::new(),
+                (false, true) => exceed.clone(),
+                (false, false) => police.violate.clone(),
+            };
+            let aware = police.aware.clone();
+            let actions =
+                ResolvedPolice { aware, conform, exceed, violate, ..metered(written, reference, rules) };
+            ResolvedPolice {
+                be_bytes: actions.be_bytes.filter(|_| !has_two_colors),
+                colors: if has_two_colors { 2 } else { 3 },
+                ..actions
+            }
+        }
+    }
+}
+
+/// Rates and bursts of a policer that counts bytes, with a second bucket and without actions.
+fn metered(written: WrittenPolice, reference: Rate, rules: &ProfileRules) -> ResolvedPolice {
+    let cir = rate_of(written.rate, reference);
+    let (committed, excess) = bursts_of_police(written, cir, reference, rules);
+    let (kind, value) = match written.rate {
+        TrafficRate::BitsPerSecond(bits) => (PoliceKind::Bps, bits),
+        TrafficRate::Percent(percent) => (PoliceKind::Percent, percent),
+    };
+    ResolvedPolice {
+        kind,
+        value,
+        cir_bps: cir.as_bits_per_second(),
+        bc_bytes: committed.as_bytes(),
+        pir_bps: written.peak.map(|peak| rate_of(peak, reference).as_bits_per_second()),
+        be_bytes: Some(excess.as_bytes()),
+        colors: 3,
+        conform: Vec::new(),
+        exceed: Vec::new(),
+        violate: Vec::new(),
+        aware: None,
+    }
+}

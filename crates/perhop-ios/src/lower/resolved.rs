@@ -1,0 +1,152 @@
+//! [`ResolvedPolicy`]: a policy as a port carries it out, every percentage a rate and every default a
+//! number.
+//!
+//! Queues, conditioners and the counters that a device prints all follow from it.
+
+use std::collections::BTreeMap;
+
+pub use perhop_device::{
+    FairQueueing as ResolvedFairQueue, Guarantee, GuaranteeKind, Limit, PoliceKind,
+    Priority as ResolvedPriority, PriorityKind, PriorityLimit, RandomDetect as ResolvedRandomDetect,
+    RandomDetectRow, Shaper as ResolvedShape, Unit,
+};
+
+use crate::intent::{Action, Awareness, Basis, ClassId, Combination, Condition, Fields, Mark};
+
+/// A policy as a port carries it out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedPolicy {
+    /// Its name.
+    pub name: String,
+    /// The line that opened it.
+    pub line: usize,
+    /// Bits per second that percentages of bandwidth refer to.
+    pub rate_bps: u64,
+    /// Its classes in order, the one that takes the rest last.
+    pub classes: Vec<ResolvedClass>,
+    /// The queue limit that all priority classes of a level share.
+    pub priority_limits: Vec<PriorityLimit>,
+}
+
+impl ResolvedPolicy {
+    /// Whether a class of it, or of a policy inside it, has a queue.
+    pub(super) fn holds_queue(&self) -> bool {
+        self.classes.iter().any(ResolvedClass::holds_queue)
+    }
+}
+
+/// One class of a policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedClass {
+    /// Its place in the tree of Intent.
+    pub id: ClassId,
+    /// Its name.
+    pub name: String,
+    /// Whether it takes the packets that no other class takes.
+    pub(super) takes_rest: bool,
+    /// The line of the policy that opened it; 0 for a class-default that the policy does not mention.
+    pub line: usize,
+    /// The combination of its match lines.
+    pub combination: Combination,
+    /// Its match lines as the device prints them.
+    pub matches: Vec<String>,
+    /// The name of its queue in results; `None` where its packets wait in another class's queue.
+    pub queue: Option<String>,
+    /// The name of the conditioner that marks and polices its packets.
+    pub conditioner: Option<String>,
+    /// Its guarantee.
+    pub bandwidth: Option<Guarantee>,
+    /// Its weight among its siblings where the scheduler weighs classes.
+    pub(super) share: Share,
+    /// Its priority.
+    pub priority: Option<ResolvedPriority>,
+    /// Its policer.
+    pub police: Option<ResolvedPolice>,
+    /// Its shaper.
+    pub shape: Option<ResolvedShape>,
+    /// The limit of its queue.
+    pub queue_limit: Option<Limit>,
+    /// Whether that limit is written.
+    pub(super) has_written_limit: bool,
+    /// Limits of packets with some values of a field.
+    pub(super) value_limits: Option<ResolvedValueLimits>,
+    /// The label by which its queue knows its packets, where the DS field no longer tells.
+    pub(super) label: Option<u8>,
+    /// Fair queueing of its flows.
+    pub fair_queue: Option<ResolvedFairQueue>,
+    /// WRED on its queue.
+    pub random_detect: Option<ResolvedRandomDetect>,
+    /// The marks that it writes into every packet.
+    pub marks: Vec<Mark>,
+    /// Whether it drops every packet.
+    pub drop: bool,
+    /// The policy inside it.
+    pub policy: Option<ResolvedPolicy>,
+    pub(super) condition: Condition,
+}
+
+impl ResolvedClass {
+    /// Whether it, or a class inside it, has a queue.
+    pub(super) fn holds_queue(&self) -> bool {
+        self.queue_limit.is_some() || self.policy.as_ref().is_some_and(ResolvedPolicy::holds_queue)
+    }
+    /// Whether it marks, polices or drops packets itself.
+    pub(super) fn acts(&self) -> bool {
+        self.police.is_some() || !self.marks.is_empty() || self.drop
+    }
+    /// The fields of perhop's packets that it and its policer write.
+    pub(super) fn written(&self) -> Fields {
+        let police = self.police.iter();
+        let actions = police.flat_map(|police| [&police.conform, &police.exceed, &police.violate]).flatten();
+        let marks = self.marks.iter().chain(actions.filter_map(|action| action.mark.as_ref()));
+        let by_cos = self.random_detect.as_ref().is_some_and(|detect| detect.basis == Basis::Cos);
+        let colors = self.police.is_some() || by_cos;
+        marks.map(Mark::fields).chain(colors.then_some(Fields::COLOR)).collect()
+    }
+}
+
+/// The weight of a class among its siblings.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Share {
+    /// Bits per second: its weight where one number shares all of the rate, its minimum where excess is
+    /// shared by another.
+    pub(super) rate_bps: u64,
+    /// Its part of what the minima leave.
+    pub(super) excess: Option<f64>,
+}
+
+/// The policer of a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedPolice {
+    /// The form of its rate.
+    pub kind: PoliceKind,
+    /// The number as written.
+    pub value: u64,
+    /// Committed rate: bits per second, or packets per second where written so.
+    pub cir_bps: u64,
+    /// Committed burst: bytes, or packets.
+    pub bc_bytes: u64,
+    /// Peak rate of two-rate policing, bits per second.
+    pub pir_bps: Option<u64>,
+    /// Excess or peak burst where there is a second bucket, bytes.
+    pub be_bytes: Option<u64>,
+    /// Two or three.
+    pub colors: u8,
+    /// With which colors packets come, where the policer is aware of them.
+    pub(super) aware: Option<Awareness>,
+    /// For conforming packets.
+    pub conform: Vec<Action>,
+    /// For exceeding packets.
+    pub exceed: Vec<Action>,
+    /// For violating packets, where there are three colors.
+    pub violate: Vec<Action>,
+}
+
+/// The lengths of the queue at which packets with some values of a field are refused.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ResolvedValueLimits {
+    /// The field.
+    pub(super) basis: Basis,
+    /// Limits by value.
+    pub(super) limits: BTreeMap<u8, Limit>,
+}

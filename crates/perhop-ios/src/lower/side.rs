@@ -1,0 +1,40 @@
+//! [`Side`]: one direction of a port, ready to be lowered.
+
+use crate::intent::{Limiter, PlainQueue, Policy};
+
+use super::labels::Labels;
+use super::marking::Markings;
+use super::reference::Reference;
+
+/// One direction of a port.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    /// The path of its packets.
+    pub path: SidePath<'a>,
+    /// The policy, and the rates that its numbers refer to.
+    pub policy: Option<(&'a Policy, Reference)>,
+    /// Limiters in front of the policy, in order.
+    pub limiters: &'a [Limiter],
+    /// The fields that the device writes here.
+    pub markings: Markings,
+    /// The first label of classes.
+    pub labels: Labels,
+    /// The bytes that count of a packet in addition to those of IP, where there is a policy.
+    pub overhead: i32,
+}
+
+/// The path of the packets of one direction of a port.
+#[derive(Clone, Copy, Debug)]
+pub enum SidePath<'a> {
+    /// They arrive from the wire.
+    Arrival,
+    /// They go to the device itself.
+    ToDevice,
+    /// They leave by the wire.
+    Departure {
+        /// The queue of the port where the policy does not queue.
+        plain: &'a PlainQueue,
+        /// Whether packets get a new tag, without the class of service of another that they came with.
+        has_new_tag: bool,
+    },
+}

@@ -1,0 +1,206 @@
+//! The stages of a policy: what its classes mark, police and drop, those of a class inside another in front
+//! of the stage of the class around it.
+
+use perhop_qos::action;
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::meter::{
+    ColorMode, MeterConfig, PacketRateConfig, SingleRateTcmConfig, TokenBucketConfig, TwoRateTcmConfig,
+};
+use perhop_qos::units::{PacketRate, QueueSize};
+use perhop_qos::{ByteSize, Color, Rate};
+
+use super::labels;
+use super::marking::{Markings, Treatment};
+use super::resolved::{PoliceKind, ResolvedClass, ResolvedPolice, ResolvedPolicy};
+use crate::intent::{Action, Awareness, Basis, ClassId, Condition};
+
+/// A conditioner, and the class whose packets it marks and polices.
+#[derive(Clone, Debug)]
+pub(super) struct Stage {
+    /// The conditioner.
+    pub(super) config: ConditionerConfig,
+    /// The class; `None` for one that only tells packets apart, or that comes from no class.
+    pub(super) class: Option<ClassId>,
+}
+
+impl Stage {
+    /// A conditioner of no class.
+    pub(super) fn without_class(config: ConditionerConfig) -> Stage {
+        Stage { config, class: None }
+    }
+}
+
+/// The stages of `policy`: one for each class that marks, polices or drops, and for each before it whose
+/// packets it must not see.
+pub(super) fn stages_of_policy(policy: &mut ResolvedPolicy, markings: Markings) -> Vec<Stage> {
+    let mut stages = stages_of(policy, &Outer::default(), markings);
+    // Stages at the end that do nothing say nothing.
+    let last = stages.iter().rposition(|stage| !is_idle(&stage.config)).map_or(0, |last| last + 1);
+    stages.truncate(last);
+    stages
+}
+
+/// The stages of `policy` for the packets that come to `outer`.
+fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> Vec<Stage> {
+    let (mut stages, mut before) = (Vec::new(), Vec::new());
+    for class in &mut policy.classes {
+        let condition = Condition::all(vec![outer.condition.clone(), class.condition.clone()]);
+        let condition = condition.but_not(&before);
+        if outer.goes_on() {
+            // A packet that goes on must not fall to the next class of this policy by a new mark.
+            before.push(condition.clone());
+            before.extend(outer.labeled.clone().filter(|labeled| !before.contains(labeled)));
+        }
+        let name = format!("{}{}", outer.prefix, class.name);
+        let labeled = labels::condition_of(class);
+        let mut taken = condition.clone();
+        let (acts, label) = (class.acts(), class.label.map(action::Action::Label));
+        if let Some(inside) = &mut class.policy {
+            // The class inside acts first, then the one around it.
+            let behind = if acts { vec![action::Action::Continue] } else { outer.transmitted.clone() };
+            let inner = Outer {
+                condition: condition.clone(),
+                labeled: labeled.clone().or_else(|| outer.labeled.clone()),
+                prefix: format!("{name}."),
+                transmitted: label.into_iter().chain(behind).collect(),
+            };
+            stages.extend(stages_of(inside, &inner, markings));
+            taken = Condition::any(labeled.into_iter().chain([condition]).collect());
+        }
+        let aware = class.police.as_ref().and_then(|police| police.aware.as_ref());
+        let colored = aware.into_iter().flat_map(|aware| colors(aware, &name, &taken));
+        stages.extend(colored.map(Stage::without_class));
+        let mut own = stage(class, name, &taken, markings);
+        if let Some(stage) = &mut own {
+            goes_on(stage, &outer.transmitted);
+        }
+        class.conditioner = own.as_ref().filter(|_| acts).and_then(|stage| stage.name.clone());
+        stages.extend(own.map(|config| Stage { config, class: acts.then_some(class.id) }));
+    }
+    stages
+}
+
+/// The class around the classes of a policy.
+struct Outer {
+    /// The packets that come here.
+    condition: Condition,
+    /// The packets that a class around knows by labels.
+    labeled: Option<Condition>,
+    /// The beginning of the names of stages.
+    prefix: String,
+    /// The actions in place of `transmit`: with `continue` at the end packets go through a class around.
+    transmitted: Vec<action::Action>,
+}
+
+impl Outer {
+    fn goes_on(&self) -> bool {
+        self.transmitted.last() == Some(&action::Action::Continue)
+    }
+}
+
+impl Default for Outer {
+    fn default() -> Outer {
+        Outer {
+            condition: Condition::Always,
+            labeled: None,
+            prefix: String::new(),
+            transmitted: vec![action::Action::Transmit],
+        }
+    }
+}
+
+/// Replaces `transmit` at the end of the stage's actions by `behind`.
+pub(super) fn goes_on(stage: &mut ConditionerConfig, behind: &[action::Action]) {
+    let ConditionerConfig { green, yellow, red, actions, .. } = stage;
+    for actions in [green, yellow, red, actions] {
+        if actions.last() == Some(&action::Action::Transmit) {
+            actions.pop();
+            actions.extend_from_slice(behind);
+        }
+    }
+}
+
+/// The stage of one class; `None` where no packet matches it.
+fn stage(
+    class: &ResolvedClass,
+    name: String,
+    condition: &Condition,
+    markings: Markings,
+) -> Option<ConditionerConfig> {
+    let treatment = Treatment {
+        label: class.label,
+        marks: &class.marks,
+        metered: class.police.is_some(),
+        by_cos: class.random_detect.as_ref().is_some_and(|detect| detect.basis == Basis::Cos),
+    };
+    let actions = |own: &[Action]| markings.actions(treatment, own);
+    let mut stage = ConditionerConfig {
+        name: Some(name),
+        matches: condition.clone().into_match()?,
+        ..ConditionerConfig::default()
+    };
+    match &class.police {
+        _ if class.drop => stage.actions = vec![action::Action::Drop],
+        None => stage.actions = actions(&[Action::transmit()]),
+        Some(police) => {
+            stage.meter = Some(meter(police));
+            stage.green = actions(&police.conform);
+            if police.colors == 2 {
+                stage.red = actions(&police.exceed);
+            } else {
+                stage.yellow = actions(&police.exceed);
+                stage.red = actions(&police.violate);
+            }
+        }
+    }
+    Some(stage)
+}
+
+fn meter(police: &ResolvedPolice) -> MeterConfig {
+    if police.kind == PoliceKind::Pps {
+        let rate = PacketRate::from_packets_per_second(police.cir_bps);
+        let burst = QueueSize::Packets(police.bc_bytes);
+        return MeterConfig::PacketRate(PacketRateConfig { rate, burst, excess: Color::RED });
+    }
+    let cir = Rate::from_bits_per_second(police.cir_bps);
+    let cbs = ByteSize::from_bytes(police.bc_bytes);
+    let excess = ByteSize::from_bytes(police.be_bytes.unwrap_or(police.bc_bytes));
+    let mode = if police.aware.is_some() { ColorMode::ColorAware } else { ColorMode::ColorBlind };
+    match (police.pir_bps, police.colors) {
+        (Some(peak), _) => {
+            let pir = Rate::from_bits_per_second(peak);
+            MeterConfig::TwoRateTcm(TwoRateTcmConfig { cir, cbs, pir, pbs: excess, mode })
+        }
+        (None, 2) => {
+            MeterConfig::TokenBucket(TokenBucketConfig { rate: cir, burst: cbs, excess: Color::RED })
+        }
+        (None, _) => MeterConfig::SingleRateTcm(SingleRateTcmConfig { cir, cbs, ebs: excess, mode }),
+    }
+}
+
+/// The stages that give packets the colors with which a policer behind them takes them. Cisco,
+/// "Color-Aware Policer" (IOS-XE 3S).
+fn colors(aware: &Awareness, name: &str, of_class: &Condition) -> Vec<ConditionerConfig> {
+    let conform = aware.conform.clone();
+    let exceed = aware.exceed.clone().map(|exceed| exceed.but_not(std::slice::from_ref(&conform)));
+    let rest = if exceed.is_some() { Color::RED } else { Color::YELLOW };
+    let named: Vec<Condition> = std::iter::once(conform.clone()).chain(exceed.clone()).collect();
+    let stages = [
+        ("conform-color", Some(conform), Color::GREEN),
+        ("exceed-color", exceed, Color::YELLOW),
+        ("other colors", Some(Condition::Always.but_not(&named)), rest),
+    ];
+    let stage = |(which, condition, color): (&str, Option<Condition>, Color)| {
+        Some(ConditionerConfig {
+            name: Some(format!("{name} {which}")),
+            matches: Condition::all(vec![of_class.clone(), condition?]).into_match()?,
+            actions: vec![action::Action::Color(color), action::Action::Continue],
+            ..ConditionerConfig::default()
+        })
+    };
+    stages.into_iter().filter_map(stage).collect()
+}
+
+fn is_idle(stage: &ConditionerConfig) -> bool {
+    stage.meter.is_none() && stage.actions == [action::Action::Transmit]
+}

@@ -1,0 +1,74 @@
+//! Limits of packets with some values of a field: weighted tail drop.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::buffer::{BufferConfig, WeightedTailDropConfig};
+use perhop_qos::classifier::OneOrMany;
+use perhop_qos::queue::PrecedenceSource;
+use perhop_qos::units::QueueSize;
+use perhop_qos::{Color, Dscp, Rate};
+
+use super::limits::{class_limit, queue_size};
+use super::resolved::{Limit, ResolvedValueLimits};
+use crate::intent::{Basis, PartialLimit, ValueLimits};
+
+/// The limits `written` in a class with `own` limit and `rate`. Without a value all have the limit.
+pub(super) fn value_limits(written: &ValueLimits, own: Limit, rate: Rate) -> ResolvedValueLimits {
+    let mut limits = BTreeMap::new();
+    for (values, limit) in &written.limits {
+        let limit = match limit {
+            PartialLimit::Limit(limit) => class_limit(*limit, rate),
+            PartialLimit::Percent(percent) => part_of(own, *percent),
+        };
+        let count = if written.basis == Basis::Dscp { 64 } else { 8 };
+        let all = (0..count).filter(|_| values.is_empty());
+        limits.extend(values.iter().copied().chain(all).map(|value| (value, limit)));
+    }
+    ResolvedValueLimits { basis: written.basis, limits }
+}
+
+/// `percent` of `limit`, one packet or byte at least.
+fn part_of(limit: Limit, percent: u64) -> Limit {
+    let part = |whole: u64| ((u128::from(whole) * u128::from(percent) / 100) as u64).max(1);
+    Limit { value: part(limit.value), bytes: limit.bytes.map(part), ..limit }
+}
+
+/// The buffer manager of a queue where some values have limits of their own and all others `own`, and what
+/// it takes for the drop precedence of a packet.
+pub(super) fn weighted_tail_drop(
+    limits: &ResolvedValueLimits,
+    own: Limit,
+) -> (BufferConfig, PrecedenceSource) {
+    let of = |value: u8| queue_size(limits.limits.get(&value).copied().unwrap_or(own));
+    let by_number = || (0..8).map(of).collect();
+    let (limits, source): (Vec<QueueSize>, _) = match limits.basis {
+        Basis::Precedence => (by_number(), PrecedenceSource::IpPrecedence),
+        Basis::Cos => (by_number(), PrecedenceSource::Cos),
+        // The discard class is the packet's color here: both are the drop precedence within the node.
+        Basis::DiscardClass => (by_number(), PrecedenceSource::Color),
+        Basis::Dscp => by_dscp(of, queue_size(own)),
+    };
+    (BufferConfig::WeightedTailDrop(WeightedTailDropConfig { limits }), source)
+}
+
+/// Limits by codepoint, those with the same limit together. What stands in no list counts as the last: those
+/// with the class's `own` limit, or with one that came after as many others as there are drop precedences.
+fn by_dscp(of: impl Fn(u8) -> QueueSize, own: QueueSize) -> (Vec<QueueSize>, PrecedenceSource) {
+    let mut groups: Vec<(QueueSize, Vec<Dscp>)> = Vec::new();
+    let mut last = (own, Vec::new());
+    for dscp in (0..64).filter_map(Dscp::new) {
+        let limit = of(dscp.value());
+        let is_new = !groups.iter().any(|(other, _)| *other == limit);
+        if limit == own || (is_new && groups.len() == Color::COUNT - 1) {
+            last.1.push(dscp);
+        } else if let Some((_, dscps)) = groups.iter_mut().find(|(other, _)| *other == limit) {
+            dscps.push(dscp);
+        } else {
+            groups.push((limit, vec![dscp]));
+        }
+    }
+    last.1.truncate(1);
+    groups.extend(Some(last).filter(|(_, dscps)| !dscps.is_empty()));
+    let (limits, dscps): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+    (limits, PrecedenceSource::ByDscp(dscps.into_iter().map(OneOrMany).collect()))
+}
