@@ -66,6 +66,6 @@ pub(crate) fn most_policy_levels() -> usize {
 }
 
 fn read(profile: Profile) -> ProfileRules {
-    let rules = ProfileRules::read(profile.text(), |name| Profile::named(name).map(Profile::text));
+    let rules = ProfileRules::read(profile.text(), &|name| Profile::named(name).map(Profile::text));
     rules.unwrap_or_else(|error| panic!("profiles/{}.toml: {error}", profile.name()))
 }

@@ -9,7 +9,7 @@
 //! source = "Cisco, \"Queue Depth\" (IOS-XE 16.12)"
 //! ```
 //!
-//! `base` names a profile whose rules hold where the file has none of its own.
+//! `base` names a profile, whose rules hold where the file has none of its own.
 
 mod kinds;
 
@@ -169,16 +169,19 @@ impl ProfileRules {
     /// A rule that is missing, unknown or without source or certainty; a `base` that does not exist.
     pub fn read(
         text: &str,
-        base_text: impl Fn(&str) -> Option<&'static str>,
+        base_text: &dyn Fn(&str) -> Option<&'static str>,
     ) -> Result<ProfileRules, String> {
-        let mut own: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
-        let mut all = Table::new();
-        if let Some(base) = own.remove("base") {
-            let name = base.as_str().unwrap_or_default();
-            let text = base_text(name).ok_or_else(|| format!("there is no base `{name}`"))?;
-            all = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
-        }
-        all.extend(own);
-        all.try_into().map_err(|error| error.to_string())
+        merged(text, base_text)?.try_into().map_err(|error: toml::de::Error| error.to_string())
     }
+}
+
+/// The rules of a profile, and those of its base where it has none of its own.
+fn merged(text: &str, base_text: &dyn Fn(&str) -> Option<&'static str>) -> Result<Table, String> {
+    let mut own: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let Some(base) = own.remove("base") else { return Ok(own) };
+    let name = base.as_str().unwrap_or_default();
+    let text = base_text(name).ok_or_else(|| format!("there is no base `{name}`"))?;
+    let mut all = merged(text, base_text)?;
+    all.extend(own);
+    Ok(all)
 }

@@ -44,11 +44,11 @@ fn every_file_is_a_profile() {
 
 #[test]
 fn a_value_without_evidence_and_a_rule_that_does_not_exist_are_refused() {
-    let text = fs::read_to_string(folder().join("profiles/hqf.toml")).unwrap();
-    let read = |text: &str| ProfileRules::read(text, |_| None);
+    let text = fs::read_to_string(folder().join("profiles/pre-hqf.toml")).unwrap();
+    let read = |text: &str| ProfileRules::read(text, &|_| None);
     assert!(read(&text).is_ok());
     let cases = [
-        (text.replacen("certainty = \"measured\"\n", "", 1), "missing field `certainty`"),
+        (text.replacen("certainty = \"documented\"\n", "", 1), "missing field `certainty`"),
         (text.replacen("source = ", "sources = ", 1), "unknown field `sources`"),
         (text.replacen("[scheduler]", "[schedule]", 1), "unknown field `schedule`"),
         (text.replacen("\"weighted-shares\"", "\"fair\"", 1), "unknown variant `fair`"),
