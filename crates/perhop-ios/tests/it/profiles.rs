@@ -76,8 +76,9 @@ fn no_module_but_the_platform_names_a_profile() {
                 "Profile::Vip7500",
                 "Profile::Hqf",
                 "Profile::IosXe",
-                ".profile ",
-                ".profile.",
+                ".profile =",
+                ".profile !",
+                ".profile {",
             ];
             if names.iter().any(|name| line.contains(name)) {
                 found.push(format!("{}:{}: {}", file.display(), number + 1, line.trim()));
