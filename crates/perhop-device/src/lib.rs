@@ -3,20 +3,28 @@
 //! ```text
 //! text → FrontEnd::parse → DeviceModel { platform, lines, diagnostics, router: Router { ports: [Port] } }
 //!                        → report → Report (what `perhop check --json` prints)
+//! Intent → lower, by the rules of a profile → PolicyConfig (what runs), AttachedPolicy, links to the lines
 //! ```
 //!
 //! A vendor's syntax stands in the crate of its front end, which implements [`FrontEnd`]. No other crate
 //! distinguishes vendors: [`FrontEnds`] chooses the front end of a text, and all further questions use the
 //! [`DeviceModel`].
 //!
-//! Reading order: [`FrontEnd`]; [`DeviceModel`]; [`Port`]; [`AttachedPolicy`]; [`Report`].
+//! A front end writes its policies as [`intent`], and [`lower()`](lower::lower) makes queues and conditioners
+//! of them by the rules of a [`profile`].
+//!
+//! Reading order: [`FrontEnd`]; [`DeviceModel`]; [`Port`]; [`AttachedPolicy`]; [`Report`]; [`intent`];
+//! [`lower`].
 
 mod front_end;
 mod front_ends;
+pub mod intent;
+pub mod lower;
 mod model;
 mod platform_rule;
 mod policy;
 mod port;
+pub mod profile;
 mod report;
 
 pub use front_end::{

@@ -8,6 +8,7 @@ use perhop_qos::ring::RingConfig;
 use perhop_qos::{ByteSize, Rate};
 use serde::Serialize;
 
+use crate::lower::PortLinks;
 use crate::policy::AttachedPolicy;
 
 /// A device as its configuration describes it.
@@ -45,6 +46,10 @@ pub struct Port {
     /// The attached policies as the device prints them; `None` where the language has no such policies.
     #[serde(rename = "policies", skip_serializing_if = "Option::is_none")]
     pub attachments: Option<Attachments>,
+    /// The classes and lines behind the conditioners and queues of `input` and `output`; empty where the
+    /// front end does not lower its policies from [`intent`](crate::intent).
+    #[serde(skip)]
+    pub links: PortLinks,
     /// The bytes that the device counts of a packet in addition to those of IP, where the language tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_bytes: Option<CountedBytes>,

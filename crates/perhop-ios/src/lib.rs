@@ -13,7 +13,7 @@
 //!
 //! Reading order: [`LineState`] and [`Diagnostic`]; the syntax tree in [`ast`]; the tables of commands
 //! in `syntax`, one file per block, and the `parser` that walks them; `check`, which looks at names;
-//! [`intent`], [`profile`] and [`lower`], which know no vendor; [`convert()`], which uses all of them.
+//! [`convert()`], which maps policies to Intent and has `perhop_device` lower them.
 
 mod assumption;
 pub mod ast;
@@ -21,13 +21,10 @@ mod check;
 pub mod convert;
 mod device;
 mod front_end;
-pub mod intent;
-pub mod lower;
 mod mode;
 mod object_group;
 mod parser;
 pub mod platform;
-pub mod profile;
 mod relations;
 pub mod rules;
 mod syntax;

@@ -9,6 +9,7 @@
 //! ; a comment
 //! ```
 
+use perhop_device::lower::PortLinks;
 use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, LineKind, ParseOptions, Port,
     Recognition, RecognizedPlatform, Router, Wire,
@@ -129,6 +130,7 @@ impl Reader {
             input: PolicyConfig::default(),
             output: PolicyConfig::default(),
             attachments: None,
+            links: PortLinks::default(),
             counted_bytes: None,
             wire,
             shutdown: false,

@@ -2,11 +2,10 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use perhop_device::intent::At;
 use perhop_qos::Dscp;
 use perhop_qos::packet::{IpPrecedence, Protocol};
 use serde::Serialize;
-
-use crate::intent::At;
 
 /// What an entry can look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -1,10 +1,9 @@
 //! [`ClassMap`]: which packets a class takes.
 
+use perhop_device::Combination;
 use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
-
-use crate::intent::Combination;
 
 /// Whether a criterion must hold or must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

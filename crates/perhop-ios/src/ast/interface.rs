@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use perhop_device::intent::{At, Direction, DropProfile as RandomDetect, FairQueue};
+
 pub use perhop_device::LineKind as Hardware;
 use serde::Serialize;
 
@@ -9,7 +11,6 @@ use super::class_map::Family;
 use super::link::{Multilink, PeerPolicy, ServiceInstance, Tunnel};
 use super::policy_map::ServicePolicies;
 use super::rate_limit::RateLimit;
-use crate::intent::{At, Direction, DropProfile as RandomDetect, FairQueue};
 
 /// Whether an address is the interface's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

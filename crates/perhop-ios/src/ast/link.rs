@@ -2,10 +2,11 @@
 
 use std::net::Ipv4Addr;
 
+use perhop_device::intent::At;
+
 use serde::Serialize;
 
 use super::policy_map::ServicePolicies;
-use crate::intent::At;
 
 /// `tunnel …` of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

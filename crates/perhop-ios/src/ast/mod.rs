@@ -36,11 +36,11 @@ pub use rate_limit::{Action, Field, Marking, RateLimit, RateLimitMatch};
 pub(crate) use relations::Relations;
 
 // Values that mean the same in every language.
-pub use crate::intent::{
-    At, Basis, Combination, Direction, DropProfile as RandomDetect, FairQueue, Guarantee as Bandwidth,
-    PartialLimit, Priority, PriorityRate, QueueLimit, Shape, ShapeKind, TableDefault, Then, ThresholdUnit,
-    Thresholds, TrafficRate,
+pub use perhop_device::intent::{
+    At, Direction, DropProfile as RandomDetect, FairQueue, Guarantee as Bandwidth, PartialLimit, Priority,
+    PriorityRate, QueueLimit, Shape, TableDefault, Then, ThresholdUnit, Thresholds, TrafficRate,
 };
+pub use perhop_device::{Basis, Combination, ShapeKind};
 
 /// The name of the class that takes what no other class of a policy takes.
 pub const CLASS_DEFAULT: &str = "class-default";

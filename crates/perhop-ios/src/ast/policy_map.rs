@@ -1,12 +1,13 @@
 //! [`PolicyMap`]: what is done with each class.
 
-use serde::Serialize;
-
-use super::rate_limit::{Action, Field, Marking};
-use crate::intent::{
+use perhop_device::intent::{
     At, DropProfile as RandomDetect, FairQueue, Guarantee as Bandwidth, PartialLimit, Priority, QueueLimit,
     Shape, TableDefault, TrafficRate,
 };
+
+use serde::Serialize;
+
+use super::rate_limit::{Action, Field, Marking};
 
 /// `service-policy` of an interface or circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -1,10 +1,9 @@
 //! [`RateLimit`]: committed access rate, and the actions it shares with `police`.
 
+use perhop_device::intent::{Direction, Then};
 use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
-
-use crate::intent::{Direction, Then};
 
 /// A field that can be looked at or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -1,14 +1,14 @@
 //! Which policy is attached to what packets leave and arrive by.
 
+use perhop_device::intent::Policy;
+use perhop_device::lower::Reference;
+use perhop_device::profile::{Heeded, PeerLimit};
 use perhop_lint::Diagnostic;
 
 use super::context::Context;
 use super::diagnostics::refusals::Attachment;
 use super::wire::{Circuit, rate_below};
 use crate::ast::{Interface, PolicyClass, PolicyMap, ServicePolicies};
-use crate::intent::Policy;
-use crate::lower::Reference;
-use crate::profile::{Heeded, PeerLimit};
 use crate::rules;
 
 /// The name of an attached policy, and the line that attaches it.

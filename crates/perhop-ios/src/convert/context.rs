@@ -1,10 +1,10 @@
 //! [`Context`]: the inputs and findings of a conversion.
 
+use perhop_device::lower::{Labels, Markings, Target, Writer};
 use perhop_lint::Diagnostic;
 
 use super::wire::Tags;
 use crate::ast::{Configuration, Direction};
-use crate::lower::{Labels, Markings, Target, Writer};
 use crate::platform::{Platform, Recognition};
 
 /// Classes of all attached policies with those inside them: each may use the same policy again, so that they

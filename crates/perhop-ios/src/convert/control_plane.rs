@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use perhop_device::lower::{PortLinks, Reference, Side, SidePath, lower};
 use perhop_device::{CountedBytes, Wire};
 use perhop_qos::Rate;
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
@@ -12,10 +13,9 @@ use perhop_qos::units::QueueSize;
 
 use super::context::Context;
 use super::diagnostics::remarks::diagnostic;
-use super::port::{Policies, Port, PortLinks};
+use super::port::{Policies, Port};
 use super::wire::Tags;
 use crate::ast::{Direction, Hardware};
-use crate::lower::{Reference, Side, SidePath, lower};
 
 /// Bits per second to the processor: more than its policers let through.
 const PUNT_RATE: u64 = 1_000_000_000;

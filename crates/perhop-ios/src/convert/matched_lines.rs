@@ -1,12 +1,12 @@
 //! [`matched_lines`]: by which lines a packet belongs to a class.
 
 use perhop_device::MatchedLines;
+use perhop_device::intent::Condition;
 use perhop_qos::Packet;
 
 use super::intent::condition::{of_class, of_entry, of_statement};
 use super::wire::Tags;
 use crate::ast::{CLASS_DEFAULT, ClassMap, Configuration, Criterion, Polarity};
-use crate::intent::Condition;
 use crate::platform::most_policy_levels;
 
 /// The classes of `policy`, and of those inside it, that `packet` belongs to, from the outermost in; empty

@@ -10,8 +10,8 @@
 //! packets and the queueing in front of the transmit ring. Properties that the configuration leaves to the
 //! hardware (the wire's rate, for example) are `None`: the scenario sets them.
 //!
-//! `intent` has policies and class-maps as [`Intent`](crate::intent), `wire` the lines and their headers,
-//! `ports` puts a port together, and `diagnostics` reports what is wrong with the whole.
+//! `intent` has policies and class-maps as [`Intent`](perhop_device::intent), `wire` the lines and their
+//! headers, `ports` puts a port together, and `diagnostics` reports what is wrong with the whole.
 
 mod attachment;
 mod context;
@@ -32,14 +32,9 @@ use crate::check;
 use crate::platform::Platform;
 use context::Context;
 
-pub use crate::lower::{
-    Guarantee, GuaranteeKind, Limit, PoliceKind, PriorityKind, PriorityLimit, RandomDetectRow, ResolvedClass,
-    ResolvedFairQueue, ResolvedPolice, ResolvedPolicy, ResolvedPriority, ResolvedRandomDetect, ResolvedShape,
-    Unit,
-};
 pub use matched_lines::matched_lines;
 pub use perhop_device::{CountedBytes, MatchedLines, Wire};
-pub use port::{Policies, Port, PortLinks, Router};
+pub use port::{Policies, Port, Router};
 
 /// Returns the router that `configuration` describes on `platform`. Findings on the way (a policy that cannot
 /// be attached, thresholds that cannot hold) join the configuration's diagnostics.

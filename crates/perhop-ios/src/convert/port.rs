@@ -2,12 +2,12 @@
 
 use std::net::Ipv4Addr;
 
+use perhop_device::lower::{PortLinks, ResolvedPolicy};
 use perhop_device::{CountedBytes, Wire};
 use perhop_qos::Rate;
 use perhop_qos::policy::PolicyConfig;
 
 use crate::ast::Hardware;
-use crate::lower::{Links, ResolvedPolicy};
 
 /// A router as its configuration describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,13 +71,4 @@ pub struct Policies {
     pub input: Option<ResolvedPolicy>,
     /// For packets that leave.
     pub output: Option<ResolvedPolicy>,
-}
-
-/// The classes and lines behind the two policies of a port.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PortLinks {
-    /// For packets that arrive.
-    pub input: Links,
-    /// For packets that leave.
-    pub output: Links,
 }

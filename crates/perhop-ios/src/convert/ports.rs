@@ -1,6 +1,8 @@
 //! Puts a port together: attached policies as Intent, the wire, and both lowered.
 
 use perhop_device::CountedBytes;
+use perhop_device::intent::Policy;
+use perhop_device::lower::{Lowered, PortLinks, Reference, Side, SidePath, lower};
 
 use super::context::Context;
 use super::diagnostics::fragments::advise_fragments;
@@ -8,12 +10,9 @@ use super::diagnostics::link_marks::Tag;
 use super::diagnostics::remarks::diagnostic;
 use super::diagnostics::tunnels::without_line;
 use super::intent::plain_queue::plain_queue;
-use super::port::{Policies, Port, PortLinks};
+use super::port::{Policies, Port};
 use super::wire::{Circuit, counted_bytes_of, has_known_line, wire_of};
-
 use crate::ast::{Direction, Interface, Rank};
-use crate::intent::Policy;
-use crate::lower::{Lowered, Reference, Side, SidePath, lower};
 
 impl<'a> Context<'a> {
     /// The ports of `interface`: its circuits, or itself.

@@ -5,6 +5,7 @@ mod profile;
 mod recognition;
 mod signs;
 
+use perhop_device::profile::{GuaranteeSum, ProfileRules};
 use perhop_qos::ByteSize;
 use perhop_qos::buffer::DropSpacing;
 use perhop_qos::ring::{RingAdmission, RingRelease};
@@ -14,8 +15,6 @@ pub use profile::Profile;
 pub(crate) use profile::most_policy_levels;
 pub use recognition::{Dialect, Recognition};
 pub use signs::Evidence;
-
-use crate::profile::{GuaranteeSum, ProfileRules};
 
 /// The properties of hardware and release that no configuration holds: a profile, and values that a scenario
 /// may set in its place.

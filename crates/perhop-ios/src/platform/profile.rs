@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use serde::Serialize;
+use perhop_device::profile::ProfileRules;
 
-use crate::profile::ProfileRules;
+use serde::Serialize;
 
 /// The generation of queueing code that a router runs. The rules of each are in `profiles/`; `docs/ios.md`
 /// has them side by side.

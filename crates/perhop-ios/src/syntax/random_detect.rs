@@ -194,12 +194,5 @@ fn name(unit: ThresholdUnit) -> &'static str {
     }
 }
 
-impl RandomDetect {
-    fn has_thresholds(&self) -> bool {
-        let maps = [&self.precedences, &self.dscps, &self.discard_classes, &self.classes_of_service];
-        maps.iter().any(|map| !map.is_empty())
-    }
-}
-
 /// One in ten packets at the maximum threshold.
 const DEFAULT_MARK_PROBABILITY_DENOMINATOR: u64 = 10;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use perhop_ios::profile::QueueSelection;
+use perhop_device::profile::QueueSelection;
 use perhop_ios::{Configuration, Platform, Port, Profile, convert, parse};
 use perhop_qos::packet::Encapsulation;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};

@@ -6,7 +6,7 @@ mod colors;
 mod false_findings;
 mod golden;
 mod hostile;
-mod intent;
+mod links;
 mod mark_only_children;
 mod marks;
 mod node;

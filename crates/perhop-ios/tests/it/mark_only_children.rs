@@ -1,7 +1,7 @@
 //! Policies inside classes. The class around a child keeps its queue, guarantee, priority, policer and shaper
 //! with all children, and the child's marks and policers act on the packets that matched it on arrival.
 
-use perhop_ios::profile::QueueSelection;
+use perhop_device::profile::QueueSelection;
 use perhop_ios::{Configuration, Platform, Port, Profile, convert, parse};
 use perhop_qos::packet::Encapsulation;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
@@ -329,12 +329,8 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
 
 /// Guarantee, priority and shaper of the class `around`.
 fn kept(
-    policy: Option<&perhop_ios::convert::ResolvedPolicy>,
-) -> (
-    Option<perhop_ios::convert::Guarantee>,
-    Option<perhop_ios::convert::ResolvedPriority>,
-    Option<perhop_ios::convert::ResolvedShape>,
-) {
+    policy: Option<&perhop_device::lower::ResolvedPolicy>,
+) -> (Option<perhop_device::Guarantee>, Option<perhop_device::Priority>, Option<perhop_device::Shaper>) {
     let around = policy.and_then(|policy| policy.classes.iter().find(|class| class.name == "around"));
     around.map_or((None, None, None), |class| (class.bandwidth, class.priority, class.shape))
 }

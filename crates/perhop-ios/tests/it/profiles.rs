@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use perhop_device::profile::ProfileRules;
 use perhop_device::{EvidenceKind, PlatformRule};
 use perhop_ios::Profile;
-use perhop_ios::profile::ProfileRules;
 
 use crate::reference::hold_page;
 

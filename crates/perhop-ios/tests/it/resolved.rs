@@ -1,7 +1,8 @@
 //! Numbers that routers printed or measured, against the policy as perhop resolves it. Sources stand with
 //! each test; `docs/ios.md` lists the rules.
 
-use perhop_ios::convert::{Limit, ResolvedClass, ResolvedPolicy, Unit};
+use perhop_device::lower::{ResolvedClass, ResolvedPolicy};
+use perhop_device::{Limit, Unit};
 use perhop_ios::{Configuration, Platform, Profile, convert, parse};
 use perhop_lint::Severity;
 

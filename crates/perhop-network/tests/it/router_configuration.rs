@@ -3,6 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use perhop_device::lower::PortLinks;
 use perhop_device::{
     AddedInterface, Concern, DeviceModel, FrontEnd, FrontEnds, ParseOptions, Port, Recognition,
     RecognizedPlatform, Router, Wire,
@@ -105,6 +106,7 @@ fn port(name: &str, address: [u8; 4], prefix: u8) -> Port {
         input: PolicyConfig::default(),
         output: PolicyConfig::default(),
         attachments: None,
+        links: PortLinks::default(),
         counted_bytes: None,
         wire: Wire::default(),
         shutdown: false,

@@ -12,6 +12,7 @@ mod nqb;
 mod shares;
 mod tree;
 
+use perhop_device::lower::PortLinks;
 use perhop_device::{Port, Router, Wire};
 use perhop_qos::ByteSize;
 use perhop_qos::Rate;
@@ -82,6 +83,7 @@ fn port(device: &Device, log: &mut Log) -> Port {
         input,
         output,
         attachments: None,
+        links: PortLinks::default(),
         counted_bytes: None,
         wire: Wire { mtu: device.mtu.map(ByteSize::from_bytes), ..Wire::default() },
         shutdown: false,

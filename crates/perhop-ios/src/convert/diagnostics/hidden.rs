@@ -6,6 +6,7 @@
 
 use std::net::Ipv4Addr;
 
+use perhop_device::intent::{Class, Condition, Policy};
 use perhop_lint::Diagnostic;
 use perhop_qos::classifier::{MatchConfig, Prefix};
 use perhop_qos::packet::Protocol;
@@ -13,7 +14,6 @@ use perhop_qos::packet::Protocol;
 use crate::ast::{Interface, IpsecProfile};
 use crate::convert::context::Context;
 use crate::convert::intent::condition::of_access_group;
-use crate::intent::{Class, Condition, Policy};
 use crate::rules;
 
 /// Encapsulating security payload (RFC 4303).

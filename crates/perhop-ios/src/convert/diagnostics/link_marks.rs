@@ -1,12 +1,12 @@
 //! What a router does with marks by itself, and what it refuses to set.
 
 use perhop_device::Wire;
+use perhop_device::intent::{Class, Condition, Field, Fields, Policy, matched_fields};
+use perhop_device::lower::Markings;
 use perhop_lint::Diagnostic;
 
 use crate::ast::{Direction, Interface};
 use crate::convert::context::Context;
-use crate::intent::{Class, Condition, Field, Fields, Policy, matched_fields};
-use crate::lower::Markings;
 use crate::rules;
 
 /// Which VLAN tag packets have on a port.

@@ -1,10 +1,11 @@
 //! Percentages in nested policies: of what, and how much that is.
 
+use perhop_device::lower::{ResolvedClass, ResolvedPolicy};
+use perhop_device::{GuaranteeKind, PoliceKind, PriorityKind};
 use perhop_lint::Diagnostic;
 
 use crate::convert::context::Context;
 use crate::convert::port::Port;
-use crate::lower::{GuaranteeKind, PoliceKind, PriorityKind, ResolvedClass, ResolvedPolicy};
 use crate::rules;
 
 impl Context<'_> {

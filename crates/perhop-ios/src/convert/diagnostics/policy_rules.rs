@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::Wire;
+use perhop_device::intent::Action;
+use perhop_device::lower::{Links, ResolvedPolicy};
 use perhop_lint::{Diagnostic, Finding, Place, Subject, all_nqb, check_nqb, names_nqb};
 use perhop_qos::Rate;
 use perhop_qos::classifier::MatchConfig;
@@ -12,8 +14,6 @@ use perhop_qos::ring::RingConfig;
 use crate::ast::Then;
 use crate::convert::context::Context;
 use crate::convert::port::Port;
-use crate::intent::Action;
-use crate::lower::{Links, ResolvedPolicy};
 
 impl Context<'_> {
     /// Says what rules find in the policies of `ports`.

@@ -1,5 +1,8 @@
 //! What the router refuses to attach, by release.
 
+use perhop_device::intent::Policy;
+use perhop_device::lower::{GuaranteeTotal, Reference, guarantee_total};
+use perhop_device::profile::{Acceptance, GuaranteeSum, Heeded};
 use perhop_lint::Diagnostic;
 
 use crate::ast::{
@@ -7,9 +10,6 @@ use crate::ast::{
 };
 use crate::convert::context::Context;
 use crate::convert::wire::Circuit;
-use crate::intent::Policy;
-use crate::lower::{GuaranteeTotal, Reference, guarantee_total};
-use crate::profile::{Acceptance, GuaranteeSum, Heeded};
 use crate::rules;
 
 /// A policy for packets that leave, the line that attaches it, its Intent and the rates that it refers to.

@@ -1,8 +1,8 @@
 //! Remarks of lowering as diagnostics of the router.
 
+use perhop_device::lower::Remark;
 use perhop_lint::Diagnostic;
 
-use crate::lower::Remark;
 use crate::rules;
 
 /// The diagnostic of `remark`. `limiter` is the line of the port's first `rate-limit`.

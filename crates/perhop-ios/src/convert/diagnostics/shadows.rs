@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use perhop_analysis::{FirstMatch, PacketSpace, Set, TooComplex};
+use perhop_device::intent::Condition;
 use perhop_lint::Diagnostic;
 
 use crate::ast::{
@@ -14,7 +15,6 @@ use crate::ast::{
 use crate::convert::context::Context;
 use crate::convert::intent::condition::{of_class, of_entry};
 use crate::convert::wire::Tags;
-use crate::intent::Condition;
 use crate::rules;
 use crate::syntax::application::ip_protocol;
 

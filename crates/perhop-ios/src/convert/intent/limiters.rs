@@ -1,10 +1,11 @@
 //! `rate-limit` lines as limiters.
 
+use perhop_device::intent::Limiter;
+
 use super::condition::of_rate_limit;
 use super::marks::action;
 use crate::ast::{Direction, Interface, RateLimit, RateLimitMatch};
 use crate::convert::context::Context;
-use crate::intent::Limiter;
 
 impl Context<'_> {
     /// The limiters of `interface` in one direction, in order.

@@ -1,7 +1,8 @@
 //! `set` and the actions of policers as marks.
 
+use perhop_device::intent::{Action, Field, Mark, Table, Translation, Written};
+
 use crate::ast::{self, Configuration, Marking};
-use crate::intent::{Action, Field, Mark, Table, Translation, Written};
 
 /// The mark of a `set` line, or of an action.
 pub(super) fn mark(configuration: &Configuration, marking: &Marking) -> Mark {

@@ -1,7 +1,8 @@
 //! The lines of class-maps as the router prints them.
 
+use perhop_device::intent::PrintedMatches;
+
 use crate::ast::{ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
-use crate::intent::PrintedMatches;
 
 /// The match set of a class as the router prints it; `None` stands for a class without a class-map.
 pub(super) fn printed_matches(configuration: &Configuration, map: Option<&ClassMap>) -> PrintedMatches {

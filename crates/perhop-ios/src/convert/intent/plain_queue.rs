@@ -1,8 +1,9 @@
 //! The only queue of an interface or circuit without classes.
 
+use perhop_device::intent::{Discipline, PlainQueue};
+
 use crate::ast::{At, Hardware, Interface};
 use crate::convert::wire::Circuit;
-use crate::intent::{Discipline, PlainQueue};
 
 /// The queue of `circuit` where no policy queues.
 pub(in crate::convert) fn plain_queue(interface: &Interface, circuit: &Circuit) -> PlainQueue {

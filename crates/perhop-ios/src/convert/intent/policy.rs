@@ -1,5 +1,9 @@
 //! Policy-maps as trees of Intent.
 
+use perhop_device::intent::{
+    Awareness, Children, Class, ClassId, Condition, Meter, Police, Policy, ValueLimits,
+};
+
 use super::condition::of_class;
 use super::marks::{actions, mark};
 use super::match_lines::printed_matches;
@@ -7,7 +11,6 @@ use crate::ast::{self, At, Basis, CLASS_DEFAULT, Field, PacketPolice, PolicyClas
 use crate::check::limits_queues;
 use crate::convert::context::Context;
 use crate::convert::wire::Tags;
-use crate::intent::{Awareness, Children, Class, ClassId, Condition, Meter, Police, Policy, ValueLimits};
 
 /// The place of a policy: the tags of its packets, and the number of policies around it.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
 //! [`counted_bytes_of`]: the bytes of a packet that the router counts in addition to those of IP.
 
 use perhop_device::CountedBytes;
+use perhop_device::profile::{CountedLength, ProfileRules};
 
 use super::circuit::Circuit;
 use crate::ast::{Account, Configuration, Hardware, Interface, LinkEncapsulation};
-use crate::profile::{CountedLength, ProfileRules};
 
 /// Ethernet header without frame check sequence.
 const ETHERNET: i32 = 14;

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use perhop_device::intent::Condition;
 use perhop_qos::Dscp;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
 
@@ -10,7 +11,6 @@ use crate::ast::{
     AccessList, AclAction, AclEntry, AclKind, AddressMatch, Configuration, Family, PortMatch, PrefixMatch,
     ServiceMatch,
 };
-use crate::intent::Condition;
 use crate::object_group::{Addresses, of_prefix};
 
 /// Changes between permit and deny in one access list that are followed.

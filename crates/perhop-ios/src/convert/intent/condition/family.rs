@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use perhop_device::intent::Condition;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 
 use crate::ast::{Configuration, Family};
-use crate::intent::Condition;
 
 /// The packets of `family`. Where a configuration says nothing of IPv6, the router passes IPv4 packets only,
 /// and the condition would cost time for nothing.

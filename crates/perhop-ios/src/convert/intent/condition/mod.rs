@@ -3,6 +3,7 @@
 mod access_list;
 mod family;
 
+use perhop_device::intent::Condition;
 use perhop_qos::Color;
 use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange};
 use perhop_qos::packet::{LinkMark, Protocol};
@@ -11,7 +12,6 @@ use crate::ast::{
     CLASS_DEFAULT, ClassMap, Combination, Configuration, Criterion, Polarity, RateLimitMatch, Statement,
 };
 use crate::convert::wire::Tags;
-use crate::intent::Condition;
 use crate::syntax::application::{application, ip_protocol};
 use access_list::of_access_list;
 pub(in crate::convert) use access_list::of_entry;

@@ -1,35 +1,14 @@
-//! Intent and its lowering: no vendor's language in them, and links that lead both ways.
+//! The links of lowered policies lead both ways.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use perhop_ios::convert::{ResolvedClass, ResolvedPolicy};
-use perhop_ios::lower::Links;
+use perhop_device::lower::{Links, ResolvedClass, ResolvedPolicy};
 use perhop_ios::{Platform, Profile, convert, parse};
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 
 fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// `intent`, `lower` and `profile` are to move to a crate that knows no vendor.
-#[test]
-fn intent_lowering_and_profiles_use_nothing_of_ios() {
-    let mut found = Vec::new();
-    for module in ["intent", "lower", "profile"] {
-        for entry in fs::read_dir(folder().join("src").join(module)).unwrap() {
-            let file = entry.unwrap().path();
-            let text = fs::read_to_string(&file).unwrap();
-            for (place, _) in text.match_indices("crate::") {
-                let rest = &text[place + "crate::".len()..];
-                let is_own = ["intent", "lower", "profile"].iter().any(|module| rest.starts_with(module));
-                if !is_own {
-                    found.push(format!("{}: {}", file.display(), rest.lines().next().unwrap()));
-                }
-            }
-        }
-    }
-    assert!(found.is_empty(), "{found:?}");
 }
 
 fn configurations() -> Vec<PathBuf> {

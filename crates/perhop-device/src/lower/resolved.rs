@@ -5,13 +5,11 @@
 
 use std::collections::BTreeMap;
 
-pub use perhop_device::{
-    FairQueueing as ResolvedFairQueue, Guarantee, GuaranteeKind, Limit, PoliceKind,
-    Priority as ResolvedPriority, PriorityKind, PriorityLimit, RandomDetect as ResolvedRandomDetect,
-    RandomDetectRow, Shaper as ResolvedShape, Unit,
+use crate::intent::{Action, Awareness, ClassId, Condition, Fields, Mark};
+use crate::policy::{
+    Basis, Combination, FairQueueing, Guarantee, Limit, PoliceKind, Priority, PriorityLimit, RandomDetect,
+    Shaper,
 };
-
-use crate::intent::{Action, Awareness, Basis, ClassId, Combination, Condition, Fields, Mark};
 
 /// A policy as a port carries it out.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,11 +57,11 @@ pub struct ResolvedClass {
     /// Its weight among its siblings where the scheduler weighs classes.
     pub(super) share: Share,
     /// Its priority.
-    pub priority: Option<ResolvedPriority>,
+    pub priority: Option<Priority>,
     /// Its policer.
     pub police: Option<ResolvedPolice>,
     /// Its shaper.
-    pub shape: Option<ResolvedShape>,
+    pub shape: Option<Shaper>,
     /// The limit of its queue.
     pub queue_limit: Option<Limit>,
     /// Whether that limit is written.
@@ -73,9 +71,9 @@ pub struct ResolvedClass {
     /// The label by which its queue knows its packets, where the DS field no longer tells.
     pub(super) label: Option<u8>,
     /// Fair queueing of its flows.
-    pub fair_queue: Option<ResolvedFairQueue>,
+    pub fair_queue: Option<FairQueueing>,
     /// WRED on its queue.
-    pub random_detect: Option<ResolvedRandomDetect>,
+    pub random_detect: Option<RandomDetect>,
     /// The marks that it writes into every packet.
     pub marks: Vec<Mark>,
     /// Whether it drops every packet.

@@ -3,7 +3,8 @@
 use perhop_qos::Rate;
 use serde::Serialize;
 
-use super::drop_profile::{Basis, DropProfile};
+use super::drop_profile::DropProfile;
+use crate::policy::Basis;
 
 /// The limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -7,14 +7,15 @@ use super::guarantees::guarantees;
 use super::limits::{class_limit, default_class_limit, fair_queue, priority_limit};
 use super::random_detect::{Queue, random_detect};
 use super::reference::Reference;
-use super::resolved::{
-    Guarantee, Limit, PoliceKind, PriorityKind, PriorityLimit, ResolvedClass, ResolvedPolice, ResolvedPolicy,
-    ResolvedPriority, ResolvedShape, Share,
-};
+use super::resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy, Share};
 use super::target::Target;
 use super::value_limits::value_limits;
 use crate::intent::{
-    Action, Children, Class, Meter, Police, Policy, Priority, PriorityRate, Shape, ShapeKind, TrafficRate,
+    Action, Children, Class, Meter, Police, Policy, Priority, PriorityRate, Shape, TrafficRate,
+};
+use crate::policy::{
+    Guarantee, Limit, PoliceKind, Priority as ResolvedPriority, PriorityKind, PriorityLimit, ShapeKind,
+    Shaper,
 };
 use crate::profile::{OwnQueue, ProfileRules};
 
@@ -95,7 +96,7 @@ fn class_of(
     }
 }
 
-fn resolved_shape(shape: &Shape, reference: Rate, rules: &ProfileRules) -> ResolvedShape {
+fn resolved_shape(shape: &Shape, reference: Rate, rules: &ProfileRules) -> Shaper {
     let config = shaper(shape, reference, *rules.shaper_burst);
     let (bc_bits, be_bits) = (config.burst.as_bytes() * 8, config.excess.as_bytes() * 8);
     let cir_bps = config.rate.as_bits_per_second();
@@ -108,7 +109,7 @@ fn resolved_shape(shape: &Shape, reference: Rate, rules: &ProfileRules) -> Resol
         TrafficRate::Percent(percent) => Some(percent),
         TrafficRate::BitsPerSecond(_) => None,
     };
-    ResolvedShape { kind: shape.kind, cir_bps, bc_bits, be_bits, target_bps, value_percent }
+    Shaper { kind: shape.kind, cir_bps, bc_bits, be_bits, target_bps, value_percent }
 }
 
 /// The limits of the queue of a class that has one, WRED and fair queueing on it.

@@ -7,9 +7,9 @@ use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::units::QueueSize;
 
 use super::random_detect::{Queue, random_detect, wred};
-use super::resolved::Limit;
 use super::target::Target;
 use crate::intent::{Condition, Discipline, DropProfile, FairQueue, PlainQueue};
+use crate::policy::Limit;
 
 /// The queueing of a port without classes.
 pub(super) fn plain_queueing(plain: &PlainQueue, target: Target) -> QueueingConfig {

@@ -4,9 +4,10 @@
 //! Policy → resolve (numbers) → ResolvedPolicy → labels → queueing, stages → PolicyConfig and Links
 //! ```
 //!
-//! Every number that the text leaves open comes from the [`Target`]. [`Links`] keep the classes and lines that
-//! queues and conditioners come from, so that no name is parsed back.
+//! Every number that the text leaves open comes from the [`Target`]. [`Links`] keep the classes and lines
+//! that queues and conditioners come from, so that no name is parsed back.
 
+mod attached;
 mod bandwidth;
 mod conditioners;
 mod guarantees;
@@ -43,15 +44,11 @@ use crate::profile::QueueSelection;
 
 pub use guarantees::{GuaranteeTotal, guarantee_total};
 pub use labels::Labels;
-pub use links::{ClassLinks, Links, QueuePath};
+pub use links::{ClassLinks, Links, PortLinks, QueuePath};
 pub use marking::{Markings, Writer};
 pub use reference::Reference;
 pub use remark::Remark;
-pub use resolved::{
-    Guarantee, GuaranteeKind, Limit, PoliceKind, PriorityKind, PriorityLimit, RandomDetectRow, ResolvedClass,
-    ResolvedFairQueue, ResolvedPolice, ResolvedPolicy, ResolvedPriority, ResolvedRandomDetect, ResolvedShape,
-    Unit,
-};
+pub use resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy};
 pub use side::{Side, SidePath};
 pub use target::Target;
 

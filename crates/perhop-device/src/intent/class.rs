@@ -1,7 +1,5 @@
 //! [`Policy`] and [`Class`]: the tree of Intent.
 
-pub use perhop_device::Combination;
-
 use super::at::At;
 use super::condition::Condition;
 use super::drop_profile::DropProfile;
@@ -10,6 +8,7 @@ use super::marks::{Field, Mark};
 use super::police::Police;
 use super::queue::{FairQueue, QueueLimit, ValueLimits};
 use super::rates::{Guarantee, Priority, Shape};
+use crate::policy::Combination;
 
 /// The place of a class in its tree, the outermost policy's classes before those inside them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,9 +6,9 @@ use perhop_qos::units::QueueSize;
 
 use super::bandwidth::bytes_in;
 use super::reference::Reference;
-use super::resolved::{Limit, ResolvedFairQueue, Unit};
 use super::target::Target;
 use crate::intent::{At, DropProfile, FairQueue, QueueLimit};
+use crate::policy::{FairQueueing, Limit, Unit};
 use crate::profile::{ClassFairQueue, DefaultLimit, PeerLimit};
 
 /// A limit as written, at a class's `rate`.
@@ -81,7 +81,7 @@ pub(super) fn fair_queue(
     limit: Limit,
     has_random_detect: bool,
     target: Target,
-) -> ResolvedFairQueue {
+) -> FairQueueing {
     let default = FairQueueingConfig::default();
     let queues = fair.dynamic_queues.map_or(default.queues, |queues| queues.clamp(1, 4096) as u16);
     match *target.rules.class_fair_queue {
@@ -90,7 +90,7 @@ pub(super) fn fair_queue(
             let flow_limit_packets =
                 fair.congestive_discard.or(own).or(target.queue_limit).unwrap_or(flow_packets);
             let limit_packets = default.limit.count();
-            ResolvedFairQueue { flow_limit_packets, limit_packets, queues, by_precedence: true }
+            FairQueueing { flow_limit_packets, limit_packets, queues, by_precedence: true }
         }
         ClassFairQueue::EqualFlows { flow_part } => {
             // Limits in bytes or time are taken as packets of 1500 bytes.
@@ -101,7 +101,7 @@ pub(super) fn fair_queue(
                 None => (packets / flow_part).max(1),
             };
             let limit_packets = flow_limit_packets.saturating_mul(u64::from(queues)).min(UNLIMITED);
-            ResolvedFairQueue { flow_limit_packets, limit_packets, queues, by_precedence: false }
+            FairQueueing { flow_limit_packets, limit_packets, queues, by_precedence: false }
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-pub use perhop_device::Basis;
 use serde::Serialize;
 
 use super::at::At;
+use crate::policy::Basis;
 
 /// The unit of thresholds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -46,6 +46,12 @@ pub struct DropProfile {
 }
 
 impl DropProfile {
+    /// Whether a value has thresholds of its own.
+    pub fn has_thresholds(&self) -> bool {
+        let maps = [&self.precedences, &self.dscps, &self.discard_classes, &self.classes_of_service];
+        maps.iter().any(|map| !map.is_empty())
+    }
+
     /// Whether its thresholds count bytes, or time.
     pub fn counts_bytes(&self) -> bool {
         matches!(self.unit, ThresholdUnit::Bytes | ThresholdUnit::Microseconds)

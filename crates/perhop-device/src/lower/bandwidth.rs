@@ -3,7 +3,8 @@
 use perhop_qos::scheduler::{ShapeConfig, ShapeForm};
 use perhop_qos::{ByteSize, Rate};
 
-use crate::intent::{Class, Guarantee, PriorityRate, Shape, ShapeKind, TrafficRate};
+use crate::intent::{Class, Guarantee, PriorityRate, Shape, TrafficRate};
+use crate::policy::ShapeKind;
 use crate::profile::{ProfileRules, ShaperBurst};
 
 const LEAST: Rate = Rate::from_bits_per_second(1);

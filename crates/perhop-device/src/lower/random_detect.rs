@@ -9,9 +9,9 @@ use perhop_qos::units::QueueSize;
 use perhop_qos::{Color, Dscp, Rate};
 
 use super::bandwidth::bytes_in;
-use super::resolved::{Limit, RandomDetectRow, ResolvedRandomDetect, Unit};
 use super::target::Target;
-use crate::intent::{At, Basis, Condition, DropProfile, ThresholdUnit, Thresholds};
+use crate::intent::{At, Condition, DropProfile, ThresholdUnit, Thresholds};
+use crate::policy::{Basis, Limit, RandomDetect, RandomDetectRow, Unit};
 use crate::profile::{WredDscpMinima, WredMaximum, WredMinima};
 
 /// The references of thresholds: the queue's limit, and the rate at which times become bytes.
@@ -27,7 +27,7 @@ pub(super) fn random_detect(
     condition: &Condition,
     queue: Queue,
     target: Target,
-) -> ResolvedRandomDetect {
+) -> RandomDetect {
     let defaults = Defaults::of_queue(detect, queue.limit, target);
     // Values without thresholds of their own share the aggregate's.
     let aggregate = detect.aggregate.and_then(|at| at.value).map(|it| in_unit(it, detect.unit, queue));
@@ -53,7 +53,7 @@ pub(super) fn random_detect(
             codepoints(condition).into_iter().map(of_dscp).collect()
         }
     };
-    ResolvedRandomDetect {
+    RandomDetect {
         basis: detect.basis,
         exponent: detect.exponent.unwrap_or(*target.rules.wred_exponent),
         ecn: detect.ecn.is_some(),
@@ -167,7 +167,7 @@ impl Defaults {
 
 /// The buffer manager of `detect`, and what it takes for the drop precedence of a packet.
 pub(super) fn wred(
-    detect: &ResolvedRandomDetect,
+    detect: &RandomDetect,
     limit: Option<QueueSize>,
     target: Target,
 ) -> (BufferConfig, PrecedenceSource) {

@@ -11,8 +11,9 @@ use perhop_qos::{ByteSize, Color, Rate};
 
 use super::labels;
 use super::marking::{Markings, Treatment};
-use super::resolved::{PoliceKind, ResolvedClass, ResolvedPolice, ResolvedPolicy};
-use crate::intent::{Action, Awareness, Basis, ClassId, Condition};
+use super::resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy};
+use crate::intent::{Action, Awareness, ClassId, Condition};
+use crate::policy::{Basis, PoliceKind};
 
 /// A conditioner, and the class whose packets it marks and polices.
 #[derive(Clone, Debug)]

@@ -24,10 +24,11 @@ use super::links::QueuePath;
 use super::random_detect::wred;
 use super::remark::Remark;
 use super::resolve::LEVELS;
-use super::resolved::{PriorityLimit, ResolvedClass, ResolvedFairQueue, ResolvedPolicy, ResolvedShape};
+use super::resolved::{ResolvedClass, ResolvedPolicy};
 use super::target::Target;
 use super::value_limits::weighted_tail_drop;
-use crate::intent::{ClassId, Condition, ShapeKind};
+use crate::intent::{ClassId, Condition};
+use crate::policy::{FairQueueing, PriorityLimit, ShapeKind, Shaper};
 use crate::profile::{PriorityQueue, Scheduler, WredTailLimit};
 
 /// The place of a class in a scheduler.
@@ -282,7 +283,7 @@ fn share_config(class: &ResolvedClass, scheduler: SchedulerConfig) -> ShareConfi
     }
 }
 
-fn shape_config(shape: ResolvedShape) -> ShapeConfig {
+fn shape_config(shape: Shaper) -> ShapeConfig {
     let form = match shape.kind {
         ShapeKind::Peak if shape.be_bits > 0 => ShapeForm::Peak,
         ShapeKind::Peak | ShapeKind::Average => ShapeForm::Average,
@@ -295,7 +296,7 @@ fn shape_config(shape: ResolvedShape) -> ShapeConfig {
     }
 }
 
-fn flows(fair: ResolvedFairQueue) -> FairQueueingConfig {
+fn flows(fair: FairQueueing) -> FairQueueingConfig {
     let weights = if fair.by_precedence { FlowWeights::ByPrecedence } else { FlowWeights::Equal };
     FairQueueingConfig {
         queues: fair.queues,

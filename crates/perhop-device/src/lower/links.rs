@@ -33,6 +33,15 @@ pub struct Links {
     pub classes: Vec<ClassLinks>,
 }
 
+/// The classes and lines behind the two policies of a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortLinks {
+    /// For arriving packets.
+    pub input: Links,
+    /// For departing packets.
+    pub output: Links,
+}
+
 impl Links {
     /// The classes of `policy`, so far without parts.
     pub(super) fn new(policy: &Policy) -> Links {

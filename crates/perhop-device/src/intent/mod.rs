@@ -20,11 +20,11 @@ mod queue;
 mod rates;
 
 pub use at::At;
-pub use class::{Children, Class, ClassId, Combination, Policy, PrintedMatches, matched_fields};
+pub use class::{Children, Class, ClassId, Policy, PrintedMatches, matched_fields};
 pub use condition::{Condition, looks_at};
-pub use drop_profile::{Basis, DropProfile, ThresholdUnit, Thresholds};
+pub use drop_profile::{DropProfile, ThresholdUnit, Thresholds};
 pub use fields::Fields;
 pub use marks::{Action, Direction, Field, Mark, Table, TableDefault, Then, Translation, Written};
 pub use police::{Awareness, Limiter, Meter, Police};
 pub use queue::{Discipline, FairQueue, PartialLimit, PlainQueue, QueueLimit, ValueLimits};
-pub use rates::{Guarantee, Priority, PriorityRate, Shape, ShapeKind, TrafficRate};
+pub use rates::{Guarantee, Priority, PriorityRate, Shape, TrafficRate};

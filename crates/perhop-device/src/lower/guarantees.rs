@@ -4,8 +4,9 @@ use perhop_qos::Rate;
 
 use super::bandwidth::{Reservations, percent_of, priority_rate};
 use super::reference::Reference;
-use super::resolved::{Guarantee, GuaranteeKind, Share};
+use super::resolved::Share;
 use crate::intent::{Class, Guarantee as Written, Policy};
+use crate::policy::{Guarantee, GuaranteeKind};
 use crate::profile::{GuaranteeSum, ProfileRules, UnreservedShare};
 
 /// For each class, which has a queue or not: what its `bandwidth` amounts to, and what it weighs.

@@ -15,11 +15,12 @@ mod kinds;
 
 use std::ops::Deref;
 
-use perhop_device::{EvidenceKind, PlatformRule, RuleValue};
 use perhop_qos::buffer::DropSpacing;
 use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
+
+use crate::platform_rule::{EvidenceKind, PlatformRule, RuleValue};
 
 pub use kinds::{
     Acceptance, ClassFairQueue, CountedLength, DefaultLimit, GuaranteeSum, Heeded, OwnQueue, PeerLimit,

@@ -9,8 +9,9 @@ use perhop_qos::units::QueueSize;
 use perhop_qos::{Color, Dscp, Rate};
 
 use super::limits::{class_limit, queue_size};
-use super::resolved::{Limit, ResolvedValueLimits};
-use crate::intent::{Basis, PartialLimit, ValueLimits};
+use super::resolved::ResolvedValueLimits;
+use crate::intent::{PartialLimit, ValueLimits};
+use crate::policy::{Basis, Limit};
 
 /// The limits `written` in a class with `own` limit and `rate`. Without a value all have the limit.
 pub(super) fn value_limits(written: &ValueLimits, own: Limit, rate: Rate) -> ResolvedValueLimits {

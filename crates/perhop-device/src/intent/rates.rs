@@ -1,7 +1,8 @@
 //! Rates of a class: guarantee, priority and shaper. Percentages keep their base until they are lowered.
 
-pub use perhop_device::ShapeKind;
 use serde::Serialize;
+
+use crate::policy::ShapeKind;
 
 /// The guarantee of a class: a minimum, or a share of the excess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
