@@ -30,8 +30,8 @@ impl Configuration {
         }
         self.relations.above = above;
     }
-    /// The interface that the packets of a tunnel leave by, as far as the configuration says; `None` where that
-    /// is a tunnel again, or a part of one.
+    /// The interface that the packets of a tunnel leave by, as far as the configuration says; `None` where
+    /// that is a tunnel again, or a part of one.
     pub(crate) fn underlay(&self, interface: &Interface) -> Option<&Interface> {
         let source = interface.tunnel.as_ref()?.source.as_ref()?;
         let by_name = self.interfaces.get(&crate::interface_name(&source.value));
