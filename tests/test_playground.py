@@ -78,7 +78,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @needs_playground
 def test_the_page_is_small_and_the_same_each_time(file: Path) -> None:
     # `make playground` optimizes the module of a release for size, `make playground-tested` does not.
-    assert file.stat().st_size < (4_000_000 if (ASSETS / ".released").is_file() else 5_000_000)
+    assert file.stat().st_size < (4_000_000 if (ASSETS / ".released").is_file() else 8_000_000)
     assert perhop.playground.page() == file.read_text(encoding="utf-8")
 
 

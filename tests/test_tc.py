@@ -13,7 +13,7 @@ import perhop as library
 from cables import Namespace, missing_right
 from conftest import ROOT, Command
 from perhop import convert
-from perhop.configuration import checked
+from perhop.configuration import checked, examined
 from perhop.convert.policies import read_source
 from tc_commands import commands, verdicts
 from test_convert import WITH_POLICIES
@@ -217,7 +217,7 @@ def test_tc_takes_what_perhop_takes() -> None:
     for command, verdict in said.items():
         if verdict is None:
             continue
-        found = checked(command, "linux", detail="remarks")
+        found = examined(command, "linux", detail="remarks")
         report[command] = not any(one["severity"] == "error" for one in found["diagnostics"])
     differ = {command: said[command] for command, taken in report.items() if taken != said[command]}
     assert differ == {}, json.dumps(differ, indent=1)
