@@ -68,7 +68,7 @@ pub struct Table {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableDefault {
-    /// The same value.
+    /// The value stays.
     #[default]
     Copy,
     /// One value for all.
@@ -80,7 +80,7 @@ pub enum TableDefault {
 /// The way in which one field becomes another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Translation {
-    /// The same number; of a DSCP the class selector where the other field has three bits.
+    /// The number stays. Between a DSCP and a field of three bits, the class selector has the number.
     Direct,
     /// By a table.
     Table(Table),

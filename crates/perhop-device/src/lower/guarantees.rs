@@ -9,7 +9,8 @@ use crate::intent::{Class, Guarantee as Written, Policy};
 use crate::policy::{Guarantee, GuaranteeKind};
 use crate::profile::{GuaranteeSum, ProfileRules, UnreservedShare};
 
-/// For each class, which has a queue or not: what its `bandwidth` amounts to, and what it weighs.
+/// Returns the guarantee of each class as a rate, and its weight in the scheduler. A class comes with whether
+/// it has a queue.
 pub(super) fn guarantees(
     classes: &[(&Class, bool)],
     reference: Reference,
@@ -87,13 +88,7 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
         |(class, _)| matches!(class.guarantee, Some(at) if matches!(at.value, Written::RemainingRatio(_))),
     );
     let part = |ratio: u64| (u128::from(left) * u128::from(ratio) / u128::from(ratios.max(1))) as u64;
-    let percents: u64 = classes
-        .iter()
-        .filter_map(|(class, _)| match class.guarantee?.value {
-            Written::RemainingPercent(percent) => Some(percent),
-            _ => None,
-        })
-        .sum();
+    let percents = remaining_percents(classes);
     let silent = classes.iter().filter(|(class, queues)| is_silent(class, *queues)).count().max(1) as u64;
     let unpromised =
         left - percent_of(Rate::from_bits_per_second(left), percents.min(100)).as_bits_per_second();
@@ -114,6 +109,15 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     classes.iter().map(share).collect()
 }
 
+/// Returns the sum of the percentages of the excess.
+fn remaining_percents(classes: &[(&Class, bool)]) -> u64 {
+    let percent = |class: &Class| match class.guarantee?.value {
+        Written::RemainingPercent(percent) => Some(percent),
+        _ => None,
+    };
+    classes.iter().filter_map(|(class, _)| percent(class)).sum()
+}
+
 /// The ratio of a class in the excess, 1 by default.
 fn ratio_of(class: &Class, is_silent: bool) -> u64 {
     match class.guarantee.map(|bandwidth| bandwidth.value) {
@@ -127,13 +131,7 @@ fn ratio_of(class: &Class, is_silent: bool) -> u64 {
 /// without it share equally.
 fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<Share> {
     let rate = reference.queueing;
-    let percents: u64 = classes
-        .iter()
-        .filter_map(|(class, _)| match class.guarantee?.value {
-            Written::RemainingPercent(percent) => Some(percent),
-            _ => None,
-        })
-        .sum();
+    let percents = remaining_percents(classes);
     let silent = classes.iter().filter(|(class, queues)| *queues && class.guarantee.is_none());
     let silent = silent.filter(|(class, _)| class.priority.is_none()).count().max(1);
     // With percentages of the excess, the classes without one share the rest of 100.

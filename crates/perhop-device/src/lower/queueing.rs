@@ -42,7 +42,7 @@ pub(super) struct Placed {
     pub(super) is_shaped: bool,
 }
 
-/// The same places seen from a scheduler in which theirs is the class at `index`.
+/// Returns `places` with paths from the scheduler around theirs, in which the class at `index` holds them.
 fn inside(index: usize, places: Vec<Placed>) -> impl Iterator<Item = Placed> {
     places
         .into_iter()

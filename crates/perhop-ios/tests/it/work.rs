@@ -121,3 +121,18 @@ fn groups_inside_groups_go_up_to_a_limit() {
         assert_eq!(found.count(), refused, "{levels} levels: {:?}", configuration.diagnostics.first());
     }
 }
+
+/// Overlaps are searched in pairs of classes.
+#[test]
+fn classes_of_a_policy_are_compared_up_to_a_limit() {
+    for (count, refused) in [(2_000, 0), (2_001, 1)] {
+        let class = |n: usize| format!(" class c{n}\n  set dscp af11\n");
+        let text = format!("policy-map p\n{}", (0..count).map(class).collect::<String>());
+        let mut configuration = parse(&text);
+        convert(&mut configuration, &Platform::of(Profile::Hqf));
+        let too_complex =
+            configuration.diagnostics.iter().filter(|one| one.rule.id == "conditions-too-complex");
+        assert_eq!(too_complex.count(), refused, "{count} classes");
+        assert!(configuration.set_comparisons <= 2_000_000, "{}", configuration.set_comparisons);
+    }
+}

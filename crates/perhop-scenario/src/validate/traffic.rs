@@ -437,7 +437,7 @@ fn recording(
 mod tests {
     use super::TakenPorts;
 
-    /// The same as a look at every range before.
+    /// Agrees with a search through all earlier ranges.
     #[test]
     fn ports_are_taken_once() {
         let ranges: Vec<(u32, u32)> =

@@ -411,3 +411,27 @@ fn disciplines_nest_up_to_a_limit() {
         assert_eq!(text.matches("\"priority\"").count(), levels.min(64), "{levels} levels");
     }
 }
+
+/// `hfsc` with classes in each other, `levels` deep, and a filter to the innermost.
+fn nested_classes(levels: usize) -> String {
+    let class = |n: usize| {
+        let parent = if n == 1 { "1:".to_owned() } else { format!("1:{:x}", n - 1) };
+        format!("tc class add dev eth0 parent {parent} classid 1:{n:x} hfsc ls rate 1mbit\n")
+    };
+    let classes: String = (1..=levels).map(class).collect();
+    let filter = "tc filter add dev eth0 parent 1: protocol all matchall flowid";
+    format!("tc qdisc add dev eth0 root handle 1: hfsc\n{classes}{filter} 1:{levels:x}\n")
+}
+
+#[test]
+fn classes_nest_up_to_a_limit() {
+    for (levels, refused) in [(31, vec![]), (32, vec![33]), (2_500, vec![33])] {
+        let (configuration, _) = read(&nested_classes(levels));
+        let words = "classes are nested more than 31 levels deep";
+        let lines = configuration.lines.iter();
+        let lines = lines.filter(|line| line.note.as_ref().is_some_and(|note| note.contains(words)));
+        let lines: Vec<(usize, LineState)> = lines.map(|line| (line.number, line.state)).collect();
+        let expected: Vec<_> = refused.into_iter().map(|line| (line, LineState::NotModelled)).collect();
+        assert_eq!(lines, expected, "{levels} levels");
+    }
+}
