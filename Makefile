@@ -13,7 +13,9 @@ TEST_VENV := .venv-test
 TEST_BIN := $(TEST_VENV)/bin
 # The oldest supported compiler, as Cargo.toml names it.
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -path '*/src/*' -o -name Cargo.toml)
+# With the data that the crates include: pages of rules and profiles of platforms.
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -path '*/src/*' -o -path '*/rules/*' -o -path '*/profiles/*' \
+  -o -name Cargo.toml)
 PYTHON_SOURCES := pyproject.toml $(shell find python studies -type f -not -name '*.pyc' -not -name '*.so')
 
 DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
