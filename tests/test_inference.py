@@ -391,3 +391,23 @@ def test_no_more_headers_are_made_than_are_tried(monkeypatch: pytest.MonkeyPatch
 
     few, many = work(100), work(5_000)
     assert 0 < few == many <= 2 * 64
+
+
+@pytest.mark.parametrize(("others", "tried_all"), [(5, True), (6, False)])
+def test_entrances_that_were_not_tried_are_reported(
+    others: int, tried_all: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of `others` has an input policy and is the entrance; the class needs a group that none sets."""
+    monkeypatch.setattr(inference, "_MOST_ENTRANCES", 4)
+    interface = "interface Ethernet0/{0}\n ip address 10.{0}.0.1 255.255.255.0\n"
+    entrances = "".join(interface.format(number) for number in range(1, others + 1))
+    file = tmp_path / "edge.cfg"
+    file.write_text(
+        "class-map marked\n match qos-group 9\npolicy-map in\n class class-default\n  set qos-group 3\n"
+        "policy-map out\n class marked\n  bandwidth percent 20\n"
+        "interface Serial0/0\n bandwidth 1544\n ip address 10.99.0.1 255.255.255.252\n"
+        f" service-policy output out\n{entrances} service-policy input in\n"
+    )
+    missing = infer(file.read_text(), {"file": file.name}, tmp_path, interface="Serial0/0").missing
+    tried = "only 4 of the other interfaces were tried as entrance"
+    assert (tried in missing) == (not tried_all), missing

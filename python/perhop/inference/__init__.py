@@ -8,6 +8,7 @@ reported.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -151,9 +152,11 @@ def require_way(report: RouterReport, configuration: RouterConfiguration) -> Non
 
 def _guessed(network: Network, report: RouterReport) -> tuple[Network, Traffic]:
     """Return traffic for each class that headers reach, and the network that it enters."""
-    network, hits, misses = _reachable(network, report)
+    network, hits, misses, are_all_tried = _reachable(network, report)
     offered = guessed(network, hits)
     offered.remarks.extend(dict.fromkeys(str(miss) for miss in misses))
+    if not are_all_tried:
+        offered.remarks.append(f"only {_MOST_ENTRANCES} of the other interfaces were tried as entrance")
     never = "no header reaches it: its conditions exclude each other"
     offered.remarks.extend(f"class `{name}`: {never}" for name in unmatched(network))
     if not offered.flows:
@@ -192,15 +195,17 @@ def _check(network: Network, report: RouterReport) -> None:
         raise explained(error, report, path) from error
 
 
-def _reachable(network: Network, report: RouterReport) -> tuple[Network, list[Hit], list[Miss]]:
-    """Return headers for each class, entering where most classes can be reached."""
+def _reachable(network: Network, report: RouterReport) -> tuple[Network, list[Hit], list[Miss], bool]:
+    """Return headers for each class, entering where most classes can be reached, and if all were tried."""
     hits, misses = found(network)
+    others: Iterator[Network] = iter(())
     if misses and depends_on_entrance(network):
-        for other in islice(other_entrances(network, report["router"]), _MOST_ENTRANCES):
+        others = other_entrances(network, report["router"])
+        for other in islice(others, _MOST_ENTRANCES):
             other_hits, other_misses = found(other)
             if _queues(other_misses) < _queues(misses):
                 network, hits, misses = other, other_hits, other_misses
-    return network, hits, misses
+    return network, hits, misses, not misses or next(others, None) is None
 
 
 def _queues(misses: list[Miss]) -> tuple[int, int]:
