@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use perhop_lint::{
-    Finding, Place, Severity, Subject, all_nqb, check, check_nqb, check_traffic, names_nqb, rewrites_nqb,
+    Finding, Place, Rule, Severity, Subject, all_nqb, check, check_nqb, check_traffic, names_nqb,
+    rewrites_nqb, rules,
 };
 use perhop_qos::action::Action;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
@@ -116,8 +117,9 @@ fn of_policies(scenario: &Scenario, names: &Neighbors, found: &mut Shown) {
 /// router's configuration stand at the configuration.
 fn of_traffic(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
     let Some(sent) = sent(resolved) else { return };
-    if sent.len().saturating_mul(resolved.policies.len()) > MOST_COMPARED {
-        return;
+    if exceeds_comparisons(&sent, resolved) {
+        let rule = &rules::CLASS_WITHOUT_TRAFFIC;
+        return found.add(&ValuePath::from("policies"), not_searched(rule, "classes without traffic"));
     }
     let mut seen = BTreeSet::new();
     for link in &resolved.links {
@@ -144,8 +146,9 @@ fn of_nqb(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &m
     let is_nqb = |flow: &MatchConfig| flow.dscp == all_nqb().dscp;
     let mut sent: Vec<_> = flows(resolved).unwrap_or_default().into_iter().filter(is_nqb).collect();
     sent.extend(scenario.policies.values().any(names_nqb).then(all_nqb));
-    if sent.len().saturating_mul(resolved.policies.len()) > MOST_COMPARED {
-        return;
+    if exceeds_comparisons(&sent, resolved) {
+        let rule = &rules::NQB_MAY_GET_PRIORITY;
+        return found.add(&ValuePath::from("policies"), not_searched(rule, "queues and marks of nqb"));
     }
     let directions = |link: &'_ LinkConfig| -> Vec<(String, String)> {
         let ends = link.interfaces.iter();
@@ -178,6 +181,20 @@ fn of_nqb(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &m
                 found.add(&at, one);
             }
         }
+    }
+}
+
+fn exceeds_comparisons(sent: &[MatchConfig], resolved: &Scenario) -> bool {
+    sent.len().saturating_mul(resolved.policies.len()) > MOST_COMPARED
+}
+
+/// Returns the note that `rule` did not look at a scenario, which is too large for it.
+fn not_searched(rule: &'static Rule, what: &str) -> Finding {
+    Finding {
+        rule,
+        place: Place::Policy,
+        message: format!("{what} are not searched: policies times kinds of packets exceed {MOST_COMPARED}"),
+        remedy: "check a part of the scenario, with fewer policies or less traffic".to_owned(),
     }
 }
 

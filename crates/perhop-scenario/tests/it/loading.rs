@@ -152,3 +152,31 @@ fn levels_have_a_limit_in_every_notation() {
     }
     assert!(Document::parse(format!("{}{}", "[".repeat(64), "]".repeat(64)), "deep.yaml").is_ok());
 }
+
+/// A rule that does not look at a large scenario reports that, and nothing else.
+#[test]
+fn a_rule_that_does_not_search_says_so() {
+    for (policies, is_searched) in [(1_000, true), (1_001, false)] {
+        let policy =
+            |n: usize| format!("  p{n}: {}\n", "{queueing: {scheduler: fifo, classes: [{name: a}]}}");
+        let flow = |n: usize| {
+            format!(
+                "  - {{name: f{n}, from: a, to: b, destination-port: {n}, \
+                 source: {{cbr: {{rate: 1kb/s, packet: {{ip: 100B}}}}}}}}\n"
+            )
+        };
+        let text = format!(
+            "perhop: 1\nname: large\nduration: 1s\nhosts: {{a: {{}}, b: {{}}}}\nrouters: {{r: {{}}}}\nlinks:\n\
+             \x20 - {{between: [a, r], rate: 1Mb/s}}\n  - {{between: [r, b], rate: 1Mb/s}}\n\
+             policies:\n{}traffic:\n{}",
+            (0..policies).map(policy).collect::<String>(),
+            (1..=1_000).map(flow).collect::<String>(),
+        );
+        let Checked::Scenario(loaded) = check(&written("large.yaml", &text)).unwrap() else {
+            panic!("a set of policies?")
+        };
+        let message = "classes without traffic are not searched";
+        let found = loaded.warnings.iter().filter(|one| one.message.contains(message));
+        assert_eq!(found.count(), usize::from(!is_searched), "{policies} policies");
+    }
+}
