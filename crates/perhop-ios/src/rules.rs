@@ -48,6 +48,7 @@ declare_rules! {
     MARK_IN_WRONG_DIRECTION = "mark-in-wrong-direction" Warning;
     MARKED_THEN_CLASSIFIED = "marked-then-classified" Warning;
     MARK_UNUSUAL = "mark-unusual" Note;
+    LABEL_NEVER_SET = "label-never-set" Warning;
     MARK_NEVER_MATCHED = "mark-never-matched" Note;
     ACCESS_ENTRY_SHADOWED = "access-entry-shadowed" Warning;
     ACCESS_ENTRY_REPEATED = "access-entry-repeated" Error;

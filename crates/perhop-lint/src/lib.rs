@@ -8,6 +8,7 @@
 //!
 //! [`check`] asks of the policy of one interface what holds for every policy, however it was written.
 
+mod bursts;
 mod classes;
 pub mod diagnostic;
 mod finding;

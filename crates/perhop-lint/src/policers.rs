@@ -3,6 +3,7 @@
 use perhop_qos::action::Action;
 use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::meter::MeterConfig;
+use perhop_qos::policer::PoliceConfig;
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::{ByteSize, Rate};
 
@@ -15,6 +16,10 @@ const LONGEST: u64 = 1500;
 const VOICE: u64 = 200;
 /// Seconds of a round trip: what TCP has under way at a rate.
 const ROUND_TRIP_S: f64 = 0.1;
+/// The least time in seconds after which TCP retransmits: RFC 6298 §2.4.
+const RETRANSMISSION_S: f64 = 1.0;
+/// Bytes of two longest packets: a smaller bucket refuses the second of two in a row.
+const TWO_LONGEST: u64 = 2 * LONGEST;
 
 pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
     for (index, conditioner) in subject.policy.conditioners.iter().enumerate() {
@@ -25,6 +30,8 @@ pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
         let name = conditioner.name.clone().unwrap_or_else(|| index.to_string());
         let place = Place::Conditioner(index);
         if let Some(finding) = below_packet(&place, &name, burst, LONGEST) {
+            found.push(finding);
+        } else if let Some(finding) = slow(&place, &name, rate, burst) {
             found.push(finding);
         } else if burst.as_bytes() as f64 * 8.0 < rate.as_bits_per_second() as f64 * ROUND_TRIP_S {
             let needed = (rate.as_bits_per_second() as f64 * ROUND_TRIP_S / 8.0).ceil();
@@ -50,8 +57,44 @@ pub(crate) fn held_to(conditioner: &ConditionerConfig) -> Option<Rate> {
 pub(crate) fn check_class(class: &ClassConfig, is_voice: bool, place: &Place, found: &mut Vec<Finding>) {
     if let Some(police) = &class.police {
         let packet = if is_voice { VOICE } else { LONGEST };
-        found.extend(below_packet(place, &class.name, police.burst, packet));
+        let below = below_packet(place, &class.name, police.burst, packet);
+        let small = below.is_none().then(|| priority_burst(place, class, police)).flatten();
+        found.extend(below.or(small));
     }
+}
+
+/// A priority class whose bucket holds voice, and not two long packets.
+fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> Option<Finding> {
+    let burst = police.burst.as_bytes();
+    (burst < TWO_LONGEST).then(|| {
+        Finding::new(
+            &rules::PRIORITY_BURST_SMALL,
+            place.clone(),
+            format!(
+                "class {}: a burst of {burst} bytes is {} packets of {VOICE} bytes or {} of {LONGEST}",
+                class.name,
+                burst / VOICE,
+                burst / LONGEST
+            ),
+            "packets that arrive together beyond it are dropped while the link is congested",
+        )
+    })
+}
+
+/// A policer that passes one long packet, and then none for longer than TCP waits before it sends again.
+fn slow(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Finding> {
+    let packet_s = LONGEST as f64 * 8.0 / (rate.as_bits_per_second() as f64).max(1.0);
+    (burst.as_bytes() < TWO_LONGEST && packet_s > RETRANSMISSION_S).then(|| {
+        Finding::new(
+            &rules::POLICE_RATE_SLOW,
+            place.clone(),
+            format!(
+                "the policer of {name} passes one packet of {LONGEST} bytes in {:.0} ms: {rate}, burst {burst}",
+                packet_s * 1e3
+            ),
+            "TCP sends a lost packet again after 1000 ms: a session that sends long packets stalls",
+        )
+    })
 }
 
 fn below_packet(place: &Place, name: &str, burst: ByteSize, packet: u64) -> Option<Finding> {

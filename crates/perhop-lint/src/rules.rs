@@ -31,6 +31,10 @@ declare_rules! {
     WIRE_OVERBOOKED = "wire-overbooked" Warning;
     POLICE_BURST_BELOW_PACKET = "police-burst-below-packet" Warning;
     POLICE_BURST_SMALL = "police-burst-small" Note;
+    POLICE_RATE_SLOW = "police-rate-slow" Note;
+    PRIORITY_BURST_SMALL = "priority-burst-small" Note;
+    RATES_ABOVE_PARENT = "rates-above-parent" Warning;
+    SHAPE_BURST_LARGE = "shape-burst-large" Note;
     WRED_MAX_ABOVE_LIMIT = "wred-max-above-limit" Warning;
     WRED_PRECEDENCE_ORDER = "wred-precedence-order" Warning;
     WRED_AVERAGE_SLOW = "wred-average-slow" Note;

@@ -6,7 +6,7 @@ use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig, ShareConfig};
 
 use crate::finding::{Finding, Place, Subject};
 use crate::queues::{Leaf, check_ring};
-use crate::rules;
+use crate::{bursts, rules};
 
 /// Less than this part of its level is nothing.
 const NOTHING: f64 = 0.005;
@@ -40,15 +40,20 @@ impl Walk<'_, '_> {
         let by_rank = queueing.scheduler == SchedulerConfig::Priority;
         let last = lowest(queueing);
         let mut in_priority = 0.0;
+        let mut unbounded = Vec::new();
         for (index, class) in queueing.classes.iter().enumerate() {
             path.push(index);
             let place = Place::Class(path.clone());
             let own = sure.as_ref().map(|sure| Rate::from_bits_per_second(sure[index] as u64));
             let has_priority = by_rank && Some(index) != last;
             self.shaper(class, rate, &place);
+            bursts::check_class(self.subject, class, queueing.scheduler, &place, self.found);
+            self.found.extend(rates_above_parent(class, &place));
             if has_priority {
                 self.has_priority = true;
-                self.unbounded(class, limits[index], &place);
+                if limits[index].is_none() {
+                    unbounded.push((class, place.clone()));
+                }
                 in_priority += limits[index].zip(rate).map_or(0.0, |(limit, rate)| part(limit, rate));
             }
             let starves = rate.zip(own).is_some_and(|(rate, own)| part(own, rate) < NOTHING);
@@ -71,6 +76,7 @@ impl Walk<'_, '_> {
             }
             path.pop();
         }
+        self.unbounded(&unbounded);
         if in_priority > THIRD && in_priority < 1.0 - NOTHING {
             let place = if path.is_empty() { Place::Policy } else { Place::Class(path.clone()) };
             self.found.push(Finding::new(
@@ -118,15 +124,23 @@ impl Walk<'_, '_> {
         ));
     }
 
-    fn unbounded(&mut self, class: &ClassConfig, limit: Option<Rate>, place: &Place) {
-        if limit.is_none() {
-            self.found.push(Finding::new(
-                &rules::PRIORITY_UNBOUNDED,
-                place.clone(),
-                format!("class {} has priority without a limit", class.name),
-                "whatever is marked for it may take the whole link",
-            ));
-        }
+    /// Reports the classes of one level that have priority without a limit, at the first of them.
+    fn unbounded(&mut self, classes: &[(&ClassConfig, Place)]) {
+        let Some(((first, place), others)) = classes.split_first() else { return };
+        let who = match others {
+            [] => format!("class {} has", first.name),
+            others => {
+                let names = others.iter().map(|(class, _)| class.name.as_str());
+                let names: Vec<&str> = std::iter::once(first.name.as_str()).chain(names).collect();
+                format!("classes {} have", names.join(", "))
+            }
+        };
+        self.found.push(Finding::new(
+            &rules::PRIORITY_UNBOUNDED,
+            place.clone(),
+            format!("{who} priority without a limit"),
+            "whatever is marked for it may take the whole link",
+        ));
     }
 
     fn starves(
@@ -158,6 +172,23 @@ impl Walk<'_, '_> {
             "limit what goes before it",
         ));
     }
+}
+
+/// HTB's guarantees inside a class that are more than its own: a class that has not used its own rate does
+/// not ask the one around it (Linux `sch_htb`, HTB manual theory §2), so that all are sent.
+fn rates_above_parent(class: &ClassConfig, place: &Place) -> Option<Finding> {
+    let inner = class.queueing.as_ref().filter(|inner| inner.scheduler == SchedulerConfig::Htb)?;
+    let own = class.share.ceil.or(class.share.rate)?;
+    let sum: Bits = inner.classes.iter().filter_map(|class| class.share.rate).sum();
+    let sum = Rate::from_bits_per_second(sum.0);
+    (sum > own).then(|| {
+        Finding::new(
+            &rules::RATES_ABOVE_PARENT,
+            place.clone(),
+            format!("the rates inside class {} add up to {sum}, and it has at most {own}", class.name),
+            format!("a class within its own rate does not ask the one around it: up to {sum} leave"),
+        )
+    })
 }
 
 /// A sum of rates.

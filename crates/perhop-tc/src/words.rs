@@ -46,6 +46,11 @@ impl<'a> Words<'a> {
     pub(crate) fn second(&self) -> Option<&'a str> {
         self.words.get(1).map(String::as_str)
     }
+    /// Returns the word behind the first `name`, without taking either.
+    pub(crate) fn value_after(&self, name: &str) -> Option<&'a str> {
+        let at = self.words.iter().position(|word| word == name)?;
+        self.words.get(at + 1).map(String::as_str)
+    }
     /// All that follows.
     pub(crate) fn rest(&mut self) -> &'a [String] {
         std::mem::take(&mut self.words)

@@ -51,8 +51,8 @@ fn reads(marking: &Marking, field: Field) -> bool {
     matches!(marking, Marking::Copy { from, .. } if *from == field)
 }
 
-/// What a class writes: its own lines, and its policers'.
-fn markings(class: &PolicyClass) -> impl Iterator<Item = &Marking> {
+/// Returns the marks that a class sets: by its own lines, and by its policers.
+pub(super) fn markings(class: &PolicyClass) -> impl Iterator<Item = &Marking> {
     let police = class.police.iter().map(|police| &police.value);
     let actions = police.flat_map(|police| [&police.conform, &police.exceed, &police.violate]);
     let packets = class.police_packets.iter().map(|police| &police.value);

@@ -1,12 +1,14 @@
 //! What is wrong between the parts of a configuration, and what one part says of another.
 //!
 //! `nesting`: class-maps inside class-maps. `names`: classes, policies and lists that are not there.
-//! `class_maps`: criteria that no packet meets. `links`: the bandwidth of bundles and channels. `marks`: what
-//! packets carry in part. `value_limits`: queue limits without effect. `unused`: what nothing uses.
-//! `usual_marks`: codepoints that others use otherwise. `dependencies`: which interfaces a line matters to.
+//! `class_maps`: criteria that no packet meets. `labels`: groups that nothing sets. `links`: the bandwidth of
+//! bundles and channels. `marks`: what packets carry in part. `value_limits`: queue limits without effect.
+//! `unused`: what nothing uses. `usual_marks`: codepoints that others use otherwise. `dependencies`: which
+//! interfaces a line matters to.
 
 mod class_maps;
 mod dependencies;
+mod labels;
 mod links;
 mod marks;
 mod names;
@@ -36,6 +38,7 @@ pub(crate) fn check(configuration: &mut Configuration) {
     class_maps::check(configuration, &mut found);
     links::check(configuration, &mut found);
     value_limits::check(configuration, &mut found);
+    labels::check(configuration, &mut found);
     unused::check(configuration, &mut found);
     usual_marks::check(configuration, &mut found);
     addresses(configuration, &mut found);

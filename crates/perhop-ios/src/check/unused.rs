@@ -33,8 +33,9 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// The policies that something is attached to, and those inside them.
-fn attached(configuration: &Configuration) -> BTreeSet<&str> {
+/// Returns the names of the policies that an interface, circuit or the control plane has, and of those inside
+/// them.
+pub(super) fn attached(configuration: &Configuration) -> BTreeSet<&str> {
     let mut next: Vec<&str> = Vec::new();
     for interface in configuration.interfaces.iter() {
         let pvcs = interface.pvcs.iter().map(|pvc| &pvc.service_policies);

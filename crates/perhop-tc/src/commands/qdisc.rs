@@ -20,7 +20,11 @@ fn options_of(
 ) -> Result<Options, Trouble> {
     match kind.model {
         Model::Modelled(_) => {}
-        Model::NotModelled(why) => kernel.log.not_modelled(number, format!("{}: {why}", kind.name)),
+        Model::NotModelled(why) => {
+            let held = if kind.name == "netem" { netem_limit(words) } else { None };
+            let held = held.map_or_else(String::new, |held| format!("; {held}"));
+            kernel.log.not_modelled(number, format!("{}: {why}{held}", kind.name));
+        }
         Model::Irrelevant(why) => kernel.log.note(number, why),
     }
     // What is only known by its name may have any options.
@@ -28,6 +32,22 @@ fn options_of(
         return Ok(Options::default());
     }
     options::read(&[kind.options], words, At { line: number, of: kind.name }, |_| false, &mut kernel.log)
+}
+
+/// Returns what the limit of a netem with a delay means: at most `limit` packets are on their way at once, so
+/// that more than limit / delay packets a second are dropped (Linux `net/sched/sch_netem.c`, `netem_enqueue`;
+/// tc-netem(8): 1000 packets by default).
+fn netem_limit(words: &Words) -> Option<String> {
+    let delay = units::time(words.value_after("delay")?)?;
+    let limit = words.value_after("limit").map_or(Some(1000), |text| text.parse::<u64>().ok())?;
+    let seconds = delay.as_seconds();
+    (seconds > 0.0).then(|| {
+        let (delay_ms, per_second) = (seconds * 1e3, limit as f64 / seconds);
+        format!(
+            "Linux: its limit of {limit} packets at a delay of {delay_ms} ms passes {per_second:.0} packets/s \
+             and drops the rest"
+        )
+    })
 }
 
 pub(crate) fn qdisc(kernel: &mut Kernel, number: usize, verb: &str, words: &mut Words) {

@@ -8,7 +8,7 @@ mod classes;
 mod conditioners;
 mod hierarchy;
 mod inputs;
-mod nqb;
+mod policy_rules;
 mod shares;
 mod tree;
 
@@ -32,7 +32,7 @@ pub fn convert(configuration: &mut Configuration) -> Router {
     let Configuration { devices, log, .. } = &mut *configuration;
     let ports: Vec<Port> = devices.iter().map(|device| port(device, log)).collect();
     let policies: Vec<[&PolicyConfig; 2]> = ports.iter().map(|port| [&port.input, &port.output]).collect();
-    nqb::check(devices, &policies, log);
+    policy_rules::check(devices, &policies, log);
     configuration.settle();
     Router { hostname: None, ports }
 }

@@ -25,7 +25,10 @@ impl Context<'_> {
         let names: Vec<String> = ports.iter().map(|port| port.interface.clone()).collect();
         for port in ports {
             let wire = whole(&port.wire);
+            // The policers of the control plane stand in front of the queue to the processor.
+            let to_processor = port.policies.input.as_ref().filter(|_| port.input == PolicyConfig::default());
             for (resolved, config, links, wire) in [
+                (&to_processor.cloned(), &port.output, &port.links.output, None),
                 (&port.policies.input, &port.input, &port.links.input, None),
                 (&port.policies.output, &port.output, &port.links.output, wire.as_ref()),
             ] {

@@ -1,6 +1,9 @@
-//! What devices do to packets marked nqb (RFC 9956), said of the filters that do it.
+//! The rules of every policy (`perhop_lint`), reported on the lines that the policy comes from.
 
-use perhop_lint::{Finding, Place as Part, all_nqb, check_nqb, names_nqb};
+use std::collections::BTreeMap;
+
+use perhop_lint::rules::PRIORITY_UNBOUNDED;
+use perhop_lint::{Finding, Place as Part, Subject, all_nqb, check_nqb, check_sharing, names_nqb};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
@@ -9,19 +12,28 @@ use crate::log::Log;
 use crate::model::Device;
 use crate::units;
 
-/// Says it of the policies of `devices`, for what arrives and for what leaves.
+/// Applies the rules to the policies of `devices`, for what arrives and for what leaves.
 pub(super) fn check(devices: &[Device], policies: &[[&PolicyConfig; 2]], log: &mut Log) {
     let is_named = policies.iter().flatten().any(|policy| names_nqb(policy));
     let nqb: Vec<MatchConfig> = is_named.then(all_nqb).into_iter().collect();
     for (device, policies) in devices.iter().zip(policies) {
         for policy in policies {
-            for finding in check_nqb(policy, &inputs(policy), &nqb) {
+            let rules = sharing(policy).into_iter().chain(check_nqb(policy, &inputs(policy), &nqb));
+            for finding in rules {
                 let line = line_of(device, policy, &finding);
                 let message = format!("{}, on {}", finding.message, device.name);
                 log.found(finding.rule, line, message, finding.remedy);
             }
         }
     }
+}
+
+/// Applies the rules about rates, queues and policers; the speed of the device's wire is not in the text.
+fn sharing(policy: &PolicyConfig) -> Vec<Finding> {
+    let limits = BTreeMap::new();
+    let found = check_sharing(&Subject { policy, rate: None, wire: None, limits: &limits, interfaces: &[] });
+    // A band of prio has no limit: that is the discipline, and not a mistake in its use.
+    found.into_iter().filter(|finding| finding.rule.id != PRIORITY_UNBOUNDED.id).collect()
 }
 
 fn line_of(device: &Device, policy: &PolicyConfig, finding: &Finding) -> usize {

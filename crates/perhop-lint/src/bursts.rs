@@ -1,0 +1,67 @@
+//! Buckets of shapers that hold so much that the wire, and not the shaper, sets the pace.
+
+use perhop_qos::policy::ClassConfig;
+use perhop_qos::scheduler::SchedulerConfig;
+use perhop_qos::{ByteSize, Rate};
+
+use crate::finding::{Finding, Place, Subject};
+use crate::rules;
+
+/// Milliseconds of a rate in a bucket: twice the largest default interval of Cisco IOS, 125 ms, with Be = Bc
+/// (Policing and Shaping Overview).
+const LARGEST_USUAL_MS: f64 = 250.0;
+/// Bytes of ten packets of 1500 bytes: TCP sends as many at once (RFC 6928 §2).
+const INITIAL_WINDOW: u64 = 15_000;
+
+/// A shaper's rate, and the bytes that it passes at the pace of the wire.
+struct Bucket {
+    rate: Rate,
+    burst: ByteSize,
+}
+
+/// Reports a bucket of `class`, in a level under `scheduler`, that lets a long burst onto a faster wire.
+pub(crate) fn check_class(
+    subject: &Subject,
+    class: &ClassConfig,
+    scheduler: SchedulerConfig,
+    place: &Place,
+    found: &mut Vec<Finding>,
+) {
+    let Some(bucket) = bucket(class, scheduler) else { return };
+    let rate = bucket.rate.as_bits_per_second();
+    let is_slower = subject.wire.is_none_or(|wire| wire.rate > bucket.rate);
+    let burst_ms = bucket.burst.as_bytes() as f64 * 8e3 / (rate as f64).max(1.0);
+    if is_slower && bucket.burst.as_bytes() > INITIAL_WINDOW && burst_ms > LARGEST_USUAL_MS {
+        found.push(Finding::new(
+            &rules::SHAPE_BURST_LARGE,
+            place.clone(),
+            format!(
+                "class {}: after silence {} bytes leave at the pace of the wire, {burst_ms:.0} ms of {}",
+                class.name,
+                bucket.burst.as_bytes(),
+                bucket.rate
+            ),
+            format!("{LARGEST_USUAL_MS:.0} ms are {:.0} bytes", rate as f64 * LARGEST_USUAL_MS / 8e3),
+        ));
+    }
+}
+
+/// The bucket that limits what a class sends at once.
+fn bucket(class: &ClassConfig, scheduler: SchedulerConfig) -> Option<Bucket> {
+    if let Some(shape) = class.shape {
+        let burst = shape.burst.as_bytes().saturating_add(shape.excess.as_bytes());
+        return Some(Bucket { rate: shape.rate, burst: ByteSize::from_bytes(burst) });
+    }
+    if scheduler != SchedulerConfig::Htb {
+        return None;
+    }
+    // Linux sch_htb: a class sends while the buckets of its rate and of its ceiling have tokens, and borrows
+    // where only that of its ceiling has.
+    let share = &class.share;
+    let ceil = share.ceil.or(share.rate)?;
+    let burst = match (share.burst, share.ceil_burst) {
+        (Some(burst), Some(ceil_burst)) if share.rate == Some(ceil) => burst.min(ceil_burst),
+        (_, ceil_burst) => ceil_burst?,
+    };
+    Some(Bucket { rate: ceil, burst })
+}

@@ -1,0 +1,144 @@
+"""Findings about buckets, labels and sums of rates: what an expert sees first in a posted configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+
+INTERFACE = """\
+interface GigabitEthernet0/0/1
+ bandwidth 10000
+ ip address 10.0.1.1 255.255.255.0
+ service-policy output OUT
+"""
+LABELLED = """\
+version 16.9
+class-map match-any EF
+ match dscp ef
+class-map match-any CHOSEN
+ match {criterion}
+policy-map IN
+ class EF
+  set {mark}
+policy-map OUT
+ class CHOSEN
+  priority percent 10
+interface GigabitEthernet0/0/0
+ ip address 10.0.0.1 255.255.255.0
+{attachment}"""
+
+
+def rules(perhop: Command, tmp_path: Path, text: str, name: str = "r.cfg") -> dict[str, list[int]]:
+    """Return the lines of each rule that `perhop check` reports for `text`."""
+    (tmp_path / name).write_text(text)
+    found: dict[str, list[int]] = {}
+    for one in perhop("check", name, "--json").json()["files"][0]["findings"]:
+        found.setdefault(one["rule"], []).append(one["line"])
+    return found
+
+
+@pytest.mark.parametrize("criterion", ["qos-group 5", "discard-class 2"])
+def test_a_label_that_no_attached_policy_sets(perhop: Command, tmp_path: Path, criterion: str) -> None:
+    text = LABELLED.format(criterion=criterion, mark=criterion, attachment="") + INTERFACE
+    assert rules(perhop, tmp_path, text)["label-never-set"] == [5]
+    attached = LABELLED.format(criterion=criterion, mark=criterion, attachment=" service-policy input IN\n")
+    assert "label-never-set" not in rules(perhop, tmp_path, attached + INTERFACE)
+
+
+def test_group_0_is_that_of_every_packet_until_a_policy_sets_one(perhop: Command, tmp_path: Path) -> None:
+    text = LABELLED.format(criterion="qos-group 0", mark="qos-group 5", attachment="") + INTERFACE
+    (tmp_path / "r.cfg").write_text(text)
+    printed = perhop("check", "r.cfg").out
+    assert "warning[label-never-set]: class-map CHOSEN: no attached policy sets a qos-group" in printed
+    assert "every packet meets the line" in printed
+    attached = LABELLED.format(
+        criterion="qos-group 0", mark="qos-group 5", attachment=" service-policy input IN\n"
+    )
+    assert "label-never-set" not in rules(perhop, tmp_path, attached + INTERFACE)
+
+
+def test_a_group_copied_from_a_field_may_be_any(perhop: Command, tmp_path: Path) -> None:
+    text = LABELLED.format(
+        criterion="qos-group 5", mark="qos-group dscp", attachment=" service-policy input IN\n"
+    )
+    assert "label-never-set" not in rules(perhop, tmp_path, text + INTERFACE)
+
+
+@pytest.mark.parametrize(
+    ("police", "is_slow"), [("8000 1500", True), ("8000 3000", False), ("64000 1500", False)]
+)
+def test_a_policer_of_the_control_plane_that_stalls_a_session(
+    perhop: Command, tmp_path: Path, police: str, is_slow: bool
+) -> None:
+    text = f"""\
+version 15.4
+ip access-list extended BGP
+ permit tcp any any eq bgp
+class-map match-all BGP
+ match access-group name BGP
+policy-map COPP
+ class BGP
+  police {police} conform-action transmit exceed-action drop
+control-plane
+ service-policy input COPP
+interface GigabitEthernet0/0
+ ip address 198.51.100.1 255.255.255.0
+"""
+    assert ("police-rate-slow" in rules(perhop, tmp_path, text)) == is_slow
+
+
+TBF = "tc qdisc add dev eth0 root handle 1: tbf rate 15mbit burst {burst} latency 25ms\n"
+HTB = """\
+tc qdisc add dev eth0 root handle 1: htb default 10
+tc class add dev eth0 parent 1: classid 1:1 htb rate 100kbit ceil 100kbit
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate {first} ceil 100kbit {burst}
+tc class add dev eth0 parent 1:1 classid 1:20 htb rate {second} ceil 100kbit
+tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.1.0.20/32 flowid 1:20
+"""
+
+
+def test_a_bucket_of_tbf_longer_than_a_quarter_of_a_second(perhop: Command, tmp_path: Path) -> None:
+    assert "shape-burst-large" in rules(perhop, tmp_path, TBF.format(burst="256mb"), "large.tc")
+    assert "shape-burst-large" not in rules(perhop, tmp_path, TBF.format(burst="32k"), "small.tc")
+
+
+def test_buckets_and_sums_of_htb(perhop: Command, tmp_path: Path) -> None:
+    right = HTB.format(first="50kbit", second="50kbit", burst="")
+    found = rules(perhop, tmp_path, right, "right.tc")
+    assert not {"rates-above-parent", "shape-burst-large"} & set(found)
+    above = HTB.format(first="60kbit", second="60kbit", burst="burst 50kb cburst 50kb")
+    found = rules(perhop, tmp_path, above, "above.tc")
+    assert found["rates-above-parent"] == [2]
+    assert "shape-burst-large" in found
+
+
+def test_two_priority_classes_without_a_limit_are_one_finding(perhop: Command, tmp_path: Path) -> None:
+    text = """\
+version 16.9
+class-map match-any EF
+ match dscp ef
+class-map match-any VIDEO
+ match dscp af41
+policy-map OUT
+ class EF
+  priority level 1
+ class VIDEO
+  priority level 2
+"""
+    assert rules(perhop, tmp_path, text + INTERFACE)["priority-unbounded"] == [7]
+    prio = "tc qdisc add dev eth0 root handle 1: prio bands 4\n"
+    assert "priority-unbounded" not in rules(perhop, tmp_path, prio, "prio.tc")
+
+
+@pytest.mark.parametrize(
+    ("options", "rate"), [("delay 1000ms", "1000 packets/s"), ("delay 20ms limit 100", "5000 packets/s")]
+)
+def test_what_the_limit_of_netem_passes(perhop: Command, tmp_path: Path, options: str, rate: str) -> None:
+    (tmp_path / "delay.tc").write_text(
+        "tc qdisc add dev eth0 root handle 1: prio\n"
+        f"tc qdisc add dev eth0 parent 1:1 handle 10: netem {options}\n"
+    )
+    assert rate in perhop("check", "delay.tc").out
