@@ -105,7 +105,7 @@ def examined(
     detail: Detail = "policies",
     hardware: Mapping[str, Any] | None = None,
 ) -> RouterReport:
-    """Return the same as `checked`, also of a system that perhop does not simulate: without policies.
+    """Return what a configuration says, of any system; without policies where perhop does not simulate it.
 
     Only with the `detail` of `policies` is there the key `router`, by far the largest part; `remarks` leaves
     out the lines that need no attention, and cannot be had with assumptions. `hardware` is the `platform` of
