@@ -50,20 +50,17 @@ pub trait FrontEnd: Sync {
     /// interface.
     fn added_interface(&self) -> AddedInterface;
 
-    /// Returns the classes of `policy` to which `packet` belongs, from the outermost in, with the lines that
-    /// decide. Empty where the language has no such policy. Interfaces have the names of `interfaces`.
+    /// Returns what names the classes of packets and the lines that decide, for the device that `text`
+    /// configures. `None` where the language does not name classes apart from queues.
     ///
     /// # Errors
     /// An option is invalid.
-    fn matched_lines(
+    fn class_lines(
         &self,
         _text: &str,
         _options: &ParseOptions,
-        _policy: &str,
-        _interfaces: &[String],
-        _packet: &Packet,
-    ) -> Result<Vec<MatchedLines>, ConfigError> {
-        Ok(Vec::new())
+    ) -> Result<Option<Box<dyn ClassLines>>, ConfigError> {
+        Ok(None)
     }
 
     /// Returns `policies` in this language.
@@ -89,6 +86,13 @@ pub trait FrontEnd: Sync {
     fn read_show(&self, _output: &str) -> Result<Vec<AttachedPolicy>, NotSupported> {
         Err(NotSupported)
     }
+}
+
+/// The classes of packets in the policies of a device, with the lines that decide.
+pub trait ClassLines {
+    /// Returns the classes of `policy` to which `packet` belongs, from the outermost in. Empty where there is
+    /// no such policy. Interfaces have the numbers of their places in `interfaces`.
+    fn matched(&self, policy: &str, interfaces: &[String], packet: &Packet) -> Vec<MatchedLines>;
 }
 
 /// Evidence that a text is in a language.

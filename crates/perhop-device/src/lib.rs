@@ -13,9 +13,10 @@
 //! A front end writes its policies as [`intent`], and [`lower()`](lower::lower) makes queues and conditioners
 //! of them by the rules of a [`profile`].
 //!
-//! Reading order: [`FrontEnd`]; [`DeviceModel`]; [`Port`]; [`AttachedPolicy`]; [`Report`]; [`intent`];
-//! [`lower`].
+//! Reading order: [`FrontEnd`]; [`DeviceModel`]; [`Port`]; [`AttachedPolicy`]; [`Forwarding`]; [`Report`];
+//! [`intent`]; [`lower`].
 
+mod forwarding;
 mod front_end;
 mod front_ends;
 pub mod intent;
@@ -27,9 +28,13 @@ mod port;
 pub mod profile;
 mod report;
 
+pub use forwarding::{
+    AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
+    InterfaceAddress, PortForwarding, PortRole, Route, RouteTarget, Tunnel, TunnelEnds, TunnelSource,
+};
 pub use front_end::{
-    AddedInterface, Certainty, FrontEnd, HardwareOptions, MatchedLines, NotSupported, ParseOptions,
-    Recognition, Written,
+    AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, NotSupported,
+    ParseOptions, Recognition, Written,
 };
 pub use front_ends::FrontEnds;
 pub use model::{Concern, DeviceModel, Evidence, RecognizedPlatform};

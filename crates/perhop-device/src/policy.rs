@@ -4,6 +4,8 @@
 
 use serde::Serialize;
 
+use crate::intent::ClassId;
+
 /// A policy attached to a port.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AttachedPolicy {
@@ -22,6 +24,9 @@ pub struct AttachedPolicy {
 /// One class of an attached policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AttachedClass {
+    /// Its place in the tree of Intent, by which links name it.
+    #[serde(skip)]
+    pub id: ClassId,
     /// Its name.
     pub name: String,
     /// The line of the policy that opens it; 0 for a class that the policy does not mention.

@@ -1,13 +1,12 @@
 //! [`Port`]: one interface of a device.
 
-use std::net::Ipv4Addr;
-
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::{ByteSize, Rate};
 use serde::Serialize;
 
+use crate::forwarding::{Forwarding, InterfaceAddress, PortForwarding};
 use crate::lower::PortLinks;
 use crate::policy::AttachedPolicy;
 
@@ -18,6 +17,20 @@ pub struct Router {
     pub hostname: Option<String>,
     /// Its interfaces and virtual circuits, in the order of the file.
     pub ports: Vec<Port>,
+    /// Its routes and access lists.
+    #[serde(skip)]
+    pub forwarding: Forwarding,
+}
+
+impl Router {
+    /// Returns the port called `name`, or the only one of the interface called `name`.
+    pub fn port(&self, name: &str) -> Option<&Port> {
+        let exact = self.ports.iter().find(|port| port.name == name);
+        exact.or_else(|| {
+            let mut of_interface = self.ports.iter().filter(|port| port.interface == name);
+            of_interface.next().filter(|_| of_interface.next().is_none())
+        })
+    }
 }
 
 /// One interface, or one virtual circuit of an interface.
@@ -32,8 +45,8 @@ pub struct Port {
     /// The kind of its line, where the language tells.
     #[serde(rename = "hardware", skip_serializing_if = "Option::is_none")]
     pub kind: Option<LineKind>,
-    /// Addresses with the prefix lengths of their subnets, the primary one first.
-    pub addresses: Vec<(Ipv4Addr, u8)>,
+    /// IPv4 addresses, the primary one first.
+    pub addresses: Vec<InterfaceAddress>,
     /// The rate that shares and percentages refer to, bits per second, if known.
     pub bandwidth: Option<Rate>,
     /// Whether the configuration names the line by which packets leave; serialized only where it does not.
@@ -57,6 +70,42 @@ pub struct Port {
     pub wire: Wire,
     /// Whether the interface is administratively down.
     pub shutdown: bool,
+    /// The parts that decide the path of its packets.
+    #[serde(skip)]
+    pub forwarding: PortForwarding,
+}
+
+impl Port {
+    /// Returns a port without addresses and policies; `line` begins its section.
+    pub fn new(name: &str, line: usize) -> Port {
+        Port {
+            name: name.to_owned(),
+            interface: name.to_owned(),
+            line,
+            kind: None,
+            addresses: Vec::new(),
+            bandwidth: None,
+            has_known_line: true,
+            input: PolicyConfig::default(),
+            output: PolicyConfig::default(),
+            attachments: None,
+            links: PortLinks::default(),
+            counted_bytes: None,
+            wire: Wire::default(),
+            shutdown: false,
+            forwarding: PortForwarding::default(),
+        }
+    }
+
+    /// The attached policy for arriving packets, as the device prints it.
+    pub fn input_policy(&self) -> Option<&AttachedPolicy> {
+        self.attachments.as_ref()?.input.as_ref()
+    }
+
+    /// The attached policy for departing packets, as the device prints it.
+    pub fn output_policy(&self) -> Option<&AttachedPolicy> {
+        self.attachments.as_ref()?.output.as_ref()
+    }
 }
 
 /// The kind of line of an interface.

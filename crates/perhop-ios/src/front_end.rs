@@ -3,16 +3,17 @@
 use std::str::FromStr;
 
 use perhop_device::{
-    AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions, MatchedLines,
+    AddedInterface, Certainty, ClassLines, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions,
     ParseOptions, PlatformRule, RecognizedPlatform,
 };
 use perhop_lint::Rule;
 use perhop_qos::framing::Framing;
-use perhop_qos::{ByteSize, ConfigError, Packet, Rate};
+use perhop_qos::{ByteSize, ConfigError, Rate};
 
 use crate::ast::Configuration;
+use crate::convert::IosClassLines;
 use crate::platform::{Dialect, Platform, Recognition};
-use crate::{convert, interface_name, is_configuration, matched_lines, parse_assuming, rules};
+use crate::{convert, interface_name, is_configuration, parse_assuming, rules};
 
 /// Cisco IOS and IOS-XE.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,8 +61,7 @@ impl FrontEnd for Ios {
             return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT));
         }
         settings.apply_to(&mut platform, &options.hardware);
-        let router = convert(&mut configuration, &platform);
-        let mut router = perhop_device::Router::from(router);
+        let mut router = convert(&mut configuration, &platform);
         for port in &mut router.ports {
             if let (Some(rate), Some(line)) = (port.wire.rate, settings.slots_of)
                 && matches!(port.wire.framing, Some(Framing::Aal5Mux | Framing::Aal5Snap))
@@ -96,15 +96,12 @@ impl FrontEnd for Ios {
         rules::ALL
     }
 
-    fn matched_lines(
+    fn class_lines(
         &self,
         text: &str,
         options: &ParseOptions,
-        policy: &str,
-        interfaces: &[String],
-        packet: &Packet,
-    ) -> Result<Vec<MatchedLines>, ConfigError> {
-        Ok(matched_lines(&read(text, options)?, policy, interfaces, packet))
+    ) -> Result<Option<Box<dyn ClassLines>>, ConfigError> {
+        Ok(Some(Box::new(IosClassLines(read(text, options)?))))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-use perhop_device::{DeviceModel, FrontEnd, FrontEnds, Port};
+use perhop_device::{DeviceModel, FrontEnd, FrontEnds, InterfaceAddress, Port};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
@@ -343,14 +343,14 @@ impl<'a> Assembly<'a> {
         let hosts = &self.written.hosts;
         let mut used: BTreeSet<IpAddr> = hosts.values().filter_map(|host| host.address).collect();
         let of_routers = placed.iter().flat_map(|(_, port)| &port.addresses);
-        used.extend(of_routers.map(|(address, _)| IpAddr::from(*address)));
+        used.extend(of_routers.map(|own| own.address));
         let mut free_from = BTreeMap::new();
         for (end, port) in placed {
             let Some(host) = hosts.get(end.neighbor) else { continue };
             let subnets = &port.addresses;
-            let outside = |address| !subnets.iter().any(|subnet| contains(*subnet, address));
+            let outside = |address| !subnets.iter().any(|own| own.is_neighbor(address));
             match host.address {
-                Some(IpAddr::V4(address)) if !subnets.is_empty() && outside(address) => {
+                Some(address @ IpAddr::V4(_)) if !subnets.is_empty() && outside(address) => {
                     let path = ValuePath::from("hosts").join(end.neighbor).join("address");
                     let message =
                         format!("{address} is outside the subnets of `{}` of `{}`", port.name, end.node);
@@ -374,17 +374,16 @@ fn mask(length: u8) -> u32 {
     u32::MAX.checked_shl(32 - u32::from(length.min(32))).unwrap_or(0)
 }
 
-fn contains((address, length): (Ipv4Addr, u8), other: Ipv4Addr) -> bool {
-    (address.to_bits() ^ other.to_bits()) & mask(length) == 0
-}
-
 /// Returns the first free host address of a subnet: neither the network nor the broadcast address.
 /// `free_from` has the addresses from which subnets have free ones, so that each is looked at once.
 fn first_free(
-    (address, length): (Ipv4Addr, u8),
+    own: InterfaceAddress,
     used: &BTreeSet<IpAddr>,
     free_from: &mut BTreeMap<(u32, u8), u32>,
 ) -> Option<IpAddr> {
+    let InterfaceAddress { address: IpAddr::V4(address), prefix_length: length, .. } = own else {
+        return None;
+    };
     let (first, last) = (address.to_bits() & mask(length), address.to_bits() | !mask(length));
     let from = free_from.entry((first, length)).or_insert(first.saturating_add(1));
     let free = (*from..last).find(|bits| !used.contains(&IpAddr::V4(Ipv4Addr::from_bits(*bits))));

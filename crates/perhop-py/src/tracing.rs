@@ -202,10 +202,11 @@ pub(crate) fn matched_lines(
 ) -> PyResult<String> {
     let (asked, packet) = read(node, packet)?;
     let options = ParseOptions { assume: assume.unwrap_or_default(), ..ParseOptions::default() };
-    let found = FRONT_ENDS
+    let lines = FRONT_ENDS
         .choose(text, None)
-        .and_then(|one| one.matched_lines(text, &options, policy, &asked.interfaces, &packet))
+        .and_then(|one| one.class_lines(text, &options))
         .map_err(|error| wrong(format!("{}: {}", error.path.join(" "), error.message)))?;
+    let found = lines.map_or_else(Vec::new, |lines| lines.matched(policy, &asked.interfaces, &packet));
     serde_json::to_string(&found).map_err(wrong)
 }
 

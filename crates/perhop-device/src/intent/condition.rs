@@ -1,7 +1,7 @@
 //! [`Condition`]: conditions on packets, and how they combine.
 
-use perhop_qos::Dscp;
 use perhop_qos::classifier::MatchConfig;
+use perhop_qos::{Dscp, Packet};
 
 use super::fields::Fields;
 
@@ -94,6 +94,14 @@ impl Condition {
             Condition::Always => Some(None),
             Condition::Never => None,
             Condition::When(config) => Some(Some(*config)),
+        }
+    }
+    /// Whether `packet` is among them. Interfaces have the numbers of their places in `interfaces`.
+    pub fn holds(&self, interfaces: &[String], packet: &Packet) -> bool {
+        match self {
+            Condition::Always => true,
+            Condition::Never => false,
+            Condition::When(config) => config.build(interfaces).is_ok_and(|matches| matches.matches(packet)),
         }
     }
     /// Whether a packet with this codepoint may be among them, as far as the codepoint alone tells.

@@ -15,6 +15,7 @@ impl From<ResolvedPolicy> for AttachedPolicy {
 impl From<ResolvedClass> for AttachedClass {
     fn from(class: ResolvedClass) -> AttachedClass {
         AttachedClass {
+            id: class.id,
             name: class.name,
             line: class.line,
             combination: class.combination,

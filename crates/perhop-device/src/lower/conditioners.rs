@@ -102,8 +102,11 @@ fn sets_label(stage: &ConditionerConfig) -> bool {
 
 /// The stages of `limiters`, without those that no packet meets.
 pub(super) fn stages_of_limiters(limiters: &[Limiter], markings: Markings) -> Vec<Stage> {
-    let stages = limiters.iter().filter_map(|limiter| limiter_stage(limiter, markings));
-    stages.map(Stage::without_class).collect()
+    let stage = |limiter: &Limiter| {
+        let config = limiter_stage(limiter, markings)?;
+        Some(Stage { limiter: Some(limiter.line), ..Stage::without_class(config) })
+    };
+    limiters.iter().filter_map(stage).collect()
 }
 
 fn limiter_stage(limiter: &Limiter, markings: Markings) -> Option<ConditionerConfig> {

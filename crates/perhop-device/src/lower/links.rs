@@ -31,6 +31,17 @@ pub struct ClassLinks {
 pub struct Links {
     /// By [`ClassId`].
     pub classes: Vec<ClassLinks>,
+    /// The limiters in front of the policy.
+    pub limiters: Vec<LimiterLinks>,
+}
+
+/// A limiter and its part of the lowered policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimiterLinks {
+    /// Its line.
+    pub line: usize,
+    /// Its conditioner, an index in the policy's list.
+    pub conditioner: usize,
 }
 
 /// The classes and lines behind the two policies of a port.
@@ -47,7 +58,7 @@ impl Links {
     pub(super) fn new(policy: &Policy) -> Links {
         let mut classes = Vec::new();
         add(policy, None, &mut classes);
-        Links { classes }
+        Links { classes, limiters: Vec::new() }
     }
 
     /// The links of a class.
@@ -58,6 +69,13 @@ impl Links {
     /// The class whose packets a conditioner marks and polices.
     pub fn class_of_conditioner(&self, index: usize) -> Option<&ClassLinks> {
         self.classes.iter().find(|links| links.conditioner == Some(index))
+    }
+
+    /// Returns the lines behind a conditioner: those of its class, or of its limiter.
+    pub fn lines_of_conditioner(&self, index: usize) -> Vec<usize> {
+        let class = self.class_of_conditioner(index).map(|links| links.lines.clone());
+        let limiter = || self.limiters.iter().find(|links| links.conditioner == index);
+        class.unwrap_or_else(|| limiter().map(|links| links.line).into_iter().collect())
     }
 
     /// The class whose packets wait in the queue at `path`.

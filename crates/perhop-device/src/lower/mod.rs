@@ -44,7 +44,7 @@ use crate::profile::QueueSelection;
 
 pub use guarantees::{GuaranteeTotal, guarantee_total};
 pub use labels::Labels;
-pub use links::{ClassLinks, Links, PortLinks, QueuePath};
+pub use links::{ClassLinks, LimiterLinks, Links, PortLinks, QueuePath};
 pub use marking::{Markings, Writer};
 pub use reference::Reference;
 pub use remark::Remark;
@@ -79,6 +79,7 @@ pub fn lower(side: &Side, target: Target) -> Lowered {
         if let Some(links) = stage.class.and_then(|class| lowered.links.of_class_mut(class)) {
             links.conditioner = Some(index);
         }
+        lowered.links.limiters.extend(stage.limiter.map(|line| LimiterLinks { line, conditioner: index }));
     }
     lowered.config.conditioners = stages.into_iter().map(|stage| stage.config).collect();
     lowered

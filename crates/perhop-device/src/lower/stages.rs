@@ -22,12 +22,14 @@ pub(super) struct Stage {
     pub(super) config: ConditionerConfig,
     /// The class; `None` for one that only tells packets apart, or that comes from no class.
     pub(super) class: Option<ClassId>,
+    /// The line of the limiter that it comes from.
+    pub(super) limiter: Option<usize>,
 }
 
 impl Stage {
     /// A conditioner of no class.
     pub(super) fn without_class(config: ConditionerConfig) -> Stage {
-        Stage { config, class: None }
+        Stage { config, class: None, limiter: None }
     }
 }
 
@@ -76,7 +78,9 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
             goes_on(stage, &outer.transmitted);
         }
         class.conditioner = own.as_ref().filter(|_| acts).and_then(|stage| stage.name.clone());
-        stages.extend(own.map(|config| Stage { config, class: acts.then_some(class.id) }));
+        stages.extend(
+            own.map(|config| Stage { class: acts.then_some(class.id), ..Stage::without_class(config) }),
+        );
     }
     stages
 }

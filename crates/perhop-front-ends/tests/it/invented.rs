@@ -9,7 +9,6 @@
 //! ; a comment
 //! ```
 
-use perhop_device::lower::PortLinks;
 use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, LineKind, ParseOptions, Port,
     Recognition, RecognizedPlatform, Router, Wire,
@@ -17,7 +16,7 @@ use perhop_device::{
 use perhop_lint::{Diagnostic, Line, LineState, rules};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::framing::Framing;
-use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::{ByteSize, ConfigError, Dscp, Rate};
 
@@ -120,20 +119,10 @@ impl Reader {
             }
         }
         self.router.ports.push(Port {
-            name: name.to_owned(),
-            interface: name.to_owned(),
-            line,
             kind: Some(LineKind::Ethernet),
-            addresses: Vec::new(),
             bandwidth: wire.rate,
-            has_known_line: true,
-            input: PolicyConfig::default(),
-            output: PolicyConfig::default(),
-            attachments: None,
-            links: PortLinks::default(),
-            counted_bytes: None,
             wire,
-            shutdown: false,
+            ..Port::new(name, line)
         });
         Some(LineState::Modelled)
     }

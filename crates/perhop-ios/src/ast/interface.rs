@@ -137,7 +137,7 @@ pub struct Interface {
     /// `speed`, megabits per second.
     pub speed: Option<At<u64>>,
     /// `ip vrf forwarding`: the table of routes that its addresses are in, where it is not the general one.
-    pub vrf: Option<String>,
+    pub vrf: Option<At<String>>,
     /// `ip address`
     pub addresses: Vec<InterfaceAddress>,
     /// `ipv6 address`

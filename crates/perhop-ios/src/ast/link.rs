@@ -25,6 +25,8 @@ pub struct Tunnel {
     pub sequence: Option<At<()>>,
     /// `tunnel protection ipsec profile`: the profile.
     pub protection: Option<At<String>>,
+    /// `tunnel vrf`: the table of routes in which the destination is looked up.
+    pub vrf: Option<At<String>>,
     /// `tunnel path-mtu-discovery`
     pub path_mtu_discovery: Option<At<()>>,
 }

@@ -95,6 +95,12 @@ pub struct Configuration {
     pub ipsec_profiles: Named<IpsecProfile>,
     /// `crypto map`s by name.
     pub crypto_maps: Named<IpsecProfile>,
+    /// `ip route` and `ipv6 route`, in the order of the file.
+    #[serde(skip)]
+    pub routes: Vec<perhop_device::Route>,
+    /// The lines of `router` and `ipv6 router`.
+    #[serde(skip)]
+    pub routing_protocols: Vec<usize>,
     /// Whether any line speaks of IPv6: only then may packets be of another family than IPv4.
     pub speaks_ipv6: bool,
     /// Which marks are in use.

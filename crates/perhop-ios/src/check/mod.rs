@@ -68,7 +68,9 @@ fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     let mut owners = BTreeMap::new();
     let mut refused = BTreeSet::new();
     for (interface, address) in given {
-        let owner = *owners.entry((&interface.vrf, address.address)).or_insert((interface, address.line));
+        let owner = *owners
+            .entry((interface.vrf.as_ref().map(|vrf| &vrf.value), address.address))
+            .or_insert((interface, address.line));
         if owner.0.name != interface.name {
             let (of, line) = (&owner.0.name, owner.1);
             found.push(Diagnostic::new(

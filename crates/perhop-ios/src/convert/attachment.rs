@@ -8,11 +8,11 @@ use perhop_lint::Diagnostic;
 use super::context::Context;
 use super::diagnostics::refusals::Attachment;
 use super::wire::{Circuit, rate_below};
-use crate::ast::{Interface, PolicyClass, PolicyMap, ServicePolicies};
+use crate::ast::{Direction, Interface, PolicyClass, PolicyMap, ServicePolicies};
 use crate::rules;
 
 /// The name of an attached policy, and the line that attaches it.
-type Named<'a> = (&'a str, usize);
+pub(super) type Named<'a> = (&'a str, usize);
 
 impl<'a> Context<'a> {
     /// The policy for packets that arrive, if the router attaches one.
@@ -21,7 +21,7 @@ impl<'a> Context<'a> {
         interface: &'a Interface,
         circuit: &Circuit<'a>,
     ) -> Option<(Policy, Reference)> {
-        let (name, line) = self.attached(interface, circuit, input)?;
+        let (name, line) = self.attached(interface, circuit, Direction::Input)?;
         let policy = self.configuration.policy_maps.get(name)?;
         let is_attached = self.may_arrive_by(policy, line);
         is_attached.then(|| (self.intent_of(policy, circuit.tags), self.reference(interface, circuit)))
@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
         circuit: &Circuit<'a>,
     ) -> Option<(Policy, Reference)> {
         let of_peers = circuit.peer.map(|peer| (peer.policy.as_str(), peer.line));
-        let (name, line) = of_peers.or_else(|| self.attached(interface, circuit, output))?;
+        let (name, line) = of_peers.or_else(|| self.attached(interface, circuit, Direction::Output))?;
         let policy = self.configuration.policy_maps.get(name)?;
         let reference = self.reference(interface, circuit);
         if !self.is_of_extent(policy, line) {
@@ -101,12 +101,16 @@ impl<'a> Context<'a> {
 
     /// The policy attached to a circuit or, where it has none, to its interface; a sub-interface has that of
     /// the interface it is a part of.
-    fn attached(
+    pub(super) fn attached(
         &mut self,
         interface: &'a Interface,
         circuit: &Circuit<'a>,
-        choose: fn(&ServicePolicies) -> Option<Named<'_>>,
+        direction: Direction,
     ) -> Option<Named<'a>> {
+        let choose = match direction {
+            Direction::Input => input,
+            Direction::Output => output,
+        };
         let own = circuit.policies.and_then(choose);
         let own = own.or_else(|| choose(&interface.service_policies));
         own.or_else(|| {

@@ -1,19 +1,17 @@
 //! The control plane as a port: what is sent to the router itself passes its policers.
 
-use std::net::Ipv4Addr;
-
 use perhop_device::lower::{PortLinks, Reference, Side, SidePath, lower};
-use perhop_device::{CountedBytes, Wire};
+use perhop_device::{CountedBytes, Port, PortForwarding, PortRole, Wire};
 use perhop_qos::Rate;
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
-use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::framing::Framing;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::units::QueueSize;
 
 use super::context::Context;
 use super::diagnostics::remarks::diagnostic;
-use super::port::{Policies, Port};
+use super::ports::ConvertedPort;
 use super::wire::Tags;
 use crate::ast::{Direction, Hardware};
 
@@ -25,7 +23,7 @@ const PUNT_QUEUE: u64 = 75;
 impl Context<'_> {
     /// What `control-plane` amounts to: a port whose packets leave towards the processor, through the
     /// policers of its input policy.
-    pub(super) fn control_plane(&mut self) -> Option<Port> {
+    pub(super) fn control_plane(&mut self) -> Option<ConvertedPort> {
         let plane = self.configuration.control_plane.as_ref()?;
         let at = plane.service_policies.input.as_ref()?;
         let policy = self.configuration.policy_maps.get(&at.value)?;
@@ -55,29 +53,21 @@ impl Context<'_> {
             classes: vec![class],
             ..QueueingConfig::default()
         };
-        Some(Port {
-            name: "control-plane".to_owned(),
-            interface: "control-plane".to_owned(),
-            line: plane.line,
-            hardware: Hardware::Virtual,
-            addresses: Vec::<(Ipv4Addr, u8)>::new(),
-            bandwidth,
-            has_known_line: true,
-            input: PolicyConfig::default(),
+        let port = Port {
+            kind: Some(Hardware::Virtual),
+            bandwidth: Some(bandwidth),
             output: PolicyConfig { queueing: Some(queueing), ..lowered.config },
-            // The policers of the input policy stand in front of the queue to the processor.
-            policies: Policies { input: lowered.policy, output: None },
             links: PortLinks { output: lowered.links, ..PortLinks::default() },
-            counted_bytes: CountedBytes::default(),
-            wire: Wire {
-                rate: Some(bandwidth),
-                framing: Some(Framing::Raw),
-                headers: HeaderStack::EMPTY,
-                ring: None,
-                mtu: None,
-                adjust_mss: None,
+            counted_bytes: Some(CountedBytes::default()),
+            wire: Wire { rate: Some(bandwidth), framing: Some(Framing::Raw), ..Wire::default() },
+            forwarding: PortForwarding {
+                role: PortRole::ControlPlane,
+                input_line: Some(at.line),
+                ..PortForwarding::default()
             },
-            shutdown: false,
-        })
+            ..Port::new("control-plane", plane.line)
+        };
+        // The policers of the input policy stand in front of the queue to the processor.
+        Some(ConvertedPort { port, input: lowered.policy, output: None })
     }
 }

@@ -1,7 +1,7 @@
-//! [`matched_lines`]: by which lines a packet belongs to a class.
+//! [`IosClassLines`]: the classes of packets, and the lines that decide.
 
-use perhop_device::MatchedLines;
 use perhop_device::intent::Condition;
+use perhop_device::{ClassLines, MatchedLines};
 use perhop_qos::Packet;
 
 use super::intent::condition::{of_class, of_entry, of_statement};
@@ -9,9 +9,16 @@ use super::wire::Tags;
 use crate::ast::{CLASS_DEFAULT, ClassMap, Configuration, Criterion, Polarity};
 use crate::platform::most_policy_levels;
 
-/// The classes of `policy`, and of those inside it, that `packet` belongs to, from the outermost in; empty
-/// where there is no such policy.
-pub fn matched_lines(
+/// The classes of packets in the policies of a configuration.
+pub(crate) struct IosClassLines(pub(crate) Configuration);
+
+impl ClassLines for IosClassLines {
+    fn matched(&self, policy: &str, interfaces: &[String], packet: &Packet) -> Vec<MatchedLines> {
+        matched_lines(&self.0, policy, interfaces, packet)
+    }
+}
+
+fn matched_lines(
     configuration: &Configuration,
     policy: &str,
     interfaces: &[String],
@@ -24,7 +31,7 @@ pub fn matched_lines(
     while let Some(policy) = next.take().and_then(|name| configuration.policy_maps.get(name)) {
         let is_own = |name: &str| {
             let condition = of_class(configuration, name, Tags::default());
-            condition.is_some_and(|condition| asked.holds(condition))
+            condition.is_some_and(|condition| asked.holds(&condition))
         };
         let class = policy.classes.iter().find(|class| is_own(&class.name));
         let name = class.map_or(CLASS_DEFAULT, |class| &class.name);
@@ -49,21 +56,15 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn holds(&self, condition: Condition) -> bool {
-        match condition {
-            Condition::Always => true,
-            Condition::Never => false,
-            Condition::When(config) => {
-                config.build(self.interfaces).is_ok_and(|matches| matches.matches(self.packet))
-            }
-        }
+    fn holds(&self, condition: &Condition) -> bool {
+        condition.holds(self.interfaces, self.packet)
     }
 
     /// The lines of `map` that hold, and what decided in the lists and class-maps that they name.
     fn criteria(&self, map: &ClassMap) -> Vec<usize> {
         let mut lines = Vec::new();
         for statement in &map.statements {
-            let holds = self.holds(of_statement(self.configuration, statement));
+            let holds = self.holds(&of_statement(self.configuration, statement));
             if holds != (statement.polarity == Polarity::Is) {
                 continue;
             }
@@ -72,7 +73,7 @@ impl Asked<'_> {
                 Criterion::AccessGroup(list) if holds => {
                     let entries = self.configuration.access_lists.get(list).map(|list| &list.entries);
                     let is_met =
-                        |entry: &&crate::ast::AclEntry| self.holds(of_entry(self.configuration, entry));
+                        |entry: &&crate::ast::AclEntry| self.holds(&of_entry(self.configuration, entry));
                     lines.extend(entries.into_iter().flatten().find(is_met).map(|entry| entry.line));
                 }
                 Criterion::ClassMap(inner) if holds => {

@@ -6,7 +6,7 @@
 //!               → wire                                   → diagnostics
 //! ```
 //!
-//! [`Port::input`] holds the conditioners of arriving packets; [`Port::output`] holds those of departing
+//! `Port::input` holds the conditioners of arriving packets; `Port::output` holds those of departing
 //! packets and the queueing in front of the transmit ring. Properties that the configuration leaves to the
 //! hardware (the wire's rate, for example) are `None`: the scenario sets them.
 //!
@@ -17,14 +17,15 @@ mod attachment;
 mod context;
 mod control_plane;
 mod diagnostics;
+mod forwarding;
 mod intent;
 mod matched_lines;
-mod port;
 mod ports;
 mod wire;
 
 use std::collections::BTreeSet;
 
+use perhop_device::Router;
 use perhop_lint::Diagnostic;
 
 use crate::ast::Configuration;
@@ -32,16 +33,15 @@ use crate::check;
 use crate::platform::Platform;
 use context::Context;
 
-pub use matched_lines::matched_lines;
-pub use perhop_device::{CountedBytes, MatchedLines, Wire};
-pub use port::{Policies, Port, Router};
+pub(crate) use matched_lines::IosClassLines;
+use ports::ConvertedPort;
 
 /// Returns the router that `configuration` describes on `platform`. Findings on the way (a policy that cannot
 /// be attached, thresholds that cannot hold) join the configuration's diagnostics.
 pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router {
     configuration.relate();
     let mut context = Context::new(configuration, platform);
-    let mut ports: Vec<Port> =
+    let mut ports: Vec<ConvertedPort> =
         configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
     ports.extend(context.control_plane());
     context.shadowed_classes();
@@ -49,12 +49,14 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     context.policy_rules(&ports);
     context.nested_percentages(&ports);
     context.mark_uses(&ports);
+    let forwarding = context.forwarding();
     let set_comparisons = context.set_comparisons;
     let mut found: BTreeSet<Diagnostic> = context.found.into_iter().collect();
     for known in &configuration.diagnostics {
         found.remove(known);
     }
-    let router = Router { hostname: configuration.hostname.clone(), ports };
+    let ports = ports.into_iter().map(Into::into).collect();
+    let router = Router { hostname: configuration.hostname.clone(), ports, forwarding };
     configuration.set_comparisons = set_comparisons;
     check::add(configuration, found.into_iter().collect());
     router

@@ -1,8 +1,8 @@
 //! Puts a port together: attached policies as Intent, the wire, and both lowered.
 
-use perhop_device::CountedBytes;
 use perhop_device::intent::Policy;
-use perhop_device::lower::{Lowered, PortLinks, Reference, Side, SidePath, lower};
+use perhop_device::lower::{Lowered, PortLinks, Reference, ResolvedPolicy, Side, SidePath, lower};
+use perhop_device::{Attachments, CountedBytes, InterfaceAddress, Port, PortForwarding};
 
 use super::context::Context;
 use super::diagnostics::fragments::advise_fragments;
@@ -10,22 +10,41 @@ use super::diagnostics::link_marks::Tag;
 use super::diagnostics::remarks::diagnostic;
 use super::diagnostics::tunnels::without_line;
 use super::intent::plain_queue::plain_queue;
-use super::port::{Policies, Port};
 use super::wire::{Circuit, counted_bytes_of, has_known_line, wire_of};
 use crate::ast::{Direction, Interface, Rank};
 
+/// A port, and the policies that it comes from with all their numbers.
+pub(super) struct ConvertedPort {
+    pub(super) port: Port,
+    /// For packets that arrive; those that the router refuses are not attached.
+    pub(super) input: Option<ResolvedPolicy>,
+    /// For packets that leave.
+    pub(super) output: Option<ResolvedPolicy>,
+}
+
+impl From<ConvertedPort> for Port {
+    fn from(converted: ConvertedPort) -> Port {
+        let ConvertedPort { port, input, output } = converted;
+        let attachments = Attachments { input: input.map(Into::into), output: output.map(Into::into) };
+        Port { attachments: Some(attachments), ..port }
+    }
+}
+
 impl<'a> Context<'a> {
     /// The ports of `interface`: its circuits, or itself.
-    pub(super) fn ports(&mut self, interface: &'a Interface) -> Vec<Port> {
+    pub(super) fn ports(&mut self, interface: &'a Interface) -> Vec<ConvertedPort> {
         let circuits = Circuit::of_interface(interface, self.configuration);
         circuits.iter().map(|circuit| self.port(interface, circuit)).collect()
     }
 
-    fn port(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Port {
-        let mut addresses = interface.addresses.clone();
-        addresses.sort_by_key(|address| address.rank == Rank::Secondary);
+    fn port(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> ConvertedPort {
         let input = self.input_policy(interface, circuit);
         let output = self.output_policy(interface, circuit);
+        let forwarding = PortForwarding {
+            input_line: self.attachment_line(interface, circuit, Direction::Input),
+            output_line: self.attachment_line(interface, circuit, Direction::Output),
+            ..self.port_forwarding(interface)
+        };
         let mut wire = wire_of(interface, self.configuration, circuit, self.platform);
         if circuit.pvc.is_none() {
             wire.headers = self.header_stack(interface, &wire);
@@ -39,22 +58,22 @@ impl<'a> Context<'a> {
         if !has_known_line && output.policy.is_some() {
             self.found.push(without_line(interface));
         }
-        Port {
-            name: circuit.name.clone(),
+        let port = Port {
             interface: interface.name.clone(),
-            line: circuit.line,
-            hardware: interface.hardware,
-            addresses: addresses.iter().map(|address| (address.address, address.prefix_length)).collect(),
-            bandwidth: circuit.bandwidth,
+            kind: Some(interface.hardware),
+            addresses: addresses(interface),
+            bandwidth: Some(circuit.bandwidth),
             has_known_line,
             input: input.config,
             output: output.config,
-            policies: Policies { input: input.policy, output: output.policy },
             links: PortLinks { input: input.links, output: output.links },
             wire,
-            counted_bytes,
+            counted_bytes: Some(counted_bytes),
             shutdown: interface.shutdown.is_some(),
-        }
+            forwarding,
+            ..Port::new(&circuit.name, circuit.line)
+        };
+        ConvertedPort { port, input: input.policy, output: output.policy }
     }
 
     /// The conditioners of packets that arrive.
@@ -109,4 +128,16 @@ impl<'a> Context<'a> {
         self.found.extend(remarks.map(|remark| diagnostic(remark, limiter)));
         lowered
     }
+}
+
+/// The IPv4 addresses of an interface, the primary one first.
+fn addresses(interface: &Interface) -> Vec<InterfaceAddress> {
+    let mut addresses = interface.addresses.clone();
+    addresses.sort_by_key(|address| address.rank == Rank::Secondary);
+    let address = |own: &crate::ast::InterfaceAddress| InterfaceAddress {
+        line: own.line,
+        address: own.address.into(),
+        prefix_length: own.prefix_length,
+    };
+    addresses.iter().map(address).collect()
 }

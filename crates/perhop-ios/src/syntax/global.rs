@@ -3,9 +3,9 @@
 use perhop_lint::LineState;
 
 use super::access_list::{ipv6, named, numbered};
-use super::command::{Command, modelled};
+use super::command::{Command, modelled, noted};
 use super::queueing::other_type;
-use super::{control_plane, controller, crypto, interface_name, object_group, table_map};
+use super::{control_plane, controller, crypto, interface_name, object_group, route, table_map};
 use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
 use crate::mode::Mode;
 use crate::rules;
@@ -23,9 +23,13 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     modelled("interface", open_interface),
     modelled("ip access-list", named),
     modelled("ip cef", cef),
+    modelled("ip route", route::ipv4),
     modelled("ipv6 access-list", ipv6),
+    modelled("ipv6 route", route::ipv6),
+    noted("ipv6 router", route::protocol),
     modelled("object-group", object_group::open),
     modelled("policy-map", policy_map),
+    noted("router", route::protocol),
     modelled("table-map", table_map::open),
     modelled("version", version),
 ];

@@ -35,8 +35,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         Ok(Finding::MODELLED)
     }),
     modelled("speed", speed),
-    noted("ip vrf forwarding", vrf),
-    noted("vrf forwarding", vrf),
+    modelled("ip vrf forwarding", vrf),
+    modelled("vrf forwarding", vrf),
     noted("description", |interface, reader| {
         interface.description = (!reader.negated()).then(|| reader.rest().join(" "));
     }),
@@ -163,11 +163,15 @@ fn ip_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-fn vrf(interface: &mut Interface, reader: &mut Reader) {
-    interface.vrf = reader.next().filter(|_| !reader.negated()).map(str::to_owned);
+#[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
+fn vrf(interface: &mut Interface, reader: &mut Reader) -> Reading {
+    let line = reader.line;
+    let name = reader.next().filter(|_| !reader.negated());
+    interface.vrf = name.map(|name| At::new(line, name.to_owned()));
+    Ok(Finding::MODELLED)
 }
 
-fn prefix_length(mask: Ipv4Addr) -> Option<u8> {
+pub(super) fn prefix_length(mask: Ipv4Addr) -> Option<u8> {
     let bits = mask.to_bits();
     (bits.leading_ones() + bits.trailing_zeros() == 32 || bits == 0).then(|| bits.leading_ones() as u8)
 }

@@ -187,6 +187,7 @@ fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Reading {
         "checksum",
         "sequence-datagrams",
         "protection",
+        "vrf",
         "path-mtu-discovery",
     ];
     match reader.keyword(&keywords) {
@@ -197,6 +198,7 @@ fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Reading {
         }
         Some("destination") => text(&mut tunnel.destination, reader)?,
         Some("mode") => text(&mut tunnel.mode, reader)?,
+        Some("vrf") => text(&mut tunnel.vrf, reader)?,
         Some("key") => tunnel.key = number(reader, 0..=u64::from(u32::MAX))?,
         Some("checksum") => tunnel.checksum = flag(reader),
         Some("sequence-datagrams") => tunnel.sequence = flag(reader),

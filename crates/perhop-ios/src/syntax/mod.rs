@@ -31,6 +31,7 @@ mod pvc;
 mod queueing;
 mod random_detect;
 mod rate_limit;
+mod route;
 mod service_instance;
 mod table_map;
 

@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
+use perhop_device::Port;
 use perhop_device::profile::QueueSelection;
-use perhop_ios::{Configuration, Platform, Port, Profile, convert, parse};
+use perhop_ios::{Configuration, Platform, Profile, convert, parse};
 use perhop_qos::packet::Encapsulation;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::random::Streams;
@@ -116,11 +117,11 @@ proptest! {
             // Before HQF the marks of a policy in front of its own queues are reported.
             let is_said = configuration.diagnostics.iter().any(|one| one.rule.id == "marked-then-classified");
             prop_assert!(!is_said || *profile.rules().queue_selection == QueueSelection::NewMark);
-            if is_said || port.policies.output.is_none() {
+            if is_said || port.output_policy().is_none() {
                 continue;
             }
             let queueing = port.output.queueing.as_ref().unwrap();
-            let resolved = port.policies.output.as_ref().unwrap();
+            let resolved = port.output_policy().unwrap();
             let is_classified = classes.iter().any(|class| class.has_queue);
             for (arrived, dscp) in CODEPOINTS.iter().enumerate() {
                 let (number, leaving) = expected(&classes, arrived);

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use perhop_ios::{Configuration, LineState, Platform, Port, Recognition, Router, convert, parse};
+use perhop_device::{Port, Router};
+use perhop_ios::{Configuration, LineState, Platform, Recognition, convert, parse};
 use perhop_qos::Rate;
 use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
@@ -99,9 +100,10 @@ fn table(configuration: &Configuration, router: &Router) -> String {
 
 fn write_port(text: &mut String, port: &Port) {
     let addresses: Vec<String> =
-        port.addresses.iter().map(|(address, length)| format!("{address}/{length}")).collect();
+        port.addresses.iter().map(|own| format!("{}/{}", own.address, own.prefix_length)).collect();
     let down = if port.shutdown { ", shut down" } else { "" };
-    writeln!(text, "\n{} ({}, line {}{down})", port.name, port.bandwidth, port.line).unwrap();
+    let bandwidth = port.bandwidth.expect("routers calculate with a bandwidth");
+    writeln!(text, "\n{} ({bandwidth}, line {}{down})", port.name, port.line).unwrap();
     writeln!(text, "  addresses {}", addresses.join(", ")).unwrap();
     writeln!(text, "  wire {}", json(&port.wire)).unwrap();
     for (side, policy) in [("input", &port.input), ("output", &port.output)] {

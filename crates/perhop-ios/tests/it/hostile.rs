@@ -160,7 +160,7 @@ fn policies_that_grow_with_every_level_are_refused() {
         let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
         let found: Vec<&str> = configuration.diagnostics.iter().map(|one| one.message.as_str()).collect();
         assert_eq!(found.iter().any(|message| Some(*message) == said), said.is_some(), "{levels}: {found:?}");
-        assert_eq!(router.ports[0].policies.output.is_some(), said.is_none(), "{levels} levels");
+        assert_eq!(router.ports[0].output_policy().is_some(), said.is_none(), "{levels} levels");
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use perhop_device::lower::{Links, ResolvedClass, ResolvedPolicy};
+use perhop_device::lower::Links;
+use perhop_device::{AttachedClass, AttachedPolicy};
 use perhop_ios::{Platform, Profile, convert, parse};
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 
@@ -28,10 +29,10 @@ fn links_lead_from_classes_to_their_parts_and_back() {
             let router = convert(&mut configuration, &Platform::of(profile));
             for port in router.ports.iter().filter(|port| port.name != "control-plane") {
                 let place = format!("{}, {}, {}", file.display(), profile.name(), port.name);
-                if let Some(policy) = &port.policies.input {
+                if let Some(policy) = port.input_policy() {
                     check(policy, &port.input, &port.links.input, &place, &mut seen);
                 }
-                if let Some(policy) = &port.policies.output {
+                if let Some(policy) = port.output_policy() {
                     check(policy, &port.output, &port.links.output, &place, &mut seen);
                 }
             }
@@ -48,7 +49,7 @@ struct Seen {
     shapers: usize,
 }
 
-fn check(policy: &ResolvedPolicy, config: &PolicyConfig, links: &Links, place: &str, seen: &mut Seen) {
+fn check(policy: &AttachedPolicy, config: &PolicyConfig, links: &Links, place: &str, seen: &mut Seen) {
     for class in &policy.classes {
         check_class(class, config, links, &format!("{place}: {}", class.name), seen);
         if let Some(inner) = &class.policy {
@@ -57,7 +58,7 @@ fn check(policy: &ResolvedPolicy, config: &PolicyConfig, links: &Links, place: &
     }
 }
 
-fn check_class(class: &ResolvedClass, config: &PolicyConfig, links: &Links, place: &str, seen: &mut Seen) {
+fn check_class(class: &AttachedClass, config: &PolicyConfig, links: &Links, place: &str, seen: &mut Seen) {
     let own = links.of_class(class.id).unwrap_or_else(|| panic!("{place} has no links"));
     assert_eq!(own.line, class.line, "{place}");
     assert_eq!(own.lines.contains(&class.line), class.line > 0, "{place}");

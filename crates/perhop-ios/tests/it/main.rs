@@ -4,6 +4,7 @@ mod accounted;
 mod classified_once;
 mod colors;
 mod false_findings;
+mod forwarding;
 mod golden;
 mod hostile;
 mod links;

@@ -1,8 +1,9 @@
 //! Policies inside classes. The class around a child keeps its queue, guarantee, priority, policer and shaper
 //! with all children, and the child's marks and policers act on the packets that matched it on arrival.
 
+use perhop_device::Port;
 use perhop_device::profile::QueueSelection;
-use perhop_ios::{Configuration, Platform, Port, Profile, convert, parse};
+use perhop_ios::{Configuration, Platform, Profile, convert, parse};
 use perhop_qos::packet::Encapsulation;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::random::Streams;
@@ -222,8 +223,8 @@ fn a_class_keeps_what_it_asks_for_whatever_its_child_does() {
 fn faults(parent: &[&str], child: &Child, profile: Profile, direction: &str) -> Vec<String> {
     let case = Case::convert(parent, Some(child), profile, direction);
     let (side, resolved) = match direction {
-        "input" => (&case.port.input, &case.port.policies.input),
-        _ => (&case.port.output, &case.port.policies.output),
+        "input" => (&case.port.input, case.port.input_policy()),
+        _ => (&case.port.output, case.port.output_policy()),
     };
     let queues = child.queues || !parent.iter().all(|line| is_conditioning(line));
     if direction == "input" && queues {
@@ -288,7 +289,7 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
     let output = &case.port.output;
     let queueing = output.queueing.as_ref().unwrap();
     let alone = Case::convert(parent, None, profile, "output");
-    let resolved = case.port.policies.output.as_ref().unwrap();
+    let resolved = case.port.output_policy().unwrap();
     let around = resolved.classes.iter().find(|class| class.name == "around").unwrap();
     let has_queue = around.queue_limit.is_some() || (child.queues && around.policy.is_some());
     if case.says("marked-then-classified") {
@@ -313,7 +314,7 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
         }
     }
     let before = alone.port.output.queueing.as_ref().unwrap();
-    let kept_alone = alone.port.policies.output.as_ref();
+    let kept_alone = alone.port.output_policy();
     let had_queue = kept_alone.is_some_and(|policy| {
         policy.classes.iter().any(|class| class.name == "around" && class.queue_limit.is_some())
     });
@@ -329,7 +330,7 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
 
 /// Guarantee, priority and shaper of the class `around`.
 fn kept(
-    policy: Option<&perhop_device::lower::ResolvedPolicy>,
+    policy: Option<&perhop_device::AttachedPolicy>,
 ) -> (Option<perhop_device::Guarantee>, Option<perhop_device::Priority>, Option<perhop_device::Shaper>) {
     let around = policy.and_then(|policy| policy.classes.iter().find(|class| class.name == "around"));
     around.map_or((None, None, None), |class| (class.bandwidth, class.priority, class.shape))

@@ -1,29 +1,28 @@
 //! Numbers that routers printed or measured, against the policy as perhop resolves it. Sources stand with
 //! each test; `docs/ios.md` lists the rules.
 
-use perhop_device::lower::{ResolvedClass, ResolvedPolicy};
-use perhop_device::{Limit, Unit};
+use perhop_device::{AttachedClass, AttachedPolicy, CountedBytes, Limit, Port, Unit};
 use perhop_ios::{Configuration, Platform, Profile, convert, parse};
 use perhop_lint::Severity;
 
-fn output_of(text: &str, profile: Profile) -> (Configuration, Option<ResolvedPolicy>) {
+fn output_of(text: &str, profile: Profile) -> (Configuration, Option<AttachedPolicy>) {
     let mut configuration = parse(text);
     let router = convert(&mut configuration, &Platform::of(profile));
-    let port = router.ports.into_iter().find(|port| port.policies.output.is_some());
-    (configuration, port.and_then(|port| port.policies.output))
+    let policy = router.ports.iter().find_map(Port::output_policy).cloned();
+    (configuration, policy)
 }
 
-fn resolved(text: &str, profile: Profile) -> ResolvedPolicy {
+fn resolved(text: &str, profile: Profile) -> AttachedPolicy {
     let (configuration, policy) = output_of(text, profile);
     policy.unwrap_or_else(|| panic!("no policy is attached: {:?}", configuration.diagnostics))
 }
 
-fn class<'a>(policy: &'a ResolvedPolicy, name: &str) -> &'a ResolvedClass {
+fn class<'a>(policy: &'a AttachedPolicy, name: &str) -> &'a AttachedClass {
     let found = policy.classes.iter().find(|class| class.name == name);
     found.unwrap_or_else(|| panic!("no class {name}"))
 }
 
-fn inner(policy: &ResolvedPolicy) -> &ResolvedPolicy {
+fn inner(policy: &AttachedPolicy) -> &AttachedPolicy {
     class(policy, "class-default").policy.as_ref().expect("a policy inside class-default")
 }
 
@@ -247,8 +246,8 @@ fn a_policy_of_a_tunnels_peers() {
     let mut configuration = parse(&text);
     let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
     let port = router.ports.iter().find(|port| port.name == "Tunnel501").unwrap();
-    assert_eq!((port.counted_bytes.classes, port.counted_bytes.queues), (28, 42));
-    let policy = port.policies.output.as_ref().unwrap_or_else(|| panic!("{:?}", configuration.diagnostics));
+    assert_eq!(port.counted_bytes, Some(CountedBytes { classes: 28, queues: 42 }));
+    let policy = port.output_policy().unwrap_or_else(|| panic!("{:?}", configuration.diagnostics));
     let child = inner(policy);
     assert_eq!(class(policy, "class-default").queue_limit, Some(packets(1000)));
     let limits =

@@ -3,10 +3,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use perhop_device::lower::PortLinks;
 use perhop_device::{
-    AddedInterface, Concern, DeviceModel, FrontEnd, FrontEnds, ParseOptions, Port, Recognition,
-    RecognizedPlatform, Router, Wire,
+    AddedInterface, Concern, DeviceModel, FrontEnd, FrontEnds, InterfaceAddress, ParseOptions, Port,
+    Recognition, RecognizedPlatform, Router, Wire,
 };
 use perhop_lint::{Diagnostic, Line, LineState, rules};
 use perhop_network::Network;
@@ -83,7 +82,7 @@ impl FrontEnd for Toy {
             diagnostics: lines.iter().filter(|line| line.text.contains("bad")).map(complaint).collect(),
             lines,
             comment: '!',
-            router: Router { hostname: None, ports: vec![port("Ethernet0", [10, 0, 7, 1], 24), wan] },
+            router: Router { ports: vec![port("Ethernet0", [10, 0, 7, 1], 24), wan], ..Router::default() },
         })
     }
     fn interface_name(&self, written: &str) -> String {
@@ -95,22 +94,8 @@ impl FrontEnd for Toy {
 }
 
 fn port(name: &str, address: [u8; 4], prefix: u8) -> Port {
-    Port {
-        name: name.into(),
-        interface: name.into(),
-        line: 1,
-        kind: None,
-        addresses: vec![(Ipv4Addr::from(address), prefix)],
-        bandwidth: None,
-        has_known_line: true,
-        input: PolicyConfig::default(),
-        output: PolicyConfig::default(),
-        attachments: None,
-        links: PortLinks::default(),
-        counted_bytes: None,
-        wire: Wire::default(),
-        shutdown: false,
-    }
+    let own = InterfaceAddress { line: 1, address: Ipv4Addr::from(address).into(), prefix_length: prefix };
+    Port { addresses: vec![own], ..Port::new(name, 1) }
 }
 
 const SCENARIO: &str = "\

@@ -13,7 +13,7 @@ mod shares;
 mod tree;
 
 use perhop_device::lower::PortLinks;
-use perhop_device::{Port, Router, Wire};
+use perhop_device::{Forwarding, Port, PortForwarding, Router, Wire};
 use perhop_qos::ByteSize;
 use perhop_qos::Rate;
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -34,7 +34,7 @@ pub fn convert(configuration: &mut Configuration) -> Router {
     let policies: Vec<[&PolicyConfig; 2]> = ports.iter().map(|port| [&port.input, &port.output]).collect();
     policy_rules::check(devices, &policies, log);
     configuration.settle();
-    Router { hostname: None, ports }
+    Router { hostname: None, ports, forwarding: Forwarding::default() }
 }
 
 /// `policy`, or none where perhop cannot build it: a value that Linux takes and perhop does not.
@@ -87,5 +87,6 @@ fn port(device: &Device, log: &mut Log) -> Port {
         counted_bytes: None,
         wire: Wire { mtu: device.mtu.map(ByteSize::from_bytes), ..Wire::default() },
         shutdown: false,
+        forwarding: PortForwarding::default(),
     }
 }

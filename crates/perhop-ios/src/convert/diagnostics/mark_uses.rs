@@ -11,7 +11,7 @@ use perhop_qos::policy::QueueingConfig;
 use perhop_qos::{Dscp, Packet};
 
 use crate::convert::context::Context;
-use crate::convert::port::Port;
+use crate::convert::ports::ConvertedPort;
 use crate::rules;
 
 /// The classes of an output policy: the name of the queue and its packets, and whether it asks for anything.
@@ -31,29 +31,29 @@ impl Queues<'_> {
 
 impl Context<'_> {
     /// Says what becomes of the marks that `ports` set where packets come in.
-    pub(in crate::convert) fn mark_uses(&mut self, ports: &[Port]) {
-        let names: Vec<String> = ports.iter().map(|port| port.interface.clone()).collect();
+    pub(in crate::convert) fn mark_uses(&mut self, ports: &[ConvertedPort]) {
+        let names: Vec<String> = ports.iter().map(|one| one.port.interface.clone()).collect();
         let mut space = PacketSpace::new(&names);
         // Where sets are too large, `class-shadowed` and its like have said so.
         self.found.extend(followed(&mut space, ports).unwrap_or_default());
     }
 }
 
-fn followed(space: &mut PacketSpace, ports: &[Port]) -> Result<Vec<Diagnostic>, TooComplex> {
-    let marking: Vec<_> = ports.iter().filter(|port| port.input.conditioners.iter().any(marks)).collect();
+fn followed(space: &mut PacketSpace, ports: &[ConvertedPort]) -> Result<Vec<Diagnostic>, TooComplex> {
+    let marking: Vec<_> = ports.iter().filter(|one| one.port.input.conditioners.iter().any(marks)).collect();
     if marking.is_empty() {
         return Ok(Vec::new());
     }
     let mut outputs: Vec<Queues> = Vec::new();
-    for port in ports {
+    for ConvertedPort { port, output, .. } in ports {
         let queueing = port.output.queueing.as_ref().filter(|queueing| queueing.queue_names().len() > 1);
-        if let Some(queueing) = queueing.filter(|_| port.policies.output.is_some()) {
+        if let Some(queueing) = queueing.filter(|_| output.is_some()) {
             outputs.push(queues(space, &port.name, queueing)?);
         }
     }
     let mut found = Vec::new();
-    for port in marking {
-        let Some(policy) = &port.policies.input else { continue };
+    for ConvertedPort { port, input, .. } in marking {
+        let Some(policy) = input else { continue };
         let conditioners = port.input.conditioners.iter().enumerate();
         for (index, conditioner) in conditioners.filter(|(_, one)| marks(one)) {
             let class = port.links.input.class_of_conditioner(index).filter(|class| class.line > 0);

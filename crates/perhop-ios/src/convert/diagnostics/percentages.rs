@@ -5,14 +5,14 @@ use perhop_device::{GuaranteeKind, PoliceKind, PriorityKind};
 use perhop_lint::Diagnostic;
 
 use crate::convert::context::Context;
-use crate::convert::port::Port;
+use crate::convert::ports::ConvertedPort;
 use crate::rules;
 
 impl Context<'_> {
     /// Says of the percentages in the nested policies of `ports` what they are.
-    pub(in crate::convert) fn nested_percentages(&mut self, ports: &[Port]) {
+    pub(in crate::convert) fn nested_percentages(&mut self, ports: &[ConvertedPort]) {
         for port in ports {
-            for policy in [&port.policies.input, &port.policies.output].into_iter().flatten() {
+            for policy in [&port.input, &port.output].into_iter().flatten() {
                 inside(policy, &mut self.found);
             }
         }

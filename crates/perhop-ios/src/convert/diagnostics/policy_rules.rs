@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_device::Wire;
 use perhop_device::intent::Action;
 use perhop_device::lower::{Links, ResolvedPolicy};
+use perhop_device::{Port, Wire};
 use perhop_lint::{Diagnostic, Finding, Place, Subject, all_nqb, check_nqb, names_nqb};
 use perhop_qos::Rate;
 use perhop_qos::classifier::MatchConfig;
@@ -13,24 +13,27 @@ use perhop_qos::ring::RingConfig;
 
 use crate::ast::Then;
 use crate::convert::context::Context;
-use crate::convert::port::Port;
+use crate::convert::ports::ConvertedPort;
 
 impl Context<'_> {
     /// Says what rules find in the policies of `ports`.
-    pub(in crate::convert) fn policy_rules(&mut self, ports: &[Port]) {
+    pub(in crate::convert) fn policy_rules(&mut self, ports: &[ConvertedPort]) {
         let mut known = BTreeSet::new();
         // What the router itself names is taken to come.
-        let policies = ports.iter().flat_map(|port| [&port.input, &port.output]);
+        let policies = ports.iter().flat_map(|one| [&one.port.input, &one.port.output]);
         let nqb: Vec<MatchConfig> = policies.into_iter().any(names_nqb).then(all_nqb).into_iter().collect();
-        let names: Vec<String> = ports.iter().map(|port| port.interface.clone()).collect();
-        for port in ports {
+        let names: Vec<String> = ports.iter().map(|one| one.port.interface.clone()).collect();
+        for ConvertedPort { port, input, output } in ports {
             let wire = whole(&port.wire);
             // The policers of the control plane stand in front of the queue to the processor.
-            let to_processor = port.policies.input.as_ref().filter(|_| port.input == PolicyConfig::default());
+            let to_processor = port.input == PolicyConfig::default() && output.is_none();
+            let (arriving, links) = match to_processor {
+                true => (&port.output, &port.links.output),
+                false => (&port.input, &port.links.input),
+            };
             for (resolved, config, links, wire) in [
-                (&to_processor.cloned(), &port.output, &port.links.output, None),
-                (&port.policies.input, &port.input, &port.links.input, None),
-                (&port.policies.output, &port.output, &port.links.output, wire.as_ref()),
+                (input, arriving, links, None),
+                (output, &port.output, &port.links.output, wire.as_ref()),
             ] {
                 let Some(resolved) = resolved else { continue };
                 let attached = Attached { port, resolved, config, links };

@@ -39,7 +39,8 @@ impl Context<'_> {
         }
     }
 
-    fn tunnel_headers(&self, tunnel: &Tunnel) -> Vec<Header> {
+    /// The headers that a tunnel adds, from the packet outwards.
+    pub(in crate::convert) fn tunnel_headers(&self, tunnel: &Tunnel) -> Vec<Header> {
         let mode = tunnel.mode.as_ref().map_or("gre ip", |mode| mode.value.as_str());
         let over = if mode.contains("ipv6") { IpVersion::Ipv6 } else { IpVersion::Ipv4 };
         let esp = tunnel.protection.as_ref().and_then(|profile| self.protection(&profile.value));

@@ -1,7 +1,7 @@
 //! A router that a configuration amounts to, and packets through its conditioners.
 
-use perhop_ios::convert::Policies;
-use perhop_ios::{Configuration, LineState, Platform, Port, Profile, convert, parse};
+use perhop_device::{Attachments, Port};
+use perhop_ios::{Configuration, LineState, Platform, Profile, convert, parse};
 use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId, LinkMark};
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::random::Streams;
@@ -27,8 +27,8 @@ impl Node {
         let port = self.ports.iter().find(|port| port.name == name);
         port.unwrap_or_else(|| panic!("no port {name}"))
     }
-    pub(crate) fn policies(&self, name: &str) -> &Policies {
-        &self.port(name).policies
+    pub(crate) fn policies(&self, name: &str) -> &Attachments {
+        self.port(name).attachments.as_ref().expect("policies as the router prints them")
     }
     /// The state of the only line that begins with `words`, and its note.
     pub(crate) fn line(&self, words: &str) -> (LineState, &str) {

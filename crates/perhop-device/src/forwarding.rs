@@ -1,0 +1,276 @@
+//! The parts of a device that decide where it sends a packet: addresses, routes, access lists, tunnels and
+//! encryption.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use perhop_qos::Packet;
+use perhop_qos::classifier::Prefix;
+use perhop_qos::framing::{Header, IpVersion};
+use perhop_qos::packet::Protocol;
+use serde::{Serialize, Serializer};
+
+use crate::intent::{At, Condition, Direction};
+
+/// The parts of a device that decide where it sends packets, apart from its ports.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Forwarding {
+    /// Static routes, in the order of the file.
+    pub routes: Vec<Route>,
+    /// The access lists that ports apply to packets, by name.
+    pub access_lists: BTreeMap<String, AccessList>,
+    /// The lines that start routing protocols, whose routes no configuration shows.
+    pub routing_protocols: Vec<usize>,
+}
+
+/// A static route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Its line.
+    pub line: usize,
+    /// The table of routes it is in; `None` for the general one.
+    pub vrf: Option<String>,
+    /// The destinations.
+    pub prefix: Prefix,
+    /// The next hop or interface of their packets.
+    pub via: RouteTarget,
+    /// Preference among routes with one prefix: the least counts.
+    pub distance: u8,
+    /// Whether the device uses it only while a test elsewhere succeeds.
+    pub is_conditional: bool,
+}
+
+/// The next hop or interface of the packets of a route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RouteTarget {
+    /// To this router, on the port that leads there.
+    NextHop(IpAddr),
+    /// Out of an interface, there to this router if one is named.
+    Interface {
+        /// Its name.
+        name: String,
+        /// The router.
+        next_hop: Option<IpAddr>,
+    },
+    /// Nowhere: the device drops them.
+    Discard,
+    /// A next hop that the device learns while it runs.
+    Learned,
+}
+
+/// An address of an interface with the length of its subnet's prefix. It serializes as a pair of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceAddress {
+    /// Its line.
+    pub line: usize,
+    /// The address.
+    pub address: IpAddr,
+    /// Bits of the subnet's prefix: at most those of the address.
+    pub prefix_length: u8,
+}
+
+impl InterfaceAddress {
+    /// Returns its subnet; `None` where the prefix is longer than the address.
+    pub fn subnet(&self) -> Option<Prefix> {
+        let length = u32::from(self.prefix_length);
+        let network = match self.address {
+            IpAddr::V4(address) => {
+                let mask = u32::MAX.checked_shl(32_u32.saturating_sub(length)).unwrap_or(0);
+                IpAddr::from(Ipv4Addr::from_bits(address.to_bits() & mask))
+            }
+            IpAddr::V6(address) => {
+                let mask = u128::MAX.checked_shl(128_u32.saturating_sub(length)).unwrap_or(0);
+                IpAddr::from(Ipv6Addr::from_bits(address.to_bits() & mask))
+            }
+        };
+        Prefix::new(network, self.prefix_length).ok()
+    }
+    /// Whether `other` is in its subnet.
+    pub fn is_neighbor(&self, other: IpAddr) -> bool {
+        self.subnet().is_some_and(|subnet| subnet.contains(other.into()))
+    }
+}
+
+impl Serialize for InterfaceAddress {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.address, self.prefix_length).serialize(serializer)
+    }
+}
+
+/// The purpose of a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PortRole {
+    /// Packets arrive and leave by it.
+    #[default]
+    Interface,
+    /// Packets to the device itself pass it.
+    ControlPlane,
+}
+
+/// The parts of a port that decide the path of its packets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PortForwarding {
+    /// Its purpose.
+    pub role: PortRole,
+    /// The table of routes that its addresses are in; `None` for the general one.
+    pub vrf: Option<At<String>>,
+    /// IPv6 addresses.
+    pub addresses6: Vec<InterfaceAddress>,
+    /// The name of the interface that it is a part of.
+    pub parent: Option<String>,
+    /// Packets that pass only where a list permits them.
+    pub access_groups: Vec<AccessGroup>,
+    /// The tunnel that it is the beginning of.
+    pub tunnel: Option<Tunnel>,
+    /// The encryption of packets that leave.
+    pub encryption: Option<Encryption>,
+    /// The line that attaches the policy for arriving packets.
+    pub input_line: Option<usize>,
+    /// The line that attaches the policy for departing packets.
+    pub output_line: Option<usize>,
+}
+
+/// An access list that a port applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessGroup {
+    /// Its line.
+    pub line: usize,
+    /// The name of the list.
+    pub list: String,
+    /// The packets to which it applies, by direction.
+    pub direction: Direction,
+    /// The packets to which it applies, by family.
+    pub version: IpVersion,
+}
+
+/// The decision of an access list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessDecision {
+    /// The packet passes.
+    Permit,
+    /// The packet is dropped.
+    #[default]
+    Deny,
+}
+
+/// A list of which the first entry that matches decides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AccessList {
+    /// Its first line; 0 where the configuration does not define it.
+    pub line: usize,
+    /// Its entries in order.
+    pub entries: Vec<AccessEntry>,
+    /// The decision where none matches.
+    pub rest: AccessDecision,
+}
+
+/// An entry of an access list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessEntry {
+    /// Its line.
+    pub line: usize,
+    /// Its decision.
+    pub decision: AccessDecision,
+    /// Its packets.
+    pub condition: Condition,
+}
+
+impl AccessList {
+    /// Returns the decision on a packet and the line of the entry that makes it; `None` where no entry
+    /// matches. Interfaces have the numbers of their places in `interfaces`.
+    pub fn decide(&self, interfaces: &[String], packet: &Packet) -> (AccessDecision, Option<usize>) {
+        let entry = self.entries.iter().find(|entry| entry.condition.holds(interfaces, packet));
+        entry.map_or((self.rest, None), |entry| (entry.decision, Some(entry.line)))
+    }
+}
+
+/// The beginning of a tunnel: packets get a second header and are forwarded again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tunnel {
+    /// The source of the outer header.
+    pub source: Option<At<TunnelSource>>,
+    /// The destination of the outer header; `None` where it is not an address of the configuration.
+    pub destination: Option<At<IpAddr>>,
+    /// The table of routes in which the destination is looked up; `None` for the general one.
+    pub vrf: Option<At<String>>,
+    /// The number of other ends.
+    pub ends: TunnelEnds,
+    /// The protocol in the outermost IP header.
+    pub protocol: Protocol,
+    /// The headers that it adds, from the packet outwards.
+    pub headers: Vec<Header>,
+    /// The header by which policies of the ports below classify its packets.
+    pub classified_by: ClassifiedHeader,
+}
+
+/// The source of a tunnel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TunnelSource {
+    /// The first address of an interface.
+    Interface(String),
+    /// An address.
+    Address(IpAddr),
+}
+
+/// The number of other ends of a tunnel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TunnelEnds {
+    /// One, which the configuration names.
+    #[default]
+    One,
+    /// Several, which the device learns while it runs.
+    Several,
+}
+
+/// The header by which a policy classifies packets that have two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClassifiedHeader {
+    /// The outer one.
+    #[default]
+    Outer,
+    /// The inner one, as this line asks.
+    Inner(usize),
+}
+
+/// The encryption of packets that leave by a port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Encryption {
+    /// Its line.
+    pub line: usize,
+    /// The name of its rules.
+    pub name: String,
+    /// The packets that it encrypts.
+    pub encrypts: Condition,
+    /// The destinations of encrypted packets.
+    pub peers: Vec<Ipv4Addr>,
+    /// The header by which the port classifies encrypted packets.
+    pub classified_by: ClassifiedHeader,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InterfaceAddress;
+
+    #[test]
+    fn a_subnet_ends_at_its_prefix() {
+        let own = |address: &str, prefix_length| InterfaceAddress {
+            line: 1,
+            address: address.parse().unwrap(),
+            prefix_length,
+        };
+        for (address, length, other, is_neighbor) in [
+            ("192.0.2.1", 30, "192.0.2.2", true),
+            ("192.0.2.1", 30, "192.0.2.4", false),
+            ("192.0.2.1", 32, "192.0.2.1", true),
+            ("192.0.2.1", 32, "192.0.2.2", false),
+            ("192.0.2.1", 0, "203.0.113.9", true),
+            ("192.0.2.1", 0, "2001:db8::1", false),
+            ("2001:db8::1", 64, "2001:db8::ffff", true),
+            ("2001:db8::1", 64, "2001:db8:0:1::1", false),
+        ] {
+            let found = own(address, length).is_neighbor(other.parse().unwrap());
+            assert_eq!(found, is_neighbor, "{address}/{length} and {other}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Routes, access lists, tunnels and encryption, as the device model has them.
+
+use std::collections::BTreeSet;
+
+use perhop_device::intent::{At, Condition, Direction};
+use perhop_device::{
+    AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
+    InterfaceAddress, PortForwarding, PortRole, Tunnel, TunnelEnds, TunnelSource,
+};
+use perhop_qos::framing::{Header, IpVersion};
+use perhop_qos::packet::Protocol;
+
+use super::context::Context;
+use super::intent::condition::{of_access_group, of_entry};
+use super::wire::Circuit;
+use crate::ast::{self, AclAction, Family, Interface};
+
+/// An IPv4 packet in an IP packet (RFC 2003).
+const IPIP: Protocol = Protocol(4);
+/// An IPv6 packet in an IP packet (RFC 4213).
+const IPV6: Protocol = Protocol(41);
+/// Generic routing encapsulation (RFC 2784).
+const GRE: Protocol = Protocol(47);
+/// Encapsulating security payload (RFC 4303).
+const ESP: Protocol = Protocol(50);
+
+impl<'a> Context<'a> {
+    /// The routes and access lists of the router.
+    pub(super) fn forwarding(&self) -> Forwarding {
+        let configuration = self.configuration;
+        let filters = configuration.interfaces.iter().flat_map(|interface| &interface.filters);
+        let names: BTreeSet<&str> = filters.map(|filter| filter.list.as_str()).collect();
+        let list = |name: &str| (name.to_owned(), self.access_list(name));
+        Forwarding {
+            routes: configuration.routes.clone(),
+            access_lists: names.into_iter().map(list).collect(),
+            routing_protocols: configuration.routing_protocols.clone(),
+        }
+    }
+
+    fn access_list(&self, name: &str) -> AccessList {
+        let Some(list) = self.configuration.access_lists.get(name).filter(|list| !list.entries.is_empty())
+        else {
+            // Cisco, "Access control lists: overview and guidelines": an empty list permits all packets.
+            return AccessList { rest: AccessDecision::Permit, ..AccessList::default() };
+        };
+        let entries = list.entries.iter().map(|entry| AccessEntry {
+            line: entry.line,
+            decision: match entry.action {
+                AclAction::Permit => AccessDecision::Permit,
+                AclAction::Deny => AccessDecision::Deny,
+            },
+            condition: of_entry(self.configuration, entry),
+        });
+        AccessList { line: list.line, entries: entries.collect(), rest: AccessDecision::Deny }
+    }
+
+    /// The parts of `interface` that decide the path of packets at its ports.
+    pub(super) fn port_forwarding(&self, interface: &Interface) -> PortForwarding {
+        PortForwarding {
+            role: PortRole::Interface,
+            vrf: interface.vrf.clone(),
+            addresses6: addresses6(interface),
+            parent: interface.parent.clone(),
+            access_groups: interface.filters.iter().map(access_group).collect(),
+            tunnel: interface.tunnel.as_ref().map(|tunnel| self.tunnel(interface, tunnel)),
+            encryption: self.encryption(interface),
+            input_line: None,
+            output_line: None,
+        }
+    }
+
+    fn tunnel(&self, interface: &Interface, tunnel: &ast::Tunnel) -> Tunnel {
+        let mode = tunnel.mode.as_ref().map_or("", |mode| mode.value.as_str());
+        let headers = self.tunnel_headers(tunnel);
+        // A virtual tunnel interface encrypts, even where its profile is unknown.
+        let protocol = match headers.last() {
+            _ if mode.starts_with("ipsec") => ESP,
+            Some(Header::Esp(_)) | None => ESP,
+            Some(Header::Gre(_)) => GRE,
+            Some(_) if mode.starts_with("ipv6") => IPV6,
+            Some(_) => IPIP,
+        };
+        let source = |at: &At<String>| {
+            let address = at.value.parse().map(TunnelSource::Address);
+            At::new(at.line, address.unwrap_or_else(|_| TunnelSource::Interface(at.value.clone())))
+        };
+        let address = |at: &At<String>| at.value.parse().ok().map(|address| At::new(at.line, address));
+        Tunnel {
+            source: tunnel.source.as_ref().map(source),
+            destination: tunnel.destination.as_ref().and_then(address),
+            vrf: tunnel.vrf.clone(),
+            ends: if mode.contains("multipoint") { TunnelEnds::Several } else { TunnelEnds::One },
+            protocol,
+            headers,
+            classified_by: classified_by(interface.pre_classify),
+        }
+    }
+
+    fn encryption(&self, interface: &Interface) -> Option<Encryption> {
+        let at = interface.crypto_map.as_ref()?;
+        let map = self.configuration.crypto_maps.get(&at.value)?;
+        let lists = map.lists.iter().map(|list| of_access_group(self.configuration, list));
+        Some(Encryption {
+            line: at.line,
+            name: map.name.clone(),
+            encrypts: Condition::any(lists.collect()),
+            peers: map.peers.clone(),
+            classified_by: classified_by(interface.pre_classify.or(map.pre_classify)),
+        })
+    }
+
+    /// The line that attaches the policy of one direction to `circuit`.
+    pub(super) fn attachment_line(
+        &mut self,
+        interface: &'a Interface,
+        circuit: &Circuit<'a>,
+        direction: Direction,
+    ) -> Option<usize> {
+        let peer = circuit.peer.filter(|_| direction == Direction::Output).map(|peer| peer.line);
+        peer.or_else(|| self.attached(interface, circuit, direction).map(|(_, line)| line))
+    }
+}
+
+fn classified_by(pre_classify: Option<At<()>>) -> ClassifiedHeader {
+    pre_classify.map_or(ClassifiedHeader::Outer, |at| ClassifiedHeader::Inner(at.line))
+}
+
+fn access_group(filter: &ast::PacketFilter) -> AccessGroup {
+    AccessGroup {
+        line: filter.line,
+        list: filter.list.clone(),
+        direction: filter.direction,
+        version: if filter.family == Family::Ipv6 { IpVersion::Ipv6 } else { IpVersion::Ipv4 },
+    }
+}
+
+fn addresses6(interface: &Interface) -> Vec<InterfaceAddress> {
+    let address = |own: &ast::InterfaceAddress6| InterfaceAddress {
+        line: own.line,
+        address: own.address.into(),
+        prefix_length: own.prefix_length,
+    };
+    interface.addresses6.iter().map(address).collect()
+}
