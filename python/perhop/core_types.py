@@ -219,6 +219,8 @@ class RouterPort(TypedDict):
     bandwidth: str | None
     #: False for a tunnel of which nothing says by what line its packets leave.
     has_known_line: NotRequired[bool]
+    #: The rate of its line, where the language of the configuration has no command for it.
+    assumed_rate: NotRequired[str]
     wire: Wire
     input: PolicyConfig
     output: PolicyConfig

@@ -128,7 +128,8 @@ class Scenario(Document):
                 policy has most classes.
             platform: the platform whose rules apply, as `hqf`; by default recognized.
             assume: what class-maps match, as `{"VOICE": "dscp ef"}`, in place of their own criteria.
-            rate: the rate of an interface to make for a policy that is attached nowhere, as `"50Mb/s"`.
+            rate: the rate of the line where the configuration cannot set it, as in `tc`; else of an interface
+                to make for a policy that is attached nowhere; as `"50Mb/s"`.
             policy: that policy; by default the one that no other uses.
             traffic: a file that replaces the guess: CSV with `class,rate,packet_bytes,kind`, flow records as
                 CSV, or a pcap or pcapng capture.

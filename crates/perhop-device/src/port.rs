@@ -7,6 +7,7 @@ use perhop_qos::{ByteSize, Rate};
 use serde::Serialize;
 
 use crate::forwarding::{Forwarding, InterfaceAddress, PortForwarding};
+use crate::intent::PortIntent;
 use crate::lower::PortLinks;
 use crate::policy::AttachedPolicy;
 
@@ -49,6 +50,9 @@ pub struct Port {
     pub addresses: Vec<InterfaceAddress>,
     /// The rate that shares and percentages refer to, bits per second, if known.
     pub bandwidth: Option<Rate>,
+    /// The rate of the line where the language has no command for it and the scenario sets none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed_rate: Option<Rate>,
     /// Whether the configuration names the line by which packets leave; serialized only where it does not.
     #[serde(skip_serializing_if = "std::clone::Clone::clone")]
     pub has_known_line: bool,
@@ -59,8 +63,10 @@ pub struct Port {
     /// The attached policies as the device prints them; `None` where the language has no such policies.
     #[serde(rename = "policies", skip_serializing_if = "Option::is_none")]
     pub attachments: Option<Attachments>,
-    /// The classes and lines behind the conditioners and queues of `input` and `output`; empty where the
-    /// front end does not lower its policies from [`intent`](crate::intent).
+    /// The demands that `input` and `output` carry out.
+    #[serde(skip)]
+    pub intent: PortIntent,
+    /// The classes of `intent` and the lines behind the conditioners and queues of `input` and `output`.
     #[serde(skip)]
     pub links: PortLinks,
     /// The bytes that the device counts of a packet in addition to those of IP, where the language tells.
@@ -85,10 +91,12 @@ impl Port {
             kind: None,
             addresses: Vec::new(),
             bandwidth: None,
+            assumed_rate: None,
             has_known_line: true,
             input: PolicyConfig::default(),
             output: PolicyConfig::default(),
             attachments: None,
+            intent: PortIntent::default(),
             links: PortLinks::default(),
             counted_bytes: None,
             wire: Wire::default(),

@@ -102,7 +102,8 @@ fn attached(port: &Port) -> Option<&AttachedPolicy> {
 
 fn rate_of(asked: &Around, port: &Port) -> Result<Rate, Answer> {
     let Some(written) = &asked.rate else {
-        return Ok(port.wire.rate.or(port.bandwidth).unwrap_or(Rate::from_bits_per_second(UNKNOWN_RATE)));
+        let known = port.wire.rate.or(port.bandwidth).or(port.assumed_rate);
+        return Ok(known.unwrap_or(Rate::from_bits_per_second(UNKNOWN_RATE)));
     };
     let read: Result<Rate, _> = written.parse();
     let positive = read.ok().filter(|rate| rate.as_bits_per_second() > 0);

@@ -56,7 +56,7 @@ def init(
     assume
         What a class-map matches, as in 'VOICE = dscp ef'; may be given several times.
     rate
-        The rate of an interface made for a policy that is attached nowhere.
+        Of tc: the rate of the line; else of an interface made for a policy that is attached nowhere.
     policy
         With --rate: the policy, where several are attached nowhere.
     traffic

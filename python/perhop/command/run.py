@@ -113,8 +113,8 @@ def run(
         Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef', in place of its own
         criteria; may be given several times.
     rate
-        Of class-maps and policy-maps alone: the rate of an interface made for the outermost policy, as in
-        50Mb/s.
+        Of tc: the rate of the line, as in 50Mb/s; of class-maps and policy-maps alone: that of an interface
+        made for the outermost policy.
     policy
         With --rate: the policy, where several are attached nowhere.
     traffic

@@ -51,7 +51,9 @@ def _interface(router: str, interface: RouterPort) -> list[Picture]:
         found.append(conditioner_picture(f"{name}{state}: input", stages))
     addresses = ", ".join(f"{address}/{length}" for address, length in interface["addresses"])
     # A picture needs no other key of the link, and shows what is unknown in words.
-    rate = wire["rate"] or interface["bandwidth"] or "unknown rate"
+    known = wire["rate"] or interface["bandwidth"]
+    assumed = interface.get("assumed_rate")
+    rate = known or (f"{assumed}, assumed" if assumed else "unknown rate")
     port = Port(
         sender=router,
         receiver=addresses or "no address",

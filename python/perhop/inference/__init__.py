@@ -18,11 +18,16 @@ from perhop.core_types import RouterReport
 from perhop.document import Document
 from perhop.errors import InvalidInputError, ScenarioError
 from perhop.inference.faults import explained
-from perhop.inference.fragment import MADE, made_for, unattached
+from perhop.inference.fragment import MADE, made_for, require_rate, unattached
 from perhop.inference.given import read_traffic
 from perhop.inference.headers import Header
 from perhop.inference.network import FAR, Network
-from perhop.inference.selection import depends_on_entrance, other_entrances, select_network
+from perhop.inference.selection import (
+    depends_on_entrance,
+    has_assumed_line,
+    other_entrances,
+    select_network,
+)
 from perhop.inference.sources import in_words, sending
 from perhop.inference.targets import Hit, Miss, found, unmatched
 from perhop.inference.traffic import Traffic, entry, guessed
@@ -96,7 +101,8 @@ def infer(
         configuration: the scenario's `configuration` of the router, which names the file or holds the text.
         base: the folder that relative paths in the scenario start from.
         interface: the interface that packets leave by; by default the one whose policy has most classes.
-        rate: the rate of an interface to make for a policy that is attached nowhere.
+        rate: the rate of the line where the configuration cannot set it, as in `tc`; else of an interface to
+            make for a policy that is attached nowhere.
         policy: that policy, where several are attached nowhere.
         traffic: rates by class, flow records or a capture, in place of a guess.
 
@@ -107,7 +113,12 @@ def infer(
     """
     report = examined_as(text, configuration)
     refuse_unsupported(report)
-    if rate is not None:
+    made: list[str] = []
+    line_rate = None
+    if rate is not None and policy is None and has_assumed_line(report["router"]):
+        require_rate(rate)
+        line_rate = rate
+    elif rate is not None:
         made = made_for(report, rate, policy)
         commands = [*configuration.get("add", []), *made]
         configuration = {**configuration, "add": commands}
@@ -119,7 +130,9 @@ def infer(
         )
     recognized = report.get("platform")
     profile = recognized["profile"] if recognized else None
-    network = select_network(report["router"], configuration, base, interface, platform=profile)
+    network = select_network(
+        report["router"], configuration, base, interface, platform=profile, rate=line_rate
+    )
     _check(network, report)
     if traffic is None:
         network, offered = _guessed(network, report)
@@ -127,7 +140,7 @@ def infer(
         offered = read_traffic(network, traffic)
         network = replace(network, carried=offered.carried)
     remarks = [*network.remarks, *offered.remarks]
-    if rate is not None:
+    if made:
         remarks.insert(0, f"{MADE} is made for {made[-1].rpartition(' ')[2]}")
     if interface is None and not network.leaves[1:]:
         remarks += _unattached(report)
@@ -210,7 +223,7 @@ def _reachable(network: Network, report: RouterReport) -> tuple[Network, list[Hi
 
 def _queues(misses: list[Miss]) -> tuple[int, int]:
     """Return how many queues lack packets: first those of configured classes."""
-    names = [miss.target.name for miss in misses if miss.target.place[0] == "queue"]
+    names = [miss.target.own_name for miss in misses if miss.target.place[0] == "queue"]
     return sum(name != "class-default" for name in names), len(names)
 
 

@@ -272,7 +272,7 @@ def _conversations(records: Sequence[Record]) -> list[Record]:
 
 def _by_place(network: Network, records: Sequence[Record]) -> dict[tuple[str, str, str], list[Record]]:
     """Return the records by the class that they reach (its queue and its name) and their protocol."""
-    names = {leaf.path: leaf.name for leaf in network.leaves}
+    names = network.leaf_names
     groups: dict[tuple[str, str, str], list[Record]] = {}
     for record, places in zip(records, places_of(network, [one.header for one in records]), strict=True):
         queue = next((path for kind, path in sorted(places) if kind == "queue" and path in names), "")

@@ -25,8 +25,7 @@ def made_for(report: RouterReport, rate: str, policy: str | None) -> list[str]:
         InvalidInputError: the rate is none, or which policy is meant is not clear.
 
     """
-    if quantity(rate) is None or (quantity(rate) or (0, ""))[1] != "b/s":
-        raise InvalidInputError(f"--rate: `{rate}` is not a rate", "for example --rate 50Mb/s")
+    require_rate(rate)
     ports = [port for port in report["router"]["ports"] if not port["shutdown"]]
     attached = [port["name"] for port in ports if has_output_policy(port) or has_input_policy(port)]
     if attached and policy is None:
@@ -37,6 +36,12 @@ def made_for(report: RouterReport, rate: str, policy: str | None) -> list[str]:
     name = chosen_policy(report, policy)
     kilobits = max(round(bits_per_second(rate) / 1000), 1)
     return [f"interface {MADE}", f"bandwidth {kilobits}", f"service-policy output {name}"]
+
+
+def require_rate(rate: str) -> None:
+    """Raise `InvalidInputError` if the text is not a rate."""
+    if (quantity(rate) or (0, ""))[1] != "b/s":
+        raise InvalidInputError(f"--rate: `{rate}` is not a rate", "for example --rate 50Mb/s")
 
 
 def chosen_policy(report: RouterReport, policy: str | None) -> str:

@@ -7,6 +7,7 @@ the router.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,6 +49,9 @@ _AMPLE_POLICY: PolicyConfig = {
 }
 #: Headers that carry marks.
 Carried = Literal["mpls", "vlan"]
+# Parts of a path by which the lowering of policies groups classes: those without priority, and those of one
+# level of priority.
+_OF_SCHEDULER = re.compile(r"others|priority( level \d+)?")
 #: The name of the policy of those queues, and of the routers on both sides.
 AMPLE, NEAR, FAR = "ample", "near-side", "far-side"
 
@@ -61,6 +65,8 @@ class Interface:
     rate: str
     #: The router's own; `None` for one that is added.
     port: RouterPort | None = None
+    #: Whether the rate is assumed, because the configuration cannot set it.
+    assumed: bool = False
 
     @property
     def bits_per_second(self) -> float:
@@ -109,6 +115,16 @@ class Network:
     def leaf_places(self) -> dict[str, int]:
         """The places of the queues among `leaves`, by path; of several with one path, the first."""
         return {leaf.path: place for place, leaf in reversed([*enumerate(self.leaves)])}
+
+    @cached_property
+    def leaf_names(self) -> dict[str, str]:
+        """The name of each queue by path: its class, and with it the classes around where others share it."""
+        count = Counter(leaf.name for leaf in self.leaves)
+        shared = {leaf.path: _around(leaf.path) for leaf in self.leaves if count[leaf.name] > 1}
+        is_clear = len(set(shared.values())) == len(shared)
+        return {
+            leaf.path: shared.get(leaf.path, leaf.name) if is_clear else leaf.path for leaf in self.leaves
+        }
 
     @property
     def has_queues(self) -> bool:
@@ -289,6 +305,12 @@ def _free(subnets: tuple[str, str], taken: Collection[str]) -> tuple[str, str]:
     used = set(taken)
     first, second = (address(one, used) or one.partition("/")[0] for one in subnets)
     return first, second
+
+
+def _around(path: str) -> str:
+    """Return the path of a queue without the parts that stand for a scheduler, not for a class."""
+    *around, name = path.split("/")
+    return "/".join([*(one for one in around if not _OF_SCHEDULER.fullmatch(one)), name])
 
 
 def _beside(number: int) -> str:

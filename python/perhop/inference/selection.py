@@ -42,8 +42,11 @@ def select_network(
     interface: str | None,
     *,
     platform: str | None = None,
+    rate: str | None = None,
 ) -> Network:
     """Return the path through the router with the largest output policy, or the one that uses `interface`.
+
+    The line of that interface has `rate`, if given.
 
     Raises:
         InvalidInputError: there is no such interface, or none that is up.
@@ -52,12 +55,13 @@ def select_network(
     up = ports_that_are_up(router)
     chosen = max(up, key=_output_rank) if interface is None else named(interface, router["ports"])
     others = [port for port in up if not _same(port, chosen)]
+    line = _of(chosen) if rate is None else Interface(chosen["name"], rate, chosen)
     network = Network(
         router=node_name(router["hostname"]),
         configuration=configuration,
         base=base,
-        entering=_of(chosen),
-        leaving=_of(chosen),
+        entering=line,
+        leaving=line,
         platform=platform,
         own=[one for port in router["ports"] for one, _ in port["addresses"]],
         subnets=[IPv4Interface(tuple(one)).network for port in router["ports"] for one in port["addresses"]],
@@ -217,7 +221,17 @@ def _completed(network: Network, ports: Sequence[RouterPort]) -> Network:
     policies = [network.entering.side("input"), network.leaving.side("output")]
     mentioned = set(_values(policies, ("input",))) - {network.entering.name, network.leaving.name}
     beside = [_of(port) for port in ports if port["name"] in mentioned and not port["shutdown"]]
-    return replace(network, configuration=configuration, beside=beside)
+    assumed = [
+        f"the line of {one.name} is taken for Ethernet of {one.rate}, which the configuration does not set; "
+        "--rate sets it"
+        for one in (network.entering, network.leaving)
+        if one.assumed
+    ]
+    port = network.leaving.port
+    is_left_out = port is not None and has_input_policy(port) and network.entering.name != port["name"]
+    left_out = [f"not run: the input policy of {network.leaving.name}, by which packets leave"]
+    remarks = [*network.remarks, *assumed, *(left_out if is_left_out else [])]
+    return replace(network, configuration=configuration, beside=beside, remarks=remarks)
 
 
 def _without_added(network: Network) -> RouterConfiguration:
@@ -236,8 +250,14 @@ def _of(port: RouterPort) -> Interface:
     A tunnel whose line is unknown has a line that its shapers do not fill: its bandwidth is arithmetic.
     """
     bandwidth = port["bandwidth"] if port.get("has_known_line", True) else None
-    rate = port["wire"]["rate"] or bandwidth or _ADDABLE[0][1]
-    return Interface(port["name"], str(rate), port)
+    known = port["wire"]["rate"] or bandwidth
+    assumed = port.get("assumed_rate") if known is None else None
+    return Interface(port["name"], str(known or assumed or _ADDABLE[0][1]), port, assumed=bool(assumed))
+
+
+def has_assumed_line(router: Router) -> bool:
+    """Whether a line has an assumed rate, because the language has no command for it."""
+    return any(port.get("assumed_rate") for port in router["ports"])
 
 
 def _same(one: RouterPort, other: RouterPort) -> bool:

@@ -14,7 +14,7 @@ from perhop.inference.network import Ends, Network
 from perhop.inference.roles import Kind, Role, role_of
 from perhop.inference.shares import Leaf
 from perhop.inference.trial import REST, Place, places_of
-from perhop.schema_types import ConditionerConfig, MatchConfig
+from perhop.schema_types import ConditionerConfig, MatchConfig, QueueingConfig
 
 # Number of headers tried for one class.
 _TRIALS = 48
@@ -30,10 +30,13 @@ class Target:
     """A class of the router: a conditioning stage or a queue."""
 
     place: Place
+    #: Its name, which no other class has.
     name: str
     matches: list[MatchConfig]
     #: Whether its queue has strict priority; of a stage, that of the queue that is called like it.
     priority: bool
+    #: Its name in its own policy, which classes of other policies may have as well.
+    own_name: str
 
 
 @dataclass(frozen=True)
@@ -81,17 +84,22 @@ _UNSEEN = {"cos": "the CoS of a VLAN tag", "mpls-exp": "the EXP of a label"}
 def targets(network: Network) -> Iterator[Target]:
     """Return the classes on the path, from where packets enter to where they leave."""
     first = {leaf.name for leaf in network.leaves if leaf.priority}
+    names_of = network.leaf_names
+    names = set(names_of.values())
     for side, stage in stages(network):
         name = stage.get("name") or ""
         if name in _OF_ROUTER or name.endswith(_OF_COLORS):
             continue
         last = name.rpartition(".")[2] if "." in name else name
+        # The stage of an inner class, in the same words as its queue.
+        whole = name.replace(".", "/")
+        shown = whole if whole in names else last
         match = stage.get("match")
-        yield Target((side, name), last, [match] if match else [], last in first)
+        yield Target((side, name), shown, [match] if match else [], last in first, last)
     for leaf in network.leaves:
-        yield Target(("queue", leaf.path), leaf.name, leaf.matches, leaf.priority)
+        yield Target(("queue", leaf.path), names_of[leaf.path], leaf.matches, leaf.priority, leaf.name)
     if not network.leaves:
-        yield Target(REST, REST[1], [], priority=False)
+        yield Target(REST, REST[1], [], priority=False, own_name=REST[1])
 
 
 def stages(network: Network) -> Iterator[tuple[str, ConditionerConfig]]:
@@ -190,7 +198,7 @@ def _variants(
     own = network.own_addresses
     ends = {*own, *network.ends(Header())}
     for header in chain(candidates(target.matches, own), candidates(target.matches, ends)):
-        role = role_of(target.name, header, priority=target.priority)
+        role = role_of(target.own_name, header, priority=target.priority)
         kind = kinds.get(target.name, role.kind)
         usual = [_TCP, _UDP] if kind in ("transfers", "greedy") else [_UDP, _TCP]
         if header.packet_bytes:
@@ -215,13 +223,20 @@ def _impossible(network: Network, target: Target) -> str:
 def unmatched(network: Network) -> list[str]:
     """Return the classes of the output policy that are configured, and have neither queue nor conditioner.
 
-    Whatever their conditions are, they exclude each other.
+    The conditions of such a class exclude each other. The packets of a class around others wait in those.
     """
     port = network.leaving.port
     policies = port.get("policies") if port else None
-    known = {target.name for target in targets(network)}
+    known = {target.own_name for target in targets(network)}
+    known |= set(_running(network.leaving.side("output").get("queueing")))
     configured = _configured(policies["output"]) if policies else []
     return [name for name in configured if name not in known]
+
+
+def _running(queueing: QueueingConfig | None) -> Iterator[str]:
+    for one in queueing["classes"] if queueing else []:
+        yield one["name"]
+        yield from _running(one.get("queueing"))
 
 
 def _configured(policy: Mapping[str, Any] | None) -> Iterator[str]:
@@ -233,6 +248,6 @@ def _configured(policy: Mapping[str, Any] | None) -> Iterator[str]:
 
 def _shadowed(network: Network, target: Target, elsewhere: Counter[str]) -> str:
     """Say where the packets that should reach a class go instead."""
-    names = {leaf.path: leaf.name for leaf in network.leaves}
+    names = network.leaf_names
     usual = [names[path] for path, _ in elsewhere.most_common(1) if path in names]
     return f": packets for it reach `{usual[0]}`" if usual and usual[0] != target.name else ""

@@ -84,7 +84,7 @@ class Crowd:
 def _class_of(network: Network, hit: Hit, leaf: Leaf | None) -> str:
     """Return the class that a hit's packets leave by: also of those that an input policy marks for it."""
     is_marked = hit.target.place[0] == "input" and leaf is not None and len(network.leaves) > 1
-    return leaf.name if leaf and is_marked else hit.target.name
+    return network.leaf_names[leaf.path] if leaf and is_marked else hit.target.name
 
 
 def _flow(network: Network, crowd: Crowd, hit: Hit, name: str, *, has_replies: bool) -> Flow:

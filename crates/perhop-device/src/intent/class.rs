@@ -4,7 +4,7 @@ use super::at::At;
 use super::condition::Condition;
 use super::drop_profile::DropProfile;
 use super::fields::Fields;
-use super::marks::{Field, Mark};
+use super::marks::{Field, Mark, Then};
 use super::police::Police;
 use super::queue::{FairQueue, QueueLimit, ValueLimits};
 use super::rates::{Guarantee, Priority, Shape};
@@ -14,7 +14,8 @@ use crate::policy::Combination;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassId(pub usize);
 
-/// A policy: classes in order, of which a packet belongs to the first that matches.
+/// A policy: classes in order, of which a packet belongs to the first that matches. [`Then::Continue`] sends
+/// it to the classes behind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     /// Its name.
@@ -47,6 +48,15 @@ pub enum Children {
     Undefined,
     /// A policy.
     Policy(Policy),
+}
+
+/// The policies of a port for each direction, in the order in which packets pass them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PortIntent {
+    /// For arriving packets.
+    pub input: Vec<Policy>,
+    /// For departing packets. Of several, the last one queues.
+    pub output: Vec<Policy>,
 }
 
 /// A class of a policy and the demands for its packets.
@@ -84,8 +94,8 @@ pub struct Class {
     pub fair_queue: Option<At<FairQueue>>,
     /// The marks that it writes into every packet, in order.
     pub marks: Vec<At<Mark>>,
-    /// Whether it drops every packet.
-    pub drops: bool,
+    /// The fate of its packets where no policer decides.
+    pub then: Then,
     /// The policy inside it.
     pub children: Children,
 }

@@ -20,7 +20,7 @@ mod queue;
 mod rates;
 
 pub use at::At;
-pub use class::{Children, Class, ClassId, Policy, PrintedMatches, matched_fields};
+pub use class::{Children, Class, ClassId, Policy, PortIntent, PrintedMatches, matched_fields};
 pub use condition::{Condition, looks_at};
 pub use drop_profile::{DropProfile, ThresholdUnit, Thresholds};
 pub use fields::Fields;

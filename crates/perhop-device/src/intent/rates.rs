@@ -10,6 +10,8 @@ use crate::policy::ShapeKind;
 pub enum Guarantee {
     /// A minimum, kilobits per second.
     Kilobits(u64),
+    /// A minimum, bits per second.
+    BitsPerSecond(u64),
     /// A minimum, percent of the rate around the policy.
     Percent(u64),
     /// Percent of the rate that priority classes and minima leave.
@@ -21,7 +23,7 @@ pub enum Guarantee {
 impl Guarantee {
     /// Whether it is a minimum, and not a share of the excess.
     pub fn is_minimum(self) -> bool {
-        matches!(self, Guarantee::Kilobits(_) | Guarantee::Percent(_))
+        matches!(self, Guarantee::Kilobits(_) | Guarantee::BitsPerSecond(_) | Guarantee::Percent(_))
     }
 }
 

@@ -139,6 +139,7 @@ impl Reservations {
         let left = self.reservable.saturating_sub(self.priority);
         let bits = match guarantee {
             Guarantee::Kilobits(kilobits) => kilobits.saturating_mul(1000),
+            Guarantee::BitsPerSecond(bits) => bits,
             Guarantee::Percent(percent) => percent_of(self.bandwidth, percent).as_bits_per_second(),
             Guarantee::RemainingPercent(percent) => {
                 percent_of(Rate::from_bits_per_second(left), percent).as_bits_per_second()

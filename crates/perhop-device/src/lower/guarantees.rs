@@ -27,6 +27,7 @@ pub(super) fn guarantees(
         let written = class.guarantee.map(|bandwidth| {
             let (kind, value) = match bandwidth.value {
                 Written::Kilobits(value) => (GuaranteeKind::Kbps, value),
+                Written::BitsPerSecond(value) => (GuaranteeKind::Kbps, value / 1000),
                 Written::Percent(value) => (GuaranteeKind::Percent, value),
                 Written::RemainingPercent(value) => (GuaranteeKind::RemainingPercent, value),
                 Written::RemainingRatio(value) => (GuaranteeKind::RemainingRatio, value),
@@ -58,6 +59,7 @@ fn reserved(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
 fn absolute(bandwidth: Written, rate: Rate) -> Option<u64> {
     match bandwidth {
         Written::Kilobits(kilobits) => Some(kilobits.saturating_mul(1000)),
+        Written::BitsPerSecond(bits) => Some(bits),
         Written::Percent(percent) => Some(percent_of(rate, percent).as_bits_per_second()),
         Written::RemainingPercent(_) | Written::RemainingRatio(_) => None,
     }

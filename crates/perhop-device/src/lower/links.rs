@@ -54,10 +54,12 @@ pub struct PortLinks {
 }
 
 impl Links {
-    /// The classes of `policy`, so far without parts.
-    pub(super) fn new(policy: &Policy) -> Links {
+    /// The classes of `policies`, so far without parts. The classes of all of them are numbered through.
+    pub fn new<'a>(policies: impl IntoIterator<Item = &'a Policy>) -> Links {
         let mut classes = Vec::new();
-        add(policy, None, &mut classes);
+        for policy in policies {
+            add(policy, None, &mut classes);
+        }
         Links { classes, limiters: Vec::new() }
     }
 
@@ -83,6 +85,11 @@ impl Links {
         self.classes.iter().find(|links| links.queue.as_deref() == Some(path))
     }
 
+    /// The class whose place in the scheduler is `path`.
+    pub fn class_of_node(&self, path: &[usize]) -> Option<&ClassLinks> {
+        self.classes.iter().find(|links| links.node.as_deref() == Some(path))
+    }
+
     /// The first class of the outermost policy around queues below `path`.
     pub fn class_around_queues(&self, path: &[usize]) -> Option<&ClassLinks> {
         let is_below = |links: &&ClassLinks| {
@@ -106,7 +113,8 @@ impl Links {
         parent.map_or(links, |parent| self.outermost(parent))
     }
 
-    pub(super) fn of_class_mut(&mut self, class: ClassId) -> Option<&mut ClassLinks> {
+    /// The links of a class, to be changed.
+    pub fn of_class_mut(&mut self, class: ClassId) -> Option<&mut ClassLinks> {
         self.classes.get_mut(class.0)
     }
 }

@@ -70,7 +70,7 @@ pub fn lower(side: &Side, target: Target) -> Lowered {
     let mut lowered = Lowered::default();
     if let Some((policy, reference)) = side.policy {
         lowered.policy = Some(resolve(policy, reference, target));
-        lowered.links = Links::new(policy);
+        lowered.links = Links::new([policy]);
         lowered.config.overhead = side.overhead;
     }
     lowered.config.queueing = queueing(side, target, &mut lowered);

@@ -11,7 +11,7 @@ use super::resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy, Share};
 use super::target::Target;
 use super::value_limits::value_limits;
 use crate::intent::{
-    Action, Children, Class, Meter, Police, Policy, Priority, PriorityRate, Shape, TrafficRate,
+    Action, Children, Class, Meter, Police, Policy, Priority, PriorityRate, Shape, Then, TrafficRate,
 };
 use crate::policy::{
     Guarantee, Limit, PoliceKind, Priority as ResolvedPriority, PriorityKind, PriorityLimit, ShapeKind,
@@ -90,7 +90,7 @@ fn class_of(
         fair_queue: None,
         random_detect: None,
         marks: class.marks.iter().map(|mark| mark.value.clone()).collect(),
-        drop: class.drops,
+        drop: class.then == Then::Drop,
         policy: None,
         condition: class.visible().clone(),
     }

@@ -1,5 +1,6 @@
 //! The control plane as a port: what is sent to the router itself passes its policers.
 
+use perhop_device::intent::PortIntent;
 use perhop_device::lower::{PortLinks, Reference, Side, SidePath, lower};
 use perhop_device::{CountedBytes, Port, PortForwarding, PortRole, Wire};
 use perhop_qos::Rate;
@@ -57,6 +58,7 @@ impl Context<'_> {
             kind: Some(Hardware::Virtual),
             bandwidth: Some(bandwidth),
             output: PolicyConfig { queueing: Some(queueing), ..lowered.config },
+            intent: PortIntent { output: vec![intent], ..PortIntent::default() },
             links: PortLinks { output: lowered.links, ..PortLinks::default() },
             counted_bytes: Some(CountedBytes::default()),
             wire: Wire { rate: Some(bandwidth), framing: Some(Framing::Raw), ..Wire::default() },

@@ -1,6 +1,6 @@
 //! Puts a port together: attached policies as Intent, the wire, and both lowered.
 
-use perhop_device::intent::Policy;
+use perhop_device::intent::{Policy, PortIntent};
 use perhop_device::lower::{Lowered, PortLinks, Reference, ResolvedPolicy, Side, SidePath, lower};
 use perhop_device::{Attachments, CountedBytes, InterfaceAddress, Port, PortForwarding};
 
@@ -51,11 +51,14 @@ impl<'a> Context<'a> {
         }
         let counted_bytes = counted_bytes_of(interface, circuit, self.configuration, self.platform.rules());
         let tag = self.tag(interface, &wire);
-        let input = self.arriving(interface, input.as_ref(), tag, counted_bytes);
-        let output = self.departing(interface, circuit, output.as_ref(), tag, counted_bytes);
-        self.found.extend(advise_fragments(interface, self.configuration, &wire, &output.config));
+        let arriving = self.arriving(interface, input.as_ref(), tag, counted_bytes);
+        let departing = self.departing(interface, circuit, output.as_ref(), tag, counted_bytes);
+        let policies =
+            |side: Option<(Policy, Reference)>| side.into_iter().map(|(policy, _)| policy).collect();
+        let intent = PortIntent { input: policies(input), output: policies(output) };
+        self.found.extend(advise_fragments(interface, self.configuration, &wire, &departing.config));
         let has_known_line = has_known_line(interface, self.configuration);
-        if !has_known_line && output.policy.is_some() {
+        if !has_known_line && departing.policy.is_some() {
             self.found.push(without_line(interface));
         }
         let port = Port {
@@ -64,16 +67,17 @@ impl<'a> Context<'a> {
             addresses: addresses(interface),
             bandwidth: Some(circuit.bandwidth),
             has_known_line,
-            input: input.config,
-            output: output.config,
-            links: PortLinks { input: input.links, output: output.links },
+            input: arriving.config,
+            output: departing.config,
+            intent,
+            links: PortLinks { input: arriving.links, output: departing.links },
             wire,
             counted_bytes: Some(counted_bytes),
             shutdown: interface.shutdown.is_some(),
             forwarding,
             ..Port::new(&circuit.name, circuit.line)
         };
-        ConvertedPort { port, input: input.policy, output: output.policy }
+        ConvertedPort { port, input: arriving.policy, output: departing.policy }
     }
 
     /// The conditioners of packets that arrive.

@@ -167,6 +167,13 @@ impl CopyField {
     }
 }
 
+impl Value {
+    /// The number, where it is written as one.
+    pub fn number(&self) -> Option<u8> {
+        self.0.parse().ok()
+    }
+}
+
 impl From<u8> for Value {
     fn from(number: u8) -> Value {
         Value(number.to_string())

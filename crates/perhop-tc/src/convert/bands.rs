@@ -1,12 +1,14 @@
 //! `prio`, `pfifo_fast` and `ets`: bands that filters lead to, or the type of service.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use perhop_device::intent::{At, Guarantee};
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
+use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::{ByteSize, Dscp};
 
+use super::branch::{Branch, Branches, Demands, leading_filters};
 use super::buffers::Above;
 use super::classes::{Rule, Taken, any, condition_of, joined};
 use super::tree::{DEFAULT, Tree};
@@ -24,6 +26,16 @@ struct Bands<'a> {
     usual: usize,
     /// Their classes in the order in which they are asked.
     order: Vec<u32>,
+    /// The lines of filters by the band that they lead to.
+    filters: BTreeMap<u32, Vec<usize>>,
+}
+
+impl Branch {
+    /// Sets the level in strict priority, from 0, that `qdisc` gives it.
+    fn set_level(&mut self, qdisc: &Qdisc, level: usize) {
+        self.config.share.level = Some(level as u16);
+        self.demands.priority = Demands::of_level(qdisc.line, level).priority;
+    }
 }
 
 fn id(qdisc: &Qdisc, band: usize) -> u32 {
@@ -32,7 +44,7 @@ fn id(qdisc: &Qdisc, band: usize) -> u32 {
 
 impl Tree<'_> {
     /// `sch_prio.c`: bands by filters, else by the priority that the type of service gives.
-    pub(super) fn bands(&mut self, qdisc: &Qdisc) -> QueueingConfig {
+    pub(super) fn bands(&mut self, qdisc: &Qdisc) -> Branches {
         let count = qdisc.options.number("bands").unwrap_or(3).clamp(1, 16) as usize;
         let map = band_map(&qdisc.options, count);
         let usual = map[0];
@@ -40,15 +52,16 @@ impl Tree<'_> {
         let rules = self.rules_of_bands(qdisc, &map);
         let asked: Vec<usize> = (0..count).filter(|band| *band != usual).chain([usual]).collect();
         let order = asked.iter().map(|band| id(qdisc, *band)).collect();
-        let bands = Bands { qdisc, rules, usual, order };
+        let bands = Bands { qdisc, rules, usual, order, filters: leading_filters(qdisc) };
         let mut classes = Vec::new();
         for band in asked {
             let Some(mut class) = self.band(&bands, band, Above::Device) else { continue };
-            class.share.level = Some(band as u16);
+            class.set_level(qdisc, band);
             classes.push(class);
         }
         without_gaps(&mut classes);
-        QueueingConfig { scheduler: SchedulerConfig::Priority, classes, ..QueueingConfig::default() }
+        let scheduler = QueueingConfig { scheduler: SchedulerConfig::Priority, ..QueueingConfig::default() };
+        Branches::new(qdisc, scheduler, classes)
     }
 
     /// Filters, and behind them the type of service.
@@ -75,18 +88,24 @@ impl Tree<'_> {
     }
 
     /// The class of a band; `None` where it gets no packets.
-    fn band(&mut self, bands: &Bands, band: usize, above: Above) -> Option<ClassConfig> {
+    fn band(&mut self, bands: &Bands, band: usize, above: Above) -> Option<Branch> {
         let (id, is_usual) = (id(bands.qdisc, band), band == bands.usual);
         let taken = condition_of(&bands.rules, &bands.order, id);
         if taken == Taken::Nothing && !is_usual {
             return None;
         }
         let matches = taken.condition().filter(|_| !is_usual);
-        let mut class = ClassConfig { name: shown_id(id), matches, ..ClassConfig::default() };
+        let config = ClassConfig { name: shown_id(id), matches, ..ClassConfig::default() };
+        let mut class = Branch { config, ..Branch::default() };
+        class.demands.others.extend(bands.filters.get(&id).into_iter().flatten());
         if bands.qdisc.kind.name == "pfifo_fast" {
-            class.buffer = Some(self.usual());
+            class.config.buffer = Some(self.usual());
         } else {
-            self.fill_class(&mut class, id, above);
+            let order = bands.order.iter().take_while(|other| **other != id);
+            let before =
+                order.filter_map(|other| condition_of(&bands.rules, &bands.order, *other).condition());
+            let own = class.config.matches.clone();
+            self.inside(own.as_ref(), before, |tree| tree.fill_class(&mut class, id, above));
         }
         Some(class)
     }
@@ -109,7 +128,7 @@ impl Tree<'_> {
     }
 
     /// `sch_ets.c`: the first bands in strict priority, the others in turns below.
-    pub(super) fn ets(&mut self, qdisc: &Qdisc) -> QueueingConfig {
+    pub(super) fn ets(&mut self, qdisc: &Qdisc) -> Branches {
         let options = &qdisc.options;
         let (quanta, map) = (numbers(options, "quanta"), numbers(options, "priomap"));
         let strict = options.number("strict").unwrap_or(0) as usize;
@@ -124,49 +143,53 @@ impl Tree<'_> {
         let mut asked: Vec<usize> = (0..count).collect();
         asked.sort_by_key(|band| (is_strict(*band) == is_strict(usual), *band == usual, *band));
         let order: Vec<u32> = asked.iter().map(|band| id(qdisc, *band)).collect();
-        let bands = Bands { qdisc, rules, usual, order };
+        let bands = Bands { qdisc, rules, usual, order, filters: leading_filters(qdisc) };
         let (mut outer, mut turns) = (Vec::new(), Vec::new());
         for band in asked {
             let above = if is_strict(band) { Above::Device } else { Above::Class };
             let Some(mut class) = self.band(&bands, band, above) else { continue };
             if is_strict(band) {
-                class.share.level = Some(band as u16);
+                class.set_level(qdisc, band);
                 outer.push(class);
             } else {
                 let quantum = quanta.get(band - strict).copied().unwrap_or_else(|| self.device.frame());
-                class.share.quantum = Some(ByteSize::from_bytes(quantum));
+                class.config.share.quantum = Some(ByteSize::from_bytes(quantum));
+                class.demands.guarantee = Some(At::new(qdisc.line, Guarantee::RemainingRatio(quantum)));
                 turns.push(class);
             }
         }
         if !turns.is_empty() {
-            let class = in_turns(turns, strict);
-            let at = if class.matches.is_none() { outer.len() } else { 0 };
+            let class = in_turns(qdisc, turns, strict);
+            let at = if class.config.matches.is_none() { outer.len() } else { 0 };
             outer.insert(at, class);
         }
         without_gaps(&mut outer);
-        QueueingConfig { scheduler: SchedulerConfig::Priority, classes: outer, ..QueueingConfig::default() }
+        let scheduler = QueueingConfig { scheduler: SchedulerConfig::Priority, ..QueueingConfig::default() };
+        Branches::new(qdisc, scheduler, outer)
     }
 }
 
 /// Levels without gaps, where a band has no packets.
-fn without_gaps(classes: &mut [ClassConfig]) {
-    let mut levels: Vec<u16> = classes.iter().filter_map(|class| class.share.level).collect();
+fn without_gaps(classes: &mut [Branch]) {
+    let mut levels: Vec<u16> = classes.iter().filter_map(|class| class.config.share.level).collect();
     levels.sort_unstable();
     for class in classes {
-        let level = class.share.level.and_then(|level| levels.iter().position(|one| *one == level));
-        class.share.level = level.map(|level| level as u16);
+        let level = class.config.share.level.and_then(|level| levels.iter().position(|one| *one == level));
+        class.config.share.level = level.map(|level| level as u16);
     }
 }
 
 /// The bands of `ets` that take turns, as one class below `strict` others.
-fn in_turns(classes: Vec<ClassConfig>, strict: usize) -> ClassConfig {
-    let is_all = classes.iter().any(|class| class.matches.is_none());
-    let parts = classes.iter().filter_map(|class| class.matches.clone()).collect();
+fn in_turns(qdisc: &Qdisc, classes: Vec<Branch>, strict: usize) -> Branch {
+    let is_all = classes.iter().any(|class| class.config.matches.is_none());
+    let parts = classes.iter().filter_map(|class| class.config.matches.clone()).collect();
     let matches = if is_all { None } else { any(parts) };
-    let share = ShareConfig { level: Some(strict as u16), ..ShareConfig::default() };
-    let inner = QueueingConfig { scheduler: SchedulerConfig::Drr, classes, ..QueueingConfig::default() };
-    let name = "turns".to_owned();
-    ClassConfig { name, matches, share, queueing: Some(inner), ..ClassConfig::default() }
+    let scheduler = QueueingConfig { scheduler: SchedulerConfig::Drr, ..QueueingConfig::default() };
+    let config = ClassConfig { name: "turns".to_owned(), matches, ..ClassConfig::default() };
+    let inside = Some(Branches::new(qdisc, scheduler, classes));
+    let mut class = Branch { config, inside, ..Branch::default() };
+    class.set_level(qdisc, strict);
+    class
 }
 
 fn numbers(options: &Options, name: &str) -> Vec<u64> {

@@ -60,7 +60,7 @@ impl Rule {
         Some(matches)
     }
     /// Whether no packet meets both, as far as single fields tell.
-    fn excludes(&self, other: &Rule) -> bool {
+    pub(super) fn excludes(&self, other: &Rule) -> bool {
         fn apart<T: PartialEq>(one: Option<&OneOrMany<T>>, other: Option<&OneOrMany<T>>) -> bool {
             one.zip(other).is_some_and(|(one, other)| !one.0.iter().any(|value| other.0.contains(value)))
         }

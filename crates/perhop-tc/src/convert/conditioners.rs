@@ -1,5 +1,6 @@
 //! Filters with actions at the hooks of `clsact` and `ingress` as conditioners.
 
+use perhop_device::intent::{ClassId, Policy};
 use perhop_qos::action::{Action as Step, CopyConfig, CopyDefault, CopyField, Value};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -9,25 +10,42 @@ use perhop_qos::units::PacketRate;
 use perhop_qos::{ByteSize, Color, Dscp, QueueSize, Rate};
 
 use super::classes::{Rule, any, is_empty, joined};
+use super::demands;
 use crate::log::Log;
-use crate::model::{Action, Control, Device, Family, Filter, Police, Qdisc};
+use crate::model::{Action, Control, Device, Family, Filter, HOOK_INGRESS, Police, Qdisc};
 use crate::options::Options;
 
 /// What a filter does: with each color, and how it finds them.
 #[derive(Clone, Debug, PartialEq)]
-struct Treatment {
-    meter: Option<MeterConfig>,
+pub(super) struct Treatment {
+    pub(super) meter: Option<MeterConfig>,
     /// The numbers of its policers: filters with the same ones share them.
     shared: Vec<u64>,
-    green: Vec<Step>,
-    yellow: Vec<Step>,
-    red: Vec<Step>,
+    pub(super) green: Vec<Step>,
+    pub(super) yellow: Vec<Step>,
+    pub(super) red: Vec<Step>,
+}
+
+impl Treatment {
+    /// Whether a policer of it is one of `other` as well.
+    pub(super) fn shares(&self, other: &Treatment) -> bool {
+        self.shared.iter().any(|index| other.shared.contains(index))
+    }
+}
+
+/// The filters at a hook as they run, and their demands.
+#[derive(Debug, Default)]
+pub(super) struct Hook {
+    /// The conditioners, and the bytes that count besides those of IP.
+    pub(super) config: PolicyConfig,
+    /// A class for each conditioner.
+    pub(super) intent: Option<Policy>,
 }
 
 /// The conditioners at a hook of a device, where `overhead` bytes count besides those of IP.
-pub(super) fn of(device: &Device, hook: u32, overhead: i32, log: &mut Log) -> PolicyConfig {
-    let Some(hooks) = device.hooks() else { return PolicyConfig::default() };
-    let mut stages: Vec<(Treatment, Vec<Rule>, usize)> = Vec::new();
+pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) -> Hook {
+    let Some(hooks) = device.hooks() else { return Hook::default() };
+    let mut stages: Vec<(Treatment, Vec<Rule>, Vec<usize>)> = Vec::new();
     let mut counted = None;
     for filter in hooks.filters_at(hook).into_iter().filter(|filter| filter.chain == 0) {
         let Some(rule) = Rule::new(&filter.condition, 0) else { continue };
@@ -44,32 +62,39 @@ pub(super) fn of(device: &Device, hook: u32, overhead: i32, log: &mut Log) -> Po
         let is_metered = treatment.meter.is_some();
         match stages.last_mut() {
             // Policers without a number are one for each filter.
-            Some((last, rules, _)) if *last == treatment && (!is_metered || !treatment.shared.is_empty()) => {
+            Some((last, rules, lines))
+                if *last == treatment && (!is_metered || !treatment.shared.is_empty()) =>
+            {
                 rules.push(rule);
+                lines.extend(&filter.lines);
             }
             _ => {
-                let is_known = |(one, ..): &(Treatment, Vec<Rule>, usize)| {
-                    one.shared.iter().any(|index| treatment.shared.contains(index))
-                };
-                if stages.iter().any(is_known) {
+                if stages.iter().any(|(one, ..)| one.shares(&treatment)) {
                     log.not_modelled(line, "a policer of several filters that do not follow each other");
                 }
-                stages.push((treatment, vec![rule], line));
+                stages.push((treatment, vec![rule], filter.lines.clone()));
             }
         }
     }
-    let conditioners = stages.into_iter().map(|(treatment, rules, line)| stage(treatment, rules, line));
-    let mut found: Vec<ConditionerConfig> = Vec::new();
-    for stage in conditioners {
-        let is_last = found.last().is_some_and(takes_all);
-        if is_last {
+    let (mut conditioners, mut classes) = (Vec::new(), Vec::new());
+    for (treatment, rules, lines) in stages {
+        if conditioners.last().is_some_and(takes_all) {
             break;
         }
-        found.push(stage);
+        let line = lines.first().copied().unwrap_or(hooks.line);
+        let stage = stage(treatment, rules, line);
+        classes.push(demands::of_stage(&stage, ClassId(classes.len()), line));
+        conditioners.push(stage);
     }
-    let more = counted.unwrap_or(0);
-    let overhead = if found.is_empty() { 0 } else { overhead + more };
-    PolicyConfig { conditioners: found, overhead, ..PolicyConfig::default() }
+    if conditioners.is_empty() {
+        return Hook::default();
+    }
+    let name = if hook == HOOK_INGRESS { "ingress" } else { "egress" };
+    let overhead = overhead + counted.unwrap_or(0);
+    Hook {
+        config: PolicyConfig { conditioners, overhead, ..PolicyConfig::default() },
+        intent: Some(Policy { name: name.to_owned(), line: hooks.line, queues: false, classes }),
+    }
 }
 
 /// Whether no packet goes on behind it.
@@ -81,9 +106,23 @@ fn takes_all(stage: &ConditionerConfig) -> bool {
 
 fn stage(treatment: Treatment, rules: Vec<Rule>, line: usize) -> ConditionerConfig {
     let conditions: Option<Vec<MatchConfig>> = joined(rules).iter().map(Rule::condition).collect();
-    let matches = conditions.and_then(any).filter(|matches| !is_empty(matches));
+    conditioner(treatment, conditions.and_then(any), name_by_line(line))
+}
+
+/// The name of a conditioner after the line of its filter.
+pub(super) fn name_by_line(line: usize) -> String {
+    format!("line {line}")
+}
+
+/// The conditioner of the packets that meet `matches`.
+pub(super) fn conditioner(
+    treatment: Treatment,
+    matches: Option<MatchConfig>,
+    name: String,
+) -> ConditionerConfig {
+    let matches = matches.filter(|matches| !is_empty(matches));
     let Treatment { meter, green, yellow, red, .. } = treatment;
-    let name = Some(format!("line {line}"));
+    let name = Some(name);
     match meter {
         Some(meter) => ConditionerConfig {
             name,
@@ -99,7 +138,7 @@ fn stage(treatment: Treatment, rules: Vec<Rule>, line: usize) -> ConditionerConf
 }
 
 /// What a filter does with its packets; `None` where perhop does not do it, which has been said.
-fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option<Treatment> {
+pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option<Treatment> {
     let line = filter.line();
     let mut green = Vec::new();
     let mut policers: Vec<&Police> = Vec::new();

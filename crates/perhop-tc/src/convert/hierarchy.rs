@@ -1,9 +1,12 @@
 //! `htb`, `hfsc` and `drr`: classes that filters lead to, in a tree.
 
+use std::collections::BTreeMap;
+
 use perhop_qos::QueueSize;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 
+use super::branch::{Branch, Branches, Demands, leading_filters};
 use super::buffers::{self, Above};
 use super::class_tree::{ClassTree, MOST_LEVELS};
 use super::classes::{Rule, any, condition_of, joined};
@@ -14,15 +17,18 @@ use crate::units::shown_id;
 
 /// What the classes of one tree are made from.
 struct Plan<'a> {
+    qdisc: &'a Qdisc,
     scheduler: SchedulerConfig,
     rules: &'a [Rule],
     tree: &'a ClassTree<'a>,
     default: Option<u32>,
+    /// The lines of filters by the class that they lead to.
+    filters: BTreeMap<u32, Vec<usize>>,
 }
 
 impl Tree<'_> {
     /// Classes that filters lead to, in a tree.
-    pub(super) fn tree(&mut self, qdisc: &Qdisc, scheduler: SchedulerConfig) -> Option<QueueingConfig> {
+    pub(super) fn tree(&mut self, qdisc: &Qdisc, scheduler: SchedulerConfig) -> Option<Branches> {
         let default = qdisc.options.number("default").filter(|minor| *minor > 0);
         let default = default.map(|minor| qdisc.handle | minor as u32).filter(|id| holds_a_queue(qdisc, *id));
         let mut rules = self.rules(qdisc);
@@ -41,7 +47,8 @@ impl Tree<'_> {
             let what = format!("classes are nested more than {MOST_LEVELS} levels deep");
             self.log.not_modelled(class.line, format!("{what}: no packet enters this one"));
         }
-        let plan = Plan { scheduler, rules: &rules, tree: &tree, default };
+        let plan =
+            Plan { qdisc, scheduler, rules: &rules, tree: &tree, default, filters: leading_filters(qdisc) };
         let mut classes = self.level(&plan, None, 0);
         if classes.is_empty() && scheduler != SchedulerConfig::Htb {
             self.log.not_modelled(qdisc.line, format!("{}: no class with packets", qdisc.kind.name));
@@ -56,33 +63,37 @@ impl Tree<'_> {
                 classes.push(self.direct(qdisc));
             }
         }
-        Some(QueueingConfig { scheduler, rate_to_quantum, classes, ..QueueingConfig::default() })
+        let scheduler = QueueingConfig { scheduler, rate_to_quantum, ..QueueingConfig::default() };
+        Some(Branches::new(qdisc, scheduler, classes))
     }
 
     /// `htb_classify`: packets without a class wait in a queue of their own, which is served first.
-    fn direct(&mut self, qdisc: &Qdisc) -> ClassConfig {
-        let message = "htb: packets that no filter takes have no class";
-        let linux = "Linux sends them before all others and without a rate; so does perhop: write `default`";
+    fn direct(&mut self, qdisc: &Qdisc) -> Branch {
+        let message = format!("htb: packets that no filter takes have no class{}", why_no_default(qdisc));
+        let linux = "Linux sends them before all others and without a rate; so does perhop: let `default` name a \
+                     class that holds a queue";
         self.log.found(&rules::TC_UNCLASSIFIED_DIRECT, qdisc.line, message, linux);
         let limit = qdisc.options.number("direct_qlen").unwrap_or_else(|| self.device.tx_queue_len());
-        ClassConfig {
+        let config = ClassConfig {
             name: "direct".to_owned(),
             share: ShareConfig { direct: Some(true), ..ShareConfig::default() },
             buffer: Some(buffers::tail_drop(QueueSize::Packets(limit.max(1)))),
             ..ClassConfig::default()
-        }
+        };
+        Branch { config, demands: Demands::of_level(qdisc.line, 0), inside: None }
     }
 
     fn tell_of_the_unclassified(&mut self, qdisc: &Qdisc, rules: &[Rule]) {
         if rules.last().is_some_and(|rule| rule.condition().is_none()) {
             return;
         }
-        let message = format!("{}: packets that no filter takes have no class", qdisc.kind.name);
+        let name = qdisc.kind.name;
+        let message = format!("{name}: packets that no filter takes have no class{}", why_no_default(qdisc));
         let linux = "Linux drops them, ARP and neighbor discovery among them; so does perhop";
         self.log.found(&rules::TC_UNCLASSIFIED_DROPPED, qdisc.line, message, linux);
     }
 
-    fn level(&mut self, plan: &Plan, parent: Option<u32>, depth: usize) -> Vec<ClassConfig> {
+    fn level(&mut self, plan: &Plan, parent: Option<u32>, depth: usize) -> Vec<Branch> {
         let mut found = Vec::new();
         if depth == MOST_LEVELS {
             return found;
@@ -92,29 +103,45 @@ impl Tree<'_> {
         }
         for class in plan.tree.with_packets(parent) {
             let name = shown_id(class.id);
-            let mut made = ClassConfig { name, ..ClassConfig::default() };
+            let config = ClassConfig { name, ..ClassConfig::default() };
             let is_leaf = plan.tree.is_leaf(class.id);
+            let mut demands = self.demands(plan.scheduler, class, is_leaf);
+            demands.others.extend(plan.filters.get(&class.id).into_iter().flatten());
+            let mut made = Branch { config, demands, inside: None };
             if is_leaf {
                 let taken = condition_of(plan.rules, plan.tree.order(), class.id);
-                made.matches = taken.condition().filter(|_| plan.default != Some(class.id));
-                self.fill_class(&mut made, class.id, Above::Class);
+                made.config.matches = taken.condition().filter(|_| plan.default != Some(class.id));
+                let own = made.config.matches.clone();
+                let before = found.iter().filter_map(|one: &Branch| one.config.matches.clone());
+                self.inside(own.as_ref(), before, |tree| tree.fill_class(&mut made, class.id, Above::Class));
             } else {
-                let inner = self.level(plan, Some(class.id), depth + 1);
+                let before = found.iter().filter_map(|one: &Branch| one.config.matches.clone());
+                let inner = self.inside(None, before, |tree| tree.level(plan, Some(class.id), depth + 1));
                 if inner.is_empty() {
                     continue;
                 }
-                if inner.iter().all(|one| one.matches.is_some()) {
-                    made.matches = any(inner.iter().filter_map(|one| one.matches.clone()).collect());
+                if inner.iter().all(|one| one.config.matches.is_some()) {
+                    made.config.matches =
+                        any(inner.iter().filter_map(|one| one.config.matches.clone()).collect());
                 }
-                let scheduler = plan.scheduler;
-                made.queueing =
-                    Some(QueueingConfig { scheduler, classes: inner, ..QueueingConfig::default() });
+                let scheduler = QueueingConfig { scheduler: plan.scheduler, ..QueueingConfig::default() };
+                made.inside = Some(Branches::new(plan.qdisc, scheduler, inner));
             }
-            made.share = self.share(plan.scheduler, class, is_leaf);
+            made.config.share = self.share(plan.scheduler, class, is_leaf);
             found.push(made);
         }
         found
     }
+}
+
+/// Says why the class that `default` names does not take packets.
+fn why_no_default(qdisc: &Qdisc) -> String {
+    let named = qdisc.options.number("default").filter(|minor| *minor > 0);
+    named.map_or_else(String::new, |minor| {
+        let id = qdisc.handle | minor as u32;
+        let why = if qdisc.class(id).is_some() { "has classes inside" } else { "is not there" };
+        format!(": that of `default`, {}, {why}", shown_id(id))
+    })
 }
 
 /// Whether a class is there and holds a queue, no classes.

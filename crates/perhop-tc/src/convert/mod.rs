@@ -1,19 +1,24 @@
 //! What is in the kernel as policies: a port for each device.
 
 mod bands;
+mod branch;
 mod buffers;
 mod cake;
 mod class_tree;
 mod classes;
 mod conditioners;
+mod demands;
+mod filter_actions;
 mod hierarchy;
 mod inputs;
+mod policers;
 mod policy_rules;
 mod shares;
 mod tree;
 
-use perhop_device::lower::PortLinks;
-use perhop_device::{Forwarding, Port, PortForwarding, Router, Wire};
+use perhop_device::intent::{ClassId, Policy, PortIntent};
+use perhop_device::lower::{Links, PortLinks};
+use perhop_device::{Forwarding, Port, Router, Wire};
 use perhop_qos::ByteSize;
 use perhop_qos::Rate;
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -21,6 +26,8 @@ use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 
+use branch::Branches;
+use conditioners::Hook;
 use inputs::inputs;
 
 use crate::configuration::Configuration;
@@ -31,62 +38,88 @@ use crate::model::{Device, ETHERNET, HOOK_EGRESS, HOOK_INGRESS};
 pub fn convert(configuration: &mut Configuration) -> Router {
     let Configuration { devices, log, .. } = &mut *configuration;
     let ports: Vec<Port> = devices.iter().map(|device| port(device, log)).collect();
-    let policies: Vec<[&PolicyConfig; 2]> = ports.iter().map(|port| [&port.input, &port.output]).collect();
-    policy_rules::check(devices, &policies, log);
+    policy_rules::check(devices, &ports, log);
     configuration.settle();
     Router { hostname: None, ports, forwarding: Forwarding::default() }
 }
 
-/// `policy`, or none where perhop cannot build it: a value that Linux takes and perhop does not.
-fn buildable(policy: PolicyConfig, device: &Device, log: &mut Log) -> PolicyConfig {
-    let wire = WireConfig {
-        rate: Rate::from_bits_per_second(1_000_000_000),
-        framing: Framing::default(),
-        headers: HeaderStack::EMPTY,
-        ring: RingConfig::default(),
-    };
-    let (interfaces, streams) = (inputs(&policy), Streams::new(0, 0));
-    let built = policy.build_conditioner(&interfaces, &streams).map(|_| ());
-    let built = built.and_then(|()| policy.build_port(&wire, &interfaces, &streams).map(|_| ()));
-    match built {
-        Ok(()) => policy,
-        Err(error) => {
-            let line = device.root().map_or(device.line, |root| root.line);
-            let error = if error.help.is_some() { error } else { error.help("perhop has no such value") };
-            log.not_modelled(line, format!("{}: {error}", device.name));
-            PolicyConfig::default()
+/// The rate of a line that no command sets, bits per second: Gigabit Ethernet of a host.
+const ASSUMED_RATE: u64 = 1_000_000_000;
+
+/// One direction of a port: what runs, its demands, and how they belong together.
+#[derive(Debug, Default)]
+struct Side {
+    config: PolicyConfig,
+    intent: Vec<Policy>,
+    links: Links,
+}
+
+impl Side {
+    /// The filters of a hook, those of classes that act on packets, and behind them the classes of the root.
+    fn new(hook: Hook, filters: Option<Policy>, queues: Option<&Branches>, overhead: i32) -> Side {
+        let Hook { mut config, intent } = hook;
+        let conditioners = config.conditioners.len();
+        let mut intent: Vec<Policy> = intent.into_iter().chain(filters).collect();
+        if let Some(branches) = queues {
+            config.overhead = overhead;
+            config.queueing = Some(branches.queueing());
+            intent.push(branches.intent(&mut conditioners.clone()));
+        }
+        let mut links = Links::new(&intent);
+        for index in 0..conditioners {
+            if let Some(class) = links.of_class_mut(ClassId(index)) {
+                class.conditioner = Some(index);
+            }
+        }
+        if let Some(branches) = queues {
+            branches.link(&[], &mut conditioners.clone(), &mut links);
+        }
+        Side { config, intent, links }
+    }
+
+    /// This side, or none where perhop cannot build it: a value that Linux takes and perhop does not.
+    fn buildable(self, device: &Device, log: &mut Log) -> Side {
+        let wire = WireConfig {
+            rate: Rate::from_bits_per_second(ASSUMED_RATE),
+            framing: Framing::default(),
+            headers: HeaderStack::EMPTY,
+            ring: RingConfig::default(),
+        };
+        let policy = &self.config;
+        let (interfaces, streams) = (inputs(policy), Streams::new(0, 0));
+        let built = policy.build_conditioner(&interfaces, &streams).map(|_| ());
+        let built = built.and_then(|()| policy.build_port(&wire, &interfaces, &streams).map(|_| ()));
+        match built {
+            Ok(()) => self,
+            Err(error) => {
+                let line = device.root().map_or(device.line, |root| root.line);
+                let error = if error.help.is_some() { error } else { error.help("perhop has no such value") };
+                log.not_modelled(line, format!("{}: {error}", device.name));
+                Side::default()
+            }
         }
     }
 }
 
 fn port(device: &Device, log: &mut Log) -> Port {
-    let input = conditioners::of(device, HOOK_INGRESS, 0, log);
-    let mut tree = tree::Tree { device, log, bandwidth: None, depth: 0, entered: 0 };
-    let queueing = tree.queueing();
-    let bandwidth = tree.bandwidth;
+    let input = conditioners::at_hook(device, HOOK_INGRESS, 0, log);
+    let mut tree = tree::Tree::new(device, log);
+    let branches = tree.branches();
+    let policers = tree.policers;
     let stab = device.root().and_then(tree::stab).unwrap_or(0);
     let overhead = (ETHERNET.cast_signed() + stab).clamp(-64, 255) as i32;
-    let mut output = conditioners::of(device, HOOK_EGRESS, overhead, log);
-    if queueing.is_some() {
-        output.overhead = overhead;
-    }
-    output.queueing = queueing;
-    let (input, output) = (buildable(input, device, log), buildable(output, device, log));
+    let mut output = conditioners::at_hook(device, HOOK_EGRESS, overhead, log);
+    let conditioners = &mut output.config.conditioners;
+    let filters = device.root().and_then(|root| policers.behind(conditioners, root, log));
+    let input = Side::new(input, None, None, 0).buildable(device, log);
+    let output = Side::new(output, filters, branches.as_ref(), overhead).buildable(device, log);
     Port {
-        name: device.name.clone(),
-        interface: device.name.clone(),
-        line: device.line,
-        kind: None,
-        addresses: Vec::new(),
-        bandwidth,
-        has_known_line: true,
-        input,
-        output,
-        attachments: None,
-        links: PortLinks::default(),
-        counted_bytes: None,
+        assumed_rate: Some(Rate::from_bits_per_second(ASSUMED_RATE)),
+        input: input.config,
+        output: output.config,
+        intent: PortIntent { input: input.intent, output: output.intent },
+        links: PortLinks { input: input.links, output: output.links },
         wire: Wire { mtu: device.mtu.map(ByteSize::from_bytes), ..Wire::default() },
-        shutdown: false,
-        forwarding: PortForwarding::default(),
+        ..Port::new(&device.name, device.line)
     }
 }

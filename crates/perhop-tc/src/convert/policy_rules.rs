@@ -2,25 +2,26 @@
 
 use std::collections::BTreeMap;
 
+use perhop_device::Port;
+use perhop_device::lower::Links;
 use perhop_lint::rules::PRIORITY_UNBOUNDED;
 use perhop_lint::{Finding, Place as Part, Subject, all_nqb, check_nqb, check_sharing, names_nqb};
 use perhop_qos::classifier::MatchConfig;
-use perhop_qos::policy::{PolicyConfig, QueueingConfig};
+use perhop_qos::policy::PolicyConfig;
 
 use super::inputs::inputs;
 use crate::log::Log;
-use crate::model::Device;
-use crate::units;
+use crate::model::{Device, Filter};
 
-/// Applies the rules to the policies of `devices`, for what arrives and for what leaves.
-pub(super) fn check(devices: &[Device], policies: &[[&PolicyConfig; 2]], log: &mut Log) {
-    let is_named = policies.iter().flatten().any(|policy| names_nqb(policy));
+/// Applies the rules to the policies of `ports`, those of `devices`, for packets that arrive and that leave.
+pub(super) fn check(devices: &[Device], ports: &[Port], log: &mut Log) {
+    let is_named = ports.iter().flat_map(sides).any(|(policy, _)| names_nqb(policy));
     let nqb: Vec<MatchConfig> = is_named.then(all_nqb).into_iter().collect();
-    for (device, policies) in devices.iter().zip(policies) {
-        for policy in policies {
+    for (device, port) in devices.iter().zip(ports) {
+        for (policy, links) in sides(port) {
             let rules = sharing(policy).into_iter().chain(check_nqb(policy, &inputs(policy), &nqb));
             for finding in rules {
-                let line = line_of(device, policy, &finding);
+                let line = line_of(device, links, &finding);
                 let message = format!("{}, on {}", finding.message, device.name);
                 log.found(finding.rule, line, message, finding.remedy);
             }
@@ -36,27 +37,21 @@ fn sharing(policy: &PolicyConfig) -> Vec<Finding> {
     found.into_iter().filter(|finding| finding.rule.id != PRIORITY_UNBOUNDED.id).collect()
 }
 
-fn line_of(device: &Device, policy: &PolicyConfig, finding: &Finding) -> usize {
-    let found = match &finding.place {
-        // A stage is called after its line.
-        Part::Conditioner(index) => policy
-            .conditioners
-            .get(*index)
-            .and_then(|stage| stage.name.as_ref()?.strip_prefix("line ")?.parse().ok()),
-        Part::Class(path) => policy.queueing.as_ref().and_then(|queueing| {
-            let id = units::class_id(name_of(queueing, path)?)?;
-            let filters = || device.qdiscs.iter().flat_map(|qdisc| &qdisc.filters);
-            let leads = filters().find(|filter| filter.class == Some(id)).map(crate::model::Filter::line);
-            let class = || device.qdiscs.iter().find_map(|qdisc| qdisc.class(id)).map(|class| class.line);
-            leads.or_else(class)
-        }),
-        Part::Policy => None,
-    };
-    found.or_else(|| device.root().map(|root| root.line)).unwrap_or(device.line)
+fn sides(port: &Port) -> [(&PolicyConfig, &Links); 2] {
+    [(&port.input, &port.links.input), (&port.output, &port.links.output)]
 }
 
-fn name_of<'a>(queueing: &'a QueueingConfig, path: &[usize]) -> Option<&'a str> {
-    let (first, rest) = path.split_first()?;
-    let class = queueing.classes.get(*first)?;
-    if rest.is_empty() { Some(&class.name) } else { name_of(class.queueing.as_ref()?, rest) }
+/// The line of the first filter that leads to the class or hook of a finding, else that of the class.
+fn line_of(device: &Device, links: &Links, finding: &Finding) -> usize {
+    let class = match &finding.place {
+        Part::Conditioner(index) => links.class_of_conditioner(*index),
+        Part::Class(path) => links.class_of_node(path),
+        Part::Policy => None,
+    };
+    let found = class.and_then(|class| {
+        let filters = device.qdiscs.iter().flat_map(|qdisc| &qdisc.filters);
+        let leads = filters.map(Filter::line).find(|line| class.lines.contains(line));
+        leads.or_else(|| Some(class.line).filter(|line| *line > 0))
+    });
+    found.or_else(|| device.root().map(|root| root.line)).unwrap_or(device.line)
 }

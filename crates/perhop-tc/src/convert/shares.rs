@@ -1,8 +1,10 @@
 //! What classes of `htb`, `hfsc` and `drr` ask of their scheduler.
 
+use perhop_device::intent::{At, Guarantee};
 use perhop_qos::scheduler::{Cells, LinkLayerConfig, SchedulerConfig, ServiceCurveConfig, ShareConfig};
 use perhop_qos::{ByteSize, Rate, Time};
 
+use super::branch::{Demands, shaper};
 use super::tree::Tree;
 use crate::model::Class;
 use crate::options::{Curve, Value};
@@ -20,14 +22,44 @@ impl Tree<'_> {
         }
     }
 
+    /// The demands of a class: what it is promised, its part of the rest, and what it gets at most.
+    pub(super) fn demands(&self, scheduler: SchedulerConfig, class: &Class, is_leaf: bool) -> Demands {
+        let options = &class.options;
+        let positive = |name: &str| options.rate(name).filter(|rate| *rate > 0);
+        let curve = |name: &str| match options.value(name) {
+            Some(Value::Curve(curve)) => Some(*curve),
+            _ => None,
+        };
+        let both = curve("sc");
+        let link_share = curve("ls").or(both);
+        let (guarantee, most) = match scheduler {
+            SchedulerConfig::Drr => {
+                let quantum = options.number("quantum").unwrap_or_else(|| self.device.frame());
+                (Some(Guarantee::RemainingRatio(quantum.max(1))), None)
+            }
+            SchedulerConfig::Htb => {
+                let rate = positive("rate");
+                (rate.map(Guarantee::BitsPerSecond), positive("ceil").or(rate))
+            }
+            _ => {
+                let real_time = curve("rt").or(both).filter(|_| is_leaf);
+                let promised = real_time.map(|curve| Guarantee::BitsPerSecond(curve.then));
+                let part = link_share.map(|curve| Guarantee::RemainingRatio(curve.then));
+                (promised.or(part), curve("ul").filter(|_| link_share.is_some()).map(|curve| curve.then))
+            }
+        };
+        Demands {
+            guarantee: guarantee.map(|guarantee| At::new(class.line, guarantee)),
+            shape: most.map(|rate| At::new(class.line, shaper(rate, None))),
+            ..Demands::at(class.line)
+        }
+    }
+
     /// `q_htb.c:htb_parse_class_opt` and `htb_change_class`.
     fn buckets(&mut self, class: &Class, is_leaf: bool) -> ShareConfig {
         let options = &class.options;
         let rate = self.rate(class.line, options, "rate");
         let ceil = self.rate(class.line, options, "ceil").or(rate);
-        if class.parent.is_none() {
-            self.bandwidth = self.bandwidth.max(ceil.map(Rate::from_bits_per_second));
-        }
         // tc: what a rate sends in a nanosecond, its tick, and a packet of `mtu` bytes.
         let mtu = options.number("mtu");
         let by_mtu = |rate: Option<u64>| Some(mtu? + rate? / 8 / 1_000_000_000);
@@ -80,9 +112,6 @@ impl Tree<'_> {
         }
         let link_share = curve("ls").or(both);
         let upper_limit = curve("ul");
-        if let Some(limit) = upper_limit.filter(|_| class.parent.is_none()) {
-            self.bandwidth.get_or_insert(limit.m2);
-        }
         if upper_limit.is_some() && link_share.is_none() {
             self.log.note(class.line, "ul without ls limits nothing");
         }

@@ -1,13 +1,17 @@
 //! Disciplines with classes as schedulers, and what is in the classes.
 
+use perhop_device::intent::At;
 use perhop_lint::{MOST_LEVELS, nested_too_deeply};
 use perhop_qos::buffer::BufferConfig;
+use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
 use perhop_qos::{ByteSize, QueueSize, Rate, Time};
 
+use super::branch::{Branch, Branches, Demands, shaper};
 use super::buffers::{self, Above};
 use super::classes::{MOST_RULES, Rule, joined};
+use super::policers::{Policers, acts_below_root, but_not};
 use crate::log::Log;
 use crate::model::{Device, Place, Qdisc};
 use crate::options::{Options, Value};
@@ -18,12 +22,14 @@ use crate::units::shown_id;
 pub(super) struct Tree<'a> {
     pub(super) device: &'a Device,
     pub(super) log: &'a mut Log,
-    /// What the outermost shaper lets out.
-    pub(super) bandwidth: Option<Rate>,
     /// Disciplines around the one that is looked at.
     pub(super) depth: usize,
     /// Disciplines that were looked at.
     pub(super) entered: usize,
+    /// The policers at the filters of classes.
+    pub(super) policers: Policers,
+    /// Whether filters below the root have actions.
+    acts_below_root: bool,
 }
 
 /// The target of packets that no filter takes, or whose filter leads to no queue.
@@ -38,20 +44,45 @@ pub(super) fn stab(qdisc: &Qdisc) -> Option<i64> {
     Some(stab)
 }
 
-impl Tree<'_> {
+impl<'a> Tree<'a> {
+    /// The queues of `device`.
+    pub(super) fn new(device: &'a Device, log: &'a mut Log) -> Tree<'a> {
+        let (policers, acts_below_root) = (Policers::default(), acts_below_root(device));
+        Tree { device, log, depth: 0, entered: 0, policers, acts_below_root }
+    }
+
+    /// Reads what is inside a class, which takes the packets of `own` that none of `before` takes.
+    pub(super) fn inside<T>(
+        &mut self,
+        own: Option<&MatchConfig>,
+        before: impl Iterator<Item = MatchConfig>,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        if !self.acts_below_root {
+            return read(self);
+        }
+        let around = self.policers.around.len();
+        let not = but_not(before.collect());
+        self.policers.around.extend(own.cloned().into_iter().chain(not));
+        let found = read(self);
+        self.policers.around.truncate(around);
+        found
+    }
+
     /// The queueing at the root; `None` where the device has what it comes with.
-    pub(super) fn queueing(&mut self) -> Option<QueueingConfig> {
+    pub(super) fn branches(&mut self) -> Option<Branches> {
         let root = self.device.root()?;
         if let Some(scheduling) = self.scheduling(root) {
             return Some(scheduling);
         }
-        let mut class = ClassConfig { name: root.kind.name.to_owned(), ..ClassConfig::default() };
+        let config = ClassConfig { name: root.kind.name.to_owned(), ..ClassConfig::default() };
+        let mut class = Branch { config, demands: Demands::at(root.line), inside: None };
         let is_known = self.fill(&mut class, root, Above::Device);
-        is_known.then(|| QueueingConfig { classes: vec![class], ..QueueingConfig::default() })
+        is_known.then(|| Branches::new(root, QueueingConfig::default(), vec![class]))
     }
 
     /// The scheduler of a discipline with classes.
-    pub(super) fn scheduling(&mut self, qdisc: &Qdisc) -> Option<QueueingConfig> {
+    pub(super) fn scheduling(&mut self, qdisc: &Qdisc) -> Option<Branches> {
         match qdisc.kind.name {
             "prio" | "pfifo_fast" => Some(self.bands(qdisc)),
             "ets" => Some(self.ets(qdisc)),
@@ -63,7 +94,9 @@ impl Tree<'_> {
     }
 
     /// Puts a discipline into a class; false where it is not modelled.
-    fn fill(&mut self, class: &mut ClassConfig, qdisc: &Qdisc, above: Above) -> bool {
+    fn fill(&mut self, class: &mut Branch, qdisc: &Qdisc, above: Above) -> bool {
+        class.demands.others.push(qdisc.line);
+        class.demands.queue = qdisc.line;
         match qdisc.kind.name {
             "tbf" => self.tbf(class, qdisc),
             "mq" => {
@@ -71,34 +104,32 @@ impl Tree<'_> {
                 first.is_some_and(|first| self.fill_with_any(class, first, above))
             }
             "sfq" => {
-                class.fair_queueing = Some(buffers::sfq(qdisc, self.log));
+                class.config.fair_queueing = Some(buffers::sfq(qdisc, self.log));
                 true
             }
             _ => {
                 let buffer = buffers::of(qdisc, self.device, above, self.log);
                 let is_known = buffer.is_some();
-                if let Some(BufferConfig::Cake(cake)) = &buffer {
-                    self.bandwidth = self.bandwidth.or(cake.bandwidth);
-                }
-                class.buffer = buffer.or_else(|| Some(self.usual()));
+                class.config.buffer = buffer.or_else(|| Some(self.usual()));
                 is_known
             }
         }
     }
 
-    pub(super) fn fill_with_any(&mut self, class: &mut ClassConfig, qdisc: &Qdisc, above: Above) -> bool {
+    pub(super) fn fill_with_any(&mut self, class: &mut Branch, qdisc: &Qdisc, above: Above) -> bool {
         // Output of `tc` may number disciplines so that they stand in each other: then each comes again.
         self.entered += 1;
         if self.depth + 1 >= MOST_LEVELS || self.entered > self.device.qdiscs.len() {
             let what = nested_too_deeply("queueing disciplines");
             self.log.not_modelled(qdisc.line, format!("{what}: at most {MOST_LEVELS} levels are modelled"));
-            class.buffer = Some(self.usual());
+            class.config.buffer = Some(self.usual());
             return false;
         }
         self.depth += 1;
         let is_known = match self.scheduling(qdisc) {
             Some(inner) => {
-                class.queueing = Some(inner);
+                class.demands.others.push(qdisc.line);
+                class.inside = Some(inner);
                 true
             }
             None => self.fill(class, qdisc, above),
@@ -113,17 +144,17 @@ impl Tree<'_> {
     }
 
     /// What is in the class of this number.
-    pub(super) fn fill_class(&mut self, class: &mut ClassConfig, id: u32, above: Above) {
+    pub(super) fn fill_class(&mut self, class: &mut Branch, id: u32, above: Above) {
         match self.device.child(id) {
             Some(child) => {
                 self.fill_with_any(class, child, above);
             }
-            None => class.buffer = Some(self.usual()),
+            None => class.config.buffer = Some(self.usual()),
         }
     }
 
     /// `sch_tbf.c`: a bucket that is full at first, in front of one queue.
-    fn tbf(&mut self, class: &mut ClassConfig, qdisc: &Qdisc) -> bool {
+    fn tbf(&mut self, class: &mut Branch, qdisc: &Qdisc) -> bool {
         let options = &qdisc.options;
         let Some(rate) = self.rate(qdisc.line, options, "rate") else { return false };
         let burst = options.number("burst").unwrap_or(0);
@@ -137,8 +168,8 @@ impl Tree<'_> {
             let linux = format!("Linux drops every packet longer than the burst: write {frame} or more");
             self.log.found(&rules::TC_LONG_PACKETS_DROPPED, qdisc.line, message, linux);
         }
-        self.bandwidth.get_or_insert(Rate::from_bits_per_second(rate));
-        class.shape = Some(ShapeConfig {
+        class.demands.shape = Some(At::new(qdisc.line, shaper(rate, Some(burst))));
+        class.config.shape = Some(ShapeConfig {
             rate: Rate::from_bits_per_second(rate),
             burst: ByteSize::from_bytes(burst),
             excess: ByteSize::from_bytes(0),
@@ -150,7 +181,7 @@ impl Tree<'_> {
                 self.log.note(qdisc.line, "its limit is that of the discipline inside");
                 self.fill_with_any(class, child, Above::Class);
             }
-            None => class.buffer = Some(buffers::tail_drop(QueueSize::Bytes(limit.max(1)))),
+            None => class.config.buffer = Some(buffers::tail_drop(QueueSize::Bytes(limit.max(1)))),
         }
         true
     }
@@ -201,12 +232,6 @@ impl Tree<'_> {
                 continue;
             }
             let line = filter.line();
-            if !filter.actions.is_empty() {
-                self.log.not_modelled(
-                    line,
-                    "actions at a class's filter: give them to a filter of clsact egress",
-                );
-            }
             let target = self.target(qdisc, filter.class.unwrap_or(0), line);
             let Some(rule) = Rule::new(&filter.condition, target) else { continue };
             let rule = match outer {
@@ -215,6 +240,14 @@ impl Tree<'_> {
                     None => continue,
                 },
                 None => rule,
+            };
+            let rule = if filter.actions.is_empty() {
+                rule
+            } else {
+                match self.acted(qdisc, filter, rule, found) {
+                    Some(rule) => rule,
+                    None => continue,
+                }
             };
             let id = filter.class.unwrap_or(0);
             let is_inner = qdisc.classes.iter().any(|class| class.parent == Some(id));

@@ -12,7 +12,9 @@ use crate::words::Words;
 
 /// A whole number, and what is wanted where it is none.
 fn whole(argument: Argument, word: &str, is_shown: bool) -> (Option<Value>, &'static str) {
-    let digits = if is_shown { word.strip_suffix(['p', 'b']).unwrap_or(word) } else { word };
+    // A number in hexadecimal has no unit: the last digit of 0x1b is b.
+    let has_unit = is_shown && !matches!(argument, Argument::Hexadecimal) && !word.starts_with("0x");
+    let digits = if has_unit { word.strip_suffix(['p', 'b']).unwrap_or(word) } else { word };
     // sfq prints its queues and their most: flows 127/1024.
     let digits = if is_shown { digits.split_once('/').map_or(digits, |(first, _)| first) } else { digits };
     let base = match argument {

@@ -125,9 +125,11 @@ const PAIRS: &[(&str, &str)] = &[
 fn json_says_what_text_says() {
     for (json, text) in PAIRS {
         let (mut one, mut other) = (parse(json), parse(text));
+        // Serialized, ports have no lines, which differ.
+        let ports = convert(&mut one).ports;
         assert_eq!(
-            convert(&mut one).ports,
-            renamed(convert(&mut other).ports, &convert(&mut one).ports),
+            serde_json::to_value(&ports).unwrap(),
+            serde_json::to_value(renamed(convert(&mut other).ports, &ports)).unwrap(),
             "{json}"
         );
         // An item is one line and its text several: together they say the same.

@@ -2,7 +2,9 @@
 
 mod accounted;
 mod hostile;
+mod intent;
 mod json;
+mod policers;
 mod read;
 mod reference;
 mod users;

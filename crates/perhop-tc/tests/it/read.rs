@@ -28,6 +28,11 @@ fn class(text: &str) -> Value {
     all[0].clone()
 }
 
+/// The first class of the first device.
+fn first(router: &Router) -> Value {
+    serde_json::to_value(&router.ports[0].output).expect("serializable")["queueing"]["classes"][0].clone()
+}
+
 fn without_nulls(value: &Value, keys: &[&str]) -> Value {
     keys.iter().map(|key| ((*key).to_owned(), value[*key].clone())).collect::<serde_json::Map<_, _>>().into()
 }
@@ -243,7 +248,7 @@ fn shells_are_no_obstacle() {
                 frobnicate all\n";
     let (configuration, router) = read(text);
     assert_eq!(router.ports[0].name, "wan0");
-    assert_eq!(router.ports[0].bandwidth.map(perhop_qos::Rate::as_bits_per_second), Some(18_000_000));
+    assert_eq!(first(&router)["shape"]["rate"], "18Mb/s");
     let states: Vec<LineState> = configuration.lines.iter().map(|line| line.state).collect();
     assert_eq!(states[..5], [Irrelevant; 5]);
     assert_eq!(states[5..9], [Irrelevant, Modelled, Modelled, Modelled]);
@@ -298,7 +303,7 @@ fn a_rate_in_bytes_is_mended() {
         fix.apply(&configuration.lines[0].text),
         "tc qdisc add dev eth0 root tbf rate 10mbit burst 15k latency 50ms"
     );
-    assert_eq!(router.ports[0].bandwidth.map(perhop_qos::Rate::as_bits_per_second), Some(80_000_000));
+    assert_eq!(first(&router)["shape"]["rate"], "80Mb/s");
 }
 
 #[test]
@@ -311,7 +316,6 @@ fn htb_is_a_tree_of_rates() {
                 tc filter add dev eth0 parent 1: protocol all pref 1 handle 7 fw classid 1:10\n";
     let (told, router) = read(text);
     assert_eq!(told.differing().next(), None);
-    assert_eq!(router.ports[0].bandwidth.map(perhop_qos::Rate::as_bits_per_second), Some(10_000_000));
     let queueing = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
     assert_eq!((&queueing["scheduler"], &queueing["rate-to-quantum"]), (&json!("htb"), &json!(20)));
     let outer = &queueing["classes"][0];
@@ -366,10 +370,6 @@ fn cake_is_all_of_a_port() {
         (&adsl["overhead"], &adsl["cells"], &adsl["rtt"]),
         (&json!(32), &json!("atm"), &json!("10ms"))
     );
-    assert_eq!(
-        port("tc qdisc add dev eth0 root cake bandwidth 9mbit").bandwidth.map(|rate| rate.to_string()),
-        Some("9Mb/s".to_owned())
-    );
     assert_eq!(cake("ack-filter")["ack-filter"], "filter");
     assert_eq!(cake("ack-filter-aggressive")["ack-filter"], "aggressive");
     assert!(cake("ack-filter no-ack-filter")["ack-filter"].is_null());
@@ -385,10 +385,10 @@ fn cake_is_all_of_a_port() {
                  no-ack-filter split-gso rtt 100ms raw overhead 0 \n";
     let (told, router) = read(shown);
     assert_eq!(told.differing().next(), None);
-    assert_eq!(router.ports[0].bandwidth.map(|rate| rate.to_string()), Some("10Mb/s".to_owned()));
+    assert_eq!(first(&router)["buffer"]["cake"]["bandwidth"], "10Mb/s");
     let (told, router) = read(&shown.replace("10Mbit", "unlimited"));
     assert_eq!(told.differing().next(), None, "{:?}", told.diagnostics);
-    assert_eq!(router.ports[0].bandwidth, None);
+    assert!(first(&router)["buffer"]["cake"]["bandwidth"].is_null());
 }
 
 /// `prio` in `prio`, `levels` deep.
@@ -434,4 +434,52 @@ fn classes_nest_up_to_a_limit() {
         let expected: Vec<_> = refused.into_iter().map(|line| (line, LineState::NotModelled)).collect();
         assert_eq!(lines, expected, "{levels} levels");
     }
+}
+
+#[test]
+fn shown_defaults_are_hexadecimal() {
+    let classes = "class htb 1:1b root prio 0 rate 5Mbit ceil 5Mbit burst 1600b cburst 1600b\n\
+                   class htb 1:b root prio 0 rate 5Mbit ceil 5Mbit burst 1600b cburst 1600b\n";
+    for (shown, name) in [("0x1b", "1:1b"), ("0xb", "1:b"), ("1b", "1:1b"), ("b", "1:b")] {
+        let text = format!("qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default {shown}\n{classes}");
+        assert_eq!(class(&text)["name"], json!(name), "{shown}");
+    }
+    let json = r#"[{"kind":"htb","handle":"1:","dev":"eth0","root":true,"refcnt":2,"options":{"r2q":10,"default":"0x1b"}}]"#;
+    assert_eq!(class(&format!("{json}\n{classes}"))["name"], json!("1:1b"));
+}
+
+#[test]
+fn the_line_of_a_device_is_assumed() {
+    for root in ["tbf rate 9mbit burst 15k latency 50ms", "cake bandwidth 9mbit", "pfifo"] {
+        let port = port(&format!("tc qdisc add dev eth0 root {root}"));
+        let assumed = port.assumed_rate.map(|rate| rate.to_string());
+        assert_eq!(
+            (port.bandwidth, port.wire.rate, assumed),
+            (None, None, Some("1Gb/s".to_owned())),
+            "{root}"
+        );
+    }
+}
+
+#[test]
+fn a_default_that_holds_no_queue_is_named() {
+    let classes = "tc class add dev eth0 parent 1: classid 1:1 htb rate 20mbit\n\
+                   tc class add dev eth0 parent 1:1 classid 1:10 htb rate 5mbit\n";
+    for (default, why) in [
+        ("", "have no class"),
+        ("default 99", "`default`, 1:99, is not there"),
+        ("default 1", "`default`, 1:1, has classes inside"),
+    ] {
+        let (told, _) = read(&format!("tc qdisc add dev eth0 root handle 1: htb {default}\n{classes}"));
+        let found = told.diagnostics.iter().find(|one| one.rule.id == "tc-unclassified-direct");
+        assert!(found.is_some_and(|one| one.message.ends_with(why)), "{default}: {:?}", told.diagnostics);
+    }
+    let (told, _) = read(&format!("tc qdisc add dev eth0 root handle 1: htb default 10\n{classes}"));
+    assert_eq!(told.diagnostics, []);
+    let (told, _) = read(
+        "tc qdisc add dev eth0 root handle 1: hfsc default 7\n\
+         tc class add dev eth0 parent 1: classid 1:10 hfsc sc rate 5mbit\n\
+         tc filter add dev eth0 parent 1: protocol ip flower ip_proto udp classid 1:10\n",
+    );
+    assert!(told.diagnostics[0].message.ends_with("`default`, 1:7, is not there"), "{:?}", told.diagnostics);
 }

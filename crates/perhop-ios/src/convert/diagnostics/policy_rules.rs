@@ -31,10 +31,9 @@ impl Context<'_> {
                 true => (&port.output, &port.links.output),
                 false => (&port.input, &port.links.input),
             };
-            for (resolved, config, links, wire) in [
-                (input, arriving, links, None),
-                (output, &port.output, &port.links.output, wire.as_ref()),
-            ] {
+            for (resolved, config, links, wire) in
+                [(input, arriving, links, None), (output, &port.output, &port.links.output, wire.as_ref())]
+            {
                 let Some(resolved) = resolved else { continue };
                 let attached = Attached { port, resolved, config, links };
                 // The same policy on a thousand interfaces of one rate has the same faults.

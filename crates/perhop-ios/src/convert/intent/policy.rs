@@ -1,7 +1,7 @@
 //! Policy-maps as trees of Intent.
 
 use perhop_device::intent::{
-    Awareness, Children, Class, ClassId, Condition, Meter, Police, Policy, ValueLimits,
+    Awareness, Children, Class, ClassId, Condition, Meter, Police, Policy, Then, ValueLimits,
 };
 
 use super::condition::of_class;
@@ -79,7 +79,7 @@ impl Context<'_> {
             drop_profile: class.random_detect.clone(),
             fair_queue: class.fair_queue,
             marks: marks.collect(),
-            drops: class.drop.is_some(),
+            then: if class.drop.is_some() { Then::Drop } else { Then::Transmit },
             children: self.children(class, place, next),
         }
     }

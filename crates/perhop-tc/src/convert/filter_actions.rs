@@ -1,0 +1,156 @@
+//! The actions of filters at classes: what a filter does with its packets, and which go to its class.
+//!
+//! A filter of a class acts on its packets and leads to its class (`htb_classify`, `tcf_classify`).
+
+use perhop_qos::action::Action as Step;
+use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
+
+use super::classes::{MOST_RULES, Rule, is_empty};
+use super::conditioners::{Treatment, name_by_line, treatment};
+use super::policers::{all, but_not, goes_on};
+use super::tree::Tree;
+use crate::model::{Action, Control, Filter, Qdisc};
+use crate::units::shown_id;
+
+impl Tree<'_> {
+    /// Carries out the actions of `filter`, whose packets are those of `rule` that none of `before` takes.
+    /// Returns the rule for those that go to its class; `None` if all of them end here or go on.
+    pub(super) fn acted(
+        &mut self,
+        qdisc: &Qdisc,
+        filter: &Filter,
+        rule: Rule,
+        before: &[Rule],
+    ) -> Option<Rule> {
+        let line = filter.line();
+        if !is_modeled(filter) || before.len() >= MOST_RULES {
+            let note = "marks and chains at a class's filter: give them to a filter of clsact egress";
+            self.log.not_modelled(line, note);
+            return Some(rule);
+        }
+        let Some(mut treatment) = treatment(qdisc, filter, self.log) else { return Some(rule) };
+        let lists = [&treatment.green, &treatment.yellow, &treatment.red];
+        let ends = |step: &Step| lists.iter().any(|steps| steps.last() == Some(step));
+        let (goes_on, enters) = (ends(&Step::Continue), ends(&Step::Transmit));
+        let is_idle = treatment.meter.is_none() && !ends(&Step::Drop);
+        if is_idle {
+            return (!goes_on).then_some(rule);
+        }
+        let condition = self.condition_of_filter(&rule, before);
+        let mut rule = Some(rule).filter(|_| enters || !goes_on);
+        if goes_on && enters {
+            let Some(label) = self.free_label() else {
+                let note = "`continue` of a policer next to marks of the firewall is not modelled";
+                self.log.not_modelled(line, note);
+                return rule;
+            };
+            treatment.label_those_that_go_on(label);
+            rule = rule.map(|rule| rule.without_label(label));
+        }
+        treatment.never_ends();
+        let name = name_of_stage(qdisc, filter);
+        self.policers.add(treatment, (name, condition), filter, self.log);
+        rule
+    }
+
+    /// The packets of `rule` that none of `before` takes, in the classes around.
+    fn condition_of_filter(&self, rule: &Rule, before: &[Rule]) -> Option<MatchConfig> {
+        let others = before.iter().filter(|other| !other.is_apart(rule)).filter_map(Rule::condition);
+        let not = but_not(others.collect());
+        all(self.policers.around.iter().cloned().chain(rule.condition()).chain(not).collect())
+    }
+
+    /// A label that no filter of the device looks at, and none of its actions sets.
+    fn free_label(&mut self) -> Option<u8> {
+        let filters = || self.device.qdiscs.iter().flat_map(|qdisc| &qdisc.filters);
+        let sets = |filter: &Filter| filter.actions.iter().any(|one| matches!(one, Action::Label(_)));
+        let asks = |filter: &Filter| filter.condition.matches.label.is_some();
+        if filters().any(|filter| sets(filter) || asks(filter)) || self.policers.labels == u8::MAX {
+            return None;
+        }
+        self.policers.labels += 1;
+        Some(u8::MAX - self.policers.labels + 1)
+    }
+}
+
+/// The name of the conditioner of `filter`: that of the class whose packets are those of the filter, else by
+/// its line. Bands get packets by their type of service as well.
+fn name_of_stage(qdisc: &Qdisc, filter: &Filter) -> String {
+    let is_default = |class: u32| qdisc.options.number("default") == Some(u64::from(class & 0xffff));
+    let leads_alone =
+        |class: &u32| qdisc.filters.iter().filter(|other| other.class == Some(*class)).count() == 1;
+    let has_classes = matches!(qdisc.kind.name, "htb" | "hfsc" | "drr");
+    let class = filter.class.filter(|class| has_classes && !is_default(*class)).filter(leads_alone);
+    class.map_or_else(|| name_by_line(filter.line()), shown_id)
+}
+
+/// Whether the actions of a class's filter are modeled: policers, and a fate without another chain.
+fn is_modeled(filter: &Filter) -> bool {
+    let stays = |control: Control| !matches!(control, Control::Goto(_));
+    filter.actions.iter().all(|action| match action {
+        Action::Police(police) => {
+            stays(police.exceed)
+                && stays(police.conform)
+                && police.options.number("overhead").unwrap_or(0) == 0
+        }
+        Action::End(control) => stays(*control),
+        Action::Nothing => true,
+        Action::Mark { .. } | Action::Label(_) | Action::Unseen => false,
+    })
+}
+
+impl Treatment {
+    /// Sends all packets on that are not dropped.
+    fn never_ends(&mut self) {
+        for steps in [&mut self.green, &mut self.yellow, &mut self.red] {
+            goes_on(steps);
+        }
+    }
+    /// Labels the packets that go on to the next filter.
+    fn label_those_that_go_on(&mut self, label: u8) {
+        for steps in [&mut self.green, &mut self.yellow, &mut self.red] {
+            if steps.last() == Some(&Step::Continue) {
+                steps.insert(0, Step::Label(label));
+            }
+        }
+    }
+}
+
+impl Rule {
+    /// Whether no packet meets both, as far as single fields, addresses and ports tell.
+    fn is_apart(&self, other: &Rule) -> bool {
+        fn apart<T>(
+            one: Option<&OneOrMany<T>>,
+            other: Option<&OneOrMany<T>>,
+            meet: fn(&T, &T) -> bool,
+        ) -> bool {
+            let none = |one: &OneOrMany<T>, other: &OneOrMany<T>| {
+                !one.0.iter().any(|value| other.0.iter().any(|another| meet(value, another)))
+            };
+            one.zip(other).is_some_and(|(one, other)| none(one, other))
+        }
+        let networks = |one: &Prefix, other: &Prefix| {
+            one.contains(other.address().into()) || other.contains(one.address().into())
+        };
+        let ports =
+            |one: &PortRange, other: &PortRange| one.first() <= other.last() && other.first() <= one.last();
+        let (one, two) = (&self.matches, &other.matches);
+        self.excludes(other)
+            || apart(one.source.as_ref(), two.source.as_ref(), networks)
+            || apart(one.destination.as_ref(), two.destination.as_ref(), networks)
+            || apart(one.source_port.as_ref(), two.source_port.as_ref(), ports)
+            || apart(one.destination_port.as_ref(), two.destination_port.as_ref(), ports)
+    }
+
+    /// This rule for packets that do not have `label`.
+    fn without_label(self, label: u8) -> Rule {
+        let labeled = MatchConfig { label: Some(OneOrMany::from(label)), ..MatchConfig::default() };
+        let not = MatchConfig { not: Some(Box::new(labeled)), ..MatchConfig::default() };
+        let matches = if is_empty(&self.matches) {
+            not
+        } else {
+            MatchConfig { all: Some(vec![self.matches, not]), ..MatchConfig::default() }
+        };
+        Rule { matches, ..self }
+    }
+}

@@ -1,0 +1,137 @@
+//! Policers and drops at the filters of classes: conditioners that packets pass before they find their class.
+//!
+//! A conditioner takes the packets of its filter that no filter before it takes, so that the order of
+//! conditioners does not matter, and sends them on.
+
+use perhop_device::intent::{ClassId, Policy};
+use perhop_qos::action::Action as Step;
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::conditioner::ConditionerConfig;
+
+use super::classes::any;
+use super::conditioners::{Treatment, conditioner, name_by_line};
+use super::demands;
+use crate::log::Log;
+use crate::model::{Device, Filter, Qdisc};
+use crate::units::shown_id;
+
+/// The policers at the filters of a device's classes.
+#[derive(Debug, Default)]
+pub(super) struct Policers {
+    stages: Vec<Stage>,
+    /// The conditions of the classes around the discipline whose filters are read.
+    pub(super) around: Vec<MatchConfig>,
+    /// The number of packets' labels in use, counted down from 255.
+    pub(super) labels: u8,
+}
+
+#[derive(Debug)]
+struct Stage {
+    name: String,
+    treatment: Treatment,
+    /// The packets of each of its filters; `None` for all.
+    conditions: Vec<Option<MatchConfig>>,
+    lines: Vec<usize>,
+}
+
+/// Whether filters below the root of `device` act on packets, so that the classes around them matter.
+pub(super) fn acts_below_root(device: &Device) -> bool {
+    let root = device.root().map(|root| root.handle);
+    device.qdiscs.iter().any(|qdisc| {
+        Some(qdisc.handle) != root && qdisc.filters.iter().any(|filter| !filter.actions.is_empty())
+    })
+}
+
+impl Policers {
+    /// Adds the conditioner of `filter` for the packets of a condition, under a name.
+    pub(super) fn add(
+        &mut self,
+        treatment: Treatment,
+        (name, condition): (String, Option<MatchConfig>),
+        filter: &Filter,
+        log: &mut Log,
+    ) {
+        // Filters that name one policer by its number share its bucket.
+        let twin = self.stages.iter_mut().find(|stage| stage.treatment.shares(&treatment));
+        if let Some(stage) = twin {
+            if stage.treatment == treatment {
+                stage.name = name_by_line(stage.lines.first().copied().unwrap_or_default());
+                stage.conditions.push(condition);
+                stage.lines.extend(&filter.lines);
+                return;
+            }
+            log.not_modelled(filter.line(), "a policer of several filters with different actions");
+        }
+        let (conditions, lines) = (vec![condition], filter.lines.clone());
+        self.stages.push(Stage { name, treatment, conditions, lines });
+    }
+
+    /// The conditioners, and a policy with a class for each; `hook` are the conditioners before them, whose
+    /// packets go on to these.
+    pub(super) fn behind(
+        self,
+        hook: &mut Vec<ConditionerConfig>,
+        qdisc: &Qdisc,
+        log: &mut Log,
+    ) -> Option<Policy> {
+        let first = self.stages.first()?;
+        let line = first.lines.first().copied().unwrap_or(qdisc.line);
+        if hook.len() > 1 && !hook.iter().all(ends_without_mark) {
+            let note = "policers at filters of classes behind marks of several filters of clsact egress";
+            log.not_modelled(line, note);
+            return None;
+        }
+        let mut before = Vec::new();
+        for stage in hook.iter_mut() {
+            let own = stage.matches.take();
+            let not = but_not(before.clone());
+            before.extend(own.clone());
+            stage.matches = all(own.into_iter().chain(not).collect());
+            for steps in [&mut stage.green, &mut stage.yellow, &mut stage.red, &mut stage.actions] {
+                goes_on(steps);
+            }
+        }
+        let mut classes = Vec::new();
+        for Stage { name, treatment, conditions, lines } in self.stages {
+            let matches = conditions.into_iter().collect::<Option<Vec<_>>>().and_then(any);
+            let line = lines.first().copied().unwrap_or(qdisc.line);
+            let stage = conditioner(treatment, matches, name);
+            classes.push(demands::of_stage(&stage, ClassId(hook.len()), line));
+            hook.push(stage);
+        }
+        let name = format!("filters of {}", shown_id(qdisc.handle));
+        Some(Policy { name, line: qdisc.line, queues: false, classes })
+    }
+}
+
+/// Whether no packet goes on from `stage`, and none is marked.
+fn ends_without_mark(stage: &ConditionerConfig) -> bool {
+    let all = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
+    all.into_iter().flatten().all(|step| matches!(step, Step::Transmit | Step::Drop))
+}
+
+/// Sends packets on that would leave the conditioners.
+pub(super) fn goes_on(steps: &mut [Step]) {
+    if let Some(last) = steps.last_mut().filter(|last| **last == Step::Transmit) {
+        *last = Step::Continue;
+    }
+}
+
+/// The packets that meet none of `others`; `None` for all packets.
+pub(super) fn but_not(mut others: Vec<MatchConfig>) -> Option<MatchConfig> {
+    let any = match others.len() {
+        0 => return None,
+        1 => others.remove(0),
+        _ => MatchConfig { any: Some(others), ..MatchConfig::default() },
+    };
+    Some(MatchConfig { not: Some(Box::new(any)), ..MatchConfig::default() })
+}
+
+/// The packets of all `parts`; `None` for all packets.
+pub(super) fn all(mut parts: Vec<MatchConfig>) -> Option<MatchConfig> {
+    match parts.len() {
+        0 => None,
+        1 => parts.pop(),
+        _ => Some(MatchConfig { all: Some(parts), ..MatchConfig::default() }),
+    }
+}

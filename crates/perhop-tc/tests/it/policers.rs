@@ -1,0 +1,163 @@
+//! Policers and drops at the filters of classes are conditioners that packets pass before their class.
+
+use perhop_analysis::{PacketSpace, Set};
+use perhop_device::Port;
+use perhop_lint::LineState;
+use perhop_qos::classifier::MatchConfig;
+use perhop_tc::{Configuration, convert, parse};
+use serde_json::{Value, json};
+
+const CLASSES: &str = "tc qdisc add dev eth0 root handle 1: htb default 20\n\
+                       tc class add dev eth0 parent 1: classid 1:10 htb rate 5mbit\n\
+                       tc class add dev eth0 parent 1: classid 1:20 htb rate 5mbit\n";
+const FILTER: &str = "tc filter add dev eth0 parent 1: protocol ip";
+
+fn read(filters: &str) -> (Configuration, Port) {
+    let mut configuration = parse(&format!("{CLASSES}{filters}"));
+    let port = convert(&mut configuration).ports.remove(0);
+    (configuration, port)
+}
+
+fn stages(port: &Port) -> Value {
+    serde_json::to_value(&port.output.conditioners).expect("serializable")
+}
+
+/// The packets of a condition.
+fn packets(space: &mut PacketSpace, condition: Option<&MatchConfig>) -> Set {
+    condition.map_or(Set::ALL, |condition| space.taken_by(condition).expect("a small set"))
+}
+
+fn all_are_modeled(configuration: &Configuration) {
+    let lines = configuration.lines.iter();
+    let left_out: Vec<_> = lines.filter(|line| line.state == LineState::NotModelled).collect();
+    assert!(left_out.is_empty(), "{left_out:?}");
+}
+
+#[test]
+fn what_exceeds_at_a_filter_is_dropped_before_the_class() {
+    for exceed in ["drop", "conform-exceed drop/pass", ""] {
+        let police =
+            format!("{FILTER} pref 1 flower ip_proto udp action police rate 1mbit burst 10k {exceed}");
+        let (configuration, port) = read(&format!("{police} classid 1:10\n"));
+        all_are_modeled(&configuration);
+        assert_eq!(
+            stages(&port),
+            json!([{
+                "name": "1:10", "match": {"protocol": "udp", "source": "0.0.0.0/0"},
+                "meter": {"token-bucket": {"rate": "1Mb/s", "burst": "10KiB"}},
+                "green": ["continue"], "red": ["drop"],
+            }]),
+            "{exceed}"
+        );
+        let class = port.links.output.class_of_conditioner(0).expect("a class");
+        assert_eq!((class.line, &class.lines), (4, &vec![4]));
+    }
+}
+
+#[test]
+fn a_policer_meters_what_no_filter_before_it_takes() {
+    let filters = format!(
+        "{FILTER} pref 1 flower dst_ip 10.0.0.1 classid 1:10\n\
+         {FILTER} pref 2 flower ip_proto udp action police rate 1mbit burst 10k drop classid 1:20\n\
+         {FILTER} pref 3 flower dst_ip 10.9.0.0/16 action drop classid 1:20\n"
+    );
+    let (configuration, port) = read(&filters);
+    all_are_modeled(&configuration);
+    let mut space = PacketSpace::new(&[]);
+    let wanted = |text: &str| serde_json::from_str::<MatchConfig>(text).expect("a condition");
+    let udp = packets(&mut space, Some(&wanted(r#"{"protocol": "udp", "source": "0.0.0.0/0"}"#)));
+    let host = packets(&mut space, Some(&wanted(r#"{"destination": "10.0.0.1/32"}"#)));
+    let network = packets(&mut space, Some(&wanted(r#"{"destination": "10.9.0.0/16"}"#)));
+    let conditioners = &port.output.conditioners;
+    let policed = packets(&mut space, conditioners[0].matches.as_ref());
+    assert_eq!(policed, space.minus(udp, host).unwrap());
+    let dropped = packets(&mut space, conditioners[1].matches.as_ref());
+    assert_eq!(dropped, space.minus(network, udp).unwrap());
+    assert_eq!(stages(&port)[1]["actions"], json!(["drop"]));
+}
+
+#[test]
+fn what_exceeds_and_continues_meets_the_next_filter() {
+    let filters = format!(
+        "{FILTER} pref 1 flower ip_proto udp action police rate 1mbit burst 10k continue classid 1:10\n\
+         {FILTER} pref 2 flower ip_proto udp action police rate 2mbit burst 10k drop classid 1:20\n"
+    );
+    let (configuration, port) = read(&filters);
+    all_are_modeled(&configuration);
+    let all = stages(&port);
+    assert_eq!(
+        (&all[0]["green"], &all[0]["red"]),
+        (&json!(["continue"]), &json!([{"label": 255}, "continue"]))
+    );
+    let mut space = PacketSpace::new(&[]);
+    let udp = MatchConfig { ..serde_json::from_value(all[0]["match"].clone()).unwrap() };
+    let labeled: MatchConfig = serde_json::from_value(json!({"label": 255})).unwrap();
+    let (udp, labeled) = (packets(&mut space, Some(&udp)), packets(&mut space, Some(&labeled)));
+    let second = packets(&mut space, port.output.conditioners[1].matches.as_ref());
+    assert_eq!(second, space.and(udp, labeled).unwrap());
+    let classes = &port.output.queueing.as_ref().unwrap().classes;
+    let first = packets(&mut space, classes[0].matches.as_ref());
+    assert_eq!((classes[0].name.as_str(), first), ("1:10", space.minus(udp, labeled).unwrap()));
+}
+
+#[test]
+fn a_filter_that_continues_takes_no_packets() {
+    let (configuration, port) =
+        read(&format!("{FILTER} pref 1 flower ip_proto udp action continue classid 1:10\n"));
+    assert_eq!(configuration.diagnostics, []);
+    assert!(port.output.conditioners.is_empty());
+    let names: Vec<_> =
+        port.output.queueing.iter().flat_map(|all| &all.classes).map(|one| &one.name).collect();
+    assert_eq!(names, ["1:20"]);
+}
+
+#[test]
+fn filters_of_an_inner_discipline_meter_the_packets_of_its_class() {
+    let filters = format!(
+        "tc qdisc add dev eth0 parent 1:10 handle 10: prio\n\
+         {FILTER} pref 1 flower ip_proto udp classid 1:10\n\
+         tc filter add dev eth0 parent 10: protocol ip pref 1 flower dst_ip 10.0.0.0/8 action police rate 1mbit \
+         burst 10k drop classid 10:1\n"
+    );
+    let (_, port) = read(&filters);
+    let mut space = PacketSpace::new(&[]);
+    let found = packets(&mut space, port.output.conditioners[0].matches.as_ref());
+    let wanted = json!({"protocol": "udp", "source": "0.0.0.0/0", "destination": "10.0.0.0/8"});
+    let wanted = serde_json::from_value(wanted).expect("a condition");
+    assert_eq!(found, packets(&mut space, Some(&wanted)));
+}
+
+#[test]
+fn policers_of_clsact_stand_before_those_of_classes() {
+    let filters = format!(
+        "tc qdisc add dev eth0 clsact\n\
+         tc filter add dev eth0 egress protocol ip pref 1 flower ip_proto tcp action police rate 3mbit burst 10k drop\n\
+         tc filter add dev eth0 egress protocol ip pref 2 matchall action police rate 4mbit burst 10k drop\n\
+         {FILTER} pref 1 flower ip_proto udp action police rate 1mbit burst 10k drop classid 1:10\n"
+    );
+    let (configuration, port) = read(&filters);
+    assert_eq!(configuration.diagnostics, []);
+    let all = stages(&port);
+    let names: Vec<&str> = (0..3).map(|index| all[index]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["line 5", "line 6", "1:10"]);
+    assert_eq!((&all[0]["green"], &all[1]["green"]), (&json!(["continue"]), &json!(["continue"])));
+    assert!(all[1]["match"].to_string().contains("not"), "{}", all[1]);
+}
+
+#[test]
+fn marks_and_chains_at_filters_of_classes_are_said() {
+    for action in ["pedit ex munge ip dsfield set 0xb8", "skbedit mark 3", "goto chain 2"] {
+        let (configuration, port) =
+            read(&format!("{FILTER} pref 1 flower ip_proto udp action {action} classid 1:10\n"));
+        assert!(port.output.conditioners.is_empty(), "{action}");
+        assert_eq!(configuration.lines[3].state, LineState::NotModelled, "{action}");
+    }
+    // A label next to marks of the firewall.
+    let filters = format!(
+        "{FILTER} pref 1 handle 7 fw classid 1:20\n\
+         {FILTER} pref 2 flower ip_proto udp action police rate 1mbit burst 10k continue classid 1:10\n"
+    );
+    let (configuration, port) = read(&filters);
+    assert!(port.output.conditioners.is_empty());
+    assert_eq!(configuration.lines[4].state, LineState::NotModelled);
+}

@@ -1,0 +1,178 @@
+"""`perhop run` of configurations of `tc`: the line behind a device, policers, and names of classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+
+HTB = """\
+tc qdisc add dev eth0 root handle 1: htb default 20
+tc class add dev eth0 parent 1: classid 1:1 htb rate 2mbit ceil 2mbit
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate 1200kbit ceil 2mbit
+tc class add dev eth0 parent 1:1 classid 1:20 htb rate 1200kbit ceil 2mbit
+"""
+FILTER = "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.1.0.10/32"
+ASSUMED = (
+    "the line of eth0 is taken for Ethernet of 1Gb/s, which the configuration does not set; --rate sets it"
+)
+
+
+def written(folder: Path, text: str, name: str = "uplink.tc") -> Path:
+    file = folder / name
+    file.write_text(text)
+    return file
+
+
+def classes(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["class"]: one for one in document["classes"] if "(back)" not in one["class"]}
+
+
+def megabits(one: dict[str, Any]) -> float:
+    return one["throughput_bps"]["mean"] / 1e6
+
+
+def test_children_send_their_rates_though_the_parent_has_less(tmp_path: Path, perhop: Command) -> None:
+    file = written(tmp_path, HTB + f"{FILTER} flowid 1:10\n")
+    ended = perhop("run", file, "--duration", "5s", "--json")
+    assert ASSUMED in ended.err
+    # htb_dequeue: a class below its rate asks no parent.
+    assert [round(megabits(one), 1) for one in classes(ended.json()).values()] == [1.2, 1.2]
+    given = perhop("run", file, "--duration", "5s", "--rate", "2Mb/s", "--json")
+    assert "is taken for" not in given.err
+    assert [round(megabits(one), 1) for one in classes(given.json()).values()] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "root",
+    ["pfifo limit 100", "fq_codel", "prio", "tbf rate 5mbit burst 15k latency 50ms", "cake bandwidth 5mbit"],
+)
+def test_the_line_is_assumed_whatever_the_root_is(tmp_path: Path, perhop: Command, root: str) -> None:
+    file = written(tmp_path, f"tc qdisc add dev eth0 root handle 1: {root}\n")
+    assert perhop("init", "line", "--from", file).err.count(ASSUMED) == 1
+    assert "rate: 1Gb/s" in (tmp_path / "line.perhop.yaml").read_text()
+    said = perhop("init", "given", "--from", file, "--rate", "20Mb/s").err
+    assert "is taken for" not in said
+    assert "rate: 20Mb/s" in (tmp_path / "given.perhop.yaml").read_text()
+
+
+def test_a_rate_that_is_none_is_refused(tmp_path: Path, perhop: Command) -> None:
+    ended = perhop("run", written(tmp_path, HTB), "--rate", "fast")
+    assert (ended.code, "--rate: `fast` is not a rate" in ended.err) == (2, True)
+
+
+POLICED = [
+    HTB + f"{FILTER} police rate 500kbit burst 15k drop flowid 1:10\n",
+    # The default of what exceeds, which ends in a drop.
+    HTB + f"{FILTER} action police rate 500kbit burst 15k flowid 1:10\n",
+    "tc qdisc add dev eth0 root handle 1: prio\n"
+    f"{FILTER} action police rate 500kbit burst 15k conform-exceed drop/pass flowid 1:3\n",
+]
+
+
+@pytest.mark.parametrize("text", POLICED, ids=["htb", "without an action", "prio"])
+def test_a_policer_at_the_filter_of_a_class_is_run(tmp_path: Path, perhop: Command, text: str) -> None:
+    file = written(tmp_path, text)
+    (found,) = perhop("check", file, "--json").json()["files"]
+    assert found["counts"]["not-modelled"] == 0
+    rows = classes(perhop("run", file, "--duration", "5s", "--json").json())
+    # A band gets packets by their type of service as well, so that its policer has a row of its own.
+    name = "line 2" if "prio\n" in text else "1:10"
+    assert rows[name]["dropped_policed"]["mean"] > 0
+    assert megabits(rows[name]) < 0.6
+    # One row for a class and its policer.
+    assert [one for one in rows if one.startswith("line")] == [name][: name.startswith("line")]
+
+
+def test_a_filter_that_drops_lets_nothing_through(tmp_path: Path, perhop: Command) -> None:
+    file = written(tmp_path, HTB + f"{FILTER} action drop flowid 1:10\n")
+    traced = perhop("trace", file, "--out", "eth0", "--packet", "udp 10.0.0.1:1 > 10.1.0.10:2 len 100")
+    assert "drop" in traced.out
+    other = perhop("trace", file, "--out", "eth0", "--packet", "udp 10.0.0.1:1 > 10.1.0.11:2 len 100")
+    assert "1:20" in other.out
+
+
+def test_what_check_does_not_model_the_run_leaves_out(tmp_path: Path, perhop: Command) -> None:
+    file = written(tmp_path, HTB + f"{FILTER} action pedit ex munge ip dsfield set 0xb8 pipe flowid 1:10\n")
+    (found,) = perhop("check", file, "--json").json()["files"]
+    assert found["counts"]["not-modelled"] == 1
+    assert "marks and chains at a class's filter" in perhop("check", file).out
+
+
+INGRESS = """\
+tc qdisc add dev eth0 handle ffff: ingress
+tc filter add dev eth0 parent ffff: protocol ip u32 match ip protocol 17 0xff police rate 1mbit burst 20k drop
+"""
+
+
+def test_policers_of_arriving_packets_are_run_or_said_not_to_be(tmp_path: Path, perhop: Command) -> None:
+    alone = perhop("run", written(tmp_path, INGRESS), "--duration", "2s", "--json")
+    assert classes(alone.json())["line 2"]["dropped_policed"]["mean"] > 0
+    assert "not run:" not in alone.err
+    both = perhop("run", written(tmp_path, INGRESS + HTB), "--duration", "2s", "--json")
+    assert "not run: the input policy of eth0, by which packets leave\n" in both.err
+
+
+WRAPPED = """\
+class-map match-all VIDEO
+ match dscp af41
+class-map match-all INET
+ match dscp af41 af42 cs2
+class-map match-all SITE
+ match dscp cs3 cs4
+class-map match-all FIRST
+ match dscp cs4
+policy-map CHILD
+ class VIDEO
+  priority 1000
+policy-map SECOND
+ class FIRST
+  bandwidth 500
+policy-map PARENT
+ class INET
+  shape average 4000000
+  service-policy CHILD
+ class SITE
+  shape average 2000000
+  service-policy SECOND
+ class class-default
+  bandwidth 2000
+interface FastEthernet0/0
+ ip address 192.0.2.1 255.255.255.252
+ service-policy output PARENT
+"""
+
+
+def test_classes_of_one_name_in_several_policies_are_told_apart(tmp_path: Path, perhop: Command) -> None:
+    file = written(tmp_path, WRAPPED, "wrapped.cfg")
+    ended = perhop("run", file, "--duration", "2s", "--json")
+    # Packets of a class around others wait in their queues.
+    assert "no header reaches it" not in ended.err
+    names = {"VIDEO", "INET/class-default", "FIRST", "SITE/class-default", "class-default"}
+    assert set(classes(ended.json())) == names
+    rates = tmp_path / "rates.csv"
+    rates.write_text(
+        "class,rate\nINET/class-default,1Mb/s\nSITE/class-default,500kb/s\nclass-default,3Mb/s\n"
+    )
+    loaded = perhop("run", file, "--duration", "2s", "--traffic", rates, "--json")
+    queues = {one["class"] for one in loaded.json()["classes"] if "(back)" not in one["class"]}
+    assert queues == {"INET/class-default", "SITE/class-default", "class-default"}
+
+
+def test_a_policy_used_twice_has_two_classes_of_each_name(tmp_path: Path, perhop: Command) -> None:
+    file = written(tmp_path, WRAPPED.replace("service-policy SECOND", "service-policy CHILD"), "twice.cfg")
+    said = perhop("init", "twice", "--from", file).err
+    assert "  INET/VIDEO" in said
+    assert "class `SITE`" not in said
+
+
+def test_a_class_whose_conditions_exclude_each_other_is_still_said(tmp_path: Path, perhop: Command) -> None:
+    text = WRAPPED.replace(
+        "class-map match-all SITE\n match dscp cs3 cs4\n",
+        "class-map match-all SITE\n match dscp cs3\n match dscp cs4\n",
+    )
+    said = perhop("init", "never", "--from", written(tmp_path, text, "never.cfg")).err
+    assert "class `SITE`: no header reaches it: its conditions exclude each other" in said
