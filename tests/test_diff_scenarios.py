@@ -241,7 +241,7 @@ def test_frames_of_files_and_scenarios(old: Path) -> None:
     new = _changed(old, ("[af21, af22]", "af21"), ("weight: 4", "weight: 3"))
     found = difference(old, new)
     frame = found.frame()
-    assert frame.columns == ["kind", "interface", "part", "what", "before", "after", "packet"]
+    assert frame.columns == ["kind", "interface", "arrives", "part", "what", "before", "after", "packet"]
     assert frame["kind"].unique(maintain_order=True).to_list() == ["moved", "changed"]
     assert frame.row(0, named=True)["after"] == "rest"
     loaded = Scenario.load(old)

@@ -22,6 +22,8 @@ __all__ = [
     "check",
     "check_router",
     "codecs",
+    "compare_configurations",
+    "compare_policies",
     "confidence_95",
     "distinct_packets",
     "drop_curves",
@@ -261,6 +263,23 @@ def moved_packets(before: str, after: str) -> str:
 
     Raises `ValueError`.
     """
+
+def compare_configurations(
+    texts: list[str],
+    names: list[str],
+    platform: str | None = None,
+    assume: dict[str, str] | None = None,
+    at: str | None = None,
+    only: list[str] | None = None,
+) -> str:
+    """Return what differs between two router configurations, as JSON; see `perhop.differing.Difference`.
+
+    Packets arrive by the interface `at`, by default by any. Compared are the interfaces of `only`, by default
+    all. Raises `ValueError` of message and help.
+    """
+
+def compare_policies(interface: str, side: str, old: str, new: str, interfaces: list[str]) -> str:
+    """Return the changed and the renamed parts between two policies, all as JSON. Raises `ValueError`."""
 
 def distinct_packets(capture: bytes) -> str:
     """Return the distinct packets of a capture and their counts, as JSON. Raises `ValueError`."""

@@ -2,8 +2,9 @@
 //!
 //! A [`PacketSpace`] holds sets of packets exactly: which packets a condition takes
 //! ([`PacketSpace::taken_by`]), which come to conditioners that leave as others ([`before`]), which of them
-//! reach a class after the classes before it ([`classes_of`]), and one packet of a set as a witness
-//! ([`PacketSpace::witness`]). Two sets are the same exactly if their [`Set`]s are equal.
+//! reach a class after the classes before it ([`classes_of`]), which wait elsewhere in another node
+//! ([`moved()`]), and one packet of a set as a witness ([`PacketSpace::witness`]). Two sets are the same
+//! exactly if their [`Set`]s are equal.
 
 mod classes;
 mod condition;
@@ -11,6 +12,7 @@ mod conditioning;
 mod decision_diagram;
 mod fields;
 mod first_match;
+mod moved;
 mod packet_text;
 mod plain;
 mod space;
@@ -22,6 +24,7 @@ pub use conditioning::{arriving, before, departing};
 pub use decision_diagram::{Set, TooComplex};
 pub use fields::Field;
 pub use first_match::FirstMatch;
+pub use moved::{Moved, moved};
 pub use packet_text::PacketText;
 pub use space::PacketSpace;
 pub use trace::{Branch, Node, Step, trace};

@@ -10,6 +10,7 @@ mod calls;
 mod captures;
 mod columns;
 mod diagnostics;
+mod differing;
 mod drawing;
 mod live;
 #[cfg_attr(not(target_os = "linux"), path = "live_processes_unsupported.rs")]
@@ -53,6 +54,7 @@ mod _core {
         bounds::{bounds, waits},
         calls::{codecs, rate_calls, speech_category},
         confidence_95,
+        differing::{compare_configurations, compare_policies},
         drawing::{drop_curves, envelope, quantity},
         judge,
         live::live_plan,

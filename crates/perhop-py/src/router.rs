@@ -44,7 +44,7 @@ pub(crate) fn check_router(
 }
 
 /// Returns a `ValueError` of message and help. An invalid assumption names its class.
-fn wrong(error: ConfigError) -> PyErr {
+pub(crate) fn wrong(error: ConfigError) -> PyErr {
     match error.path.as_slice() {
         [option, class] if option == "assume" => {
             PyValueError::new_err((format!("assume {class}"), error.message))

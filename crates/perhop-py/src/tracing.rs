@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perhop_analysis::{
-    Node, PacketSpace, PacketText, Set, TooComplex, Witness, arriving, before, classes_of, departing, trace,
+    Node, PacketSpace, PacketText, Set, TooComplex, Witness, arriving, classes_of, moved, trace,
 };
 use perhop_device::ParseOptions;
 use perhop_front_ends::FRONT_ENDS;
@@ -29,20 +29,13 @@ struct Asked {
 }
 
 impl Asked {
-    fn encapsulation(&self) -> Encapsulation {
-        Encapsulation { tag: self.tag, labels: self.labels }
-    }
-    /// The packets that may come to the queues as one of `queued`, as they were when they arrived.
-    fn came_from(&self, space: &mut PacketSpace, queued: Set) -> Result<Set, TooComplex> {
-        let mut set = queued;
-        if let Some(policy) = &self.output {
-            set = before(space, &policy.conditioners, set)?;
+    fn node(&self) -> Node<'_> {
+        Node {
+            interfaces: &self.interfaces,
+            input: self.input.as_ref(),
+            output: self.output.as_ref(),
+            encapsulation: Encapsulation { tag: self.tag, labels: self.labels },
         }
-        set = departing(space, self.encapsulation(), set)?;
-        if let Some(policy) = &self.input {
-            set = before(space, &policy.conditioners, set)?;
-        }
-        Ok(set)
     }
     fn number(&self, name: Option<&String>) -> PyResult<Option<usize>> {
         let Some(name) = name else { return Ok(None) };
@@ -75,13 +68,7 @@ fn read(asked: &str, text: &str) -> PyResult<(Asked, Packet)> {
 #[pyfunction]
 pub(crate) fn trace_packet(node: &str, packet: &str) -> PyResult<String> {
     let (asked, packet) = read(node, packet)?;
-    let node = Node {
-        interfaces: &asked.interfaces,
-        input: asked.input.as_ref(),
-        output: asked.output.as_ref(),
-        encapsulation: asked.encapsulation(),
-    };
-    let branches = trace(&node, &packet).map_err(|error| of_policy(&error))?;
+    let branches = trace(&asked.node(), &packet).map_err(|error| of_policy(&error))?;
     serde_json::to_string(&branches).map_err(wrong)
 }
 
@@ -111,22 +98,12 @@ fn reached(asked: &Asked, number: Option<usize>) -> Result<Vec<Reached>, TooComp
     };
     let mut found = Vec::new();
     for class in classes_of(&mut space, queueing, Set::ALL)? {
-        let set = asked.came_from(&mut space, class.takes)?;
+        let set = asked.node().came_from(&mut space, class.takes)?;
         let set = space.and(set, arrived)?;
         let packet = space.witness(set)?.map(|witness| witness.to_string());
         found.push(Reached { queue: class.name, packet });
     }
     Ok(found)
-}
-
-/// Packets that wait elsewhere than before.
-#[derive(Serialize)]
-struct Moved {
-    /// The queues; none where no class takes them.
-    before: Option<String>,
-    after: Option<String>,
-    /// One of them, as it arrives.
-    packet: String,
 }
 
 /// For each pair of different queues of two nodes a packet that may get to the one in the first and to the
@@ -135,58 +112,9 @@ struct Moved {
 pub(crate) fn moved_packets(py: Python<'_>, before: &str, after: &str) -> PyResult<String> {
     let first: Asked = serde_json::from_str(before).map_err(wrong)?;
     let second: Asked = serde_json::from_str(after).map_err(wrong)?;
-    let moved = py.detach(|| moved(&first, &second)).map_err(wrong)?;
+    let arrives = first.arrives.as_deref();
+    let moved = py.detach(|| moved(&first.node(), &second.node(), arrives)).map_err(wrong)?;
     serde_json::to_string(&moved).map_err(wrong)
-}
-
-fn moved(first: &Asked, second: &Asked) -> Result<Vec<Moved>, TooComplex> {
-    let mut interfaces = first.interfaces.clone();
-    interfaces.extend(second.interfaces.iter().filter(|name| !first.interfaces.contains(name)).cloned());
-    let mut space = PacketSpace::new(&interfaces);
-    let number = first.arrives.as_ref().and_then(|name| interfaces.iter().position(|one| one == name));
-    let arrived = arriving(&mut space, number)?;
-    let (from, to) = (sources(first, &mut space, arrived)?, sources(second, &mut space, arrived)?);
-    let mut found = Vec::new();
-    for (before, one) in &from {
-        for (after, other) in to.iter().filter(|(after, _)| after != before) {
-            let both = space.and(*one, *other)?;
-            // What a meter sends to either of them, before as after, has not moved.
-            let exchanged = space.and(of_queue(&from, after.as_ref()), of_queue(&to, before.as_ref()))?;
-            let both = space.minus(both, exchanged)?;
-            if let Some(witness) = space.witness(both)? {
-                let (before, after) = (before.clone(), after.clone());
-                found.push(Moved { before, after, packet: witness.to_string() });
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn of_queue(sources: &[(Option<String>, Set)], queue: Option<&String>) -> Set {
-    sources.iter().find(|(name, _)| name.as_ref() == queue).map_or(Set::NONE, |(_, set)| *set)
-}
-
-/// The packets of `arrived` that may get to each queue of a node; where nothing is metered, and no class
-/// takes them, those as well. A port without classes has one queue, without a name.
-fn sources(
-    asked: &Asked,
-    space: &mut PacketSpace,
-    arrived: Set,
-) -> Result<Vec<(Option<String>, Set)>, TooComplex> {
-    let queueing = asked.output.as_ref().and_then(|policy| policy.queueing.as_ref());
-    let Some(queueing) = queueing else { return Ok(vec![(None, arrived)]) };
-    let mut found = Vec::new();
-    let mut nowhere = Set::ALL;
-    for class in classes_of(space, queueing, Set::ALL)? {
-        nowhere = space.minus(nowhere, class.takes)?;
-        let set = asked.came_from(space, class.takes)?;
-        found.push((Some(class.name), space.and(set, arrived)?));
-    }
-    if nowhere != Set::NONE {
-        let set = asked.came_from(space, nowhere)?;
-        found.push((None, space.and(set, arrived)?));
-    }
-    Ok(found)
 }
 
 /// By which lines of a router's configuration a packet belongs to the classes of a policy, as JSON: `policy`,

@@ -8,12 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from perhop.differing import routers, scenarios
-from perhop.differing.result import Changed, Difference, Moved
+from perhop.differing.result import Changed, Difference, Example, LineChange, Moved, Renamed
 from perhop.differing.sides import Side, Source, opened
 from perhop.differing.simulating import simulated
 from perhop.errors import InvalidInputError
 
-__all__ = ["Changed", "Difference", "Moved", "Side", "difference", "opened", "simulated"]
+__all__ = [
+    "Changed",
+    "Difference",
+    "Example",
+    "LineChange",
+    "Moved",
+    "Renamed",
+    "Side",
+    "difference",
+    "opened",
+    "simulated",
+]
 
 
 def difference(
@@ -27,9 +38,10 @@ def difference(
 ) -> Difference:
     """Return what differs between two router configurations, or between two scenarios.
 
-    Packets arrive by the interface `at`, whose input policy they meet; without it they meet none. Compared
-    are the interfaces with a policy in either, or `out` alone. In scenarios `at` is `NODE:NEIGHBOR` or
-    `NODE`, whose interfaces alone are then compared, and `out` a neighbor of the node.
+    Packets arrive by the interface `at`, whose input policy they meet; without it they meet an input policy
+    only where it has changed. Compared are all changed lines and all interfaces, or `out` alone. In scenarios
+    `at` is `NODE:NEIGHBOR` or `NODE`, whose interfaces alone are then compared, and `out` a neighbor of the
+    node.
 
     Args:
         old: the file as it is, or a `Scenario`.

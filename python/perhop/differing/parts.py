@@ -1,21 +1,19 @@
-"""What the policies of an interface have otherwise than before, and which packets wait elsewhere."""
+"""Changed parts of policies in words, and packets that wait elsewhere."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from perhop import _core
-from perhop.differing.result import Changed, Moved
+from perhop.differing.result import Changed, Moved, Renamed
 from perhop.draw import words
 from perhop.errors import InvalidInputError
 from perhop.tracing import Node
 
-# What a class has besides its match and its name.
-_PARTS = ("share", "police", "shape", "buffer", "fair-queueing", "precedence")
-#: A part of an interface: what it has, in words, by name.
-Parts = Mapping[str, Mapping[str, str]]
+#: The properties of a link in words, by name.
+Link = Mapping[str, str]
 
 
 def moved(interface: str, before: Node, after: Node) -> list[Moved]:
@@ -29,41 +27,55 @@ def moved(interface: str, before: Node, after: Node) -> list[Moved]:
         found: list[dict[str, Any]] = json.loads(_core.moved_packets(before.asked(), after.asked()))
     except ValueError as error:
         raise InvalidInputError(f"{interface}: {error}") from error
-    return [Moved(interface, one["before"], one["after"], one["packet"]) for one in found]
+    return [Moved(interface, None, one["before"], one["after"], one["packet"]) for one in found]
 
 
-def changed(interface: str, first: Parts, second: Parts) -> Iterator[Changed]:
-    """Generate what the parts of an interface have otherwise than before."""
-    for part in [*first, *(part for part in second if part not in first)]:
-        old, new = first.get(part), second.get(part)
-        if old is None or new is None:
-            yield Changed(interface, part, "", _whole(old), _whole(new))
-            continue
-        for what in [*old, *(what for what in new if what not in old)]:
-            if old.get(what) != new.get(what):
-                yield Changed(interface, part, what, old.get(what), new.get(what))
+def changed(found: Iterable[Mapping[str, Any]]) -> list[Changed]:
+    """Return the changed parts that the extension module found, with values in words."""
+    return [
+        Changed(
+            one["interface"],
+            one["part"],
+            one["what"],
+            *(_worded(one["what"], one[side]) for side in ("before", "after")),
+            one["packet"],
+        )
+        for one in found
+    ]
 
 
-def parts(side: str, policy: Mapping[str, Any] | None) -> dict[str, Mapping[str, str]]:
-    """Return what each queue and conditioner of the `input` or `output` policy has, in words."""
-    found: dict[str, Mapping[str, str]] = {}
-    policy = policy or {}
-    for index, conditioner in enumerate(policy.get("conditioners", [])):
-        said = {key: value for key, value in conditioner.items() if key not in ("name", "match")}
-        name = f"{side} conditioner {conditioner.get('name', index)}"
-        found[name] = {key: words.values(value) for key, value in said.items()}
-    if queueing := policy.get("queueing"):
-        found.update(_queues(queueing, ""))
-    return found
+def renamed(found: Iterable[Mapping[str, str]]) -> list[Renamed]:
+    """Return the renamed parts that the extension module found."""
+    return [Renamed(**one) for one in found]
 
 
-def _queues(queueing: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, dict[str, str]]]:
-    for config in queueing["classes"]:
-        name = f"{prefix}{config['name']}"
-        has = {key: words.values(config[key]) for key in _PARTS if config.get(key)}
-        yield f"queue {name}", {"scheduler": words.scheduler(queueing.get("scheduler", "fifo")), **has}
-        if inner := config.get("queueing"):
-            yield from _queues(inner, f"{name}/")
+def policies(
+    interface: str, side: str, old: object, new: object, interfaces: list[str]
+) -> tuple[list[Changed], list[Renamed]]:
+    """Return the changed and renamed parts between two `side` policies; `None` where there is none."""
+    both = (json.dumps(old), json.dumps(new))
+    parts, names = json.loads(_core.compare_policies(interface, side, *both, interfaces))
+    return changed(parts), renamed(names)
+
+
+def changed_link(interface: str, first: Link | None, second: Link | None) -> Iterator[Changed]:
+    """Generate the changed properties of a link; `None` where there is no link."""
+    if first is None or second is None:
+        if first != second:
+            yield Changed(interface, "link", "", *(_whole(one) for one in (first, second)))
+        return
+    for what in dict.fromkeys([*first, *second]):
+        if first.get(what) != second.get(what):
+            yield Changed(interface, "link", what, first.get(what), second.get(what))
+
+
+def _worded(what: str, value: Any) -> str | None:  # noqa: ANN401 - any property
+    """Return a property in words; all properties of a part where `what` is empty."""
+    if value is None:
+        return None
+    if not what:
+        return _whole({key: _worded(key, inner) or "" for key, inner in value.items()})
+    return words.scheduler(value) if what == "scheduler" else words.values(value)
 
 
 def _whole(part: Mapping[str, str] | None) -> str | None:

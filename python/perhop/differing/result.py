@@ -19,6 +19,8 @@ class Moved:
 
     #: The interface of a router; in a scenario the port, as `R1->R2`.
     interface: str
+    #: The interface by which it arrives; `None` where it meets no input policy.
+    arrives: str | None
     before: str | None
     after: str | None
     packet: str
@@ -28,11 +30,56 @@ class Moved:
 class Changed:
     """A part of an interface's policy that has changed; `None` where there is none."""
 
+    #: Empty for the device itself.
     interface: str
     part: str
     what: str
     before: str | None
     after: str | None
+    #: Of a match: a packet that only one of the two takes.
+    packet: str | None = None
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A part of an interface that has another name and the same meaning."""
+
+    interface: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A packet of an input conditioner that has changed, and its end before and after.
+
+    An end has the `packet` as it leaves, whether it is `dropped`, and the name of its `queue`, or `None`.
+    """
+
+    arrives: str
+    part: str
+    leaves: str
+    packet: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LineChange:
+    """A line that is in one configuration only, in another place, or with another text."""
+
+    #: The lines around it, from the outermost in.
+    section: list[str]
+    #: The number (`line`) and the `text` in the old configuration, or `None`.
+    old: dict[str, Any] | None
+    #: The same in the new configuration.
+    new: dict[str, Any] | None
+    #: `irrelevant`, `same`, `compared`, `elsewhere` or `not-compared`.
+    effect: str
+    #: The changed parts that it affects, each with `interface` and `part`.
+    parts: list[dict[str, str]]
+    #: Why it is not compared.
+    reason: str | None
 
 
 @dataclass(frozen=True)
@@ -45,10 +92,27 @@ class Difference:
     remarks: list[str] = field(default_factory=list)
     #: Figures of classes in a simulation of each, as `perhop compare` has them.
     simulated: list[dict[str, Any]] = field(default_factory=list)
+    #: Parts that have another name and the same meaning.
+    renamed: list[Renamed] = field(default_factory=list)
+    #: What becomes of packets whose input conditioner has changed.
+    examples: list[Example] = field(default_factory=list)
+    #: Of router configurations: the changed lines that are irrelevant or in the compared model.
+    lines: list[LineChange] = field(default_factory=list)
+    #: Of router configurations: the changed lines that the compared model does not hold.
+    not_compared: list[LineChange] = field(default_factory=list)
+    #: Facts that the files do not contain.
+    assumed: list[str] = field(default_factory=list)
+    #: Parts that the comparison left out.
+    not_looked_at: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        """Whether anything differs, simulated figures by more than chance."""
-        return bool(self.moved or self.changed or any(map(_is_real, self.simulated)))
+        """Whether anything differs, irrelevant lines aside, and simulated figures by more than chance."""
+        found = self.moved or self.changed or self.renamed or self.not_compared
+        return bool(found or self.relevant_lines() or any(map(_is_real, self.simulated)))
+
+    def relevant_lines(self) -> list[LineChange]:
+        """Return the changed lines in the compared model."""
+        return [line for line in self.lines if line.effect in ("compared", "same")]
 
     def including(self, comparison: Comparison) -> Difference:
         """Return this with the figures of a simulation of each."""
@@ -70,10 +134,9 @@ class Difference:
         rows: list[dict[str, Any]] = [
             {"kind": "moved", "part": None, "what": "queue", **vars(one)} for one in self.moved
         ]
-        rows += [{"kind": "changed", "packet": None, **vars(one)} for one in self.changed]
-        return of_rows(
-            rows, dict.fromkeys(("kind", "interface", "part", "what", "before", "after", "packet"), str)
-        )
+        rows += [{"kind": "changed", "arrives": None, **vars(one)} for one in self.changed]
+        columns = ("kind", "interface", "arrives", "part", "what", "before", "after", "packet")
+        return of_rows(rows, dict.fromkeys(columns, str))
 
     def simulated_frame(self) -> pl.DataFrame:
         """Return the simulated figures as a polars frame, a row for each class and figure.

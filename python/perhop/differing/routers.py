@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from perhop import _core
 from perhop.bounds import Bounds, bounds_of
 from perhop.configuration import checked, folded, is_short_for, router_text
 from perhop.differing.guarantees import changed_bounds
-from perhop.differing.parts import changed, moved, parts
-from perhop.differing.result import Changed, Difference, Moved
+from perhop.differing.parts import changed, renamed
+from perhop.differing.result import Difference, Example, LineChange, Moved
 from perhop.differing.sides import Side
 from perhop.errors import InvalidInputError
 from perhop.scenario import Scenario
-from perhop.tracing import Node, has_output, node
 
 
 def difference(
@@ -30,48 +31,52 @@ def difference(
     """Return what differs between two router configurations; `perhop.differing.difference` has the rest."""
     options: dict[str, Any] = {"platform": platform, "assume": assume}
     files = [Path(one.name) for one in (old, new)]
-    names = [_with_policy(file, **options) for file in files]
-    found_moved: list[Moved] = []
-    found_changed: list[Changed] = []
-    remarks: list[str] = []
-    for interface in _wanted(names, out):
-        nodes = [
-            node(file, at=at, out=interface, **options) if folded(interface) in map(folded, known) else None
-            for file, (known, _) in zip(files, names, strict=True)
-        ]
-        before, after = nodes
-        if before and after:
-            found_moved += moved(interface, before, after)
-        else:
-            remarks.append(f"{files[nodes.index(None)]} has no interface {interface}")
-        found_changed += changed(interface, *(_parts(one) if one else {} for one in nodes))
+    texts = [router_text(file) or "" for file in files]
+    known = [[port["name"] for port in checked(text, **options)["router"]["ports"]] for text in texts]
+    found: dict[str, Any] = json.loads(
+        _core.compare_configurations(
+            texts,
+            [str(file) for file in files],
+            platform,
+            dict(assume) if assume else None,
+            None if at is None else _arriving(known, at),
+            None if out is None else _leaving(known, out),
+        )
+    )
     bounds, without = changed_bounds([(str(file), partial(_bounds, file, options)) for file in files])
-    return Difference(found_moved, [*found_changed, *bounds], [*remarks, *without])
+    return Difference(
+        moved=[Moved(**one) for one in found["moved"]],
+        changed=[*changed(found["changed"]), *bounds],
+        renamed=renamed(found["renamed"]),
+        examples=[Example(**one) for one in found["examples"]],
+        lines=[LineChange(**one) for one in found["lines"]],
+        not_compared=[LineChange(**one) for one in found["not_compared"]],
+        assumed=found["assumed"],
+        not_looked_at=found["not_looked_at"],
+        remarks=[*found["remarks"], *without],
+    )
 
 
-def _wanted(names: list[tuple[list[str], list[str]]], out: str | None) -> list[str]:
-    """Return the interfaces to compare, of all and those with an output policy in each."""
-    if out is None:
-        return sorted({*names[0][1], *names[1][1]})
-    known = sorted({*names[0][0], *names[1][0]})
-    wanted = [name for name in known if is_short_for(out, name)]
+def _arriving(known: list[list[str]], name: str) -> str:
+    """Return the only interface that `name` may mean in the configurations that have one."""
+    for names in known:
+        exact = [one for one in names if folded(one) == folded(name)]
+        near = exact or [one for one in names if is_short_for(name, one)]
+        if len(near) == 1:
+            return near[0]
+    names = ", ".join(dict.fromkeys([*known[0], *known[1]])) or "none"
+    raise InvalidInputError(f"there is no interface `{name}`", f"interfaces: {names}")
+
+
+def _leaving(known: list[list[str]], name: str) -> list[str]:
+    """Return the interfaces that `name` may mean, of either configuration."""
+    names = sorted({*known[0], *known[1]})
+    wanted = [one for one in names if is_short_for(name, one)]
     if not wanted:
         raise InvalidInputError(
-            f"neither has an interface `{out}`", f"interfaces: {', '.join(known) or 'none'}"
+            f"neither has an interface `{name}`", f"interfaces: {', '.join(names) or 'none'}"
         )
     return wanted
-
-
-def _with_policy(
-    file: Path, platform: str | None, assume: Mapping[str, str] | None
-) -> tuple[list[str], list[str]]:
-    """Return the interfaces of a configuration, and those with an output policy."""
-    ports = checked(router_text(file) or "", platform, assume)["router"]["ports"]
-    return [port["name"] for port in ports], [port["name"] for port in ports if has_output(port)]
-
-
-def _parts(node: Node) -> dict[str, Mapping[str, str]]:
-    return parts("input", node.input) | parts("output", node.output)
 
 
 def _bounds(file: Path, options: Mapping[str, Any]) -> Bounds:

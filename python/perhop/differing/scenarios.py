@@ -9,8 +9,8 @@ from typing import Any
 
 from perhop.bounds import bounds_of
 from perhop.differing.guarantees import changed_bounds
-from perhop.differing.parts import changed, moved, parts
-from perhop.differing.result import Changed, Difference, Moved
+from perhop.differing.parts import changed_link, moved, policies
+from perhop.differing.result import Changed, Difference, Moved, Renamed
 from perhop.differing.sides import Side
 from perhop.draw import words
 from perhop.errors import InvalidInputError
@@ -32,6 +32,7 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
     _check(first, second, node, neighbor, out)
     found_moved: list[Moved] = []
     found_changed: list[Changed] = []
+    found_renamed: list[Renamed] = []
     remarks: list[str] = []
     wanted = _wanted(first, second, node, out)
     # Packets by one interface meet no other input policy.
@@ -44,14 +45,36 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
         elif name in wanted:
             found_moved += _moved(name, first, second, neighbor or None)
         if name in wanted:
-            found_changed += changed(name, *(one.leaving(name) for one in (first, second)))
-        if name in arrivals:
-            found_changed += changed(name, *(one.arriving(name) for one in (first, second)))
+            found_changed += changed_link(name, *(one.link(name) for one in (first, second)))
+        sides = [side for side, names in (("output", wanted), ("input", arrivals)) if name in names]
+        for side in sides:
+            both = [one.policy(side, name) for one in (first, second)]
+            parts, names = policies(name, side, *both, _neighbors(name, first, second))
+            found_changed += parts
+            found_renamed += names
     bounds, without = changed_bounds([(one.name, partial(bounds_of, one.loaded)) for one in (first, second)])
     both = sorted([*found_changed, *bounds], key=lambda one: one.interface)
-    others = _others(first.scenario, second.scenario)
-    # Both ends of a link are ports.
-    return Difference(found_moved, both, [*dict.fromkeys(remarks), *without, *others])
+    others = list(_others(first.scenario, second.scenario))
+    return Difference(
+        moved=found_moved,
+        changed=both,
+        # Both ends of a link are ports.
+        remarks=[*dict.fromkeys(remarks), *without, *others],
+        renamed=found_renamed,
+        assumed=[
+            f"packets arrive by {node}:{neighbor}"
+            if neighbor
+            else "packets arrive by any link and meet no input policy"
+        ],
+        not_looked_at=others,
+    )
+
+
+def _neighbors(name: str, first: _Network, second: _Network) -> list[str]:
+    """Return the neighbors of the sender of a port, in either scenario: the names in its policies."""
+    sender, _, _ = name.partition("->")
+    found = [port.receiver for one in (first, second) for port in one.ports.values() if port.sender == sender]
+    return list(dict.fromkeys(found))
 
 
 def _moved(name: str, first: _Network, second: _Network, neighbor: str | None) -> list[Moved]:
@@ -77,16 +100,18 @@ class _Network:
         found = {port.name: port for port in ports(side.scenario)}
         return cls(side.name, side.scenario, resolved(side.scenario), found)
 
-    def leaving(self, name: str) -> dict[str, Mapping[str, str]]:
-        """Return what a port has for packets that leave by it; nothing where there is none."""
+    def link(self, name: str) -> dict[str, str] | None:
+        """Return what a port and its link have, in words; nothing where there is none."""
         port = self.ports.get(name)
-        return {"link": _link(port)} | parts("output", port.policy) if port else {}
+        return _link(port) if port else None
 
-    def arriving(self, name: str) -> dict[str, Mapping[str, str]]:
-        """Return what a port has for packets that arrive by it."""
+    def policy(self, side: str, name: str) -> Mapping[str, Any] | None:
+        """Return the `input` or `output` policy of a port, if any."""
         port = self.ports.get(name)
+        if side == "output":
+            return port.policy if port else None
         policy = port.interface.get("input") if port else None
-        return parts("input", self.scenario.get("policies", {}).get(policy))
+        return self.scenario.get("policies", {}).get(policy)
 
 
 def _link(port: Port) -> dict[str, str]:

@@ -1,5 +1,6 @@
 //! Tests of the list of front ends, linked as one program.
 
+mod differences;
 mod invented;
 mod questions;
 mod rules;

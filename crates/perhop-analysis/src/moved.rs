@@ -1,0 +1,92 @@
+//! [`moved`]: packets that wait in another queue of a node than of another node.
+
+use perhop_qos::policy::PolicyConfig;
+use serde::Serialize;
+
+use crate::classes::classes_of;
+use crate::conditioning::{arriving, before, departing};
+use crate::decision_diagram::{Set, TooComplex};
+use crate::space::PacketSpace;
+use crate::trace::Node;
+
+/// A packet that waits in one queue of the first node and in another of the second.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// Its queue in the first node; none where no class takes it.
+    pub before: Option<String>,
+    /// Its queue in the second node.
+    pub after: Option<String>,
+    /// The packet, as it arrives.
+    pub packet: String,
+}
+
+/// A queue, none outside of all classes, and the packets that may get there, as they arrive.
+type Source = (Option<String>, Set);
+
+impl Node<'_> {
+    /// Returns the packets that may come to its queues as one of `queued`, as they were when they arrived.
+    ///
+    /// # Errors
+    /// The sets are too complex.
+    pub fn came_from(&self, space: &mut PacketSpace, queued: Set) -> Result<Set, TooComplex> {
+        let conditioners = |policy: Option<&PolicyConfig>, space: &mut PacketSpace, set| match policy {
+            Some(policy) => before(space, &policy.conditioners, set),
+            None => Ok(set),
+        };
+        let set = conditioners(self.output, space, queued)?;
+        let set = departing(space, self.encapsulation, set)?;
+        conditioners(self.input, space, set)
+    }
+
+    /// Returns the packets of `arrived` that may get to each queue; those that no class takes have no queue.
+    /// A port without classes has one queue, without a name.
+    fn sources(&self, space: &mut PacketSpace, arrived: Set) -> Result<Vec<Source>, TooComplex> {
+        let queueing = self.output.and_then(|policy| policy.queueing.as_ref());
+        let Some(queueing) = queueing else { return Ok(vec![(None, arrived)]) };
+        let mut found = Vec::new();
+        let mut nowhere = Set::ALL;
+        for class in classes_of(space, queueing, Set::ALL)? {
+            nowhere = space.minus(nowhere, class.takes)?;
+            let set = self.came_from(space, class.takes)?;
+            found.push((Some(class.name), space.and(set, arrived)?));
+        }
+        if nowhere != Set::NONE {
+            let set = self.came_from(space, nowhere)?;
+            found.push((None, space.and(set, arrived)?));
+        }
+        Ok(found)
+    }
+}
+
+/// Returns for each pair of different queues of two nodes a packet that may get to the one in the first node
+/// and to the other in the second. It arrives by the interface `arrives`, or by any. Exact over the fields
+/// that conditions ask for, for some history of the meters.
+///
+/// # Errors
+/// The sets are too complex.
+pub fn moved(first: &Node, second: &Node, arrives: Option<&str>) -> Result<Vec<Moved>, TooComplex> {
+    let mut interfaces = first.interfaces.to_vec();
+    interfaces.extend(second.interfaces.iter().filter(|name| !first.interfaces.contains(name)).cloned());
+    let mut space = PacketSpace::new(&interfaces);
+    let number = arrives.and_then(|name| interfaces.iter().position(|one| one == name));
+    let arrived = arriving(&mut space, number)?;
+    let (from, to) = (first.sources(&mut space, arrived)?, second.sources(&mut space, arrived)?);
+    let mut found = Vec::new();
+    for (before, one) in &from {
+        for (after, other) in to.iter().filter(|(after, _)| after != before) {
+            let both = space.and(*one, *other)?;
+            // What a meter sends to either of them, before as after, has not moved.
+            let exchanged = space.and(set_of(&from, after.as_ref()), set_of(&to, before.as_ref()))?;
+            let both = space.minus(both, exchanged)?;
+            if let Some(witness) = space.witness(both)? {
+                let (before, after) = (before.clone(), after.clone());
+                found.push(Moved { before, after, packet: witness.to_string() });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn set_of(sources: &[Source], queue: Option<&String>) -> Set {
+    sources.iter().find(|(name, _)| name.as_ref() == queue).map_or(Set::NONE, |(_, set)| *set)
+}

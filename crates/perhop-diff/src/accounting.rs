@@ -1,0 +1,193 @@
+//! [`account`]: every changed line with its relation to the model.
+
+use std::collections::BTreeSet;
+
+use perhop_lint::LineState;
+
+use crate::answer::{Changed, LineChange, LineEffect, LineText, Moved, PartName};
+use crate::compare::Comparison;
+use crate::effects::Ablation;
+use crate::lines::{Change, Entry};
+use crate::parts::{MATCH, Property, QUEUE};
+
+/// The changed properties, by the names of the parts in the new configuration.
+pub(crate) struct ChangedProperties<'a> {
+    comparison: &'a Comparison,
+    properties: BTreeSet<Property>,
+    /// Parts that only one configuration has, or whose packets differ.
+    parts: BTreeSet<PartName>,
+    /// Interfaces that are compared; none for all.
+    only: Option<&'a [String]>,
+}
+
+impl<'a> ChangedProperties<'a> {
+    pub(crate) fn collect(
+        comparison: &'a Comparison,
+        moved: &[Moved],
+        only: Option<&'a [String]>,
+    ) -> ChangedProperties<'a> {
+        let mut properties = BTreeSet::new();
+        let mut parts = BTreeSet::new();
+        for Changed { interface, part, what, .. } in &comparison.changed {
+            if what.is_empty() || what == "order" {
+                parts.insert(PartName { interface: interface.clone(), part: part.clone() });
+            } else {
+                properties.insert((interface.clone(), part.clone(), what.clone()));
+            }
+        }
+        for one in moved {
+            for queue in [&one.before, &one.after].into_iter().flatten() {
+                let part = comparison.new_name(&one.interface, &format!("{QUEUE}{queue}"));
+                properties.insert((one.interface.clone(), part, MATCH.to_owned()));
+            }
+        }
+        ChangedProperties { comparison, properties, parts, only }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.properties.is_empty() && self.parts.is_empty()
+    }
+
+    /// The changed parts among those that a line affects.
+    fn among(&self, effect: &BTreeSet<Property>) -> Vec<PartName> {
+        let mut found = BTreeSet::new();
+        for (interface, part, what) in effect {
+            let part = self.comparison.new_name(interface, part);
+            let name = PartName { interface: interface.clone(), part };
+            let property = (name.interface.clone(), name.part.clone(), what.clone());
+            if self.parts.contains(&name) || self.properties.contains(&property) || self.has_order(&name) {
+                found.insert(name);
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Whether the order of the parts next to this one differs.
+    fn has_order(&self, name: &PartName) -> bool {
+        let around = match name.part.strip_prefix(QUEUE) {
+            Some(queue) => match queue.rsplit_once('/') {
+                Some((around, _)) => format!("queues of {around}"),
+                None => "queues".to_owned(),
+            },
+            None => match name.part.split_once(" conditioner ") {
+                Some((side, _)) => format!("{side} policy"),
+                None => return false,
+            },
+        };
+        let ordered = self.comparison.changed.iter().filter(|one| one.what == "order");
+        ordered.into_iter().any(|one| one.interface == name.interface && one.part == around)
+    }
+
+    /// Whether the effect of a line is only on interfaces that are not compared.
+    fn is_elsewhere(&self, effect: &BTreeSet<Property>) -> bool {
+        let Some(only) = self.only else { return false };
+        !effect.iter().any(|(interface, ..)| interface.is_empty() || only.contains(interface))
+    }
+}
+
+/// Returns every change of a line with its relation to the model; a line that is only in another place and
+/// does the same is left out. The number of lines whose effect was not found out comes second.
+pub(crate) fn account(
+    changes: Vec<Change>,
+    ablations: &mut [Ablation; 2],
+    changed: &ChangedProperties,
+) -> (Vec<LineChange>, usize) {
+    let mut unread = 0;
+    let mut found = Vec::new();
+    for change in changes {
+        let mut whole = Relation { effect: LineEffect::Irrelevant, parts: BTreeSet::new(), reason: None };
+        let sides = [&change.old, &change.new];
+        for (side, entry) in sides.into_iter().enumerate() {
+            let Some(entry) = entry else { continue };
+            let relation = if change.is_moved && changed.is_empty() && !entry.state.differs() {
+                Some(Relation::with_effect(LineEffect::Same))
+            } else {
+                relation(entry, &mut ablations[side], changed)
+            };
+            unread += usize::from(relation.is_none());
+            whole.join(relation.unwrap_or_else(|| Relation::unread(entry, changed)));
+        }
+        if change.is_moved && whole.effect < LineEffect::Compared {
+            continue;
+        }
+        if change.is_moved && whole.reason.is_some() {
+            whole.reason = whole.reason.map(|reason| format!("in another place; {reason}"));
+        }
+        let text =
+            |entry: Option<Entry>| entry.map(|entry| LineText { line: entry.number, text: entry.text });
+        found.push(LineChange {
+            section: change.section,
+            old: text(change.old),
+            new: text(change.new),
+            effect: whole.effect,
+            parts: whole.parts.into_iter().collect(),
+            reason: whole.reason,
+        });
+    }
+    (found, unread)
+}
+
+/// The relation of one line, or of two that correspond, to the model.
+struct Relation {
+    effect: LineEffect,
+    parts: BTreeSet<PartName>,
+    reason: Option<String>,
+}
+
+impl Relation {
+    fn with_effect(effect: LineEffect) -> Relation {
+        Relation { effect, parts: BTreeSet::new(), reason: None }
+    }
+
+    fn not_compared(entry: &Entry, reason: &str) -> Relation {
+        let reason =
+            entry.note.as_ref().map_or_else(|| reason.to_owned(), |note| format!("{reason}: {note}"));
+        Relation { reason: Some(reason), ..Relation::with_effect(LineEffect::NotCompared) }
+    }
+
+    /// The relation of a line whose effect was not found out.
+    fn unread(entry: &Entry, changed: &ChangedProperties) -> Relation {
+        if entry.state == LineState::Suspicious {
+            Relation::not_compared(entry, "suspicious")
+        } else {
+            Relation::with_effect(if changed.is_empty() { LineEffect::Same } else { LineEffect::Compared })
+        }
+    }
+
+    fn join(&mut self, other: Relation) {
+        self.effect = self.effect.max(other.effect);
+        self.parts.extend(other.parts);
+        self.reason = self.reason.take().or(other.reason);
+    }
+}
+
+/// Returns the relation of a line to the model, or `None` where its effect cannot be found out.
+fn relation(entry: &Entry, ablation: &mut Ablation, changed: &ChangedProperties) -> Option<Relation> {
+    match entry.state {
+        LineState::Irrelevant => return Some(Relation::with_effect(LineEffect::Irrelevant)),
+        LineState::NotModelled => {
+            // The model may hold a part of it.
+            let effect = ablation.effect(entry.number).unwrap_or_default();
+            let parts = changed.among(&effect).into_iter().collect();
+            return Some(Relation { parts, ..Relation::not_compared(entry, "not modeled") });
+        }
+        LineState::NotRecognized => return Some(Relation::not_compared(entry, "not recognized")),
+        LineState::Modelled | LineState::Suspicious => {}
+    }
+    let effect = ablation.effect(entry.number)?;
+    if effect.is_empty() {
+        let reason = match entry.state {
+            LineState::Suspicious => "suspicious",
+            _ => "no interface depends on it in the model",
+        };
+        return Some(Relation::not_compared(entry, reason));
+    }
+    let parts = changed.among(&effect);
+    Some(if !parts.is_empty() {
+        Relation { parts: parts.into_iter().collect(), ..Relation::with_effect(LineEffect::Compared) }
+    } else if changed.is_elsewhere(&effect) {
+        Relation::with_effect(LineEffect::Elsewhere)
+    } else {
+        Relation::with_effect(LineEffect::Same)
+    })
+}

@@ -1,0 +1,89 @@
+//! [`renames`]: the parts of two policies that correspond although their names differ.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde_json::Value;
+
+use crate::parts::{QUEUE, array, conditioner_names, text};
+
+/// The names of corresponding parts, in the old and in the new policy.
+pub(crate) type Names = Vec<(String, String)>;
+
+/// Returns the parts of the `side` of a port that have different names in two policies and correspond.
+pub(crate) fn renames(side: &str, old: &Value, new: &Value) -> Names {
+    let mut found = Vec::new();
+    let conditioners = [old, new].map(|policy| array(&policy["conditioners"]));
+    let names = [0, 1].map(|at| conditioner_names(side, conditioners[at]));
+    for (one, other) in pairs(conditioners[0], conditioners[1]) {
+        if names[0][one] != names[1][other] {
+            found.push((names[0][one].clone(), names[1][other].clone()));
+        }
+    }
+    queues([&old["queueing"], &new["queueing"]], ["", ""], &mut found);
+    found
+}
+
+fn queues(queueing: [&Value; 2], prefixes: [&str; 2], found: &mut Names) {
+    let classes = queueing.map(|queueing| array(&queueing["classes"]));
+    for (one, other) in pairs(classes[0], classes[1]) {
+        let class = [&classes[0][one], &classes[1][other]];
+        let names = [0, 1].map(|at| format!("{}{}", prefixes[at], text(class[at], "name")));
+        if names[0] != names[1] {
+            found.push((format!("{QUEUE}{}", names[0]), format!("{QUEUE}{}", names[1])));
+        }
+        let inside = class.map(|class| &class["queueing"]);
+        let inner = names.map(|name| format!("{name}/"));
+        queues(inside, [&inner[0], &inner[1]], found);
+    }
+}
+
+/// Returns the indices of the elements of two lists that correspond: those of the same name, and the others
+/// with the same contents. Stages that are named after their line have no name that says more.
+fn pairs(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
+    let mut left: [Vec<usize>; 2] = [(0..old.len()).collect(), (0..new.len()).collect()];
+    let own_name = |value: &Value| Some(text(value, "name")).filter(|name| !is_numbered(name));
+    let numbered = |value: &Value| is_numbered(&text(value, "name")).then(String::new);
+    let keys: [&dyn Fn(&Value) -> Option<String>; 4] =
+        [&|value| Some(value.to_string()), &own_name, &|value| Some(unnamed(value).to_string()), &numbered];
+    let mut found = Vec::new();
+    for key in keys {
+        let mut by_key: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
+        for other in &left[1] {
+            if let Some(key) = key(&new[*other]) {
+                by_key.entry(key).or_default().push_back(*other);
+            }
+        }
+        let mut taken = BTreeSet::new();
+        left[0].retain(|one| {
+            let other = key(&old[*one]).and_then(|key| by_key.get_mut(&key)?.pop_front());
+            found.extend(other.map(|other| (*one, other)));
+            taken.extend(other);
+            other.is_none()
+        });
+        left[1].retain(|other| !taken.contains(other));
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Whether a name is the number of a line, which moves with every line above it.
+pub(crate) fn is_numbered(name: &str) -> bool {
+    let number = name.rsplit_once("line ").map(|(_, number)| number);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A conditioner or class without its name and those inside it.
+fn unnamed(value: &Value) -> Value {
+    let mut value = value.clone();
+    if let Value::Object(map) = &mut value {
+        map.shift_remove("name");
+        if let Some(Value::Object(queueing)) = map.get_mut("queueing")
+            && let Some(Value::Array(classes)) = queueing.get_mut("classes")
+        {
+            for class in classes {
+                *class = unnamed(class);
+            }
+        }
+    }
+    value
+}

@@ -1,0 +1,149 @@
+//! [`Difference`]: the answer, as `perhop diff --json` prints it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Everything that differs between two configurations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Difference {
+    /// Packets that wait in another queue, one for each pair of queues.
+    pub moved: Vec<Moved>,
+    /// Parts of the model that are different.
+    pub changed: Vec<Changed>,
+    /// Parts that have another name and the same meaning.
+    pub renamed: Vec<Renamed>,
+    /// An example of the packets of each changed input conditioner.
+    pub examples: Vec<Example>,
+    /// Every changed, added, removed or moved line that the model holds or that is irrelevant.
+    pub lines: Vec<LineChange>,
+    /// The other such lines: the model does not hold what they do.
+    pub not_compared: Vec<LineChange>,
+    /// Facts that the configurations do not contain.
+    pub assumed: Vec<String>,
+    /// Parts that the comparison left out.
+    pub not_looked_at: Vec<String>,
+    /// Interfaces that only one of the two has.
+    pub remarks: Vec<String>,
+}
+
+/// A packet that waits in another queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// The interface by which it leaves.
+    pub interface: String,
+    /// The interface by which it arrives, whose input policy it meets; none where it meets no input policy.
+    pub arrives: Option<String>,
+    /// Its queue in the old configuration; none where no class takes it.
+    pub before: Option<String>,
+    /// Its queue in the new configuration.
+    pub after: Option<String>,
+    /// The packet, as it arrives.
+    pub packet: String,
+}
+
+/// A part that is different.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// The interface; empty for the device.
+    pub interface: String,
+    /// The part: `queue VOICE`, `input conditioner V`, `interface`.
+    pub part: String,
+    /// The property of the part; empty for the whole part, which only one of the two has.
+    pub what: String,
+    /// Its value in the old configuration.
+    pub before: Option<Value>,
+    /// Its value in the new configuration.
+    pub after: Option<Value>,
+    /// Of a match: a packet that only one of the two takes.
+    pub packet: Option<String>,
+}
+
+/// A part with another name and the same meaning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Renamed {
+    /// The interface.
+    pub interface: String,
+    /// The part in the old configuration.
+    pub before: String,
+    /// The part in the new configuration.
+    pub after: String,
+}
+
+/// The ends of a packet of an input conditioner that has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Example {
+    /// The interface by which it arrives.
+    pub arrives: String,
+    /// The conditioner.
+    pub part: String,
+    /// The interface by which it leaves.
+    pub leaves: String,
+    /// The packet, as it arrives.
+    pub packet: String,
+    /// Its end in the old configuration.
+    pub before: End,
+    /// Its end in the new configuration.
+    pub after: End,
+}
+
+/// The end of a packet in a node, of its first color.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct End {
+    /// The packet, as it leaves.
+    pub packet: String,
+    /// Whether a conditioner drops it.
+    pub dropped: bool,
+    /// Its queue; none where it joins none.
+    pub queue: Option<String>,
+}
+
+/// The relation of a changed line to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineEffect {
+    /// The front end calls it irrelevant.
+    Irrelevant,
+    /// The parts that depend on it are the same in both.
+    Same,
+    /// It changes the parts of [`LineChange::parts`].
+    Compared,
+    /// It matters only to interfaces that were not compared.
+    Elsewhere,
+    /// It may change what packets experience, and the model does not hold it.
+    NotCompared,
+}
+
+/// A line that is in one configuration only, in another place, or with another text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LineChange {
+    /// The lines around it, from the outermost in.
+    pub section: Vec<String>,
+    /// The line in the old configuration.
+    pub old: Option<LineText>,
+    /// The line in the new configuration.
+    pub new: Option<LineText>,
+    /// Its relation to the model.
+    pub effect: LineEffect,
+    /// The changed parts that it affects.
+    pub parts: Vec<PartName>,
+    /// Why it is not compared.
+    pub reason: Option<String>,
+}
+
+/// A line with its number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LineText {
+    /// The number, from 1.
+    pub line: usize,
+    /// The text without indentation.
+    pub text: String,
+}
+
+/// The name of a part.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct PartName {
+    /// The interface; empty for the device.
+    pub interface: String,
+    /// The part.
+    pub part: String,
+}

@@ -1,0 +1,216 @@
+//! [`Comparison`]: the parts of two devices, paired and compared.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::align::{is_numbered, renames};
+use crate::answer::{Changed, PartName, Renamed};
+use crate::forwarding::ACCESS_LIST;
+use crate::parts::{DEVICE, Device, MATCH, Part, QUEUE, array, conditioner_names, parts_of_port, text};
+use crate::sets::Matches;
+
+/// The changes found so far, with the names that the changed parts have in each configuration.
+#[derive(Default)]
+pub(crate) struct Comparison {
+    pub(crate) changed: Vec<Changed>,
+    pub(crate) renamed: Vec<Renamed>,
+    /// By interface: the queues that have another name and the same meaning, old names first.
+    pub(crate) queues: BTreeMap<String, BTreeMap<String, String>>,
+    /// By interface and old name: the new name of each part that has two.
+    names: BTreeMap<PartName, String>,
+}
+
+impl Comparison {
+    /// Compares the properties of the devices themselves.
+    pub(crate) fn devices(&mut self, old: &Device, new: &Device, matches: &mut Matches) {
+        let sides = [&old.properties, &new.properties];
+        self.properties("", DEVICE, sides, &mut |what, before, after| {
+            let lists = before.zip(after).filter(|_| what.starts_with(ACCESS_LIST));
+            lists.map(|(before, after)| matches.compare_lists(before, after))
+        });
+    }
+
+    /// Compares a port of two devices; one may be missing.
+    pub(crate) fn ports(&mut self, interface: &str, sides: [Option<&Value>; 2], matches: &mut Matches) {
+        for side in ["input", "output"] {
+            let policies = sides.map(|port| port.map_or(&Value::Null, |port| &port[side]));
+            self.names_of(interface, side, policies);
+            self.order(interface, side, policies);
+            let names = sides.map(|port| port.map_or(&Value::Null, |port| &port["policies"][side]["name"]));
+            self.policy_name(interface, side, names);
+        }
+        let parts = sides.map(|port| port.map(parts_of_port).unwrap_or_default());
+        self.parts(interface, parts, matches);
+    }
+
+    /// Compares the `side` policies of an interface; one may be missing.
+    pub(crate) fn policies(
+        &mut self,
+        interface: &str,
+        side: &str,
+        policies: [&Value; 2],
+        matches: &mut Matches,
+    ) {
+        self.names_of(interface, side, policies);
+        self.order(interface, side, policies);
+        let parts = policies.map(|policy| crate::parts::parts_of_policy(side, policy));
+        self.parts(interface, parts, matches);
+    }
+
+    /// Records the parts of the `side` policies that have another name.
+    fn names_of(&mut self, interface: &str, side: &str, [old, new]: [&Value; 2]) {
+        for (before, after) in renames(side, old, new) {
+            if let (Some(one), Some(other)) = (before.strip_prefix(QUEUE), after.strip_prefix(QUEUE)) {
+                let queues = self.queues.entry(interface.to_owned()).or_default();
+                queues.insert(one.to_owned(), other.to_owned());
+            }
+            let key = PartName { interface: interface.to_owned(), part: before.clone() };
+            self.names.insert(key, after.clone());
+            if !(is_numbered(&before) && is_numbered(&after)) {
+                self.renamed.push(Renamed { interface: interface.to_owned(), before, after });
+            }
+        }
+    }
+
+    /// Returns the name in the new configuration of a part of the old one.
+    pub(crate) fn new_name(&self, interface: &str, part: &str) -> String {
+        let key = PartName { interface: interface.to_owned(), part: part.to_owned() };
+        self.names.get(&key).cloned().unwrap_or(key.part)
+    }
+
+    /// Compares the order of stages and classes, of which a packet belongs to the first that matches.
+    fn order(&mut self, interface: &str, side: &str, policies: [&Value; 2]) {
+        let stages = policies.map(|policy| conditioner_names(side, array(&policy["conditioners"])));
+        let place = format!("{side} conditioner ");
+        self.order_of(interface, &format!("{side} policy"), &place, stages);
+        self.order_of_classes(interface, policies.map(|policy| &policy["queueing"]), ["", ""]);
+    }
+
+    fn order_of_classes(&mut self, interface: &str, queueing: [&Value; 2], prefixes: [&str; 2]) {
+        let classes = queueing.map(|queueing| array(&queueing["classes"]));
+        let named = |at: usize| {
+            let name = |class: &Value| format!("{QUEUE}{}{}", prefixes[at], text(class, "name"));
+            classes[at].iter().map(name).collect::<Vec<String>>()
+        };
+        let names = [named(0), named(1)];
+        let around = prefixes[1].trim_end_matches('/');
+        let part = if around.is_empty() { "queues".to_owned() } else { format!("queues of {around}") };
+        self.order_of(interface, &part, QUEUE, names.clone());
+        for (name, class) in names[0].iter().zip(classes[0]) {
+            let other = self.new_name(interface, name);
+            let Some(at) = names[1].iter().position(|one| *one == other) else { continue };
+            if class["queueing"].is_null() || classes[1][at]["queueing"].is_null() {
+                continue;
+            }
+            let inner = [name, &other].map(|name| format!("{}/", name.trim_start_matches(QUEUE)));
+            let inside = [&class["queueing"], &classes[1][at]["queueing"]];
+            self.order_of_classes(interface, inside, [&inner[0], &inner[1]]);
+        }
+    }
+
+    /// Compares the order of the names that both lists have.
+    fn order_of(&mut self, interface: &str, part: &str, prefix: &str, names: [Vec<String>; 2]) {
+        let [old, new] = names;
+        let old: Vec<String> = old.iter().map(|name| self.new_name(interface, name)).collect();
+        let common = |all: &[String], other: &[String]| -> Vec<Value> {
+            let known: std::collections::BTreeSet<&String> = other.iter().collect();
+            all.iter().filter(|one| known.contains(one)).map(|one| json!(one.replace(prefix, ""))).collect()
+        };
+        let (before, after) = (common(&old, &new), common(&new, &old));
+        if before != after {
+            self.push(interface, part, "order", Some(json!(before)), Some(json!(after)));
+        }
+    }
+
+    /// Compares the names of attached policies.
+    fn policy_name(&mut self, interface: &str, side: &str, [old, new]: [&Value; 2]) {
+        let part = format!("{side} policy");
+        match (old.as_str(), new.as_str()) {
+            (Some(before), Some(after)) if before != after => {
+                let (before, after) = (format!("{part} {before}"), format!("{part} {after}"));
+                self.renamed.push(Renamed { interface: interface.to_owned(), before, after });
+            }
+            (None, Some(_)) | (Some(_), None) => {
+                let name = |name: &Value| (!name.is_null()).then(|| name.clone());
+                self.push(interface, &part, "name", name(old), name(new));
+            }
+            _ => {}
+        }
+    }
+
+    /// Compares the parts of an interface.
+    fn parts(&mut self, interface: &str, [old, new]: [Vec<Part>; 2], matches: &mut Matches) {
+        let mut left: BTreeMap<&str, &Part> = new.iter().map(|part| (part.name.as_str(), part)).collect();
+        for part in &old {
+            let name = self.new_name(interface, &part.name);
+            match left.remove(name.as_str()) {
+                Some(other) => {
+                    let is_queue = name.starts_with(QUEUE);
+                    let sides = [&part.properties, &other.properties];
+                    self.properties(interface, &name, sides, &mut |what, before, after| {
+                        (what == MATCH).then(|| matches.compare(is_queue, before, after))
+                    });
+                }
+                None => self.push(interface, &part.name, "", Some(whole(part)), None),
+            }
+        }
+        for part in new.iter().filter(|part| left.contains_key(part.name.as_str())) {
+            self.push(interface, &part.name, "", None, Some(whole(part)));
+        }
+    }
+
+    /// Compares the properties of a part. `decide` returns the packet of a match, and whether it differs.
+    fn properties(
+        &mut self,
+        interface: &str,
+        part: &str,
+        [old, new]: [&Map<String, Value>; 2],
+        decide: &mut dyn FnMut(&str, Option<&Value>, Option<&Value>) -> Option<MatchDifference>,
+    ) {
+        let added = new.keys().filter(|key| !old.contains_key(*key));
+        for what in old.keys().chain(added) {
+            let (before, after) = (old.get(what), new.get(what));
+            if before == after {
+                continue;
+            }
+            let packet = match decide(what, before, after) {
+                Some(MatchDifference::None) => continue,
+                Some(MatchDifference::Packet(packet)) => Some(packet),
+                Some(MatchDifference::Text) | None => None,
+            };
+            self.push(interface, part, what, before.cloned(), after.cloned());
+            if let Some(changed) = self.changed.last_mut() {
+                changed.packet = packet;
+            }
+        }
+    }
+
+    fn push(&mut self, interface: &str, part: &str, what: &str, before: Option<Value>, after: Option<Value>) {
+        self.changed.push(Changed {
+            interface: interface.to_owned(),
+            part: part.to_owned(),
+            what: what.to_owned(),
+            before,
+            after,
+            packet: None,
+        });
+    }
+}
+
+/// The difference between two matches that are written differently.
+pub(crate) enum MatchDifference {
+    /// They take the same packets, or another part of the answer compares them.
+    None,
+    /// One takes this packet and the other does not.
+    Packet(String),
+    /// They are too complex, and only known to be written differently.
+    Text,
+}
+
+/// All properties of a part that only one configuration has.
+fn whole(part: &Part) -> Value {
+    let mut properties = part.properties.clone();
+    properties.shift_remove(MATCH);
+    Value::Object(properties)
+}

@@ -1,0 +1,69 @@
+//! [`Ablation`]: the properties of a device that depend on a line.
+//!
+//! The text is read again without the line, which works for every language and misses nothing that the model
+//! holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perhop_device::{DeviceModel, FrontEnd, ParseOptions};
+use serde_json::Value;
+
+use crate::parts::{Device, Property, properties_of_device};
+
+/// Bytes of text that are read again at most, and lines whose effect is found out at most.
+const MOST_BYTES: usize = 8_000_000;
+const MOST_LINES: usize = 200;
+
+/// A text, its model, and the properties of that model.
+pub(crate) struct Ablation<'a> {
+    front_end: &'a dyn FrontEnd,
+    options: &'a ParseOptions,
+    lines: Vec<&'a str>,
+    bytes: usize,
+    /// The number of the section's opener for each line that has one.
+    blocks: BTreeMap<usize, usize>,
+    properties: BTreeMap<Property, Value>,
+    /// Whether the numbers of the model's lines are those of the text: items of JSON have no lines.
+    is_numbered: bool,
+    read: usize,
+}
+
+impl<'a> Ablation<'a> {
+    pub(crate) fn prepare(
+        front_end: &'a dyn FrontEnd,
+        options: &'a ParseOptions,
+        text: &'a str,
+        model: &'a DeviceModel,
+    ) -> Ablation<'a> {
+        let lines: Vec<&str> = text.lines().collect();
+        let blocks = model.lines.iter().filter_map(|line| Some((line.number, line.block?))).collect();
+        let is_numbered = lines.len() == model.lines.len();
+        let properties = properties_of_device(&Device::from_model(model));
+        let bytes = text.len();
+        Ablation { front_end, options, lines, bytes, blocks, properties, is_numbered, read: 0 }
+    }
+
+    /// Returns the properties that differ without the line `number` and the block that it opens; `None` where
+    /// too much was read already.
+    pub(crate) fn effect(&mut self, number: usize) -> Option<BTreeSet<Property>> {
+        self.read += 1;
+        if !self.is_numbered || self.read > MOST_LINES || self.read * self.bytes > MOST_BYTES {
+            return None;
+        }
+        let without: Vec<&str> =
+            self.lines.iter().copied().zip(1..).map(|line| self.kept(line, number)).collect();
+        let model = self.front_end.parse(&without.join("\n"), self.options).ok()?;
+        let other = properties_of_device(&Device::from_model(&model));
+        let keys = self.properties.keys().chain(other.keys());
+        Some(keys.filter(|key| self.properties.get(*key) != other.get(*key)).cloned().collect())
+    }
+
+    /// A line of the text, or an empty one for the line `number` and those in its block.
+    fn kept(&self, (text, own): (&'a str, usize), number: usize) -> &'a str {
+        let mut at = Some(own);
+        while let Some(line) = at.filter(|line| *line > number) {
+            at = self.blocks.get(&line).copied().filter(|opener| *opener < line);
+        }
+        if at == Some(number) { "" } else { text }
+    }
+}

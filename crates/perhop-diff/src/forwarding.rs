@@ -1,0 +1,120 @@
+//! [`of_device`] and [`of_port`]: the parts of a model that decide the path of packets, as properties.
+//!
+//! Every field is named here, so that a new one does not compile before it is compared or left out.
+
+use perhop_device::intent::{Condition, Direction};
+use perhop_device::{
+    AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding, InterfaceAddress, PortForwarding,
+    Route, RouteTarget, Tunnel, TunnelSource,
+};
+use serde_json::{Map, Value, json};
+
+/// The prefix of the names of access lists as properties.
+pub(crate) const ACCESS_LIST: &str = "access list ";
+
+/// The properties of the routes and access lists of a device.
+pub(crate) fn of_device(forwarding: &Forwarding) -> Map<String, Value> {
+    let Forwarding { routes, access_lists, routing_protocols } = forwarding;
+    let mut found: Map<String, Value> = Map::new();
+    for route in routes {
+        let Route { line: _, vrf, prefix, via, distance, is_conditional } = route;
+        let table = vrf.as_ref().map(|vrf| format!(" of {vrf}")).unwrap_or_default();
+        let condition = if *is_conditional { ", while a test succeeds" } else { "" };
+        let written = json!(format!("{}, distance {distance}{condition}", target(via)));
+        let known = found.entry(format!("route {prefix}{table}")).or_insert_with(|| json!([]));
+        known.as_array_mut().expect("made as a list").push(written);
+    }
+    for (name, list) in access_lists {
+        let AccessList { line, entries, rest } = list;
+        let entries: Vec<Value> =
+            entries.iter().map(|entry| json!([entry.decision, condition(&entry.condition)])).collect();
+        let is_defined = *line > 0;
+        found.insert(
+            format!("{ACCESS_LIST}{name}"),
+            json!({ "defined": is_defined, "entries": entries, "rest": rest }),
+        );
+    }
+    if !routing_protocols.is_empty() {
+        found.insert("routing protocols".to_owned(), json!(routing_protocols.len()));
+    }
+    found
+}
+
+fn target(via: &RouteTarget) -> String {
+    match via {
+        RouteTarget::NextHop(address) => format!("via {address}"),
+        RouteTarget::Interface { name, next_hop: None } => format!("out of {name}"),
+        RouteTarget::Interface { name, next_hop: Some(address) } => format!("out of {name} via {address}"),
+        RouteTarget::Discard => "dropped".to_owned(),
+        RouteTarget::Learned => "via a learned router".to_owned(),
+    }
+}
+
+/// The properties of a port that decide the path of its packets. Its policies are compared by what they do.
+pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
+    let PortForwarding {
+        role: _,
+        vrf,
+        addresses6,
+        parent,
+        access_groups,
+        tunnel,
+        encryption,
+        input_line: _,
+        output_line: _,
+    } = forwarding;
+    let mut found = Map::new();
+    let mut insert = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            found.insert(key.to_owned(), value);
+        }
+    };
+    insert("table of routes", vrf.as_ref().map(|vrf| json!(vrf.value)));
+    let address = |one: &InterfaceAddress| format!("{}/{}", one.address, one.prefix_length);
+    let addresses: Vec<String> = addresses6.iter().map(address).collect();
+    insert("IPv6 addresses", (!addresses.is_empty()).then(|| json!(addresses)));
+    insert("part of", parent.as_ref().map(|parent| json!(parent)));
+    for AccessGroup { line: _, list, direction, version } in access_groups {
+        let direction = match direction {
+            Direction::Input => "arriving",
+            Direction::Output => "departing",
+        };
+        insert(&format!("filter of {direction} packets ({version:?})"), Some(json!(list)));
+    }
+    if let Some(Tunnel { source, destination, vrf, ends, protocol, headers, classified_by }) = tunnel {
+        let source = source.as_ref().map(|source| match &source.value {
+            TunnelSource::Interface(name) => json!(name),
+            TunnelSource::Address(address) => json!(address),
+        });
+        insert("tunnel from", source);
+        insert("tunnel to", destination.map(|address| json!(address.value)));
+        insert("tunnel's table of routes", vrf.as_ref().map(|vrf| json!(vrf.value)));
+        insert("tunnel's ends", Some(json!(format!("{ends:?}").to_lowercase())));
+        insert("tunnel's protocol", Some(json!(protocol.to_string())));
+        insert("tunnel's headers", Some(json!(headers)));
+        insert("tunnel is classified by", Some(json!(header(*classified_by))));
+    }
+    if let Some(Encryption { line: _, name, encrypts, peers, classified_by }) = encryption {
+        insert("encryption", Some(json!(name)));
+        insert("encrypted packets", Some(condition(encrypts)));
+        insert("encryption's peers", Some(json!(peers)));
+        insert("encrypted packets are classified by", Some(json!(header(*classified_by))));
+    }
+    found
+}
+
+fn header(classified_by: ClassifiedHeader) -> &'static str {
+    match classified_by {
+        ClassifiedHeader::Outer => "the outer header",
+        ClassifiedHeader::Inner(_) => "the inner header",
+    }
+}
+
+fn condition(condition: &Condition) -> Value {
+    match condition {
+        Condition::Always => json!({}),
+        // An empty list of alternatives.
+        Condition::Never => json!({ "any": [] }),
+        Condition::When(config) => json!(config),
+    }
+}

@@ -1,0 +1,217 @@
+//! [`moved_packets`] and [`examples`]: packets that wait elsewhere, and the ends of packets that are
+//! conditioned otherwise.
+
+use std::collections::BTreeMap;
+
+use perhop_analysis::{Node, PacketText, moved, trace};
+use perhop_device::{DeviceModel, Port};
+use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId};
+use perhop_qos::policy::PolicyConfig;
+use serde_json::Value;
+
+use crate::answer::{Changed, End, Example, Moved};
+use crate::parts::{MATCH, conditioner_names};
+use crate::sets::Matches;
+
+/// Pairs of an entrance and an exit that are compared at most: each takes milliseconds to a second.
+const MOST_PAIRS: usize = 400;
+/// Exits for which the end of an example is shown.
+const MOST_EXITS: usize = 4;
+
+/// Two models of a device, and the names of the interfaces that both know together.
+pub(crate) struct Sides<'a> {
+    pub(crate) models: [&'a DeviceModel; 2],
+    pub(crate) interfaces: Vec<String>,
+}
+
+impl<'a> Sides<'a> {
+    pub(crate) fn pair(models: [&'a DeviceModel; 2]) -> Sides<'a> {
+        let mut interfaces: Vec<String> = Vec::new();
+        let mut known = std::collections::BTreeSet::new();
+        for port in models.iter().flat_map(|model| &model.router.ports) {
+            if known.insert(&port.interface) {
+                interfaces.push(port.interface.clone());
+            }
+        }
+        Sides { models, interfaces }
+    }
+
+    /// The ports of this name in both.
+    pub(crate) fn ports(&self, name: &str) -> [Option<&'a Port>; 2] {
+        self.models.map(|model| model.router.ports.iter().find(|port| port.name == name))
+    }
+
+    fn node(&self, input: Option<&'a Port>, output: &'a Port) -> Node<'_> {
+        let headers = output.wire.headers.headers();
+        let carries = |name: &str| headers.iter().any(|header| header.name() == name);
+        Node {
+            interfaces: &self.interfaces,
+            input: input.map(|port| &port.input),
+            output: Some(&output.output),
+            encapsulation: Encapsulation { tag: carries("vlan"), labels: carries("mpls") },
+        }
+    }
+}
+
+/// Packets that wait in another queue, and remarks about those that were not compared.
+#[derive(Default)]
+pub(crate) struct MovedPackets {
+    pub(crate) moved: Vec<Moved>,
+    pub(crate) not_looked_at: Vec<String>,
+}
+
+/// The exits, the entrance that the user chose, and the renamed queues by exit.
+pub(crate) struct Ways<'a> {
+    pub(crate) exits: &'a [String],
+    pub(crate) at: Option<&'a str>,
+    pub(crate) queues: &'a BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// Returns packets that wait in another queue: those that meet no input policy, and those by each entrance
+/// whose input policy has changed; with a chosen entrance only those by it.
+pub(crate) fn moved_packets(sides: &Sides, ways: &Ways) -> MovedPackets {
+    let mut found = MovedPackets::default();
+    let mut entrances: Vec<Option<String>> = vec![ways.at.map(str::to_owned)];
+    if ways.at.is_none() {
+        let names = sides.models[0].router.ports.iter().map(|port| &port.name);
+        entrances.extend(names.filter(|name| has_other_input(sides.ports(name))).cloned().map(Some));
+    }
+    let mut pairs = 0;
+    for exit in ways.exits {
+        let [Some(old), Some(new)] = sides.ports(exit) else { continue };
+        let own = found.moved.len();
+        for entrance in &entrances {
+            let inputs = entrance.as_deref().map_or([None, None], |name| sides.ports(name));
+            let is_equal = old.output == new.output && !has_other_input(inputs);
+            if is_equal || has_one_queue(&old.output) && has_one_queue(&new.output) {
+                continue;
+            }
+            pairs += 1;
+            if pairs > MOST_PAIRS {
+                continue;
+            }
+            let nodes = [sides.node(inputs[0], old), sides.node(inputs[1], new)];
+            let arrives = entrance.as_deref().and_then(|_| inputs[0].or(inputs[1]));
+            let arrives = arrives.map(|port| port.interface.as_str());
+            match moved(&nodes[0], &nodes[1], arrives) {
+                Ok(packets) => {
+                    let renamed = ways.queues.get(exit);
+                    let packets = packets.into_iter().filter(|one| !is_renamed(renamed, one));
+                    for one in packets {
+                        found.add(own, exit, entrance.as_ref(), one);
+                    }
+                }
+                Err(error) => {
+                    let by = entrance.as_ref().map(|name| format!(" that arrive by {name}"));
+                    let by = by.unwrap_or_default();
+                    found.not_looked_at.push(format!("the queues of packets{by} at {exit}: {error}"));
+                }
+            }
+        }
+    }
+    if pairs > MOST_PAIRS {
+        let more = pairs - MOST_PAIRS;
+        found.not_looked_at.push(format!("the queues of packets for {more} more pairs of interfaces"));
+    }
+    found
+}
+
+impl MovedPackets {
+    /// Adds a packet that waits elsewhere, unless packets without an entrance show the same.
+    fn add(&mut self, own: usize, exit: &str, entrance: Option<&String>, one: perhop_analysis::Moved) {
+        let is_known =
+            |known: &Moved| known.arrives.is_none() && known.before == one.before && known.after == one.after;
+        if entrance.is_some() && self.moved[own..].iter().any(is_known) {
+            return;
+        }
+        self.moved.push(Moved {
+            interface: exit.to_owned(),
+            arrives: entrance.cloned(),
+            before: one.before,
+            after: one.after,
+            packet: one.packet,
+        });
+    }
+}
+
+/// Whether the queue has another name only.
+fn is_renamed(renamed: Option<&BTreeMap<String, String>>, one: &perhop_analysis::Moved) -> bool {
+    let new = renamed.zip(one.before.as_ref()).and_then(|(renamed, before)| renamed.get(before));
+    new.is_some() && new == one.after.as_ref()
+}
+
+fn has_other_input([old, new]: [Option<&Port>; 2]) -> bool {
+    let none = PolicyConfig::default();
+    let policies = [old, new].map(|port| port.map_or(&none, |port| &port.input));
+    policies[0] != policies[1]
+}
+
+fn has_one_queue(policy: &PolicyConfig) -> bool {
+    policy.queueing.as_ref().is_none_or(|queueing| {
+        matches!(queueing.classes.as_slice(), [class] if class.queueing.is_none() && class.queues() == 1)
+    })
+}
+
+/// Returns for each changed input conditioner what becomes of a packet of it, at the first exits with queues.
+pub(crate) fn examples(
+    sides: &Sides,
+    changed: &[Changed],
+    exits: &[String],
+    matches: &mut Matches,
+) -> Vec<Example> {
+    let mut parts: Vec<(&str, &str)> =
+        changed.iter().map(|one| (one.interface.as_str(), one.part.as_str())).collect();
+    parts.retain(|(_, part)| part.starts_with("input conditioner "));
+    parts.dedup();
+    let exits: Vec<&String> = exits.iter().filter(|exit| has_queues(sides.ports(exit))).collect();
+    let mut found = Vec::new();
+    for (entrance, part) in parts {
+        let ports = sides.ports(entrance);
+        let condition = ports.into_iter().flatten().find_map(|port| condition_of(port, part));
+        let Some(packet) = condition.and_then(|condition| matches.witness(Some(&condition))) else {
+            continue;
+        };
+        for exit in exits.iter().filter(|exit| **exit != entrance).take(MOST_EXITS) {
+            let ends = [0, 1].map(|at| {
+                let output = sides.ports(exit)[at]?;
+                end_of(&sides.node(ports[at], output), entrance, &packet)
+            });
+            if let [Some(before), Some(after)] = ends {
+                let [arrives, part, leaves] = [entrance, part, exit.as_str()].map(str::to_owned);
+                found.push(Example { arrives, part, leaves, packet: packet.clone(), before, after });
+            }
+        }
+    }
+    found
+}
+
+fn has_queues(ports: [Option<&Port>; 2]) -> bool {
+    ports.into_iter().flatten().any(|port| !has_one_queue(&port.output))
+}
+
+/// The match of an input conditioner of a port; an empty one takes all packets.
+fn condition_of(port: &Port, part: &str) -> Option<Value> {
+    let written = serde_json::to_value(&port.input).ok()?;
+    let conditioners = written["conditioners"].as_array()?;
+    let at = conditioner_names("input", conditioners).iter().position(|name| name == part)?;
+    let condition = &conditioners[at][MATCH];
+    Some(if condition.is_null() { Value::Object(serde_json::Map::new()) } else { condition.clone() })
+}
+
+/// The end of a packet in a node, of the first color that its meters may give it.
+fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
+    let PacketText { mut packet, .. } = text.parse().ok()?;
+    let number = node.interfaces.iter().position(|one| one == entrance).unwrap_or(0);
+    packet.input = Ingress::new(InterfaceId(number as u16), Encapsulation::default());
+    let branch = trace(node, &packet).ok()?.into_iter().next()?;
+    let mut names = Vec::new();
+    let mut queueing = node.output.and_then(|policy| policy.queueing.as_ref());
+    for index in branch.queue.iter().flatten() {
+        let class = &queueing?.classes[*index];
+        names.push(class.name.as_str());
+        queueing = class.queueing.as_ref();
+    }
+    names.extend(branch.tin);
+    let queue = (!names.is_empty()).then(|| names.join("/"));
+    Some(End { packet: branch.packet, dropped: branch.dropped, queue })
+}

@@ -1,0 +1,214 @@
+//! [`parts_of_device`]: a device as a flat list of parts with properties, by name.
+//!
+//! The parts come from the serialized model, so that a field that joins it is compared at once, and from what
+//! `forwarding` makes of the rest. Line numbers are left out: they differ in equal configurations.
+
+use std::collections::BTreeMap;
+
+use perhop_device::{DeviceModel, Port};
+use serde_json::{Map, Value, json};
+
+use crate::forwarding;
+
+/// A part of a device: a queue, a conditioner, or an interface without its policies.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Part {
+    /// Its name, unique in its interface.
+    pub(crate) name: String,
+    /// Its properties by name, in order.
+    pub(crate) properties: Map<String, Value>,
+}
+
+/// The property with the packets of a queue or conditioner.
+pub(crate) const MATCH: &str = "match";
+/// The prefix of the names of queues.
+pub(crate) const QUEUE: &str = "queue ";
+/// The name of the part with the properties of an interface.
+pub(crate) const INTERFACE: &str = "interface";
+
+/// The serialized ports by name, and the properties of the device itself.
+pub(crate) struct Device {
+    pub(crate) ports: Vec<(String, Value)>,
+    pub(crate) properties: Map<String, Value>,
+}
+
+impl Device {
+    pub(crate) fn from_model(model: &DeviceModel) -> Device {
+        let mut router = serde_json::to_value(&model.router).unwrap_or_default();
+        erase_lines(&mut router);
+        let mut properties = Map::new();
+        properties.insert("platform".to_owned(), json!(model.platform.name));
+        let mut ports = Vec::new();
+        if let Value::Object(router) = router {
+            for (key, value) in router {
+                match (key.as_str(), value) {
+                    ("ports", Value::Array(all)) => ports = all,
+                    // The name of a device changes nothing for packets.
+                    ("hostname", _) => {}
+                    (_, value) => insert(&mut properties, key, value),
+                }
+            }
+        }
+        properties.extend(forwarding::of_device(&model.router.forwarding));
+        let named = |(mut port, typed): (Value, &Port)| {
+            let own = forwarding::of_port(&typed.forwarding);
+            port.as_object_mut().into_iter().for_each(|port| port.extend(own.clone()));
+            (typed.name.clone(), port)
+        };
+        Device { ports: ports.into_iter().zip(&model.router.ports).map(named).collect(), properties }
+    }
+}
+
+/// Removes line numbers, of which equal configurations have different ones.
+fn erase_lines(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|key, _| key != "line" && key != "lines");
+            map.values_mut().for_each(erase_lines);
+        }
+        Value::Array(all) => all.iter_mut().for_each(erase_lines),
+        _ => {}
+    }
+}
+
+pub(crate) fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_default().to_owned()
+}
+
+/// Inserts a property that has a value: empty ones are as good as missing.
+fn insert(properties: &mut Map<String, Value>, key: String, value: Value) {
+    let is_empty = match &value {
+        Value::Null => true,
+        Value::Bool(is_set) => !is_set && key != "has_known_line",
+        Value::Array(all) => all.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Number(number) => number.as_i64() == Some(0),
+        Value::String(_) => false,
+    };
+    if !is_empty {
+        properties.insert(key, value);
+    }
+}
+
+/// The parts of a port: its own properties first, then those of its input and output policy.
+pub(crate) fn parts_of_port(port: &Value) -> Vec<Part> {
+    let mut properties = Map::new();
+    for (key, value) in port.as_object().into_iter().flatten() {
+        match (key.as_str(), value) {
+            ("name" | "interface" | "input" | "output" | "policies", _) => {}
+            ("addresses", Value::Array(all)) => {
+                let written = |one: &Value| json!(format!("{}/{}", one[0].as_str().unwrap_or("?"), one[1]));
+                insert(&mut properties, key.clone(), all.iter().map(written).collect());
+            }
+            ("wire", Value::Object(wire)) => {
+                for (inner, value) in wire {
+                    insert(&mut properties, format!("wire {inner}"), value.clone());
+                }
+            }
+            ("counted_bytes", Value::Object(counted)) => {
+                for (inner, value) in counted {
+                    insert(&mut properties, format!("bytes counted by {inner}"), value.clone());
+                }
+            }
+            _ => insert(&mut properties, key.replace('_', " "), value.clone()),
+        }
+    }
+    let mut parts = vec![Part { name: INTERFACE.to_owned(), properties }];
+    for side in ["input", "output"] {
+        parts.extend(parts_of_policy(side, &port[side]));
+    }
+    parts
+}
+
+/// The parts of the `input` or `output` policy of a port.
+pub(crate) fn parts_of_policy(side: &str, policy: &Value) -> Vec<Part> {
+    let mut own = Map::new();
+    for (key, value) in policy.as_object().into_iter().flatten() {
+        if !matches!(key.as_str(), "conditioners" | "queueing") {
+            insert(&mut own, key.clone(), value.clone());
+        }
+    }
+    let mut parts = Vec::new();
+    if !own.is_empty() {
+        parts.push(Part { name: format!("{side} policy"), properties: own });
+    }
+    let conditioners = array(&policy["conditioners"]);
+    for (name, conditioner) in conditioner_names(side, conditioners).into_iter().zip(conditioners) {
+        parts.push(Part { name, properties: without(conditioner, &["name"]) });
+    }
+    queues(&policy["queueing"], "", &mut parts);
+    parts
+}
+
+/// The names of conditioners as parts: a name that occurs again has its number after it.
+pub(crate) fn conditioner_names(side: &str, conditioners: &[Value]) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let named = conditioners.iter().enumerate().map(|(index, one)| {
+        let name = one["name"].as_str().map_or_else(|| index.to_string(), str::to_owned);
+        let count = counts.entry(name.clone()).or_default();
+        *count += 1;
+        let again = if *count > 1 { format!(" ({count})") } else { String::new() };
+        format!("{side} conditioner {name}{again}")
+    });
+    named.collect()
+}
+
+/// Adds the classes of `queueing` and those inside them, named by the classes around them.
+fn queues(queueing: &Value, prefix: &str, parts: &mut Vec<Part>) {
+    if queueing.is_null() {
+        return;
+    }
+    let own = without(queueing, &["scheduler", "classes"]);
+    if !own.is_empty() {
+        let around = prefix.trim_end_matches('/');
+        let name = if around.is_empty() { "queues".to_owned() } else { format!("queues of {around}") };
+        parts.push(Part { name, properties: own });
+    }
+    for class in array(&queueing["classes"]) {
+        let name = format!("{prefix}{}", text(class, "name"));
+        let mut properties = Map::new();
+        properties.insert("scheduler".to_owned(), queueing["scheduler"].clone());
+        properties.extend(without(class, &["name", "queueing"]));
+        parts.push(Part { name: format!("{QUEUE}{name}"), properties });
+        queues(&class["queueing"], &format!("{name}/"), parts);
+    }
+}
+
+pub(crate) fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The properties of `value` without `keys`.
+fn without(value: &Value, keys: &[&str]) -> Map<String, Value> {
+    let mut properties = Map::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        if !keys.contains(&key.as_str()) {
+            insert(&mut properties, key.clone(), value.clone());
+        }
+    }
+    properties
+}
+
+/// A property of a part: interface, part, name of the property.
+pub(crate) type Property = (String, String, String);
+
+/// All properties of a device by name.
+pub(crate) fn properties_of_device(device: &Device) -> BTreeMap<Property, Value> {
+    let mut all = BTreeMap::new();
+    for (key, value) in &device.properties {
+        all.insert((String::new(), DEVICE.to_owned(), key.clone()), value.clone());
+    }
+    for (name, port) in &device.ports {
+        for part in parts_of_port(port) {
+            // Also a part without properties is one.
+            all.insert((name.clone(), part.name.clone(), String::new()), Value::Null);
+            for (key, value) in part.properties {
+                all.insert((name.clone(), part.name.clone(), key), value);
+            }
+        }
+    }
+    all
+}
+
+/// The name of the part with the properties of the device itself.
+pub(crate) const DEVICE: &str = "device";

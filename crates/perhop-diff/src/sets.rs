@@ -1,0 +1,90 @@
+//! [`Matches`]: the packets of matches, compared exactly.
+
+use perhop_analysis::{PacketSpace, Set, TooComplex};
+use perhop_qos::classifier::MatchConfig;
+use serde_json::Value;
+
+use crate::compare::MatchDifference;
+
+/// The packets at a device, to compare matches by them.
+pub(crate) struct Matches {
+    space: PacketSpace,
+    /// The number of pairs of matches that were too complex.
+    pub(crate) too_complex: usize,
+}
+
+impl Matches {
+    /// Matches at a device with these interfaces.
+    pub(crate) fn at(interfaces: &[String]) -> Matches {
+        Matches { space: PacketSpace::new(interfaces), too_complex: 0 }
+    }
+
+    /// Compares the matches of two queues or conditioners; a missing one takes all packets. The packets of
+    /// queues depend on the queues before them: packets that wait elsewhere show their difference.
+    pub(crate) fn compare(
+        &mut self,
+        is_queue: bool,
+        old: Option<&Value>,
+        new: Option<&Value>,
+    ) -> MatchDifference {
+        if is_queue {
+            return MatchDifference::None;
+        }
+        let sets = self.taken(old).and_then(|old| Ok([old, self.taken(new)?]));
+        self.difference(sets)
+    }
+
+    /// Compares the packets that two access lists permit.
+    pub(crate) fn compare_lists(&mut self, old: &Value, new: &Value) -> MatchDifference {
+        if old["defined"] != new["defined"] {
+            return MatchDifference::Text;
+        }
+        let sets = self.permitted(old).and_then(|old| Ok([old, self.permitted(new)?]));
+        self.difference(sets)
+    }
+
+    /// The packets that an access list permits: the first entry that matches decides.
+    fn permitted(&mut self, list: &Value) -> Result<Set, TooComplex> {
+        let decision = |value: &Value| value.as_str() == Some("permit");
+        let mut set = if decision(&list["rest"]) { Set::ALL } else { Set::NONE };
+        for entry in list["entries"].as_array().into_iter().flatten().rev() {
+            let taken = self.taken(Some(&entry[1]))?;
+            set = if decision(&entry[0]) {
+                self.space.or(taken, set)?
+            } else {
+                self.space.minus(set, taken)?
+            };
+        }
+        Ok(set)
+    }
+
+    fn difference(&mut self, sets: Result<[Set; 2], TooComplex>) -> MatchDifference {
+        match sets.and_then(|[old, new]| self.packet(old, new)) {
+            Ok(Some(packet)) => MatchDifference::Packet(packet),
+            Ok(None) => MatchDifference::None,
+            Err(TooComplex) => {
+                self.too_complex += 1;
+                MatchDifference::Text
+            }
+        }
+    }
+
+    /// A packet that is in one of two sets and not in the other.
+    fn packet(&mut self, old: Set, new: Set) -> Result<Option<String>, TooComplex> {
+        let gone = self.space.minus(old, new)?;
+        let joined = self.space.minus(new, old)?;
+        let either = self.space.or(gone, joined)?;
+        Ok(self.space.witness(either)?.map(|witness| witness.to_string()))
+    }
+
+    /// A packet of a match.
+    pub(crate) fn witness(&mut self, condition: Option<&Value>) -> Option<String> {
+        let taken = self.taken(condition).ok()?;
+        self.space.witness(taken).ok()?.map(|witness| witness.to_string())
+    }
+
+    fn taken(&mut self, condition: Option<&Value>) -> Result<Set, TooComplex> {
+        let config = condition.and_then(|value| serde_json::from_value::<MatchConfig>(value.clone()).ok());
+        config.map_or(Ok(Set::ALL), |config| self.space.taken_by(&config))
+    }
+}
