@@ -34,11 +34,12 @@ def changed(found: Iterable[Mapping[str, Any]]) -> list[Changed]:
     """Return the changed parts that the extension module found, with values in words."""
     return [
         Changed(
-            one["interface"],
-            one["part"],
-            one["what"],
-            *(_worded(one["what"], one[side]) for side in ("before", "after")),
-            one["packet"],
+            interface=one["interface"],
+            part=one["part"],
+            what=one["what"],
+            before=_worded(one["what"], one["before"]),
+            after=_worded(one["what"], one["after"]),
+            packet=one["packet"],
         )
         for one in found
     ]

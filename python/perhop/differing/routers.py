@@ -64,8 +64,8 @@ def _arriving(known: list[list[str]], name: str) -> str:
         near = exact or [one for one in names if is_short_for(name, one)]
         if len(near) == 1:
             return near[0]
-    names = ", ".join(dict.fromkeys([*known[0], *known[1]])) or "none"
-    raise InvalidInputError(f"there is no interface `{name}`", f"interfaces: {names}")
+    listed = ", ".join(dict.fromkeys([*known[0], *known[1]])) or "none"
+    raise InvalidInputError(f"there is no interface `{name}`", f"interfaces: {listed}")
 
 
 def _leaving(known: list[list[str]], name: str) -> list[str]:

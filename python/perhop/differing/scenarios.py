@@ -48,8 +48,9 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
             found_changed += changed_link(name, *(one.link(name) for one in (first, second)))
         sides = [side for side, names in (("output", wanted), ("input", arrivals)) if name in names]
         for side in sides:
-            both = [one.policy(side, name) for one in (first, second)]
-            parts, names = policies(name, side, *both, _neighbors(name, first, second))
+            old_policy, new_policy = (one.policy(side, name) for one in (first, second))
+            neighbors = _neighbors(name, first, second)
+            parts, names = policies(name, side, old_policy, new_policy, neighbors)
             found_changed += parts
             found_renamed += names
     bounds, without = changed_bounds([(one.name, partial(bounds_of, one.loaded)) for one in (first, second)])
@@ -110,8 +111,9 @@ class _Network:
         port = self.ports.get(name)
         if side == "output":
             return port.policy if port else None
-        policy = port.interface.get("input") if port else None
-        return self.scenario.get("policies", {}).get(policy)
+        name_of_policy = port.interface.get("input") if port else None
+        policy: Mapping[str, Any] | None = self.scenario.get("policies", {}).get(name_of_policy)
+        return policy
 
 
 def _link(port: Port) -> dict[str, str]:
