@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from perhop._core import Warnings
-from perhop.configuration import STANDARD_INPUT
+from perhop.configuration import STANDARD_INPUT, checked, router_text
 from perhop.printable import printable
 
 if TYPE_CHECKING:
@@ -65,14 +65,31 @@ def show_warnings(warnings: Warnings | None) -> None:
 
 
 def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None = None) -> None:
-    """Report on stderr what was inferred from a router configuration, and how to change it."""
+    """Report on stderr what was inferred from a router configuration, and how to change it.
+
+    Interfaces that the run leaves out because of an error come first.
+    """
     if scenario.inferred:
+        for line in _left_out(file, options):
+            say(line)
         say(scenario.inferred)
         if file != STANDARD_INPUT:
             words = " ".join(
                 map(shlex.quote, ["perhop", "init", "--from", str(file), *_as_arguments(options)])
             )
             say(f"to edit it: {words}")
+
+
+def _left_out(file: Path, options: RouterOptions | None) -> Iterator[str]:
+    """Generate a line for each error in a policy of an interface: loading refused those of the run itself."""
+    from perhop.command.router_report import attached_errors  # lazy: only for configurations
+
+    platform, assume = (options["platform"], options["assume"]) if options else (None, None)
+    report = checked(router_text(file) or "", platform, assume)
+    messages = {one["line"]: one["message"] for one in report["diagnostics"] if one["severity"] == "error"}
+    for error in attached_errors(report):
+        names = ", ".join(error["interfaces"])
+        yield f"left out: {names}: error in line {error['line']}: {messages[error['line']]}"
 
 
 def _as_arguments(options: RouterOptions | None) -> Iterator[str]:
