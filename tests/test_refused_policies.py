@@ -83,3 +83,61 @@ def test_a_run_without_errors_leaves_nothing_out(perhop: Command, tmp_path: Path
     ended = perhop("run", _file(tmp_path, TOO_MUCH, GOOD), "--duration", "100ms")
     assert ended.code == 0
     assert "left out" not in ended.err
+
+
+#: Policies whose classes are promised more than there is, and a part of the message.
+ABOVE = {
+    "percent under a shaper": (TOO_MUCH + SHAPED, "add up to 125"),
+    "percent, attached to nothing": (TOO_MUCH, "add up to 125"),
+    "priority and bandwidth percent": (
+        TOO_MUCH.replace("bandwidth percent 60", "priority percent 60"),
+        "bandwidth and priority percent of the classes of policy OVER add up to 125",
+    ),
+    "rates under a shaper": (
+        TOO_MUCH.replace("percent 60", "4000").replace("percent 65", "3000") + SHAPED,
+        "are promised 7000 kb/s, more than the 5000 kb/s to which class class-default of policy SHAPED",
+    ),
+    "a rate and a percentage under a shaper": (
+        TOO_MUCH.replace("bandwidth percent 60", "priority 4000").replace("percent 65", "percent 30")
+        + SHAPED,
+        "are promised 5500 kb/s",
+    ),
+    "the third level": (
+        TOO_MUCH + SHAPED + "policy-map TOP\n class class-default\n  service-policy SHAPED\n",
+        "add up to 125",
+    ),
+}
+
+
+@pytest.mark.parametrize("version", ["15.4", "12.4"])
+@pytest.mark.parametrize("attached", ["alone", "attached"])
+@pytest.mark.parametrize("case", ABOVE)
+def test_promises_inside_are_errors(
+    perhop: Command, tmp_path: Path, case: str, attached: str, version: str
+) -> None:
+    policies, message = ABOVE[case]
+    outermost = policies.rsplit("policy-map ", 1)[1].split()[0]
+    at = ON_AN_INTERFACE.format(side="output", policy=outermost)
+    parts = [policies, at] if attached == "attached" and outermost != "OVER" else [policies]
+    ended = perhop("check", _file(tmp_path, *parts, GOOD, version=version), "--strict")
+    assert ended.code == 2, ended.out
+    (error,) = [line for line in ended.out.splitlines() if "error[" in line]
+    assert "promised-above-rate" in error
+    assert message in error
+
+
+#: Policies whose promises are within what there is.
+WITHIN = {
+    "percent": TOO_MUCH.replace("65", "40"),
+    "rates": TOO_MUCH.replace("percent 60", "3000").replace("percent 65", "2000") + SHAPED,
+    "a rate and a percentage": (
+        TOO_MUCH.replace("percent 60", "3000").replace("bandwidth percent 65", "priority percent 40") + SHAPED
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WITHIN)
+def test_promises_up_to_the_rate_are_right(perhop: Command, tmp_path: Path, case: str) -> None:
+    ended = perhop("check", _file(tmp_path, WITHIN[case], GOOD))
+    assert ended.code == 0, ended.out
+    assert "promised-above-rate" not in ended.out

@@ -26,6 +26,7 @@ use crate::rules;
 
 pub use dependencies::Dependencies;
 pub(crate) use links::rate;
+pub(crate) use unused::on_interfaces;
 pub(crate) use value_limits::limits_queues;
 
 /// Adds what is wrong between the parts of `configuration`, and puts its diagnostics in order.

@@ -33,9 +33,8 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// Returns the names of the policies that an interface, circuit or the control plane has, and of those inside
-/// them.
-pub(super) fn attached(configuration: &Configuration) -> BTreeSet<&str> {
+/// Returns the names of the policies that an interface, circuit or the control plane has.
+pub(crate) fn on_interfaces(configuration: &Configuration) -> BTreeSet<&str> {
     let mut next: Vec<&str> = Vec::new();
     for interface in configuration.interfaces.iter() {
         let pvcs = interface.pvcs.iter().map(|pvc| &pvc.service_policies);
@@ -48,6 +47,12 @@ pub(super) fn attached(configuration: &Configuration) -> BTreeSet<&str> {
     let plane = configuration.control_plane.iter().map(|plane| &plane.service_policies);
     let of_plane = plane.flat_map(|policies| [&policies.input, &policies.output]).flatten();
     next.extend(of_plane.map(|at| at.value.as_str()));
+    next.into_iter().collect()
+}
+
+/// Returns the names of those policies and of the policies inside them.
+pub(super) fn attached(configuration: &Configuration) -> BTreeSet<&str> {
+    let mut next: Vec<&str> = on_interfaces(configuration).into_iter().collect();
     let mut attached = BTreeSet::new();
     while let Some(name) = next.pop() {
         if attached.insert(name)

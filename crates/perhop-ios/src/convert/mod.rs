@@ -46,6 +46,7 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     ports.extend(context.control_plane());
     context.shadowed_classes();
     context.without_effect();
+    context.promises_inside();
     context.policy_rules(&ports);
     context.nested_percentages(&ports);
     context.mark_uses(&ports);

@@ -2,8 +2,8 @@
 //!
 //! `extent` and `refusals`: policies that the router does not attach. `hidden`, `link_marks`, `fragments`,
 //! `tunnels`: demands that a port cannot meet. `remarks`: differences between a policy and its lowered form.
-//! `shadows`: classes and entries without packets. `mark_uses`: marks that nothing reads. `percentages` and
-//! `policy_rules`: numbers, and the rules of every policy.
+//! `shadows`: classes and entries without packets. `mark_uses`: marks that nothing reads. `percentages`,
+//! `promises` and `policy_rules`: numbers, and the rules of every policy.
 
 pub(super) mod extent;
 pub(super) mod fragments;
@@ -12,6 +12,7 @@ pub(super) mod link_marks;
 mod mark_uses;
 mod percentages;
 mod policy_rules;
+mod promises;
 pub(super) mod refusals;
 pub(super) mod remarks;
 mod shadows;

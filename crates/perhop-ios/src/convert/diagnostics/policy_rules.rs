@@ -27,9 +27,10 @@ impl Context<'_> {
             let wire = whole(&port.wire);
             // The policers of the control plane stand in front of the queue to the processor.
             let to_processor = port.input == PolicyConfig::default() && output.is_none();
-            let (arriving, links) = match to_processor {
-                true => (&port.output, &port.links.output),
-                false => (&port.input, &port.links.input),
+            let (arriving, links) = if to_processor {
+                (&port.output, &port.links.output)
+            } else {
+                (&port.input, &port.links.input)
             };
             for (resolved, config, links, wire) in
                 [(input, arriving, links, None), (output, &port.output, &port.links.output, wire.as_ref())]

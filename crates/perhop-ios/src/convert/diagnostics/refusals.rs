@@ -40,7 +40,7 @@ impl Context<'_> {
     }
 
     /// The classes whose class-map is there.
-    fn known<'a>(&self, policy: &'a PolicyMap) -> Vec<&'a PolicyClass> {
+    pub(super) fn known<'a>(&self, policy: &'a PolicyMap) -> Vec<&'a PolicyClass> {
         let is_known = |class: &&PolicyClass| {
             class.name == CLASS_DEFAULT || self.configuration.class_maps.get(&class.name).is_some()
         };
@@ -252,7 +252,7 @@ fn refused_queue(class: &PolicyClass) -> Option<Diagnostic> {
     Some(Diagnostic::new(rule, line, format!("{message} (class {})", class.name), router))
 }
 
-fn remaining_percent(class: &PolicyClass) -> Option<(u64, usize)> {
+pub(super) fn remaining_percent(class: &PolicyClass) -> Option<(u64, usize)> {
     let bandwidth = class.bandwidth?;
     match bandwidth.value {
         Bandwidth::RemainingPercent(percent) => Some((percent, bandwidth.line)),
@@ -260,7 +260,7 @@ fn remaining_percent(class: &PolicyClass) -> Option<(u64, usize)> {
     }
 }
 
-fn promised_percent(class: &PolicyClass) -> Option<(u64, usize)> {
+pub(super) fn promised_percent(class: &PolicyClass) -> Option<(u64, usize)> {
     let bandwidth = class.bandwidth.and_then(|bandwidth| match bandwidth.value {
         Bandwidth::Percent(percent) => Some((percent, bandwidth.line)),
         _ => None,
@@ -273,7 +273,7 @@ fn promised_percent(class: &PolicyClass) -> Option<(u64, usize)> {
 }
 
 /// The line with which percentages of the classes of `policy` come to more than 100.
-fn above_hundred(
+pub(super) fn above_hundred(
     policy: &PolicyMap,
     classes: &[&PolicyClass],
     what: &str,

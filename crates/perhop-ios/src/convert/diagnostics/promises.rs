@@ -1,0 +1,99 @@
+//! Promises above the rate around them, under shapers and in policies that no interface has.
+
+use perhop_device::intent::TrafficRate;
+use perhop_device::profile::Acceptance;
+use perhop_lint::Diagnostic;
+
+use super::refusals::{above_hundred, promised_percent, remaining_percent};
+use crate::ast::{Bandwidth, PolicyClass, PolicyMap, PriorityRate};
+use crate::check;
+use crate::convert::context::Context;
+use crate::rules;
+
+impl Context<'_> {
+    /// Reports policies under a shaper whose classes are promised more than the shaper's rate, and
+    /// percentages above 100 in policies that an interface does not have itself. On an interface its rate
+    /// decides, when the policy is attached.
+    pub(in crate::convert) fn promises_inside(&mut self) {
+        let on_interfaces = check::on_interfaces(self.configuration);
+        let mut found = Vec::new();
+        for policy in self.configuration.policy_maps.iter() {
+            let classes = self.known(policy);
+            if !on_interfaces.contains(policy.name.as_str()) {
+                let promised =
+                    above_hundred(policy, &classes, "bandwidth and priority percent", promised_percent);
+                found.extend(promised);
+            }
+            if *self.platform.rules().conflicting_commands == Acceptance::Refused {
+                found.extend(above_hundred(
+                    policy,
+                    &classes,
+                    "bandwidth remaining percent",
+                    remaining_percent,
+                ));
+            }
+            found.extend(classes.into_iter().filter_map(|class| self.above_shaper(policy, class)));
+        }
+        self.found.extend(found);
+    }
+
+    /// The promises inside a class that come to more than the rate of its shaper, where one is a rate: sums
+    /// of percentages alone are above 100 wherever they stand.
+    fn above_shaper(&self, around: &PolicyMap, class: &PolicyClass) -> Option<Diagnostic> {
+        let TrafficRate::BitsPerSecond(rate_bps) = class.shape?.value.rate else { return None };
+        let inner = class.service_policy.as_ref()?;
+        let policy = self.configuration.policy_maps.get(&inner.value)?;
+        let promises = || self.known(policy).into_iter().filter_map(|class| promise(class, rate_bps));
+        if !promises().any(|promise| promise.is_rate) {
+            return None;
+        }
+        let mut sum = 0u64;
+        let exceeding = promises().find(|promise| {
+            sum = sum.saturating_add(promise.bps);
+            sum > rate_bps
+        })?;
+        let all = promises().fold(0u64, |sum, promise| sum.saturating_add(promise.bps));
+        Some(Diagnostic::new(
+            &rules::PROMISED_ABOVE_RATE,
+            exceeding.line,
+            format!(
+                "the classes of policy {} are promised {} kb/s, more than the {} kb/s to which class {} of \
+                 policy {} shapes them",
+                policy.name,
+                all / 1000,
+                rate_bps / 1000,
+                class.name,
+                around.name
+            ),
+            "the router refuses it: promise less, or shape to a higher rate",
+        ))
+    }
+}
+
+/// The bits per second that a class is promised, and whether they are written as a rate.
+struct Promise {
+    bps: u64,
+    line: usize,
+    is_rate: bool,
+}
+
+/// The minimum or priority of a class under a shaper of `rate_bps`.
+fn promise(class: &PolicyClass, rate_bps: u64) -> Option<Promise> {
+    let of_percent = |percent: u64| (u128::from(rate_bps) * u128::from(percent) / 100) as u64;
+    let rate = |line, bps| Promise { bps, line, is_rate: true };
+    let percent = |line, percent| Promise { bps: of_percent(percent), line, is_rate: false };
+    let bandwidth = class.bandwidth.and_then(|at| match at.value {
+        Bandwidth::Kilobits(kilobits) => Some(rate(at.line, kilobits.saturating_mul(1000))),
+        Bandwidth::BitsPerSecond(bps) => Some(rate(at.line, bps)),
+        Bandwidth::Percent(value) => Some(percent(at.line, value)),
+        Bandwidth::RemainingPercent(_) | Bandwidth::RemainingRatio(_) => None,
+    });
+    bandwidth.or_else(|| {
+        let at = class.priority?;
+        match at.value.rate {
+            PriorityRate::Kilobits(kilobits) => Some(rate(at.line, kilobits.saturating_mul(1000))),
+            PriorityRate::Percent(value) => Some(percent(at.line, value)),
+            PriorityRate::Unlimited => None,
+        }
+    })
+}
