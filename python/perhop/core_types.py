@@ -219,7 +219,7 @@ class RouterPort(TypedDict):
     bandwidth: str | None
     #: False for a tunnel of which nothing says by what line its packets leave.
     has_known_line: NotRequired[bool]
-    #: The rate of its line, where the language of the configuration has no command for it.
+    #: The rate of its line, where the language has no command for it; `bandwidth` is that of a shaper then.
     assumed_rate: NotRequired[str]
     wire: Wire
     input: PolicyConfig

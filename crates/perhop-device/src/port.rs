@@ -50,7 +50,8 @@ pub struct Port {
     pub addresses: Vec<InterfaceAddress>,
     /// The rate that shares and percentages refer to, bits per second, if known.
     pub bandwidth: Option<Rate>,
-    /// The rate of the line where the language has no command for it and the scenario sets none.
+    /// The rate of the line where the language has no command for it and the scenario sets none; in place of
+    /// `bandwidth`, which is that of a shaper there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_rate: Option<Rate>,
     /// Whether the configuration names the line by which packets leave; serialized only where it does not.

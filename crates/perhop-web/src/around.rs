@@ -102,7 +102,7 @@ fn attached(port: &Port) -> Option<&AttachedPolicy> {
 
 fn rate_of(asked: &Around, port: &Port) -> Result<Rate, Answer> {
     let Some(written) = &asked.rate else {
-        let known = port.wire.rate.or(port.bandwidth).or(port.assumed_rate);
+        let known = port.wire.rate.or(port.assumed_rate).or(port.bandwidth);
         return Ok(known.unwrap_or(Rate::from_bits_per_second(UNKNOWN_RATE)));
     };
     let read: Result<Rate, _> = written.parse();

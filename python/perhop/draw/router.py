@@ -51,9 +51,8 @@ def _interface(router: str, interface: RouterPort) -> list[Picture]:
         found.append(conditioner_picture(f"{name}{state}: input", stages))
     addresses = ", ".join(f"{address}/{length}" for address, length in interface["addresses"])
     # A picture needs no other key of the link, and shows what is unknown in words.
-    known = wire["rate"] or interface["bandwidth"]
     assumed = interface.get("assumed_rate")
-    rate = known or (f"{assumed}, assumed" if assumed else "unknown rate")
+    rate = wire["rate"] or (f"{assumed}, assumed" if assumed else interface["bandwidth"]) or "unknown rate"
     port = Port(
         sender=router,
         receiver=addresses or "no address",

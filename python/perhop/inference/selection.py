@@ -245,14 +245,15 @@ def _without_added(network: Network) -> RouterConfiguration:
 
 
 def _of(port: RouterPort) -> Interface:
-    """Return a port as an interface of the path: at its wire's rate, else the configured bandwidth.
+    """Return a port as an interface of the path: at its wire's rate, else the assumed or configured one.
 
     A tunnel whose line is unknown has a line that its shapers do not fill: its bandwidth is arithmetic.
     """
     bandwidth = port["bandwidth"] if port.get("has_known_line", True) else None
-    known = port["wire"]["rate"] or bandwidth
-    assumed = port.get("assumed_rate") if known is None else None
-    return Interface(port["name"], str(known or assumed or _ADDABLE[0][1]), port, assumed=bool(assumed))
+    known = port["wire"]["rate"]
+    assumed = None if known else port.get("assumed_rate")
+    rate = known or assumed or bandwidth or _ADDABLE[0][1]
+    return Interface(port["name"], str(rate), port, assumed=assumed is not None)
 
 
 def has_assumed_line(router: Router) -> bool:

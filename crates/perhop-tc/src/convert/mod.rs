@@ -43,8 +43,17 @@ pub fn convert(configuration: &mut Configuration) -> Router {
     Router { hostname: None, ports, forwarding: Forwarding::default() }
 }
 
-/// The rate of a line that no command sets, bits per second: Gigabit Ethernet of a host.
-const ASSUMED_RATE: u64 = 1_000_000_000;
+/// The rates of Ethernet, bits per second. No command sets that of a line: a host has the first, or the next
+/// one that is as fast as its shaper.
+const ETHERNET_RATES: [u64; 6] =
+    [1_000_000_000, 10_000_000_000, 25_000_000_000, 40_000_000_000, 100_000_000_000, 400_000_000_000];
+
+/// The rate of the line below a shaper of rate `shaped`.
+fn assumed_rate(shaped: Option<Rate>) -> Rate {
+    let least = shaped.map_or(0, Rate::as_bits_per_second);
+    let found = ETHERNET_RATES.into_iter().find(|rate| *rate >= least);
+    Rate::from_bits_per_second(found.unwrap_or(least))
+}
 
 /// One direction of a port: what runs, its demands, and how they belong together.
 #[derive(Debug, Default)]
@@ -80,7 +89,7 @@ impl Side {
     /// This side, or none where perhop cannot build it: a value that Linux takes and perhop does not.
     fn buildable(self, device: &Device, log: &mut Log) -> Side {
         let wire = WireConfig {
-            rate: Rate::from_bits_per_second(ASSUMED_RATE),
+            rate: assumed_rate(None),
             framing: Framing::default(),
             headers: HeaderStack::EMPTY,
             ring: RingConfig::default(),
@@ -105,7 +114,7 @@ fn port(device: &Device, log: &mut Log) -> Port {
     let input = conditioners::at_hook(device, HOOK_INGRESS, 0, log);
     let mut tree = tree::Tree::new(device, log);
     let branches = tree.branches();
-    let policers = tree.policers;
+    let (policers, bandwidth) = (tree.policers, tree.bandwidth);
     let stab = device.root().and_then(tree::stab).unwrap_or(0);
     let overhead = (ETHERNET.cast_signed() + stab).clamp(-64, 255) as i32;
     let mut output = conditioners::at_hook(device, HOOK_EGRESS, overhead, log);
@@ -114,7 +123,8 @@ fn port(device: &Device, log: &mut Log) -> Port {
     let input = Side::new(input, None, None, 0).buildable(device, log);
     let output = Side::new(output, filters, branches.as_ref(), overhead).buildable(device, log);
     Port {
-        assumed_rate: Some(Rate::from_bits_per_second(ASSUMED_RATE)),
+        bandwidth,
+        assumed_rate: Some(assumed_rate(bandwidth)),
         input: input.config,
         output: output.config,
         intent: PortIntent { input: input.intent, output: output.intent },

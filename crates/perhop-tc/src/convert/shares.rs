@@ -60,6 +60,9 @@ impl Tree<'_> {
         let options = &class.options;
         let rate = self.rate(class.line, options, "rate");
         let ceil = self.rate(class.line, options, "ceil").or(rate);
+        if class.parent.is_none() {
+            self.bandwidth = self.bandwidth.max(ceil.map(Rate::from_bits_per_second));
+        }
         // tc: what a rate sends in a nanosecond, its tick, and a packet of `mtu` bytes.
         let mtu = options.number("mtu");
         let by_mtu = |rate: Option<u64>| Some(mtu? + rate? / 8 / 1_000_000_000);
@@ -112,6 +115,9 @@ impl Tree<'_> {
         }
         let link_share = curve("ls").or(both);
         let upper_limit = curve("ul");
+        if let Some(limit) = upper_limit.filter(|_| class.parent.is_none()) {
+            self.bandwidth.get_or_insert(limit.m2);
+        }
         if upper_limit.is_some() && link_share.is_none() {
             self.log.note(class.line, "ul without ls limits nothing");
         }

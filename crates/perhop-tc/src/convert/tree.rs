@@ -22,6 +22,8 @@ use crate::units::shown_id;
 pub(super) struct Tree<'a> {
     pub(super) device: &'a Device,
     pub(super) log: &'a mut Log,
+    /// The rate of the outermost shaper.
+    pub(super) bandwidth: Option<Rate>,
     /// Disciplines around the one that is looked at.
     pub(super) depth: usize,
     /// Disciplines that were looked at.
@@ -48,7 +50,7 @@ impl<'a> Tree<'a> {
     /// The queues of `device`.
     pub(super) fn new(device: &'a Device, log: &'a mut Log) -> Tree<'a> {
         let (policers, acts_below_root) = (Policers::default(), acts_below_root(device));
-        Tree { device, log, depth: 0, entered: 0, policers, acts_below_root }
+        Tree { device, log, bandwidth: None, depth: 0, entered: 0, policers, acts_below_root }
     }
 
     /// Reads what is inside a class, which takes the packets of `own` that none of `before` takes.
@@ -110,6 +112,9 @@ impl<'a> Tree<'a> {
             _ => {
                 let buffer = buffers::of(qdisc, self.device, above, self.log);
                 let is_known = buffer.is_some();
+                if let Some(BufferConfig::Cake(cake)) = &buffer {
+                    self.bandwidth = self.bandwidth.or(cake.bandwidth);
+                }
                 class.config.buffer = buffer.or_else(|| Some(self.usual()));
                 is_known
             }
@@ -168,6 +173,7 @@ impl<'a> Tree<'a> {
             let linux = format!("Linux drops every packet longer than the burst: write {frame} or more");
             self.log.found(&rules::TC_LONG_PACKETS_DROPPED, qdisc.line, message, linux);
         }
+        self.bandwidth.get_or_insert(Rate::from_bits_per_second(rate));
         class.demands.shape = Some(At::new(qdisc.line, shaper(rate, Some(burst))));
         class.config.shape = Some(ShapeConfig {
             rate: Rate::from_bits_per_second(rate),

@@ -449,15 +449,20 @@ fn shown_defaults_are_hexadecimal() {
 }
 
 #[test]
-fn the_line_of_a_device_is_assumed() {
-    for root in ["tbf rate 9mbit burst 15k latency 50ms", "cake bandwidth 9mbit", "pfifo"] {
-        let port = port(&format!("tc qdisc add dev eth0 root {root}"));
-        let assumed = port.assumed_rate.map(|rate| rate.to_string());
-        assert_eq!(
-            (port.bandwidth, port.wire.rate, assumed),
-            (None, None, Some("1Gb/s".to_owned())),
-            "{root}"
-        );
+fn the_line_of_a_device_is_assumed_to_be_as_fast_as_its_shaper() {
+    let htb = "tc qdisc add dev eth0 root handle 1: htb default 1\n\
+               tc class add dev eth0 parent 1: classid 1:1 htb rate 3gbit\n";
+    for (text, bandwidth, line) in [
+        ("tc qdisc add dev eth0 root tbf rate 9mbit burst 15k latency 50ms", Some("9Mb/s"), "1Gb/s"),
+        ("tc qdisc add dev eth0 root cake bandwidth 9mbit", Some("9Mb/s"), "1Gb/s"),
+        ("tc qdisc add dev eth0 root cake bandwidth 30gbit", Some("30Gb/s"), "40Gb/s"),
+        ("tc qdisc add dev eth0 root pfifo", None, "1Gb/s"),
+        (htb, Some("3Gb/s"), "10Gb/s"),
+    ] {
+        let port = port(text);
+        let rates = [port.bandwidth, port.assumed_rate].map(|rate| rate.map(|rate| rate.to_string()));
+        assert_eq!(rates, [bandwidth.map(str::to_owned), Some(line.to_owned())], "{text}");
+        assert_eq!(port.wire.rate, None, "{text}");
     }
 }
 
