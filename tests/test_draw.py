@@ -221,12 +221,13 @@ def test_every_configuration_is_drawn(file: Path) -> None:
     assert said(picture)
 
 
-def test_a_device_of_linux_has_the_rate_of_its_shaper_or_none() -> None:
+def test_a_device_of_linux_has_an_assumed_line() -> None:
     from perhop.draw.router import router
 
     words = said(ElementTree.fromstring(router(LINUX[0].read_text())))
-    assert "1.9 Mb/s" in words  # eth1, from which tbf sends
-    assert "unknown rate" in words  # eth0, which has FQ-CoDel alone
+    # eth1, whose shaper sends 1.9 Mb/s, and eth0, which has FQ-CoDel alone
+    assert words.count("1 Gb/s, assumed") == 2
+    assert "1.9 Mb/s" not in words
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.name)

@@ -8,7 +8,7 @@ from typing import cast
 from perhop import _core
 from perhop.configuration import checked
 from perhop.core_types import DropCurves, RouterPort
-from perhop.draw import stacked, svg
+from perhop.draw import stacked, svg, words
 from perhop.draw.policy import conditioner_picture, port_picture
 from perhop.draw.svg import Picture
 from perhop.errors import InvalidInputError
@@ -52,7 +52,8 @@ def _interface(router: str, interface: RouterPort) -> list[Picture]:
     addresses = ", ".join(f"{address}/{length}" for address, length in interface["addresses"])
     # A picture needs no other key of the link, and shows what is unknown in words.
     assumed = interface.get("assumed_rate")
-    rate = wire["rate"] or (f"{assumed}, assumed" if assumed else interface["bandwidth"]) or "unknown rate"
+    unset = f"{words.quantity(assumed)}, assumed" if assumed else interface["bandwidth"]
+    rate = wire["rate"] or unset or "unknown rate"
     port = Port(
         sender=router,
         receiver=addresses or "no address",

@@ -3,9 +3,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use perhop_device::intent::Condition;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 
-use crate::model::{Condition, Family};
+use crate::model::{self, Family};
 
 /// A filter: the packets it takes, and where they go.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub(super) struct Rule {
 
 impl Rule {
     /// The rule of a condition that some packet meets.
-    pub(super) fn new(condition: &Condition, target: u32) -> Option<Rule> {
+    pub(super) fn new(condition: &model::Condition, target: u32) -> Option<Rule> {
         let is_known = !condition.is_never && !condition.is_unseen;
         is_known.then(|| Rule { family: condition.family, matches: condition.matches.clone(), target })
     }
@@ -144,7 +145,9 @@ pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken 
             (None, None) => return Taken::All,
             (Some(one), None) | (None, Some(one)) => parts.push(one),
             (Some(one), Some(not)) => {
-                parts.push(MatchConfig { all: Some(vec![one, not]), ..MatchConfig::default() });
+                // Filters before may take all packets of this one: no condition says so.
+                let both = Condition::all(vec![Condition::when(one), Condition::when(not)]);
+                parts.extend(both.into_match().flatten());
             }
         }
     }

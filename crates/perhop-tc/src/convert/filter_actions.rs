@@ -2,11 +2,13 @@
 //!
 //! A filter of a class acts on its packets and leads to its class (`htb_classify`, `tcf_classify`).
 
+use perhop_analysis::{PacketSpace, Set};
 use perhop_qos::action::Action as Step;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
 
 use super::classes::{MOST_RULES, Rule, is_empty};
 use super::conditioners::{Treatment, name_by_line, treatment};
+use super::inputs::inputs_of;
 use super::policers::{all, but_not, goes_on};
 use super::tree::Tree;
 use crate::model::{Action, Control, Filter, Qdisc};
@@ -37,6 +39,10 @@ impl Tree<'_> {
             return (!goes_on).then_some(rule);
         }
         let condition = self.condition_of_filter(&rule, before);
+        if condition.as_ref().is_some_and(is_empty_set) {
+            self.log.note(line, "no packet gets to its actions: those before take them all");
+            return Some(rule);
+        }
         let mut rule = Some(rule).filter(|_| enters || !goes_on);
         if goes_on && enters {
             let Some(label) = self.free_label() else {
@@ -71,6 +77,13 @@ impl Tree<'_> {
         self.policers.labels += 1;
         Some(u8::MAX - self.policers.labels + 1)
     }
+}
+
+/// Whether no packet meets `condition`. One too complex to tell is taken to be met.
+fn is_empty_set(condition: &MatchConfig) -> bool {
+    let mut names = Vec::new();
+    inputs_of(condition, &mut names);
+    PacketSpace::new(&names).taken_by(condition) == Ok(Set::NONE)
 }
 
 /// The name of the conditioner of `filter`: that of the class whose packets are those of the filter, else by

@@ -9,7 +9,7 @@ use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 use super::branch::{Branch, Branches, Demands, leading_filters};
 use super::buffers::{self, Above};
 use super::class_tree::{ClassTree, MOST_LEVELS};
-use super::classes::{Rule, any, condition_of, joined};
+use super::classes::{Rule, Taken, any, condition_of, joined};
 use super::tree::{DEFAULT, Tree};
 use crate::model::Qdisc;
 use crate::rules;
@@ -110,6 +110,10 @@ impl Tree<'_> {
             let mut made = Branch { config, demands, inside: None };
             if is_leaf {
                 let taken = condition_of(plan.rules, plan.tree.order(), class.id);
+                if taken == Taken::Nothing && plan.default != Some(class.id) {
+                    self.log.note(class.line, "the filters before take all packets of those that lead here");
+                    continue;
+                }
                 made.config.matches = taken.condition().filter(|_| plan.default != Some(class.id));
                 let own = made.config.matches.clone();
                 let before = found.iter().filter_map(|one: &Branch| one.config.matches.clone());

@@ -5,21 +5,27 @@ use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
 /// The interfaces of arrival that conditions name: whoever lays the wires knows whether they are there.
 pub(super) fn inputs(policy: &PolicyConfig) -> Vec<String> {
-    fn add(condition: &MatchConfig, found: &mut Vec<String>) {
-        found.extend(condition.input.iter().flat_map(|names| names.0.iter().cloned()));
-        let inner = condition.all.iter().chain(condition.any.iter()).flatten();
-        inner.chain(condition.not.as_deref()).for_each(|inner| add(inner, found));
-    }
     fn within(queueing: &QueueingConfig, found: &mut Vec<String>) {
         for class in &queueing.classes {
-            class.matches.iter().for_each(|one| add(one, found));
+            class.matches.iter().for_each(|one| inputs_of(one, found));
             class.queueing.iter().for_each(|inner| within(inner, found));
         }
     }
     let mut found = Vec::new();
-    policy.conditioners.iter().filter_map(|one| one.matches.as_ref()).for_each(|one| add(one, &mut found));
+    policy
+        .conditioners
+        .iter()
+        .filter_map(|one| one.matches.as_ref())
+        .for_each(|one| inputs_of(one, &mut found));
     policy.queueing.iter().for_each(|queueing| within(queueing, &mut found));
     found.sort();
     found.dedup();
     found
+}
+
+/// Adds the interfaces of arrival that `condition` names to `found`.
+pub(super) fn inputs_of(condition: &MatchConfig, found: &mut Vec<String>) {
+    found.extend(condition.input.iter().flat_map(|names| names.0.iter().cloned()));
+    let inner = condition.all.iter().chain(condition.any.iter()).flatten();
+    inner.chain(condition.not.as_deref()).for_each(|inner| inputs_of(inner, found));
 }

@@ -5,6 +5,7 @@ use perhop_device::Port;
 use perhop_lint::LineState;
 use perhop_qos::classifier::MatchConfig;
 use perhop_tc::{Configuration, convert, parse};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 const CLASSES: &str = "tc qdisc add dev eth0 root handle 1: htb default 20\n\
@@ -83,6 +84,21 @@ fn a_policer_meters_what_no_filter_before_it_takes() {
     let dropped = packets(&mut space, conditioners[1].matches.as_ref());
     assert_eq!(dropped, space.minus(network, udp).unwrap());
     assert_eq!(stages(&port)[1]["actions"], json!(["drop"]));
+}
+
+/// Generators write the filter of a class twice, first without its policer (T6795 of vyos-1x).
+#[test]
+fn a_policer_behind_the_same_filter_meters_nothing() {
+    let filter = format!("{FILTER} pref 1 flower ip_proto udp");
+    let (configuration, port) = read(&format!(
+        "{filter} classid 1:10\n{filter} action police rate 1mbit burst 10k drop classid 1:10\n"
+    ));
+    assert!(port.output.conditioners.is_empty());
+    let note = configuration.lines[4].note.as_deref().unwrap_or_default();
+    assert!(note.contains("no packet gets to its actions"), "{note}");
+    let names: Vec<_> =
+        port.output.queueing.iter().flat_map(|all| &all.classes).map(|one| &one.name).collect();
+    assert_eq!(names, ["1:10", "1:20"]);
 }
 
 #[test]
@@ -169,4 +185,80 @@ fn marks_and_chains_at_filters_of_classes_are_said() {
     let (configuration, port) = read(&filters);
     assert!(port.output.conditioners.is_empty());
     assert_eq!(configuration.lines[4].state, LineState::NotModelled);
+}
+
+/// The actions of random filters. The excess of a policer is dropped, or goes on to the next filter.
+const ACTIONS: [&str; 5] = [
+    "",
+    "action police rate 1mbit burst 10k drop",
+    "action police rate 1mbit burst 10k continue",
+    "action drop",
+    "action continue",
+];
+
+/// Filters in order as the kernel asks them (`tcf_classify`): each acts on the packets that none before took.
+fn kernel_decisions(
+    space: &mut PacketSpace,
+    filters: &[(u32, usize, usize)],
+) -> (Vec<(usize, Set)>, Vec<Set>) {
+    let (mut metered, mut classes) = (Vec::new(), vec![Set::NONE; 4]);
+    let (mut rest, mut label) = (Set::ALL, 255);
+    for (index, (codepoints, action, class)) in filters.iter().enumerate() {
+        let condition = json!({"dscp": (0..64).filter(|dscp| dscp >> 3 == *codepoints).collect::<Vec<_>>()});
+        let condition = serde_json::from_value(condition).expect("a condition");
+        let own = packets(space, Some(&condition));
+        let own = space.and(own, rest).unwrap();
+        let taken = match action {
+            2 if own != Set::NONE => {
+                let labeled = serde_json::from_value(json!({"label": label})).expect("a condition");
+                let labeled = packets(space, Some(&labeled));
+                label -= 1;
+                space.minus(own, labeled).unwrap()
+            }
+            4 => continue,
+            _ => own,
+        };
+        if (1..=3).contains(action) && own != Set::NONE {
+            metered.push((index + 6, own));
+        }
+        rest = space.minus(rest, taken).unwrap();
+        classes[*class] = space.or(classes[*class], taken).unwrap();
+    }
+    classes[3] = space.or(classes[3], rest).unwrap();
+    (metered, classes)
+}
+
+proptest! {
+    #[test]
+    fn random_filters_meter_and_lead_as_in_the_kernel(
+        filters in prop::collection::vec((0..4_u32, 0..5_usize, 0..4_usize), 1..8)
+    ) {
+        let mut text = vec!["tc qdisc add dev eth0 root handle 1: htb default 4".to_owned()];
+        text.extend((1..5).map(|class| format!("tc class add dev eth0 parent 1: classid 1:{class} htb rate 5mbit")));
+        text.extend(filters.iter().enumerate().map(|(index, (codepoints, action, class))| {
+            let (pref, action, class) = (index + 1, ACTIONS[*action], class + 1);
+            let tos = codepoints << 5;
+            format!(
+                "tc filter add dev eth0 parent 1: protocol all pref {pref} u32 match ip tos {tos} 0xe0 {action} \
+                 flowid 1:{class}"
+            )
+        }));
+        let port = convert(&mut parse(&text.join("\n"))).ports.remove(0);
+        let mut space = PacketSpace::new(&[]);
+        let (metered, classes) = kernel_decisions(&mut space, &filters);
+        let mut found = Vec::new();
+        for (index, stage) in port.output.conditioners.iter().enumerate() {
+            let line = port.links.output.class_of_conditioner(index).expect("a class").line;
+            found.push((line, packets(&mut space, stage.matches.as_ref())));
+        }
+        prop_assert_eq!(&found, &metered, "{}", text.join("\n"));
+        prop_assert!(port.output.queueing.is_some(), "{}", text.join("\n"));
+        let queueing = port.output.queueing.as_ref().expect("a scheduler");
+        let mut reached = vec![Set::NONE; 4];
+        for class in perhop_analysis::classes_of(&mut space, queueing, Set::ALL).expect("small sets") {
+            let number: usize = class.name[2..].parse().expect("1:NUMBER");
+            reached[number - 1] = class.takes;
+        }
+        prop_assert_eq!(reached, classes, "{}", text.join("\n"));
+    }
 }

@@ -488,3 +488,25 @@ fn a_default_that_holds_no_queue_is_named() {
     );
     assert!(told.diagnostics[0].message.ends_with("`default`, 1:7, is not there"), "{:?}", told.diagnostics);
 }
+
+/// The class of filters before and behind another's: the packets of the last one are gone.
+#[test]
+fn filters_that_others_cover_leave_the_rest_of_a_policy_as_it_is() {
+    let classes = "tc qdisc add dev eth0 root handle 1: htb default 4\n\
+                   tc class add dev eth0 parent 1: classid 1:1 htb rate 5mbit\n\
+                   tc class add dev eth0 parent 1: classid 1:2 htb rate 5mbit\n\
+                   tc class add dev eth0 parent 1: classid 1:4 htb rate 5mbit\n";
+    let filter = |pref: u32, tos: u32, class: u32| {
+        format!(
+            "tc filter add dev eth0 parent 1: protocol all pref {pref} u32 match ip tos {tos} 0xe0 flowid 1:{class}\n"
+        )
+    };
+    let filters = [filter(1, 0, 1), filter(2, 32, 2), filter(3, 32, 1)].concat();
+    let (told, router) = read(&format!("{classes}{filters}"));
+    assert_eq!(told.differing().next(), None);
+    let classes = &router.ports[0].output.queueing.as_ref().expect("a scheduler").classes;
+    let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
+    assert_eq!(names, ["1:1", "1:2", "1:4"]);
+    let first = classes[0].matches.as_ref().and_then(|matches| matches.dscp.as_ref()).map(|all| all.0.len());
+    assert_eq!(first, Some(8));
+}
