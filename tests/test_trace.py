@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Command
-from perhop.tracing import node
+from perhop.tracing import node, traced
 
 EXAMPLES = ROOT / "examples"
 EDGE = """\
@@ -65,11 +65,13 @@ def test_a_packet_is_told_line_by_line(perhop: Command, edge: Path) -> None:
 def test_a_meter_makes_several_ways(perhop: Command, edge: Path) -> None:
     other = PHONE.replace("10.1.0.5", "10.1.0.66")
     found = perhop("trace", edge, "--packet", other, "--at", "Gi0/0", "--json").json()["packets"][0]
-    assert [(one["steps"][0]["color"], one["queue"]) for one in found["branches"]] == [
+    paths = [({one["stage"]: one for one in path["stages"]}, path["queue"]) for path in found["paths"]]
+    assert [(stages["conditioner"]["color"], queue) for stages, queue in paths] == [
         ("green", "others/DATA"),
         ("red", "others/class-default"),
     ]
-    assert [one["name"] for one in found["input"]] == ["class-default"]
+    classes = [[one["class"] for one in path["stages"] if one["stage"] == "class"] for path in found["paths"]]
+    assert classes == [["class-default", "DATA"], ["class-default", "class-default"]]
 
 
 def test_a_packet_for_every_queue_gets_there(edge: Path) -> None:
@@ -78,7 +80,7 @@ def test_a_packet_for_every_queue_gets_there(edge: Path) -> None:
     assert set(reached) == {"VOICE", "others/DATA", "others/class-default"}
     for queue, packet in reached.items():
         assert packet is not None
-        assert queue in [branch.queue for branch in place.story(packet).branches]
+        assert queue in [path["queue"] for path in traced(edge).answer(packet)["paths"]]
 
 
 def test_that_no_packet_gets_to_a_class_is_proved(perhop: Command, edge: Path) -> None:
@@ -113,7 +115,7 @@ def test_a_scenario_is_traced_between_neighbors(perhop: Command) -> None:
     [
         ("tcp 10.0.0.1:80", "`>` is missing"),
         ("udp 10.0.0.1:1 > 10.0.0.2:2 len 70000", "IP bytes from 20 to 65535"),
-        ("udp 10.0.0.1:1 > 10.0.0.2:2 in Gi9/9", "there is no interface Gi9/9"),
+        ("udp 10.0.0.1:1 > 10.0.0.2:2 in Gi9/9", "there is no interface `Gi9/9`"),
     ],
 )
 def test_a_packet_that_cannot_be_read_is_refused(perhop: Command, edge: Path, packet: str, said: str) -> None:

@@ -36,7 +36,7 @@ from perhop.running import simulate
 from perhop.scenario import Scenario
 from perhop.show.printing import interface_text
 from perhop.show.simulated import sampled, shown
-from perhop.tracing import has_output, node
+from perhop.tracing import has_output, node, traced
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("vectors/ios", "vectors/tc", "examples", "tests/configurations", "studies")
@@ -124,7 +124,8 @@ class Router:
             if has_output(port):
                 at = node(self.file, out=port["name"])
                 reached = at.reach()
-                found[port["name"]] = [reached, *(asdict(at.story(one)) for one in reached.values() if one)]
+                place = traced(self.file, out=port["name"])
+                found[port["name"]] = [reached, *(place.answer(one) for one in reached.values() if one)]
         return found
 
 

@@ -38,7 +38,6 @@ __all__ = [
     "live_results",
     "load",
     "load_json",
-    "matched_lines",
     "moved_packets",
     "platform_rules",
     "quantity",
@@ -50,7 +49,6 @@ __all__ = [
     "schema",
     "speech_category",
     "start",
-    "trace_packet",
     "waits",
 ]
 
@@ -152,6 +150,35 @@ class Playback:
         """`(from, until, [(column, numbers)])` of the packets at a port: all until then, or `enough`."""
 
 @final
+class Device:
+    """A device of a network, whose packets can be traced."""
+
+    def __new__(
+        cls,
+        text: str,
+        platform: str | None = None,
+        assume: dict[str, str] | None = None,
+        routes: list[str] | None = None,
+    ) -> Device:
+        """Read a router's configuration, with routes that it does not have; raises `ValueError`."""
+
+    @staticmethod
+    def of_scenario(resolved: str, name: str) -> Device:
+        """Return the node `name` of a resolved scenario; raises `ValueError`."""
+
+    def trace(self, packet: str, at: str | None = None, out: str | None = None) -> str:
+        """Return the paths of a packet as JSON: `packet`, `paths`, `assumed`, `not_looked_at`.
+
+        Raises `ValueError`.
+        """
+
+    def interface(self, written: str) -> str:
+        """Return the full name of an interface; raises `ValueError`."""
+
+    def neighbors(self) -> str:
+        """Return the neighbors that the configuration shows, as JSON."""
+
+@final
 class Run:
     """A running or finished simulation."""
 
@@ -244,19 +271,11 @@ def check_router(
     experience or have a diagnostic.
     """
 
-def trace_packet(node: str, packet: str) -> str:
-    """Return all ways of a packet through a node, both as text; see `perhop.tracing`. Raises `ValueError`."""
-
 def reach_queues(node: str) -> str:
     """Return for every queue of a node's output policy a packet that gets there, or none, as JSON.
 
     Raises `ValueError`.
     """
-
-def matched_lines(
-    text: str, policy: str, node: str, packet: str, assume: dict[str, str] | None = None
-) -> str:
-    """Return by which lines of a configuration a packet belongs to classes, as JSON. Raises `ValueError`."""
 
 def moved_packets(before: str, after: str) -> str:
     """Return packets that wait in another queue of the second node than of the first, as JSON.

@@ -1,10 +1,10 @@
-"""The way of a packet through the policies of a node, and packets that get to a class."""
+"""The paths of packets through devices, and packets that get to a class."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,56 +17,69 @@ from perhop.inputs import CAPTURE, read_input, unreadable
 _MARKED = ("tag", "labels")
 
 
-@dataclass(frozen=True)
-class Matched:
-    """A class that a packet belongs to, and the lines that say so."""
-
-    policy: str
-    name: str
-    #: Line of the class in the policy; none where the policy does not mention it.
-    line: int | None
-    #: Lines of the class-map that hold, and of access lists the entries that decided.
-    criteria: list[int]
+#: The paths of a packet, as `perhop._core.Device.trace` describes them.
+Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Step:
-    """What a conditioner does with a packet."""
+class Traced:
+    """A device, and the interfaces by which packets arrive and leave; none where the device decides."""
 
-    side: str
-    name: str
-    #: The color that its meter gives; none where it has no meter.
-    color: str | None
-    actions: list[Any]
-    #: The packet afterwards.
-    packet: str
+    device: _core.Device
+    arrives: str | None
+    leaves: str | None
 
+    def answer(self, packet: str) -> Answer:
+        """Return the paths of a packet; raises `InvalidInputError`."""
+        try:
+            found: Answer = json.loads(self.device.trace(packet, self.arrives, self.leaves))
+        except ValueError as error:
+            raise _refused(error, f"{packet}: ") from error
+        return found
 
-@dataclass(frozen=True)
-class Branch:
-    """One way of a packet: a metered stage may have several."""
-
-    steps: list[Step]
-    #: The packet in the end.
-    packet: str
-    dropped: bool
-    #: The name of its queue; none where it joins none.
-    queue: str | None
-    #: The classes on the way to its queue, from the outermost in.
-    classes: list[dict[str, Any]]
-    #: By color: its drop precedence, where the class takes that for it.
-    color: int
+    def neighbors(self) -> list[dict[str, Any]]:
+        """Return the neighbors that the configuration shows."""
+        found: list[dict[str, Any]] = json.loads(self.device.neighbors())
+        return found
 
 
-@dataclass(frozen=True)
-class Story:
-    """A packet, by which classes it is told, and its ways through a node."""
+def _refused(error: ValueError, prefix: str = "") -> InvalidInputError:
+    message, help = (*error.args, None)[:2]
+    return InvalidInputError(f"{prefix}{message}", help)
 
-    packet: str
-    #: Classes of the input policy and of the output policy of a router's configuration.
-    input: list[Matched]
-    output: list[Matched]
-    branches: list[Branch]
+
+def traced(
+    file: Path,
+    *,
+    at: str | None = None,
+    out: str | None = None,
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+    routes: Iterable[str] = (),
+) -> Traced:
+    """Return the device of a file, and the interfaces `at` and `out` by which its packets arrive and leave.
+
+    `file` is a router's configuration, and `at` and `out` its interfaces; or a scenario, where `at` is
+    `NODE:NEIGHBOR` and `out` a neighbor of the node. `routes` are routes that the configuration does not
+    have, as `PREFIX = TARGET`.
+
+    Raises:
+        InvalidInputError: there is no such interface, or a route is none.
+        UnreadableFileError: the file cannot be read.
+
+    """
+    text = router_text(file)
+    if text is None:
+        loaded = _loaded(file)
+        name, neighbor = _place(loaded, at, out)
+        return Traced(_core.Device.of_scenario(json.dumps(loaded), name), neighbor, out)
+    checked(text, platform, assume)
+    try:
+        device = _core.Device(text, platform, dict(assume or {}), list(routes))
+        ends = [None if name is None else device.interface(name) for name in (at, out)]
+    except ValueError as error:
+        raise _refused(error) from error
+    return Traced(device, *ends)
 
 
 @dataclass(frozen=True)
@@ -81,54 +94,11 @@ class Node:
     output: Mapping[str, Any] | None
     tag: bool = False
     labels: bool = False
-    #: The router's configuration, and the names of the attached policies.
-    text: str | None = None
-    lines: Mapping[int, str] = field(default_factory=dict)
-    policies: tuple[str | None, str | None] = (None, None)
-    assume: Mapping[str, str] = field(default_factory=dict)
 
     def asked(self) -> str:
         """Return the node as the extension module takes it."""
         keys = ("interfaces", "arrives", "input", "output", *_MARKED)
         return json.dumps({key: getattr(self, key) for key in keys})
-
-    def story(self, packet: str) -> Story:
-        """Return the way of a packet; raises `InvalidInputError` where it cannot be read."""
-        try:
-            found = json.loads(_core.trace_packet(self.asked(), packet))
-        except ValueError as error:
-            raise InvalidInputError(f"{packet}: {error}") from error
-        branches = [self._branch(one) for one in found]
-        first, second = self.policies
-        return Story(packet, self._matched(first, packet), self._matched(second, packet), branches)
-
-    def _branch(self, found: dict[str, Any]) -> Branch:
-        steps = [
-            Step(
-                "input" if one["is_input"] else "output",
-                one["name"],
-                one["color"],
-                one["actions"],
-                one["packet"],
-            )
-            for one in found["steps"]
-        ]
-        classes: list[dict[str, Any]] = []
-        queueing: Any = (self.output or {}).get("queueing")
-        for index in found["queue"] or []:
-            classes.append({**queueing["classes"][index], "scheduler": queueing.get("scheduler", "fifo")})
-            queueing = classes[-1].get("queueing")
-        tin = [found["tin"]] if found["tin"] else []
-        queue = "/".join([*(one["name"] for one in classes), *tin]) or None
-        return Branch(steps, found["packet"], found["dropped"], queue, classes, found["color"])
-
-    def _matched(self, policy: str | None, packet: str) -> list[Matched]:
-        if self.text is None or policy is None:
-            return []
-        found = _core.matched_lines(self.text, policy, self.asked(), packet, dict(self.assume) or None)
-        return [
-            Matched(one["policy"], one["class"], one["line"], one["criteria"]) for one in json.loads(found)
-        ]
 
     def reach(self) -> dict[str, str | None]:
         """Return for each queue a packet that gets there as it arrives; none where no packet does.
@@ -180,10 +150,6 @@ def node(
         output=leaving and leaving["output"],
         tag=_carries(leaving, "vlan"),
         labels=_carries(leaving, "mpls"),
-        text=text,
-        lines={line["number"]: line["text"].strip() for line in report["lines"]},
-        policies=(_name(arriving, "input"), _name(leaving, "output")),
-        assume=assume or {},
     )
 
 
@@ -223,10 +189,26 @@ def _carries(port: RouterPort | None, header: str) -> bool:
 
 
 def _of_scenario(file: Path, at: str | None, out: str | None) -> Node:
+    loaded = _loaded(file)
+    name, neighbor = _place(loaded, at, out)
+    own = {other: interface for one, other, interface, _ in _ends(loaded) if one == name}
+    with_policy = [other for other, interface in own.items() if interface.get("output")]
+    if out is None and len(with_policy) > 1:
+        raise InvalidInputError(f"several interfaces of {name} have an output policy", "choose by --out")
+    return between(loaded, name, neighbor, out or next(iter(with_policy), None))
+
+
+def _loaded(file: Path) -> dict[str, Any]:
+    """Return a scenario as it runs."""
     try:
-        loaded = json.loads(_core.load(file, []).resolved)
+        found: dict[str, Any] = json.loads(_core.load(file, []).resolved)
     except OSError as error:
         raise unreadable(file, error) from error
+    return found
+
+
+def _place(loaded: Mapping[str, Any], at: str | None, out: str | None) -> tuple[str, str | None]:
+    """Return the node and the neighbor of `at`."""
     name, _, neighbor = (at or "").partition(":")
     ends = list(_ends(loaded))
     nodes = sorted({one for one, *_ in ends})
@@ -235,14 +217,11 @@ def _of_scenario(file: Path, at: str | None, out: str | None) -> Node:
         raise InvalidInputError(
             f"--at {at}: there is no such node" if at else "--at is missing: NODE:NEIGHBOR", help
         )
-    own = {other: interface for one, other, interface, _ in ends if one == name}
+    own = [other for one, other, *_ in ends if one == name]
     for wanted in filter(None, [neighbor, out]):
         if wanted not in own:
             raise InvalidInputError(f"{name} has no link to `{wanted}`", f"neighbors: {', '.join(own)}")
-    with_policy = [other for other, interface in own.items() if interface.get("output")]
-    if out is None and len(with_policy) > 1:
-        raise InvalidInputError(f"several interfaces of {name} have an output policy", "choose by --out")
-    return between(loaded, name, neighbor or None, out or next(iter(with_policy), None))
+    return name, neighbor or None
 
 
 def between(scenario: Mapping[str, Any], name: str, arrives: str | None, leaves: str | None) -> Node:

@@ -27,5 +27,5 @@ pub use first_match::FirstMatch;
 pub use moved::{Moved, moved};
 pub use packet_text::PacketText;
 pub use space::PacketSpace;
-pub use trace::{Branch, Node, Step, trace};
+pub use trace::{Conditioned, Node, QueuePlace, Step, conditioned, queue_of};
 pub use witness::Witness;

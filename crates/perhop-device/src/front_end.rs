@@ -89,7 +89,7 @@ pub trait FrontEnd: Sync {
 }
 
 /// The classes of packets in the policies of a device, with the lines that decide.
-pub trait ClassLines {
+pub trait ClassLines: Send + Sync {
     /// Returns the classes of `policy` to which `packet` belongs, from the outermost in. Empty where there is
     /// no such policy. Interfaces have the numbers of their places in `interfaces`.
     fn matched(&self, policy: &str, interfaces: &[String], packet: &Packet) -> Vec<MatchedLines>;

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use perhop_analysis::{Node, PacketText, moved, trace};
+use perhop_analysis::{Conditioned, Node, PacketText, Witness, conditioned, moved, queue_of};
 use perhop_device::{DeviceModel, Port};
+use perhop_qos::Packet;
 use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId};
 use perhop_qos::policy::PolicyConfig;
 use serde_json::Value;
@@ -203,15 +204,32 @@ fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
     let PacketText { mut packet, .. } = text.parse().ok()?;
     let number = node.interfaces.iter().position(|one| one == entrance).unwrap_or(0);
     packet.input = Ingress::new(InterfaceId(number as u16), Encapsulation::default());
-    let branch = trace(node, &packet).ok()?.into_iter().next()?;
+    packet.arrive(packet.input);
+    let arrived = first_way(node, node.input, packet)?;
+    let mut departing = arrived.packet;
+    departing.depart(node.encapsulation);
+    let left = if arrived.dropped { arrived } else { first_way(node, node.output, departing)? };
     let mut names = Vec::new();
-    let mut queueing = node.output.and_then(|policy| policy.queueing.as_ref());
-    for index in branch.queue.iter().flatten() {
-        let class = &queueing?.classes[*index];
-        names.push(class.name.as_str());
-        queueing = class.queueing.as_ref();
+    let mut queueing = node.output.and_then(|policy| policy.queueing.as_ref()).filter(|_| !left.dropped);
+    let place =
+        queueing.map(|queueing| queue_of(queueing, node.interfaces, &left.packet)).transpose().ok()?;
+    if let Some(place) = place.flatten() {
+        for index in &place.path {
+            let class = &queueing?.classes[*index];
+            names.push(class.name.as_str());
+            queueing = class.queueing.as_ref();
+        }
+        names.extend(place.tin);
     }
-    names.extend(branch.tin);
     let queue = (!names.is_empty()).then(|| names.join("/"));
-    Some(End { packet: branch.packet, dropped: branch.dropped, queue })
+    let packet = Witness { packet: left.packet, input: node.interfaces.get(number).cloned() }.to_string();
+    Some(End { packet, dropped: left.dropped, queue })
+}
+
+/// The way of a packet through conditioners, of the first color that their meters may give it.
+fn first_way(node: &Node, policy: Option<&PolicyConfig>, packet: Packet) -> Option<Conditioned> {
+    let Some(policy) = policy else {
+        return Some(Conditioned { packet, steps: Vec::new(), dropped: false });
+    };
+    conditioned(policy, node.interfaces, &packet).ok()?.into_iter().next()
 }

@@ -1,17 +1,23 @@
-//! Devices in a network: applies the configurations of a scenario's routers to the ends of its links.
+//! Devices in a network: the configurations of a scenario's routers at the ends of its links, and the paths
+//! of packets through devices.
 //!
 //! ```text
 //! RouterConfiguration → FrontEnd::parse → DeviceModel → policies, rates, framings and rings of the scenario
+//! DeviceModel → forwarding::Table → trace::trace → paths, stage by stage
 //! ```
 //!
 //! This layer knows the device model and scenarios, and neither a vendor nor an engine.
 
 mod assemble;
+mod device;
 mod finding;
+pub mod forwarding;
 mod options;
+pub mod trace;
 
 use std::path::Path;
 
+pub use device::{Neighbor, NetworkDevice};
 pub use options::options;
 use perhop_device::FrontEnds;
 use perhop_scenario::{Assembler, Diagnostic, Document, Scenario};

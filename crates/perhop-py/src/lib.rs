@@ -63,7 +63,7 @@ mod _core {
         playback::Playback,
         router::{check_router, is_router_configuration, platform_rules, router_text, rules},
         running::{Run, start},
-        tracing::{distinct_packets, matched_lines, moved_packets, reach_queues, trace_packet},
+        tracing::{Device, distinct_packets, moved_packets, reach_queues},
     };
 
     #[pymodule_export]

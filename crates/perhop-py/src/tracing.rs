@@ -1,18 +1,19 @@
-//! The way of a packet through a node, and packets that get to a class.
+//! The paths of packets through devices, and packets that get to a class.
 
 use std::collections::BTreeMap;
 
-use perhop_analysis::{
-    Node, PacketSpace, PacketText, Set, TooComplex, Witness, arriving, classes_of, moved, trace,
-};
+use perhop_analysis::{Node, PacketSpace, Set, TooComplex, Witness, arriving, classes_of, moved};
 use perhop_device::ParseOptions;
 use perhop_front_ends::FRONT_ENDS;
-use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId};
+use perhop_network::NetworkDevice;
+use perhop_qos::packet::Encapsulation;
 use perhop_qos::policy::PolicyConfig;
-use perhop_qos::{ConfigError, Packet};
+use perhop_scenario::Scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
+
+use crate::router;
 
 /// A node as it is asked about.
 #[derive(Deserialize)]
@@ -46,30 +47,6 @@ impl Asked {
 
 fn wrong(message: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(message.to_string())
-}
-
-fn of_policy(error: &ConfigError) -> PyErr {
-    wrong(format!("the policy: {error}"))
-}
-
-/// The node of `asked` and the packet of `text` as it arrives there.
-fn read(asked: &str, text: &str) -> PyResult<(Asked, Packet)> {
-    let asked: Asked = serde_json::from_str(asked).map_err(wrong)?;
-    let PacketText { mut packet, input } = text.parse().map_err(wrong)?;
-    let number = asked.number(asked.arrives.as_ref().or(input.as_ref()))?;
-    let carried = Encapsulation { tag: packet.cos().is_some(), labels: packet.exp().is_some() };
-    packet.input = Ingress::new(InterfaceId(number.unwrap_or(0) as u16), carried);
-    Ok((asked, packet))
-}
-
-/// All ways of a packet through a node, as JSON: `steps` (`is_input`, `index`, `name`, `color`, `actions`,
-/// `packet`), `packet`, `dropped`, `queue` (indices of classes), `tin` (of CAKE there) and `color`. Raises a
-/// `ValueError`.
-#[pyfunction]
-pub(crate) fn trace_packet(node: &str, packet: &str) -> PyResult<String> {
-    let (asked, packet) = read(node, packet)?;
-    let branches = trace(&asked.node(), &packet).map_err(|error| of_policy(&error))?;
-    serde_json::to_string(&branches).map_err(wrong)
 }
 
 /// A queue of a node, and a packet that gets there.
@@ -117,25 +94,59 @@ pub(crate) fn moved_packets(py: Python<'_>, before: &str, after: &str) -> PyResu
     serde_json::to_string(&moved).map_err(wrong)
 }
 
-/// By which lines of a router's configuration a packet belongs to the classes of a policy, as JSON: `policy`,
-/// `class`, `line` and `criteria`, from the outermost policy in. Raises a `ValueError`.
-#[pyfunction]
-#[pyo3(signature = (text, policy, node, packet, assume=None))]
-pub(crate) fn matched_lines(
-    text: &str,
-    policy: &str,
-    node: &str,
-    packet: &str,
-    assume: Option<BTreeMap<String, String>>,
-) -> PyResult<String> {
-    let (asked, packet) = read(node, packet)?;
-    let options = ParseOptions { assume: assume.unwrap_or_default(), ..ParseOptions::default() };
-    let lines = FRONT_ENDS
-        .choose(text, None)
-        .and_then(|one| one.class_lines(text, &options))
-        .map_err(|error| wrong(format!("{}: {}", error.path.join(" "), error.message)))?;
-    let found = lines.map_or_else(Vec::new, |lines| lines.matched(policy, &asked.interfaces, &packet));
-    serde_json::to_string(&found).map_err(wrong)
+/// A device of a network, whose packets can be traced.
+#[pyclass(frozen, module = "perhop._core")]
+pub(crate) struct Device(NetworkDevice<'static>);
+
+#[pymethods]
+impl Device {
+    /// Reads a router's configuration with routes that it does not have. Raises a `ValueError` of message and
+    /// help.
+    #[new]
+    #[pyo3(signature = (text, platform=None, assume=None, routes=None))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        platform: Option<String>,
+        assume: Option<BTreeMap<String, String>>,
+        routes: Option<Vec<String>>,
+    ) -> PyResult<Device> {
+        let assume = assume.unwrap_or_default();
+        let options = ParseOptions { platform, assume, ..ParseOptions::default() };
+        let read = py.detach(|| {
+            let mut device = NetworkDevice::read(FRONT_ENDS, text, &options)?;
+            for route in routes.unwrap_or_default() {
+                device.add_route(&route)?;
+            }
+            Ok(device)
+        });
+        read.map(Device).map_err(router::wrong)
+    }
+
+    /// Returns the node `name` of a resolved scenario. Raises a `ValueError` of message and help.
+    #[staticmethod]
+    fn of_scenario(py: Python<'_>, resolved: &str, name: &str) -> PyResult<Device> {
+        let scenario: Scenario = serde_json::from_str(resolved).map_err(wrong)?;
+        py.detach(|| NetworkDevice::of_scenario(&scenario, name)).map(Device).map_err(router::wrong)
+    }
+
+    /// Returns the paths of a packet as JSON: `packet`, `paths`, `assumed` and `not_looked_at`. Raises a
+    /// `ValueError` of message and help.
+    #[pyo3(signature = (packet, at=None, out=None))]
+    fn trace(&self, py: Python<'_>, packet: &str, at: Option<&str>, out: Option<&str>) -> PyResult<String> {
+        let answer = py.detach(|| self.0.trace(packet, at, out)).map_err(router::wrong)?;
+        serde_json::to_string(&answer).map_err(wrong)
+    }
+
+    /// Returns the full name of an interface. Raises a `ValueError` of message and help.
+    fn interface(&self, written: &str) -> PyResult<String> {
+        self.0.port(written).map(|port| port.name.clone()).map_err(router::wrong)
+    }
+
+    /// Returns the neighbors that the configuration shows, as JSON.
+    fn neighbors(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.neighbors()).map_err(wrong)
+    }
 }
 
 /// The packets of a capture that differ in anything that a condition may ask for, each with how many there

@@ -82,6 +82,7 @@ Examples:
 TRACE = """\
 Examples:
   perhop trace router.cfg --packet 'udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200' --at Gi0/0
+  perhop trace router.cfg --packet 'tcp 10.1.0.5:443 > 10.2.0.9:5000' --route '10.2.0.0/16 = Gi0/1'
   perhop trace router.cfg --pcap office.pcapng       packets of a capture by class
   perhop trace router.cfg --reach all                a packet for every queue, or that there is none
   perhop trace uplink.tc --out eth1 --packet 'udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200'

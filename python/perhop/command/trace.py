@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,15 +16,21 @@ from perhop.draw import words
 from perhop.errors import Exit, InvalidInputError, UnknownNameError
 from perhop.printable import printable
 from perhop.quantity import counted
-from perhop.tracing import Branch, Matched, Node, Story, node, packets
+from perhop.tracing import Answer, Node, Traced, node, packets, traced
 
 Packets = Annotated[list[str] | None, Parameter(name="--packet", negative=())]
 Capture = Annotated[Path | None, Parameter(name="--pcap")]
 At = Annotated[str | None, Parameter(name="--at")]
 Out = Annotated[str | None, Parameter(name="--out")]
+Routes = Annotated[list[str] | None, Parameter(name="--route", negative=())]
 Reach = Annotated[str | None, Parameter(name="--reach")]
 # Where packets wait that no class takes.
 _NOWHERE = "no queue"
+_CAUSES = {
+    "access-list": "the access list denies the packet",
+    "conditioner": "the conditioner drops the packet",
+    "route": "the route discards the packet",
+}
 
 
 def trace(
@@ -39,6 +45,7 @@ def trace(
     json: Json = False,
     platform: Platform = None,
     assume: Assume = None,
+    route: Routes = None,
 ) -> Exit:
     """Show what becomes of a packet, or a packet that gets to a class, without running anything.
 
@@ -53,9 +60,11 @@ def trace(
     reach
         A queue: show a packet that gets there, or say that none does; `all` for every queue.
     at
-        The interface by which packets arrive, whose input policy they meet; in a scenario NODE:NEIGHBOR.
+        The interface by which packets arrive, whose input policy they meet; in a scenario NODE:NEIGHBOR. By
+        default the interface that leads to the source, else the only one with an input policy.
     out
-        The interface by which they leave; by default the one that has an output policy.
+        The interface by which they leave; by default that of the route to the destination, else the only one
+        with an output policy.
     json
         Print everything as one JSON document.
     platform
@@ -63,6 +72,9 @@ def trace(
     assume
         What a class-map matches, as in 'VOICE = dscp ef', in place of its own criteria; may be given several
         times.
+    route
+        A route that the configuration does not have, to a next hop or an interface, as in
+        '10.2.0.0/16 = Gi0/1'; may be given several times.
 
     """
     if not (packet or pcap or reach):
@@ -70,19 +82,22 @@ def trace(
             "nothing to trace",
             "give --packet 'udp 10.1.0.1:5000 > 10.2.0.1:5004 dscp ef', --pcap FILE, or --reach all",
         )
-    place = node(file, at=at, out=out, platform=platform, assume=assumptions(assume))
-    document: dict[str, Any] = {"schema_version": 1, "arrives": place.arrives, "leaves": place.leaves}
+    choices = {"at": at, "out": out, "platform": platform, "assume": assumptions(assume)}
+    document: dict[str, Any] = {"schema_version": 2}
+    if packet or pcap:
+        place = traced(file, routes=route or (), **choices)  # type: ignore[arg-type]
     if packet:
-        stories = [place.story(one) for one in packet]
-        document["packets"] = [asdict(story) for story in stories]
+        answers = [place.answer(one) for one in packet]
+        document["packets"] = answers
+        document["neighbors"] = place.neighbors()
         if not json:
-            print("\n\n".join("\n".join(_story(place, story)) for story in stories))
+            print("\n\n".join("\n".join(_answer(answer)) for answer in answers))
     if pcap:
         document["classes"] = classes = _classes(place, pcap)
         if not json:
             print("\n".join(_table(classes)))
     if reach:
-        document["reach"] = reached = _reached(place, reach)
+        document["reach"] = reached = _reached(node(file, **choices), reach)  # type: ignore[arg-type]
         if not json:
             print("\n".join(_witnesses(reached)))
     if json:
@@ -90,45 +105,95 @@ def trace(
     return Exit.OK
 
 
-def _story(place: Node, story: Story) -> Iterator[str]:
-    yield printable(story.packet)
-    if place.arrives:
-        yield printable(f"arrives by {place.arrives}")
-    for side, matched in (("input", story.input), ("output", story.output)):
-        for one in matched:
-            yield from _matched(place, side, one)
-    several = len(story.branches) > 1
-    for number, branch in enumerate(story.branches, 1):
-        if several:
-            yield f"way {number} of {len(story.branches)}"
-        for line in _branch(place, branch):
-            yield f"  {line}" if several else line
+def _answer(answer: Answer) -> Iterator[str]:
+    """Generate the lines about a packet: stages that all its paths share stand once, before the paths."""
+    yield printable(answer["packet"])
+    paths = answer["paths"]
+    shared = 0 if len(paths) == 1 else _shared([path["stages"] for path in paths])
+    for stage in paths[0]["stages"][:shared]:
+        yield from map(printable, _stage(stage))
+    for number, path in enumerate(paths, 1):
+        indent = "" if len(paths) == 1 else "  "
+        if indent:
+            yield f"path {number} of {len(paths)}"
+        for line in _path(path, shared):
+            yield printable(f"{indent}{line}")
+    for key, words_of_key in (("assumed", "assumed"), ("not_looked_at", "not looked at")):
+        for text in answer[key]:
+            yield printable(f"{words_of_key}: {text}")
 
 
-def _matched(place: Node, side: str, matched: Matched) -> Iterator[str]:
-    line = f", line {matched.line}" if matched.line else ""
-    yield printable(f"{side} policy {matched.policy}: class {matched.name}{line}")
-    for number in matched.criteria:
-        yield printable(f"    line {number}: {place.lines.get(number, '')}")
+def _shared(stages: list[list[Mapping[str, Any]]]) -> int:
+    """Return the number of stages with which all paths begin."""
+    alike = (all(one == together[0] for one in together) for together in zip(*stages, strict=False))
+    return sum(1 for _ in takewhile(bool, alike))
 
 
-def _branch(place: Node, branch: Branch) -> Iterator[str]:
-    for step in branch.steps:
-        meter = f", {step.color}" if step.color else ""
-        actions = ", ".join(map(words.values, step.actions)) or "transmit"
-        yield printable(f"{step.side} conditioner {step.name}{meter}: {actions}")
-        yield printable(f"    {step.packet}")
-    if branch.dropped:
-        yield "dropped"
-        return
-    if place.leaves is None:
-        yield "leaves; no interface with an output policy"
-    elif branch.queue is None:
-        yield printable(f"waits at {place.leaves} in its only queue" if not _has_queues(place) else _NOWHERE)
-    else:
-        yield printable(f"waits at {place.leaves} in queue {branch.queue}")
-        for one in branch.classes:
-            yield printable(f"    {one['name']}: {_class(one)}")
+def _path(path: Mapping[str, Any], shared: int) -> Iterator[str]:
+    for stage in path["stages"][shared:]:
+        yield from _stage(stage)
+    match path["end"]:
+        case "dropped":
+            yield f"dropped: {_CAUSES[path['cause']]}"
+        case "delivered":
+            yield "delivered: the packet is for the device itself"
+        case "leaves":
+            yield "leaves by an interface that is not known"
+
+
+def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
+    match stage["stage"]:
+        case "entrance":
+            interface = stage["interface"]
+            yield f"arrives by {interface}: {stage['because']}" if interface else stage["because"]
+        case "access-list":
+            yield f"{stage['side']} access list {stage['list']}: {stage['decision']}"
+        case "class":
+            line = f", line {stage['line']}" if stage["line"] else ""
+            yield f"{stage['side']} policy {stage['policy']}: class {stage['class']}{line}"
+        case "conditioner":
+            meter = f", {stage['color']} of {words.values(stage['meter'])}" if stage["meter"] else ""
+            actions = ", ".join(map(words.values, stage["actions"])) or "transmit"
+            yield f"{stage['side']} conditioner {stage['name']}{meter}: {actions}"
+            yield f"    {stage['packet']}"
+        case "forwarding":
+            yield _forwarding(stage)
+        case "encapsulation":
+            seen = f"classified by the {stage['classified_by']} one"
+            yield f"gets a second header at {stage['interface']}: {seen}"
+            yield f"    {stage['packet']}"
+        case "queue":
+            yield _queue(stage)
+            for one in stage["classes"]:
+                yield f"    {one['name']}: {_class(one)}"
+    # The lines of a queue's class stand with its class and conditioner already.
+    if stage["stage"] != "queue":
+        for line in stage.get("lines", stage.get("criteria", [])):
+            yield f"    line {line['line']}: {line['text']}"
+
+
+def _forwarding(stage: Mapping[str, Any]) -> str:
+    destination, interface = stage["destination"], stage["interface"]
+    hop = f", next hop {stage['next_hop']}" if stage["next_hop"] else ""
+    match stage["route"]:
+        case "own":
+            return f"{destination} is an address of the device, on {interface}"
+        case "connected":
+            return f"{destination} is in {stage['prefix']}: out by {interface}"
+        case "discard":
+            return f"{destination}: the route {stage['prefix']} discards"
+        case "chosen":
+            return f"out by {interface}, as chosen"
+        case "unknown":
+            return f"no route to {destination}" + (f": out by {interface}" if interface else "")
+        case kind:
+            return f"{destination} has the {kind} route {stage['prefix']}{hop}: out by {interface}"
+
+
+def _queue(stage: Mapping[str, Any]) -> str:
+    if stage["queue"]:
+        return f"waits at {stage['interface']} in queue {stage['queue']}"
+    return f"waits at {stage['interface']} in its only queue"
 
 
 def _class(config: dict[str, Any]) -> str:
@@ -143,16 +208,12 @@ def _class(config: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _has_queues(place: Node) -> bool:
-    return bool((place.output or {}).get("queueing"))
-
-
-def _classes(place: Node, capture: Path) -> list[dict[str, Any]]:
+def _classes(place: Traced, capture: Path) -> list[dict[str, Any]]:
     """Return the queues of the packets of a capture, with counts and one packet of each."""
     counts: Counter[tuple[str, ...]] = Counter()
     examples: dict[tuple[str, ...], str] = {}
     for text, count in packets(capture):
-        ends = tuple(sorted({_end(branch) for branch in place.story(text).branches}))
+        ends = tuple(sorted({_end(path) for path in place.answer(text)["paths"]}))
         counts[ends] += count
         examples.setdefault(ends, text)
     total = sum(counts.values())
@@ -162,8 +223,12 @@ def _classes(place: Node, capture: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _end(branch: Branch) -> str:
-    return "dropped" if branch.dropped else branch.queue or _NOWHERE
+def _end(path: Mapping[str, Any]) -> str:
+    match path["end"]:
+        case "dropped" | "delivered":
+            return str(path["end"])
+        case _:
+            return path["queue"] or _NOWHERE
 
 
 def _table(classes: list[dict[str, Any]]) -> Iterator[str]:

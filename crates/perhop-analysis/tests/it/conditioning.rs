@@ -1,6 +1,6 @@
 //! Packets followed backwards through conditioners, against the data plane, which carries them forwards.
 
-use perhop_analysis::{Node, PacketSpace, Set, arriving, before, classes_of, departing, trace};
+use perhop_analysis::{PacketSpace, Set, arriving, before, classes_of, conditioned, departing, queue_of};
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
 use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId, Protocol};
 use perhop_qos::policy::PolicyConfig;
@@ -124,20 +124,12 @@ proptest! {
         let Some((configs, mut conditioner)) = built(&stages) else { return Ok(()) };
         let policy = PolicyConfig { conditioners: configs, ..PolicyConfig::default() };
         let interfaces = interfaces();
-        let node = Node {
-            interfaces: &interfaces,
-            input: Some(&policy),
-            output: None,
-            encapsulation: Encapsulation { tag: packet.cos().is_some(), labels: false },
-        };
-        let ways = trace(&node, &packet).unwrap();
+        let ways = conditioned(&policy, &interfaces, &packet).unwrap();
         let mut left = packet;
-        left.arrive(packet.input);
-        let verdict = conditioner.condition(Time::ZERO, &mut left);
-        let dropped = verdict != Verdict::Pass;
-        left.depart(node.encapsulation);
+        let dropped = conditioner.condition(Time::ZERO, &mut left) != Verdict::Pass;
+        let is_same = |other: &Packet| (other.dscp, other.color, other.label) == (left.dscp, left.color, left.label);
         prop_assert!(
-            ways.iter().any(|way| way.dropped == dropped && (dropped || way.color == left.color.index())),
+            ways.iter().any(|way| way.dropped == dropped && (dropped || is_same(&way.packet))),
             "{:?}", ways
         );
     }
@@ -168,9 +160,11 @@ fn a_packet_for_every_queue_goes_there() {
             witnesses.push(None);
             continue;
         };
-        let node = Node { interfaces: &interfaces, input: None, output: Some(&policy), encapsulation };
-        let ways = trace(&node, &witness.packet).unwrap();
-        witnesses.push(ways[0].queue.clone());
+        let mut packet = witness.packet;
+        packet.depart(encapsulation);
+        let ways = conditioned(&policy, &interfaces, &packet).unwrap();
+        let place = queue_of(policy.queueing.as_ref().unwrap(), &interfaces, &ways[0].packet).unwrap();
+        witnesses.push(place.map(|place| place.path));
     }
     assert_eq!(witnesses, [Some(vec![0]), None, Some(vec![2])]);
 }
@@ -190,14 +184,13 @@ fn a_packet_for_every_tin_of_cake_waits_in_it() {
         let mut space = PacketSpace::new(&interfaces);
         let classes = classes_of(&mut space, policy.queueing.as_ref().unwrap(), Set::ALL).unwrap();
         assert_eq!(classes.iter().map(|class| class.name.as_str()).collect::<Vec<_>>(), names);
-        let encapsulation = Encapsulation { tag: false, labels: false };
-        let node = Node { interfaces: &interfaces, input: None, output: Some(&policy), encapsulation };
         let mut left = Set::ALL;
         for class in classes {
             let witness = space.witness(class.takes).unwrap().unwrap();
-            let [way] = &trace(&node, &witness.packet).unwrap()[..] else { panic!("several ways") };
-            let tin = way.tin.map_or(String::new(), |tin| format!("/{tin}"));
-            assert_eq!((way.queue.as_deref(), format!("all{tin}")), (Some(&[0][..]), class.name));
+            let queueing = policy.queueing.as_ref().unwrap();
+            let place = queue_of(queueing, &interfaces, &witness.packet).unwrap().unwrap();
+            let tin = place.tin.map_or(String::new(), |tin| format!("/{tin}"));
+            assert_eq!((place.path, format!("all{tin}")), (vec![0], class.name));
             left = space.minus(left, class.takes).unwrap();
         }
         assert_eq!(left, Set::NONE, "each packet has its tin");

@@ -10,9 +10,7 @@ use super::queue::{FairQueue, QueueLimit, ValueLimits};
 use super::rates::{Guarantee, Priority, Shape};
 use crate::policy::Combination;
 
-/// The place of a class in its tree, the outermost policy's classes before those inside them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ClassId(pub usize);
+use super::class_id::ClassId;
 
 /// A policy: classes in order, of which a packet belongs to the first that matches. [`Then::Continue`] sends
 /// it to the classes behind.

@@ -11,6 +11,7 @@
 
 mod at;
 mod class;
+mod class_id;
 mod condition;
 mod drop_profile;
 mod fields;
@@ -20,7 +21,8 @@ mod queue;
 mod rates;
 
 pub use at::At;
-pub use class::{Children, Class, ClassId, Policy, PortIntent, PrintedMatches, matched_fields};
+pub use class::{Children, Class, Policy, PortIntent, PrintedMatches, matched_fields};
+pub use class_id::ClassId;
 pub use condition::{Condition, looks_at};
 pub use drop_profile::{DropProfile, ThresholdUnit, Thresholds};
 pub use fields::Fields;

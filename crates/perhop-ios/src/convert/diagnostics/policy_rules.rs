@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::intent::Action;
 use perhop_device::lower::{Links, ResolvedPolicy};
-use perhop_device::{Port, Wire};
+use perhop_device::{Port, PortRole, Wire};
 use perhop_lint::{Diagnostic, Finding, Place, Subject, all_nqb, check_nqb, names_nqb};
 use perhop_qos::Rate;
 use perhop_qos::classifier::MatchConfig;
@@ -26,11 +26,9 @@ impl Context<'_> {
         for ConvertedPort { port, input, output } in ports {
             let wire = whole(&port.wire);
             // The policers of the control plane stand in front of the queue to the processor.
-            let to_processor = port.input == PolicyConfig::default() && output.is_none();
-            let (arriving, links) = if to_processor {
-                (&port.output, &port.links.output)
-            } else {
-                (&port.input, &port.links.input)
+            let (arriving, links) = match port.forwarding.role {
+                PortRole::ControlPlane => (&port.output, &port.links.output),
+                PortRole::Interface => (&port.input, &port.links.input),
             };
             for (resolved, config, links, wire) in
                 [(input, arriving, links, None), (output, &port.output, &port.links.output, wire.as_ref())]

@@ -1,0 +1,197 @@
+//! [`NetworkDevice`]: a device of a network, from a configuration alone or from a scenario.
+
+use std::net::IpAddr;
+
+use perhop_analysis::PacketText;
+use perhop_device::{
+    ClassLines, FrontEnd, FrontEnds, ParseOptions, Port, PortRole, Route, RouteTarget, Router, Wire,
+};
+use perhop_lint::Line;
+use perhop_qos::ConfigError;
+use perhop_qos::classifier::Prefix;
+use perhop_scenario::topology::Topology;
+use perhop_scenario::{InterfaceConfig, Scenario};
+use serde::Serialize;
+
+use crate::forwarding::addresses;
+use crate::trace::{Answer, TraceOptions, TracedDevice, trace};
+
+/// A device, its text, and routes that the text does not have.
+pub struct NetworkDevice<'a> {
+    router: Router,
+    lines: Vec<Line>,
+    class_lines: Option<Box<dyn ClassLines>>,
+    given: Vec<Route>,
+    /// The language of its text; `None` for a node of a scenario.
+    front_end: Option<&'a dyn FrontEnd>,
+}
+
+/// A node next to a device, as far as its configuration shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Neighbor {
+    /// The interface that leads there.
+    pub interface: String,
+    /// Its address; `None` for the hosts of a subnet.
+    pub address: Option<IpAddr>,
+    /// The subnet that it shares with the device.
+    pub subnet: Option<String>,
+    /// The line that shows it.
+    pub line: usize,
+}
+
+impl<'a> NetworkDevice<'a> {
+    /// Reads the configuration of a device that stands alone; its neighbors are inferred.
+    ///
+    /// # Errors
+    /// An option is invalid, or perhop does not simulate the system.
+    pub fn read(
+        front_ends: FrontEnds<'a>,
+        text: &str,
+        options: &ParseOptions,
+    ) -> Result<NetworkDevice<'a>, ConfigError> {
+        let front_end = front_ends.choose(text, options.platform.as_deref())?;
+        let model = front_end.parse(text, options)?;
+        if let Some(refusal) = model.refusal() {
+            return Err(ConfigError::new("", refusal.message.clone()).help(refusal.router.clone()));
+        }
+        let class_lines = front_end.class_lines(text, options)?;
+        let (router, lines) = (model.router, model.lines);
+        Ok(NetworkDevice { router, lines, class_lines, given: Vec::new(), front_end: Some(front_end) })
+    }
+
+    /// Returns the node `name` of a resolved scenario. Its ports have the names of the neighbors, and its
+    /// routes lead to the hosts.
+    ///
+    /// # Errors
+    /// There is no such node, or a link ends at a node that does not exist.
+    pub fn of_scenario(scenario: &Scenario, name: &str) -> Result<NetworkDevice<'a>, ConfigError> {
+        let mut topology = Topology::new(scenario)?;
+        let mut ports: Vec<Port> = Vec::new();
+        for link in &scenario.links {
+            let [a, b] = &link.between;
+            for (own, neighbor) in [(a, b), (b, a)] {
+                let is_known = ports.iter().any(|port| port.name == *neighbor);
+                if own == name && !is_known {
+                    let interface = link.interfaces.get(own);
+                    let wire = Wire { headers: link.headers, ..Wire::default() };
+                    ports.push(Port { wire, ..port_of(scenario, neighbor, interface) });
+                }
+            }
+        }
+        let mut given = Vec::new();
+        for host in scenario.hosts.keys() {
+            let Some(path) = topology.path(name, host)? else { continue };
+            let Some(first) = path.first() else { continue };
+            let [_, neighbor] = topology.ends(*first);
+            given.push(given_route(topology.address(host)?.into(), to_port(neighbor)));
+        }
+        let router = Router { hostname: Some(name.to_owned()), ports, ..Router::default() };
+        Ok(NetworkDevice { router, lines: Vec::new(), class_lines: None, given, front_end: None })
+    }
+
+    /// Adds a route written as `PREFIX = INTERFACE` or `PREFIX = NEXT HOP`.
+    ///
+    /// # Errors
+    /// The text is not a route, or there is no such interface.
+    pub fn add_route(&mut self, text: &str) -> Result<(), ConfigError> {
+        let wrong = |message: String| {
+            ConfigError::new("route", message)
+                .help("write `10.2.0.0/16 = 192.0.2.1` or `10.2.0.0/16 = Gi0/1`")
+        };
+        let (prefix, target) =
+            text.split_once('=').ok_or_else(|| wrong(format!("`{text}` is not a route: `=` is missing")))?;
+        let prefix: Prefix = prefix.trim().parse().map_err(wrong)?;
+        let target = target.trim();
+        let via = match target.parse() {
+            Ok(next_hop) => RouteTarget::NextHop(next_hop),
+            Err(_) => to_port(&self.port(target)?.name),
+        };
+        self.given.push(given_route(prefix, via));
+        Ok(())
+    }
+
+    /// Returns the port called `written`, which may be abbreviated as its language allows.
+    ///
+    /// # Errors
+    /// There is no such interface.
+    pub fn port(&self, written: &str) -> Result<&Port, ConfigError> {
+        let full = self.front_end.map_or_else(|| written.to_owned(), |one| one.interface_name(written));
+        let exact = self.router.ports.iter().find(|port| port.name.eq_ignore_ascii_case(written));
+        exact.or_else(|| self.router.port(&full)).ok_or_else(|| {
+            let names: Vec<&str> = self.router.ports.iter().map(|port| port.name.as_str()).collect();
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            ConfigError::new("", format!("there is no interface `{written}`"))
+                .help(format!("interfaces: {names}"))
+        })
+    }
+
+    /// Returns the paths of a packet, written as [`PacketText`] reads it, that arrives by the port `at` and
+    /// leaves by the port `out`, where these are chosen.
+    ///
+    /// # Errors
+    /// The packet cannot be read, there is no such port, or [`trace()`] fails.
+    pub fn trace(&self, packet: &str, at: Option<&str>, out: Option<&str>) -> Result<Answer, ConfigError> {
+        let PacketText { packet, input } =
+            packet.parse().map_err(|message: String| ConfigError::new("packet", message))?;
+        let device = TracedDevice {
+            router: &self.router,
+            lines: &self.lines,
+            class_lines: self.class_lines.as_deref(),
+            given: &self.given,
+        };
+        let arrives = at.or(input.as_deref()).map(|name| self.port(name)).transpose()?;
+        let leaves = out.map(|name| self.port(name)).transpose()?;
+        trace(&device, TraceOptions { arrives, leaves }, &packet)
+    }
+
+    /// Returns the neighbors that the configuration shows: next hops of routes, and the hosts of subnets
+    /// without one.
+    pub fn neighbors(&self) -> Vec<Neighbor> {
+        let mut found = Vec::new();
+        for port in self.router.ports.iter().filter(|port| is_interface(port)) {
+            for own in addresses(port) {
+                let subnet = own.subnet().map(|subnet| subnet.to_string());
+                let before = found.len();
+                for route in &self.router.forwarding.routes {
+                    let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) =
+                        &route.via
+                    else {
+                        continue;
+                    };
+                    let is_known = found.iter().any(|one: &Neighbor| one.address == Some(*hop));
+                    if own.is_neighbor(*hop) && !is_known {
+                        let (interface, subnet) = (port.name.clone(), subnet.clone());
+                        found.push(Neighbor { interface, address: Some(*hop), subnet, line: route.line });
+                    }
+                }
+                let is_host = own.subnet().is_some_and(|subnet| subnet.host().is_some());
+                if found.len() == before && !is_host {
+                    let interface = port.name.clone();
+                    found.push(Neighbor { interface, address: None, subnet, line: own.line });
+                }
+            }
+        }
+        found
+    }
+}
+
+fn is_interface(port: &Port) -> bool {
+    port.forwarding.role == PortRole::Interface && !port.shutdown
+}
+
+fn port_of(scenario: &Scenario, neighbor: &str, interface: Option<&InterfaceConfig>) -> Port {
+    let policy = |name: Option<&String>| name.and_then(|name| scenario.policies.get(name)).cloned();
+    Port {
+        input: policy(interface.and_then(|one| one.input.as_ref())).unwrap_or_default(),
+        output: policy(interface.and_then(|one| one.output.as_ref())).unwrap_or_default(),
+        ..Port::new(neighbor, 0)
+    }
+}
+
+fn to_port(name: &str) -> RouteTarget {
+    RouteTarget::Interface { name: name.to_owned(), next_hop: None }
+}
+
+fn given_route(prefix: Prefix, via: RouteTarget) -> Route {
+    Route { line: 0, vrf: None, prefix, via, distance: 0, is_conditional: false }
+}

@@ -1,0 +1,194 @@
+//! [`Table`]: the decision of a device where a packet goes.
+
+use std::net::IpAddr;
+
+use perhop_device::{InterfaceAddress, Port, PortRole, Route, RouteTarget, Router};
+
+/// The next hops that are looked up for one destination at most.
+const MOST_LOOKUPS: usize = 8;
+/// A route of this distance is never used (Cisco, "Route selection in Cisco routers").
+const UNUSABLE: u8 = u8::MAX;
+
+/// The routes of a device: connected, static, and given by the caller.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
+    /// The device.
+    pub router: &'a Router,
+    /// Routes that the configuration does not have, with line 0.
+    pub given: &'a [Route],
+}
+
+/// The decision on a destination.
+#[derive(Clone, Debug)]
+pub enum Decision<'a> {
+    /// The packet is for the device itself.
+    Own {
+        /// The port with its address.
+        port: &'a Port,
+        /// The address.
+        address: InterfaceAddress,
+    },
+    /// The packet leaves.
+    Leaves(Exit<'a>),
+    /// The device drops the packet by a route.
+    Discarded(&'a Route),
+    /// No route is known. `Some`: a route without a known next hop.
+    Unknown(Option<&'a Route>),
+}
+
+/// The port by which a packet leaves, and the reason.
+#[derive(Clone, Debug)]
+pub struct Exit<'a> {
+    /// The port.
+    pub port: &'a Port,
+    /// The kind of route.
+    pub origin: Origin,
+    /// The prefix of the route; `None` for a subnet with an invalid prefix.
+    pub prefix: Option<String>,
+    /// The next router; `None` on the subnet of the destination, and where the route names none.
+    pub next_hop: Option<IpAddr>,
+    /// The lines that decide: the route, and those by which its next hop is found.
+    pub lines: Vec<usize>,
+    /// Further routes that are as good as this one.
+    pub equals: usize,
+    /// Whether a test elsewhere must succeed.
+    pub is_conditional: bool,
+}
+
+/// The kind of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The subnet of a port.
+    Connected,
+    /// A static route.
+    Static,
+    /// A route that the caller gives.
+    Given,
+}
+
+/// A route to a destination with what decides among several.
+struct Candidate<'a> {
+    length: u8,
+    distance: u8,
+    kind: Kind<'a>,
+}
+
+enum Kind<'a> {
+    Leaves(Exit<'a>),
+    Discarded(&'a Route),
+    Learned(&'a Route),
+}
+
+impl<'a> Table<'a> {
+    /// Returns the decision on `destination` in a table of routes; `None` is the general one.
+    pub fn decide(&self, vrf: Option<&str>, destination: IpAddr) -> Decision<'a> {
+        self.look_up(vrf, destination, MOST_LOOKUPS)
+    }
+
+    /// Returns the ports that are up and in a table of routes.
+    pub fn ports(&self, vrf: Option<&str>) -> impl Iterator<Item = &'a Port> {
+        let router = self.router;
+        router.ports.iter().filter(move |port| {
+            let own = port.forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str());
+            port.forwarding.role == PortRole::Interface && own == vrf && is_up(router, port)
+        })
+    }
+
+    fn look_up(&self, vrf: Option<&str>, destination: IpAddr, lookups: usize) -> Decision<'a> {
+        let mut best: Option<Candidate> = None;
+        for port in self.ports(vrf) {
+            for address in addresses(port) {
+                if address.address == destination {
+                    return Decision::Own { port, address };
+                }
+                if address.is_neighbor(destination) {
+                    choose(&mut best, connected(port, address));
+                }
+            }
+        }
+        let routes = self.given.iter().chain(&self.router.forwarding.routes);
+        for route in routes.filter(|route| route.vrf.as_deref() == vrf && route.distance < UNUSABLE) {
+            if route.prefix.contains(destination.into())
+                && let Some(kind) = self.follow(route, vrf, lookups)
+            {
+                let (length, distance) = (route.prefix.length(), route.distance);
+                choose(&mut best, Candidate { length, distance, kind });
+            }
+        }
+        match best.map(|best| best.kind) {
+            Some(Kind::Leaves(exit)) => Decision::Leaves(exit),
+            Some(Kind::Discarded(route)) => Decision::Discarded(route),
+            Some(Kind::Learned(route)) => Decision::Unknown(Some(route)),
+            None => Decision::Unknown(None),
+        }
+    }
+
+    /// Returns where a route leads; `None` where the device does not use it, because its port is down or its
+    /// next hop is unknown.
+    fn follow(&self, route: &'a Route, vrf: Option<&str>, lookups: usize) -> Option<Kind<'a>> {
+        let exit = |port, next_hop| Exit {
+            port,
+            origin: if route.line == 0 { Origin::Given } else { Origin::Static },
+            prefix: Some(route.prefix.to_string()),
+            next_hop,
+            lines: (route.line > 0).then_some(route.line).into_iter().collect(),
+            equals: 0,
+            is_conditional: route.is_conditional,
+        };
+        match &route.via {
+            RouteTarget::Discard => Some(Kind::Discarded(route)),
+            RouteTarget::Learned => Some(Kind::Learned(route)),
+            RouteTarget::Interface { name, next_hop } => {
+                let mut ports = self.router.ports.iter().filter(|port| is_up(self.router, port));
+                let port = ports.find(|port| port.name == *name || port.interface == *name)?;
+                Some(Kind::Leaves(exit(port, *next_hop)))
+            }
+            RouteTarget::NextHop(next_hop) => {
+                let lookups = lookups.checked_sub(1)?;
+                let Decision::Leaves(found) = self.look_up(vrf, *next_hop, lookups) else { return None };
+                let mut own = exit(found.port, found.next_hop.or(Some(*next_hop)));
+                own.lines.extend(found.lines);
+                Some(Kind::Leaves(own))
+            }
+        }
+    }
+}
+
+/// Returns all addresses of a port.
+pub fn addresses(port: &Port) -> impl Iterator<Item = InterfaceAddress> {
+    port.addresses.iter().chain(&port.forwarding.addresses6).copied()
+}
+
+/// Whether neither a port nor the interface around it is shut down.
+fn is_up(router: &Router, port: &Port) -> bool {
+    let parent = port.forwarding.parent.as_ref();
+    let parent = parent.and_then(|name| router.ports.iter().find(|other| other.interface == *name));
+    !port.shutdown && parent.is_none_or(|parent| !parent.shutdown)
+}
+
+fn connected(port: &Port, address: InterfaceAddress) -> Candidate<'_> {
+    let exit = Exit {
+        port,
+        origin: Origin::Connected,
+        prefix: address.subnet().map(|subnet| subnet.to_string()),
+        next_hop: None,
+        lines: vec![address.line],
+        equals: 0,
+        is_conditional: false,
+    };
+    Candidate { length: address.prefix_length, distance: 0, kind: Kind::Leaves(exit) }
+}
+
+/// Keeps the better candidate: the one with the longer prefix, then the one with the least distance.
+fn choose<'a>(best: &mut Option<Candidate<'a>>, other: Candidate<'a>) {
+    let rank = |one: &Candidate| (one.length, std::cmp::Reverse(one.distance));
+    match best {
+        Some(best) if rank(best) > rank(&other) => {}
+        Some(best) if rank(best) == rank(&other) => {
+            if let Kind::Leaves(exit) = &mut best.kind {
+                exit.equals += 1;
+            }
+        }
+        _ => *best = Some(other),
+    }
+}

@@ -1,0 +1,236 @@
+//! [`Answer`]: the paths of a packet through a device, stage by stage.
+
+use std::net::IpAddr;
+
+use perhop_device::AccessDecision;
+use perhop_qos::action::Action;
+use perhop_qos::meter::MeterConfig;
+use perhop_qos::policy::ClassConfig;
+use perhop_qos::scheduler::SchedulerConfig;
+use serde::Serialize;
+
+/// The paths of a packet through a device.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The packet as it arrives.
+    pub packet: String,
+    /// Its paths: one, or one for each combination of the colors that meters may give.
+    pub paths: Vec<Path>,
+    /// Assumptions on which the paths rest.
+    pub assumed: Vec<String>,
+    /// Parts of the configuration that may change the paths and are not considered.
+    pub not_looked_at: Vec<String>,
+}
+
+/// One path of a packet.
+#[derive(Clone, Debug, Serialize)]
+pub struct Path {
+    /// The stages in order.
+    pub stages: Vec<Stage>,
+    /// The packet at the end.
+    pub packet: String,
+    /// The end of the path.
+    #[serde(flatten)]
+    pub end: End,
+    /// The interface by which it leaves; `None` where it is dropped, or not known.
+    pub leaves: Option<String>,
+    /// The name of its queue; `None` where it joins none.
+    pub queue: Option<String>,
+    /// Its drop precedence by color: 0 to 2.
+    pub color: usize,
+}
+
+/// The end of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "end", rename_all = "kebab-case")]
+pub enum End {
+    /// The packet waits in a queue of an interface.
+    Queued,
+    /// No class takes the packet.
+    NoQueue,
+    /// The packet leaves by an interface that is not known.
+    Leaves,
+    /// The packet is for the device itself.
+    Delivered,
+    /// The packet is dropped.
+    Dropped {
+        /// The stage that drops it.
+        cause: Cause,
+    },
+}
+
+/// The cause of a drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// An access list denies the packet.
+    AccessList,
+    /// A conditioner drops the packet.
+    Conditioner,
+    /// The route discards the packet.
+    Route,
+}
+
+/// A line of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LineText {
+    /// Its number, from 1.
+    pub line: usize,
+    /// Its text without spaces around.
+    pub text: String,
+}
+
+/// The side of a device where a stage is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// The side of arriving packets.
+    Input,
+    /// The side of departing packets.
+    Output,
+    /// The processor, for packets to the device itself.
+    ControlPlane,
+}
+
+/// The header by which a stage classifies a packet with two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeaderName {
+    /// The header of the tunnel.
+    Outer,
+    /// The header of the packet inside.
+    Inner,
+}
+
+/// The way by which a forwarding decision was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Route {
+    /// The destination is an address of the device.
+    Own,
+    /// The destination is in the subnet of an interface.
+    Connected,
+    /// A static route.
+    Static,
+    /// A route that the caller gives.
+    Given,
+    /// The interface that the caller chooses.
+    Chosen,
+    /// A route that discards.
+    Discard,
+    /// None is known.
+    Unknown,
+}
+
+/// One stage of a path.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "stage", rename_all = "kebab-case")]
+pub enum Stage {
+    /// The packet arrives.
+    Entrance {
+        /// The interface; `None` where it is not known, and for packets of the device itself.
+        interface: Option<String>,
+        /// The reason for the choice of this interface.
+        because: String,
+        /// The lines that decide.
+        lines: Vec<LineText>,
+    },
+    /// An access list permits or denies the packet.
+    AccessList {
+        /// The side.
+        side: Place,
+        /// The interface.
+        interface: String,
+        /// The name of the list.
+        list: String,
+        /// Its decision.
+        decision: AccessDecision,
+        /// The line that applies the list, and the entry that decides.
+        lines: Vec<LineText>,
+    },
+    /// The packet belongs to a class of an attached policy.
+    Class {
+        /// The side.
+        side: Place,
+        /// The interface.
+        interface: String,
+        /// The policy.
+        policy: String,
+        /// The class.
+        class: String,
+        /// The line of the class; `None` where the policy does not mention it.
+        line: Option<usize>,
+        /// The criteria that hold, and of access lists the entries that decided.
+        criteria: Vec<LineText>,
+    },
+    /// A conditioner marks, polices or drops the packet.
+    Conditioner {
+        /// The side.
+        side: Place,
+        /// The interface.
+        interface: String,
+        /// Its name.
+        name: String,
+        /// Its meter.
+        meter: Option<MeterConfig>,
+        /// The color that the meter gives on this path.
+        color: Option<String>,
+        /// The actions for that color.
+        actions: Vec<Action>,
+        /// The packet afterwards.
+        packet: String,
+        /// Its lines.
+        lines: Vec<LineText>,
+    },
+    /// The device decides where the packet goes.
+    Forwarding {
+        /// The destination that is looked up.
+        destination: IpAddr,
+        /// The kind of route.
+        route: Route,
+        /// The prefix of the route.
+        prefix: Option<String>,
+        /// The next router.
+        next_hop: Option<IpAddr>,
+        /// The interface by which the packet leaves, or whose address it has as destination.
+        interface: Option<String>,
+        /// The lines that decide.
+        lines: Vec<LineText>,
+    },
+    /// The packet enters a tunnel, or is encrypted.
+    Encapsulation {
+        /// The tunnel, or the interface that encrypts.
+        interface: String,
+        /// The protocol of the outermost IP header.
+        protocol: u8,
+        /// The packet with its outer header.
+        packet: String,
+        /// The header by which later stages classify it.
+        classified_by: HeaderName,
+        /// The lines that decide.
+        lines: Vec<LineText>,
+    },
+    /// The packet joins a queue.
+    Queue {
+        /// The side: output, or the control plane.
+        side: Place,
+        /// The interface.
+        interface: String,
+        /// The name of the queue; `None` where no class takes the packet, and for an only queue without name.
+        queue: Option<String>,
+        /// The classes on the way to the queue, from the outermost in.
+        classes: Vec<QueueClass>,
+        /// The lines of the class behind the queue.
+        lines: Vec<LineText>,
+    },
+}
+
+/// A class on the way to a queue.
+#[derive(Clone, Debug, Serialize)]
+pub struct QueueClass {
+    /// The scheduler that serves it.
+    pub scheduler: SchedulerConfig,
+    /// The class, without its match and the classes inside it.
+    #[serde(flatten)]
+    pub class: ClassConfig,
+}

@@ -1,0 +1,156 @@
+//! The forwarding decision as paths show it, and what it rests on.
+
+use std::net::IpAddr;
+
+use perhop_device::{Port, PortRole};
+use perhop_qos::ConfigError;
+
+use super::{RouteKind, Stage, Tracer};
+use crate::forwarding::{Decision, Exit, Origin};
+
+/// A forwarding decision as paths show it.
+pub(super) struct Onward<'a> {
+    pub(super) stage: Stage,
+    pub(super) to: Onto<'a>,
+}
+
+/// The next place of a packet.
+pub(super) enum Onto<'a> {
+    Port(&'a Port),
+    Device,
+    Nowhere,
+    Unknown,
+}
+
+impl<'a> Onward<'a> {
+    /// Returns a decision for `port` without a route.
+    pub(super) fn without_route(kind: RouteKind, destination: IpAddr, port: &'a Port) -> Onward<'a> {
+        let stage = Stage::Forwarding {
+            destination,
+            route: kind,
+            prefix: None,
+            next_hop: None,
+            interface: Some(port.name.clone()),
+            lines: Vec::new(),
+        };
+        Onward { stage, to: Onto::Port(port) }
+    }
+}
+
+impl<'a> Tracer<'a> {
+    pub(super) fn decide(
+        &mut self,
+        vrf: Option<&str>,
+        destination: IpAddr,
+    ) -> Result<Onward<'a>, ConfigError> {
+        let decision = self.table.decide(vrf, destination);
+        if !matches!(decision, Decision::Own { .. })
+            && !matches!(&decision, Decision::Leaves(exit) if exit.origin == Origin::Connected)
+        {
+            self.look_for_protocols(destination);
+        }
+        let forwarding = |route, prefix, interface: Option<&Port>, lines| Stage::Forwarding {
+            destination,
+            route,
+            prefix,
+            next_hop: None,
+            interface: interface.map(|port| port.name.clone()),
+            lines,
+        };
+        Ok(match decision {
+            Decision::Own { port, address } => {
+                let lines = self.lines([address.line]);
+                Onward { stage: forwarding(RouteKind::Own, None, Some(port), lines), to: Onto::Device }
+            }
+            Decision::Leaves(exit) => self.by_route(destination, &exit),
+            Decision::Discarded(route) => {
+                let (prefix, lines) = (Some(route.prefix.to_string()), self.lines([route.line]));
+                Onward { stage: forwarding(RouteKind::Discard, prefix, None, lines), to: Onto::Nowhere }
+            }
+            Decision::Unknown(route) => {
+                let lines = self.lines(route.map(|route| route.line));
+                let port = self.default_exit(destination)?;
+                let stage = forwarding(RouteKind::Unknown, None, port, lines);
+                Onward { stage, to: port.map_or(Onto::Unknown, Onto::Port) }
+            }
+        })
+    }
+
+    pub(super) fn by_route(&mut self, destination: IpAddr, exit: &Exit<'a>) -> Onward<'a> {
+        let line = exit.lines.first().copied().unwrap_or_default();
+        if exit.equals > 0 {
+            let count = exit.equals;
+            self.assumed.insert(format!(
+                "{destination}: the route of line {line} is used; {count} more with the same prefix and \
+                 distance share its packets"
+            ));
+        }
+        if exit.is_conditional {
+            self.assumed.insert(format!("the test on which the route of line {line} depends succeeds"));
+        }
+        let stage = Stage::Forwarding {
+            destination,
+            route: match exit.origin {
+                Origin::Connected => RouteKind::Connected,
+                Origin::Static => RouteKind::Static,
+                Origin::Given => RouteKind::Given,
+            },
+            prefix: exit.prefix.clone(),
+            next_hop: exit.next_hop,
+            interface: Some(exit.port.name.clone()),
+            lines: self.lines(exit.lines.iter().copied()),
+        };
+        Onward { stage, to: Onto::Port(exit.port) }
+    }
+
+    /// Notes routing protocols, whose routes may be better than those of the configuration.
+    pub(super) fn look_for_protocols(&mut self, destination: IpAddr) {
+        for line in &self.device.router.forwarding.routing_protocols {
+            let text = self.line(*line).text;
+            self.not_looked_at.insert(format!(
+                "line {line}, `{text}`: a route that the device learns may lead {destination} elsewhere"
+            ));
+        }
+    }
+
+    /// Returns the only interface with an output policy.
+    fn default_exit(&mut self, destination: IpAddr) -> Result<Option<&'a Port>, ConfigError> {
+        let ports = self.device.router.ports.iter();
+        let with_policy: Vec<&Port> = ports.filter(|port| has_output(port)).collect();
+        let because = "the only interface with an output policy";
+        match with_policy.as_slice() {
+            [] => {
+                self.assumed.insert(format!(
+                    "no route to {destination} is known: it leaves by an interface without an output policy"
+                ));
+                Ok(None)
+            }
+            [port] => {
+                self.assumed.insert(format!(
+                    "no route to {destination} is known: it leaves by {}, {because}",
+                    port.name
+                ));
+                Ok(Some(port))
+            }
+            several => {
+                let names: Vec<&str> = several.iter().map(|port| port.name.as_str()).collect();
+                let message = format!(
+                    "no route to {destination} is known, and several interfaces have an output policy"
+                );
+                Err(ConfigError::new("out", message)
+                    .help(format!("choose by --out one of {}", names.join(", "))))
+            }
+        }
+    }
+}
+
+/// Whether packets that leave by a port meet a policy, a discipline or a limiter.
+pub(super) fn has_output(port: &Port) -> bool {
+    let is_interface = port.forwarding.role == PortRole::Interface && !port.shutdown;
+    let is_conditioned = !port.output.conditioners.is_empty();
+    is_interface
+        && match &port.attachments {
+            Some(attachments) => attachments.output.is_some() || is_conditioned,
+            None => port.output.queueing.is_some() || is_conditioned,
+        }
+}

@@ -1,0 +1,202 @@
+//! The way of a packet behind the forwarding decision: to the device itself, or out by a port.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use perhop_device::intent::Direction;
+use perhop_device::{ClassifiedHeader, Encryption, Port, PortRole, Tunnel, TunnelEnds};
+use perhop_qos::{ConfigError, Packet};
+
+use super::decision::{Onto, Onward, has_output};
+use super::outer::{ESP, encrypted, lines_of, outer_packet};
+use super::stages::PolicySide;
+use super::{Cause, End, HeaderName, RouteKind, Stage, Tracer, Way, written};
+use crate::forwarding::{Decision, Origin};
+
+/// Tunnels inside each other that are followed at most.
+const MOST_TUNNELS: usize = 4;
+impl<'a> Tracer<'a> {
+    /// Decides where packets that arrived by `port` go, and follows them there.
+    pub(super) fn forward(
+        &mut self,
+        mut ways: Vec<Way>,
+        port: Option<&'a Port>,
+    ) -> Result<Vec<Way>, ConfigError> {
+        let Some(packet) = ways.iter().find(|way| way.end.is_none()).map(|way| way.packet) else {
+            return Ok(ways);
+        };
+        let destination = packet.destination.to_ip();
+        let vrf = port.and_then(|port| port.forwarding.vrf.as_ref()).map(|vrf| vrf.value.as_str());
+        let onward = match self.options.leaves {
+            Some(port) => Onward::without_route(RouteKind::Chosen, destination, port),
+            None => self.decide(vrf, destination)?,
+        };
+        for way in ways.iter_mut().filter(|way| way.end.is_none()) {
+            way.stages.push(onward.stage.clone());
+        }
+        match onward.to {
+            Onto::Port(port) => self.leave(ways, port, MOST_TUNNELS),
+            Onto::Device => self.deliver(ways),
+            Onto::Nowhere => {
+                ways.iter_mut().filter(|way| way.end.is_none()).for_each(|way| way.drop(Cause::Route));
+                Ok(ways)
+            }
+            Onto::Unknown => Ok(ways),
+        }
+    }
+
+    /// Follows packets to the device itself.
+    fn deliver(&mut self, ways: Vec<Way>) -> Result<Vec<Way>, ConfigError> {
+        let mut ports = self.device.router.ports.iter();
+        let mut ways = match ports.find(|port| port.forwarding.role == PortRole::ControlPlane) {
+            Some(port) => {
+                self.cross(port);
+                let side = PolicySide::control_plane(port);
+                let ways = self.condition(ways, &side, None)?;
+                self.queue(ways, &side)?
+            }
+            None => ways,
+        };
+        for way in &mut ways {
+            if !matches!(way.end, Some(End::Dropped { .. })) {
+                way.end = Some(End::Delivered);
+            }
+        }
+        Ok(ways)
+    }
+
+    /// Follows packets out by `port`.
+    fn leave(&mut self, mut ways: Vec<Way>, port: &'a Port, tunnels: usize) -> Result<Vec<Way>, ConfigError> {
+        self.cross(port);
+        let encapsulation = port.wire.headers.encapsulation();
+        for way in ways.iter_mut().filter(|way| way.end.is_none()) {
+            way.packet.depart(encapsulation);
+            way.leaves = Some(port.name.clone());
+        }
+        if tunnels == MOST_TUNNELS {
+            ways = self.access_lists(ways, port, Direction::Output);
+        }
+        let side = PolicySide::output(port);
+        if let Some(tunnel) = port.forwarding.tunnel.as_ref().filter(|_| tunnels > 0) {
+            let has_policy = has_output(port);
+            if has_policy {
+                ways = self.condition(ways, &side, None)?;
+                ways = self.queue(ways, &side)?;
+            }
+            return self.enter_tunnel(ways, port, tunnel, tunnels);
+        }
+        let encryption = port.forwarding.encryption.as_ref();
+        if let Some(encryption) = encryption {
+            self.encrypt(&mut ways, port, encryption);
+        }
+        let outer = |packet: &Packet| {
+            let encryption = encryption.filter(|one| one.classified_by == ClassifiedHeader::Outer)?;
+            encryption.encrypts.holds(&self.interfaces, packet).then(|| encrypted(packet, port, encryption))
+        };
+        let ways = self.condition(ways, &side, Some(&outer))?;
+        self.queue(ways, &side)
+    }
+
+    /// Gives packets their outer header, and forwards them again.
+    fn enter_tunnel(
+        &mut self,
+        mut ways: Vec<Way>,
+        port: &'a Port,
+        tunnel: &Tunnel,
+        tunnels: usize,
+    ) -> Result<Vec<Way>, ConfigError> {
+        let vrf = tunnel.vrf.as_ref().map(|vrf| vrf.value.as_str());
+        let source = self.source_of(tunnel);
+        let destination = tunnel.destination.as_ref().map(|to| to.value);
+        let onward = match destination {
+            Some(destination) => self.below(vrf, destination, tunnel),
+            None => self.below_source(port, tunnel),
+        };
+        let classified_by = match tunnel.classified_by {
+            ClassifiedHeader::Outer => HeaderName::Outer,
+            ClassifiedHeader::Inner(_) => HeaderName::Inner,
+        };
+        let lines = self.lines(lines_of(tunnel));
+        for way in &mut ways {
+            if !matches!(way.end, None | Some(End::Queued)) {
+                continue;
+            }
+            way.end = None;
+            let outer = outer_packet(&way.packet, tunnel, source, destination);
+            way.stages.push(Stage::Encapsulation {
+                interface: port.name.clone(),
+                protocol: tunnel.protocol.0,
+                packet: written(&outer),
+                classified_by,
+                lines: lines.clone(),
+            });
+            if classified_by == HeaderName::Outer {
+                way.packet = outer;
+            }
+            way.stages.extend(onward.as_ref().map(|onward| onward.stage.clone()));
+        }
+        let below = onward.and_then(|onward| match onward.to {
+            Onto::Port(below) if !std::ptr::eq(below, port) => Some(below),
+            _ => None,
+        });
+        let Some(below) = below else {
+            self.not_looked_at.insert(format!("the port below {}, which is not known", port.name));
+            return Ok(ways);
+        };
+        let queues: Vec<Option<String>> = ways.iter().map(|way| way.queue.clone()).collect();
+        let is_plain = !has_output(below) && queues.iter().any(Option::is_some);
+        let mut ways = self.leave(ways, below, tunnels - 1)?;
+        if is_plain {
+            // The queues of the tunnel's own policy decide, not the FIFO of the port below.
+            ways.iter_mut().zip(queues).for_each(|(way, queue)| way.queue = queue.or(way.queue.take()));
+        }
+        Ok(ways)
+    }
+
+    /// Decides where the packets of a tunnel go: by their outer destination, else by the tunnel's source.
+    fn below(&mut self, vrf: Option<&str>, destination: IpAddr, tunnel: &Tunnel) -> Option<Onward<'a>> {
+        if let Decision::Leaves(exit) = self.table.decide(vrf, destination) {
+            if exit.origin != Origin::Connected {
+                self.look_for_protocols(destination);
+            }
+            return Some(self.by_route(destination, &exit));
+        }
+        let port = self.source_port(tunnel)?;
+        self.assumed.insert(format!(
+            "no route to {destination} is known: the tunnel's packets leave by {}, its source",
+            port.name
+        ));
+        Some(Onward::without_route(RouteKind::Unknown, destination, port))
+    }
+
+    /// Takes the port of a tunnel's source, where the destination is not in the configuration.
+    fn below_source(&mut self, port: &Port, tunnel: &Tunnel) -> Option<Onward<'a>> {
+        let reason = match tunnel.ends {
+            TunnelEnds::Several => "the device learns it while it runs",
+            TunnelEnds::One => "the configuration does not state it as an address",
+        };
+        self.not_looked_at.insert(format!("the outer destination of {}: {reason}", port.name));
+        let below = self.source_port(tunnel)?;
+        self.assumed.insert(format!("the packets of {} leave by {}, its source", port.name, below.name));
+        Some(Onward::without_route(RouteKind::Unknown, Ipv4Addr::UNSPECIFIED.into(), below))
+    }
+
+    /// Shows the outer header of packets that a port encrypts. Its policy classifies by that header itself.
+    fn encrypt(&self, ways: &mut [Way], port: &Port, encryption: &Encryption) {
+        for way in ways.iter_mut().filter(|way| way.end.is_none()) {
+            if !encryption.encrypts.holds(&self.interfaces, &way.packet) {
+                continue;
+            }
+            let (classified_by, asking) = match encryption.classified_by {
+                ClassifiedHeader::Outer => (HeaderName::Outer, None),
+                ClassifiedHeader::Inner(line) => (HeaderName::Inner, Some(line)),
+            };
+            way.stages.push(Stage::Encapsulation {
+                interface: port.name.clone(),
+                protocol: ESP.0,
+                packet: written(&encrypted(&way.packet, port, encryption)),
+                classified_by,
+                lines: self.lines(std::iter::once(encryption.line).chain(asking)),
+            });
+        }
+    }
+}

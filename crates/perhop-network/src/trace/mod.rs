@@ -1,0 +1,178 @@
+//! [`trace`]: the path of one packet through a device.
+//!
+//! ```text
+//! entrance → access lists → input conditioners → forwarding → own address: control plane
+//!          → access lists → [tunnel: outer header → forwarding]* → encryption → output conditioners → queue
+//! ```
+//!
+//! A meter divides the path: one for each color that it may give. The destination never changes on the way
+//! to the forwarding decision, so that all paths share it.
+
+mod answer;
+mod decision;
+mod entrance;
+mod exit;
+mod outer;
+mod stages;
+
+use std::collections::BTreeSet;
+
+pub use answer::{
+    Answer, Cause, End, HeaderName, LineText, Path, Place, QueueClass, Route as RouteKind, Stage,
+};
+use perhop_analysis::Witness;
+use perhop_device::{ClassLines, Port, Route, Router};
+use perhop_lint::{Line, LineState};
+use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId};
+use perhop_qos::{ConfigError, Packet};
+
+use crate::forwarding::Table;
+
+/// A device and all that its answers can name.
+#[derive(Clone, Copy)]
+pub struct TracedDevice<'a> {
+    /// The device.
+    pub router: &'a Router,
+    /// The lines of its configuration; none where there is no text.
+    pub lines: &'a [Line],
+    /// The classes of packets with their lines, where the language has such classes.
+    pub class_lines: Option<&'a dyn ClassLines>,
+    /// Routes that the configuration does not have, with line 0.
+    pub given: &'a [Route],
+}
+
+/// The choices of the caller.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TraceOptions<'a> {
+    /// The port by which packets arrive; by default that which leads to their source.
+    pub arrives: Option<&'a Port>,
+    /// The port by which they leave; by default that of the route.
+    pub leaves: Option<&'a Port>,
+}
+
+/// Returns the paths of `packet` through a device.
+///
+/// # Errors
+/// A policy cannot be built, or the port by which the packet leaves is not known and several have policies.
+pub fn trace(device: &TracedDevice, options: TraceOptions, packet: &Packet) -> Result<Answer, ConfigError> {
+    let mut tracer = Tracer {
+        device: *device,
+        table: Table { router: device.router, given: device.given },
+        options,
+        interfaces: device.router.ports.iter().map(|port| port.interface.clone()).collect(),
+        assumed: BTreeSet::new(),
+        not_looked_at: BTreeSet::new(),
+        crossed: BTreeSet::new(),
+    };
+    let (entrance, port) = tracer.entrance(packet);
+    let packet = tracer.arrived(packet, port);
+    let written = written(&packet);
+    let mut ways = vec![Way { stages: vec![entrance], packet, end: None, leaves: None, queue: None }];
+    if let Some(port) = port {
+        ways = tracer.arrive(ways, port)?;
+    }
+    let ways = tracer.forward(ways, port)?;
+    tracer.look_for_other_lines();
+    Ok(Answer {
+        packet: written,
+        paths: ways.into_iter().map(Tracer::path).collect(),
+        assumed: tracer.assumed.into_iter().collect(),
+        not_looked_at: tracer.not_looked_at.into_iter().collect(),
+    })
+}
+
+/// A path that is being followed.
+#[derive(Clone, Debug)]
+struct Way {
+    stages: Vec<Stage>,
+    /// The packet that later stages classify.
+    packet: Packet,
+    /// Its end, once it is reached.
+    end: Option<End>,
+    leaves: Option<String>,
+    queue: Option<String>,
+}
+
+impl Way {
+    fn drop(&mut self, cause: Cause) {
+        self.end = Some(End::Dropped { cause });
+        (self.leaves, self.queue) = (None, None);
+    }
+}
+
+struct Tracer<'a> {
+    device: TracedDevice<'a>,
+    table: Table<'a>,
+    options: TraceOptions<'a>,
+    /// Names by the number of the port.
+    interfaces: Vec<String>,
+    assumed: BTreeSet<String>,
+    not_looked_at: BTreeSet<String>,
+    /// The lines that begin the sections of the ports on the way.
+    crossed: BTreeSet<usize>,
+}
+
+impl Tracer<'_> {
+    /// The packet as the device sees it when it arrives.
+    fn arrived(&self, packet: &Packet, port: Option<&Port>) -> Packet {
+        let place = port.and_then(|port| self.interfaces.iter().position(|name| *name == port.interface));
+        let carried = Encapsulation { tag: packet.cos().is_some(), labels: packet.exp().is_some() };
+        let mut arrived = *packet;
+        arrived.arrive(Ingress::new(InterfaceId(place.unwrap_or(0) as u16), carried));
+        arrived
+    }
+
+    fn line(&self, line: usize) -> LineText {
+        let text = self.device.lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim());
+        LineText { line, text: text.to_owned() }
+    }
+
+    fn lines(&self, lines: impl IntoIterator<Item = usize>) -> Vec<LineText> {
+        lines.into_iter().filter(|line| *line > 0).map(|line| self.line(line)).collect()
+    }
+
+    /// Notes a port on the way, whose section may have lines that are not considered.
+    fn cross(&mut self, port: &Port) {
+        self.crossed.insert(port.line);
+        let parent = port.forwarding.parent.as_ref();
+        let parent =
+            parent.and_then(|name| self.device.router.ports.iter().find(|one| one.interface == *name));
+        self.crossed.extend(parent.map(|parent| parent.line));
+    }
+
+    /// Lists the lines in the sections of ports on the way that perhop does not model.
+    fn look_for_other_lines(&mut self) {
+        let ports = self.device.router.ports.iter();
+        let considered: BTreeSet<usize> = ports
+            .flat_map(|port| {
+                let forwarding = &port.forwarding;
+                let groups = forwarding.access_groups.iter().map(|group| group.line);
+                groups.chain(forwarding.encryption.as_ref().map(|encryption| encryption.line))
+            })
+            .collect();
+        for line in self.device.lines {
+            let is_open = matches!(line.state, LineState::NotModelled | LineState::NotRecognized);
+            let is_near = line.block.is_some_and(|block| self.crossed.contains(&block));
+            if is_open && is_near && !considered.contains(&line.number) {
+                let reason = line.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
+                self.not_looked_at.insert(format!("line {}, `{}`{reason}", line.number, line.text.trim()));
+            }
+        }
+    }
+
+    fn path(way: Way) -> Path {
+        Path {
+            packet: written(&way.packet),
+            color: way.packet.color.index(),
+            stages: way.stages,
+            end: way.end.unwrap_or(End::Leaves),
+            leaves: way.leaves,
+            queue: way.queue,
+        }
+    }
+}
+
+/// Returns a packet as people write it. The interface of its arrival is a stage of its own.
+fn written(packet: &Packet) -> String {
+    Witness { packet: *packet, input: None }.to_string()
+}

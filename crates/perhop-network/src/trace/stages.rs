@@ -1,0 +1,183 @@
+//! The stages at one side of a port: access lists, classes, conditioners and queues.
+
+use perhop_analysis::{Conditioned, conditioned, queue_of};
+use perhop_device::intent::Direction;
+use perhop_device::lower::Links;
+use perhop_device::{AccessDecision, AttachedPolicy, Port};
+use perhop_qos::framing::IpVersion;
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::{ConfigError, Packet};
+
+use super::{Cause, End, LineText, Place, QueueClass, Stage, Tracer, Way, written};
+
+/// Paths that are followed at most: three colors of five meters.
+const MOST_PATHS: usize = 243;
+
+/// Returns the packet with its outer header, for those that get one.
+type OuterHeader<'a> = dyn Fn(&Packet) -> Option<Packet> + 'a;
+
+/// The policy at one side of a port, and the packets that it classifies.
+pub(super) struct PolicySide<'a> {
+    pub(super) place: Place,
+    pub(super) port: &'a Port,
+    pub(super) config: &'a PolicyConfig,
+    pub(super) links: &'a Links,
+    pub(super) attached: Option<&'a AttachedPolicy>,
+}
+
+impl<'a> PolicySide<'a> {
+    pub(super) fn input(port: &'a Port) -> PolicySide<'a> {
+        let (config, links, attached) = (&port.input, &port.links.input, port.input_policy());
+        PolicySide { place: Place::Input, port, config, links, attached }
+    }
+
+    pub(super) fn output(port: &'a Port) -> PolicySide<'a> {
+        let (config, links, attached) = (&port.output, &port.links.output, port.output_policy());
+        PolicySide { place: Place::Output, port, config, links, attached }
+    }
+
+    /// The policers of packets to the device itself, in front of the queue to its processor.
+    pub(super) fn control_plane(port: &'a Port) -> PolicySide<'a> {
+        let (config, links, attached) = (&port.output, &port.links.output, port.input_policy());
+        PolicySide { place: Place::ControlPlane, port, config, links, attached }
+    }
+}
+
+impl<'a> Tracer<'a> {
+    /// Follows packets that arrive by `port`.
+    pub(super) fn arrive(&mut self, ways: Vec<Way>, port: &'a Port) -> Result<Vec<Way>, ConfigError> {
+        self.cross(port);
+        let ways = self.access_lists(ways, port, Direction::Input);
+        self.condition(ways, &PolicySide::input(port), None)
+    }
+
+    /// Applies the access lists of one direction.
+    pub(super) fn access_lists(&self, mut ways: Vec<Way>, port: &Port, direction: Direction) -> Vec<Way> {
+        let side = if direction == Direction::Input { Place::Input } else { Place::Output };
+        for group in port.forwarding.access_groups.iter().filter(|group| group.direction == direction) {
+            let Some(list) = self.device.router.forwarding.access_lists.get(&group.list) else { continue };
+            for way in ways.iter_mut().filter(|way| way.end.is_none()) {
+                let is_ipv4 = way.packet.source.to_ip().is_ipv4();
+                if is_ipv4 != (group.version == IpVersion::Ipv4) {
+                    continue;
+                }
+                let (decision, entry) = list.decide(&self.interfaces, &way.packet);
+                way.stages.push(Stage::AccessList {
+                    side,
+                    interface: port.name.clone(),
+                    list: group.list.clone(),
+                    decision,
+                    lines: self.lines(std::iter::once(group.line).chain(entry)),
+                });
+                if decision == AccessDecision::Deny {
+                    way.drop(Cause::AccessList);
+                }
+            }
+        }
+        ways
+    }
+
+    /// Classifies packets and conditions them. `outer` is the header by which the lines of classes are found
+    /// where the policy itself knows which packets get one.
+    pub(super) fn condition(
+        &self,
+        ways: Vec<Way>,
+        side: &PolicySide,
+        outer: Option<&OuterHeader>,
+    ) -> Result<Vec<Way>, ConfigError> {
+        let mut after = Vec::new();
+        for mut way in ways {
+            if way.end.is_some() {
+                after.push(way);
+                continue;
+            }
+            let seen = outer.and_then(|outer| outer(&way.packet)).unwrap_or(way.packet);
+            way.stages.extend(self.classes(side, &seen));
+            let found = conditioned(side.config, &self.interfaces, &way.packet)?;
+            after.extend(found.into_iter().map(|one| self.conditioned_way(&way, side, one)));
+        }
+        after.truncate(MOST_PATHS);
+        Ok(after)
+    }
+
+    fn conditioned_way(&self, before: &Way, side: &PolicySide, found: Conditioned) -> Way {
+        let mut way = Way { packet: found.packet, ..before.clone() };
+        for step in found.steps {
+            let config = &side.config.conditioners[step.index];
+            way.stages.push(Stage::Conditioner {
+                side: side.place,
+                interface: side.port.name.clone(),
+                name: config.name.clone().unwrap_or_else(|| step.index.to_string()),
+                meter: config.meter.clone(),
+                color: step.color.map(|color| color.to_string()),
+                actions: step.actions,
+                packet: written(&step.packet),
+                lines: self.lines(side.links.lines_of_conditioner(step.index)),
+            });
+        }
+        if found.dropped {
+            way.drop(Cause::Conditioner);
+        }
+        way
+    }
+
+    /// Returns the classes to which a packet belongs, from the outermost in.
+    fn classes(&self, side: &PolicySide, packet: &Packet) -> Vec<Stage> {
+        let (Some(class_lines), Some(policy)) = (self.device.class_lines, side.attached) else {
+            return Vec::new();
+        };
+        let found = class_lines.matched(&policy.name, &self.interfaces, packet);
+        let stage = |one: perhop_device::MatchedLines| Stage::Class {
+            side: side.place,
+            interface: side.port.name.clone(),
+            policy: one.policy,
+            class: one.class,
+            line: one.line,
+            criteria: self.lines(one.criteria),
+        };
+        found.into_iter().map(stage).collect()
+    }
+
+    /// Puts packets into the queues of a port.
+    pub(super) fn queue(&self, mut ways: Vec<Way>, side: &PolicySide) -> Result<Vec<Way>, ConfigError> {
+        for way in ways.iter_mut().filter(|way| way.end.is_none()) {
+            let place = match &side.config.queueing {
+                Some(queueing) => queue_of(queueing, &self.interfaces, &way.packet)?,
+                None => None,
+            };
+            let classes = match (&side.config.queueing, &place) {
+                (Some(queueing), Some(place)) => classes_at(queueing, &place.path),
+                _ => Vec::new(),
+            };
+            let names = classes.iter().map(|one| one.class.name.as_str());
+            let tin = place.as_ref().and_then(|place| place.tin);
+            let queue = names.chain(tin).collect::<Vec<_>>().join("/");
+            let queue = (!queue.is_empty()).then_some(queue);
+            let is_taken = queue.is_some() || side.config.queueing.is_none();
+            way.end = Some(if is_taken { End::Queued } else { End::NoQueue });
+            way.queue.clone_from(&queue);
+            let lines = place.map_or_else(Vec::new, |place| self.lines_of_queue(side.links, &place.path));
+            let interface = side.port.name.clone();
+            way.stages.push(Stage::Queue { side: side.place, interface, queue, classes, lines });
+        }
+        Ok(ways)
+    }
+
+    fn lines_of_queue(&self, links: &Links, path: &[usize]) -> Vec<LineText> {
+        links.class_of_queue(path).map_or_else(Vec::new, |class| self.lines(class.lines.iter().copied()))
+    }
+}
+
+/// Returns the classes on the way to the queue at `path`.
+fn classes_at(queueing: &QueueingConfig, path: &[usize]) -> Vec<QueueClass> {
+    let mut found = Vec::new();
+    let mut queueing = Some(queueing);
+    for index in path {
+        let Some(around) = queueing else { break };
+        let Some(class) = around.classes.get(*index) else { break };
+        let own = ClassConfig { matches: None, queueing: None, ..class.clone() };
+        found.push(QueueClass { scheduler: around.scheduler, class: own });
+        queueing = class.queueing.as_ref();
+    }
+    found
+}
