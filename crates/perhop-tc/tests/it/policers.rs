@@ -231,7 +231,8 @@ fn kernel_decisions(
 proptest! {
     #[test]
     fn random_filters_meter_and_lead_as_in_the_kernel(
-        filters in prop::collection::vec((0..4_u32, 0..5_usize, 0..4_usize), 1..8)
+        filters in prop::collection::vec((0..4_u32, 0..5_usize, 0..4_usize), 1..8),
+        inner in prop::collection::vec(prop::sample::select(vec![6_u8, 17]), 0..3),
     ) {
         let mut text = vec!["tc qdisc add dev eth0 root handle 1: htb default 4".to_owned()];
         text.extend((1..5).map(|class| format!("tc class add dev eth0 parent 1: classid 1:{class} htb rate 5mbit")));
@@ -243,9 +244,26 @@ proptest! {
                  flowid 1:{class}"
             )
         }));
+        text.push("tc qdisc add dev eth0 parent 1:1 handle 10: prio".to_owned());
+        text.extend(inner.iter().enumerate().map(|(index, protocol)| {
+            let (pref, action) = (index + 1, ACTIONS[1]);
+            format!(
+                "tc filter add dev eth0 parent 10: protocol all pref {pref} u32 match ip protocol {protocol} 0xff \
+                 {action} flowid 10:1"
+            )
+        }));
         let port = convert(&mut parse(&text.join("\n"))).ports.remove(0);
         let mut space = PacketSpace::new(&[]);
-        let (metered, classes) = kernel_decisions(&mut space, &filters);
+        let (mut metered, classes) = kernel_decisions(&mut space, &filters);
+        // The packets of 1:1 come to the filters of the discipline in it.
+        let mut rest = classes[0];
+        for (index, protocol) in inner.iter().enumerate() {
+            let condition = serde_json::from_value(json!({"protocol": protocol})).expect("a condition");
+            let own = packets(&mut space, Some(&condition));
+            let own = space.and(own, rest).unwrap();
+            rest = space.minus(rest, own).unwrap();
+            metered.extend((own != Set::NONE).then_some((filters.len() + 7 + index, own)));
+        }
         let mut found = Vec::new();
         for (index, stage) in port.output.conditioners.iter().enumerate() {
             let line = port.links.output.class_of_conditioner(index).expect("a class").line;
@@ -256,8 +274,8 @@ proptest! {
         let queueing = port.output.queueing.as_ref().expect("a scheduler");
         let mut reached = vec![Set::NONE; 4];
         for class in perhop_analysis::classes_of(&mut space, queueing, Set::ALL).expect("small sets") {
-            let number: usize = class.name[2..].parse().expect("1:NUMBER");
-            reached[number - 1] = class.takes;
+            let number: usize = class.name[2..3].parse().expect("1:NUMBER");
+            reached[number - 1] = space.or(reached[number - 1], class.takes).unwrap();
         }
         prop_assert_eq!(reached, classes, "{}", text.join("\n"));
     }
