@@ -35,12 +35,13 @@ pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
             found.push(finding);
         } else if burst.as_bytes() as f64 * 8.0 < rate.as_bits_per_second() as f64 * ROUND_TRIP_S {
             let needed = (rate.as_bits_per_second() as f64 * ROUND_TRIP_S / 8.0).ceil();
+            let lasts_ms = burst.as_bytes() as f64 * 8e3 / rate.as_bits_per_second() as f64;
+            let digits = if lasts_ms < 1.0 { 2 } else { 0 };
             found.push(Finding::new(
                 &rules::POLICE_BURST_SMALL,
                 place,
                 format!(
-                    "the policer of {name} has a burst of {burst}, {:.0} ms of its rate {rate}",
-                    burst.as_bytes() as f64 * 8e3 / rate.as_bits_per_second() as f64
+                    "the policer of {name} has a burst of {burst}, {lasts_ms:.digits$} ms of its rate {rate}"
                 ),
                 format!("TCP over 100 ms needs {needed:.0} bytes to reach the rate"),
             ));

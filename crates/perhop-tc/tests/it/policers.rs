@@ -60,8 +60,9 @@ fn what_exceeds_at_a_filter_is_dropped_before_the_class() {
 fn a_small_burst_at_a_filter_is_reported_on_its_line() {
     let filters = format!("{FILTER} pref 1 flower action police rate 250mbit burst 15k drop classid 1:10\n");
     let (configuration, _) = read(&filters);
-    let found: Vec<_> = configuration.diagnostics.iter().map(|one| (one.rule.id, one.line)).collect();
-    assert!(found.contains(&("police-burst-small", 4)), "{found:?}");
+    let found = configuration.diagnostics.iter().find(|one| one.rule.id == "police-burst-small");
+    let found = found.expect("a finding");
+    assert!(found.line == 4 && found.message.contains(", 0.49 ms of its rate 250Mb/s"), "{}", found.message);
 }
 
 #[test]
