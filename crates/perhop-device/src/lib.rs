@@ -16,6 +16,7 @@
 //! Reading order: [`FrontEnd`]; [`DeviceModel`]; [`Port`]; [`AttachedPolicy`]; [`Forwarding`]; [`Report`];
 //! [`intent`]; [`lower`].
 
+mod common_port;
 mod forwarding;
 mod front_end;
 mod front_ends;
@@ -28,6 +29,7 @@ mod port;
 pub mod profile;
 mod report;
 
+pub use common_port::shapers_above_port;
 pub use forwarding::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
     InterfaceAddress, PortForwarding, PortRole, Route, RouteTarget, Tunnel, TunnelEnds, TunnelSource,

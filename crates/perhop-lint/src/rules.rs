@@ -28,6 +28,7 @@ declare_rules! {
     PRIORITY_UNBOUNDED = "priority-unbounded" Warning;
     PRIORITY_ABOVE_THIRD = "priority-above-third" Note;
     SHAPE_ABOVE_INTERFACE = "shape-above-interface" Warning;
+    SHAPERS_ABOVE_PORT = "shapers-above-port" Warning;
     WIRE_OVERBOOKED = "wire-overbooked" Warning;
     POLICE_BURST_BELOW_PACKET = "police-burst-below-packet" Warning;
     POLICE_BURST_SMALL = "police-burst-small" Note;

@@ -25,7 +25,7 @@ mod wire;
 
 use std::collections::BTreeSet;
 
-use perhop_device::Router;
+use perhop_device::{Port, Router, shapers_above_port};
 use perhop_lint::Diagnostic;
 
 use crate::ast::Configuration;
@@ -53,10 +53,11 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     let forwarding = context.forwarding();
     let set_comparisons = context.set_comparisons;
     let mut found: BTreeSet<Diagnostic> = context.found.into_iter().collect();
+    let ports: Vec<Port> = ports.into_iter().map(Into::into).collect();
+    found.extend(shapers_above_port(&ports));
     for known in &configuration.diagnostics {
         found.remove(known);
     }
-    let ports = ports.into_iter().map(Into::into).collect();
     let router = Router { hostname: configuration.hostname.clone(), ports, forwarding };
     configuration.set_comparisons = set_comparisons;
     check::add(configuration, found.into_iter().collect());

@@ -1,0 +1,80 @@
+//! [`shapers_above_port`]: shapers of tunnels and sub-interfaces that share one port.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use perhop_lint::{Diagnostic, rules};
+use perhop_qos::Rate;
+
+use crate::forwarding::TunnelSource;
+use crate::port::Port;
+
+/// The names of shaped ports in a message at most.
+const MOST_NAMES: usize = 3;
+
+/// Returns a diagnostic for each port below several shaped ones whose rates add up to more than its own.
+pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
+    let mut by_interface: BTreeMap<&str, &Port> = BTreeMap::new();
+    let mut by_address: BTreeMap<IpAddr, &Port> = BTreeMap::new();
+    for port in ports {
+        by_interface.entry(&port.interface).or_insert(port);
+        for own in &port.addresses {
+            by_address.entry(own.address).or_insert(port);
+        }
+    }
+    let below = |port: &Port| {
+        let source = port.forwarding.tunnel.as_ref().and_then(|tunnel| tunnel.source.as_ref());
+        let line = match source.map(|source| &source.value) {
+            Some(TunnelSource::Interface(name)) => by_interface.get(name.as_str()).copied(),
+            Some(TunnelSource::Address(address)) => by_address.get(address).copied(),
+            None => None,
+        };
+        let parent = line.unwrap_or(port).forwarding.parent.as_deref();
+        parent.and_then(|parent| by_interface.get(parent).copied()).or(line)
+    };
+    let mut above: BTreeMap<usize, (&Port, Vec<(&Port, Rate)>)> = BTreeMap::new();
+    for port in ports.iter().filter(|port| !port.shutdown) {
+        if let (Some(below), Some(rate)) = (below(port), shaped_rate(port)) {
+            above.entry(below.line).or_insert((below, Vec::new())).1.push((port, rate));
+        }
+    }
+    above.into_values().filter_map(|(below, shaped)| exceeded(below, &shaped)).collect()
+}
+
+/// Returns the rate to which all packets of a port are shaped together; `None` where some are not shaped.
+fn shaped_rate(port: &Port) -> Option<Rate> {
+    let classes = &port.output.queueing.as_ref()?.classes;
+    let rates: Option<Vec<Rate>> = classes.iter().map(|class| class.shape.map(|shape| shape.rate)).collect();
+    rates.filter(|rates| !rates.is_empty()).map(|rates| sum(rates.into_iter()))
+}
+
+fn exceeded(below: &Port, shaped: &[(&Port, Rate)]) -> Option<Diagnostic> {
+    let rate = below.wire.rate.or(below.bandwidth)?;
+    let sum = sum(shaped.iter().map(|(_, rate)| *rate));
+    if shaped.len() < 2 || sum <= rate {
+        return None;
+    }
+    let excess = Rate::from_bits_per_second(sum.as_bits_per_second() - rate.as_bits_per_second());
+    let mut names: Vec<&str> = shaped.iter().map(|(port, _)| port.name.as_str()).take(MOST_NAMES).collect();
+    let others = format!("{} others", shaped.len() - names.len());
+    if shaped.len() > names.len() {
+        names.push(&others);
+    }
+    Some(Diagnostic::new(
+        &rules::SHAPERS_ABOVE_PORT,
+        below.line,
+        format!(
+            "the shapers of {} add up to {sum}, {excess} more than the {rate} of {}",
+            names.join(", "),
+            below.name
+        ),
+        format!(
+            "when all are busy, their packets wait in the queue of {}, where their classes do not count",
+            below.name
+        ),
+    ))
+}
+
+fn sum(rates: impl Iterator<Item = Rate>) -> Rate {
+    Rate::from_bits_per_second(rates.map(Rate::as_bits_per_second).fold(0, u64::saturating_add))
+}
