@@ -18,6 +18,17 @@ pub(crate) struct ChangedProperties<'a> {
     parts: BTreeSet<PartName>,
     /// Interfaces that are compared; none for all.
     only: Option<&'a [String]>,
+    /// Whether all packets were compared.
+    precision: Precision,
+}
+
+/// The precision with which packets were compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// All sets of packets were compared.
+    Exact,
+    /// Some were too complex: a match that is written differently may take other packets.
+    Partial,
 }
 
 impl<'a> ChangedProperties<'a> {
@@ -25,6 +36,7 @@ impl<'a> ChangedProperties<'a> {
         comparison: &'a Comparison,
         moved: &[Moved],
         only: Option<&'a [String]>,
+        precision: Precision,
     ) -> ChangedProperties<'a> {
         let mut properties = BTreeSet::new();
         let mut parts = BTreeSet::new();
@@ -41,7 +53,7 @@ impl<'a> ChangedProperties<'a> {
                 properties.insert((one.interface.clone(), part, MATCH.to_owned()));
             }
         }
-        ChangedProperties { comparison, properties, parts, only }
+        ChangedProperties { comparison, properties, parts, only, precision }
     }
 
     fn is_empty(&self) -> bool {
@@ -55,7 +67,9 @@ impl<'a> ChangedProperties<'a> {
             let part = self.comparison.new_name(interface, part);
             let name = PartName { interface: interface.clone(), part };
             let property = (name.interface.clone(), name.part.clone(), what.clone());
-            if self.parts.contains(&name) || self.properties.contains(&property) || self.has_order(&name) {
+            let may_take_others = what == MATCH && self.precision == Precision::Partial;
+            let is_changed = self.parts.contains(&name) || self.properties.contains(&property);
+            if is_changed || may_take_others || self.has_order(&name) {
                 found.insert(name);
             }
         }

@@ -8,7 +8,7 @@ use crate::align::{is_numbered, renames};
 use crate::answer::{Changed, PartName, Renamed};
 use crate::forwarding::ACCESS_LIST;
 use crate::parts::{DEVICE, Device, MATCH, Part, QUEUE, array, conditioner_names, parts_of_port, text};
-use crate::sets::Matches;
+use crate::sets::{MatchDifference, Matches};
 
 /// The changes found so far, with the names that the changed parts have in each configuration.
 #[derive(Default)]
@@ -196,16 +196,6 @@ impl Comparison {
             packet: None,
         });
     }
-}
-
-/// The difference between two matches that are written differently.
-pub(crate) enum MatchDifference {
-    /// They take the same packets, or another part of the answer compares them.
-    None,
-    /// One takes this packet and the other does not.
-    Packet(String),
-    /// They are too complex, and only known to be written differently.
-    Text,
 }
 
 /// All properties of a part that only one configuration has.

@@ -32,7 +32,7 @@ pub use answer::{
     Changed, Difference, End, Example, LineChange, LineEffect, LineText, Moved, PartName, Renamed,
 };
 
-use accounting::{ChangedProperties, account};
+use accounting::{ChangedProperties, Precision, account};
 use compare::Comparison;
 use effects::Ablation;
 use lines::changed_lines;
@@ -74,9 +74,10 @@ pub fn compare(front_ends: FrontEnds, question: &Question) -> Result<Difference,
     let ways = Ways { exits: only.unwrap_or(&compared), at: question.at, queues: &comparison.queues };
     let MovedPackets { moved, mut not_looked_at } = moved_packets(&sides, &ways);
     let is_exact = not_looked_at.is_empty() && matches.too_complex == 0;
+    let precision = if is_exact { Precision::Exact } else { Precision::Partial };
     let examples = examples(&sides, &comparison.changed, &compared, &mut matches);
     let selected = only.map(|_| compared.as_slice());
-    let changed = ChangedProperties::collect(&comparison, &moved, selected);
+    let changed = ChangedProperties::collect(&comparison, &moved, selected, precision);
     let mut ablations =
         [0, 1].map(|side| Ablation::prepare(chosen[side], options, texts[side], models[side]));
     let (lines, unread) = account(changed_lines(models), &mut ablations, &changed);
@@ -95,7 +96,7 @@ pub fn compare(front_ends: FrontEnds, question: &Question) -> Result<Difference,
         renamed: comparison.renamed,
     };
     if difference.is_empty() && only.is_none() {
-        difference.changed.extend(otherwise_different(&devices, is_exact));
+        difference.changed.extend(otherwise_different(&devices, precision));
     }
     Ok(difference)
 }
@@ -194,10 +195,10 @@ fn not_looked_at_of(
 /// A change for models that differ where no part shows it.
 ///
 /// Where all packets were compared exactly, matches that are written differently take the same ones.
-fn otherwise_different(devices: &[Device; 2], is_exact: bool) -> Option<Changed> {
+fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Changed> {
     let sorted = |device: &Device| {
         let mut ports: Vec<(String, String)> =
-            device.ports.iter().map(|(name, port)| (name.clone(), comparable(port, is_exact))).collect();
+            device.ports.iter().map(|(name, port)| (name.clone(), comparable(port, precision))).collect();
         ports.sort();
         ports
     };
@@ -207,16 +208,16 @@ fn otherwise_different(devices: &[Device; 2], is_exact: bool) -> Option<Changed>
         interface: first.1.0.clone(),
         part: DEVICE.to_owned(),
         what: "policies as the device prints them".to_owned(),
-        before: Some(Value::String("one form".to_owned())),
-        after: Some(Value::String("another form".to_owned())),
+        before: Some(Value::from("one form")),
+        after: Some(Value::from("another form")),
         packet: None,
     })
 }
 
 /// A port as text, with stages that are named after their line called alike.
-fn comparable(port: &Value, is_exact: bool) -> String {
+fn comparable(port: &Value, precision: Precision) -> String {
     let mut port = port.clone();
-    if is_exact {
+    if precision == Precision::Exact {
         erase_matches(&mut port);
     }
     for side in ["input", "output"] {

@@ -23,6 +23,7 @@ const MOST_EXITS: usize = 4;
 pub(crate) struct Sides<'a> {
     pub(crate) models: [&'a DeviceModel; 2],
     pub(crate) interfaces: Vec<String>,
+    ports: [BTreeMap<&'a str, &'a Port>; 2],
 }
 
 impl<'a> Sides<'a> {
@@ -34,12 +35,16 @@ impl<'a> Sides<'a> {
                 interfaces.push(port.interface.clone());
             }
         }
-        Sides { models, interfaces }
+        let ports = models.map(|model| {
+            let ports = model.router.ports.iter();
+            ports.map(|port| (port.name.as_str(), port)).collect::<BTreeMap<&str, &Port>>()
+        });
+        Sides { models, interfaces, ports }
     }
 
     /// The ports of this name in both.
     pub(crate) fn ports(&self, name: &str) -> [Option<&'a Port>; 2] {
-        self.models.map(|model| model.router.ports.iter().find(|port| port.name == name))
+        [0, 1].map(|side: usize| self.ports[side].get(name).copied())
     }
 
     fn node(&self, input: Option<&'a Port>, output: &'a Port) -> Node<'_> {

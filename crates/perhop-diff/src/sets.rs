@@ -4,7 +4,15 @@ use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_qos::classifier::MatchConfig;
 use serde_json::Value;
 
-use crate::compare::MatchDifference;
+/// The difference between two matches that are written differently.
+pub(crate) enum MatchDifference {
+    /// They take the same packets, or another part of the answer compares them.
+    None,
+    /// One takes this packet and the other does not.
+    Packet(String),
+    /// They are too complex, and only known to be written differently.
+    Text,
+}
 
 /// The packets at a device, to compare matches by them.
 pub(crate) struct Matches {
