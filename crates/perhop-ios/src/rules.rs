@@ -8,7 +8,7 @@ pub(crate) use perhop_lint::rules::{
 declare_rules! {
     CLASS_MAP_UNDEFINED = "class-map-undefined" Error;
     POLICY_MAP_UNDEFINED = "policy-map-undefined" Error;
-    ACCESS_LIST_UNDEFINED = "access-list-undefined" Error;
+    ACCESS_LIST_UNDEFINED = "access-list-undefined" Warning;
     OBJECT_GROUP_UNDEFINED = "object-group-undefined" Error;
     TABLE_MAP_UNDEFINED = "table-map-undefined" Error;
     INTERFACE_UNDEFINED = "interface-undefined" Error;

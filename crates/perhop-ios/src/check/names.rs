@@ -1,4 +1,5 @@
-//! Names of what is not there. Each is an error of the lines that use it, and of nothing else.
+//! Names without a definition. Each is a fault of the lines that use it, and of nothing else: a warning where
+//! the router accepts the line and its behavior is known, else an error.
 
 use std::collections::BTreeMap;
 
