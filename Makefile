@@ -5,6 +5,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
+# Images of containers set it. Each start of Python would compile all that it imports, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
 # What users, benchmarks and documentation run: perhop installed from a release build.
 VENV := .venv
 BIN := $(VENV)/bin
