@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import HANGS_AFTER_S, ROOT
+from forks import HANGS_AFTER_S
 
+ROOT = Path(__file__).parent.parent
 CHROMIUM = Path("/usr/bin/chromium")
 # Screenshots for people to look at; git ignores them.
 SCREENSHOTS = ROOT / "tests" / "screenshots"
@@ -30,23 +31,72 @@ class Seen:
 
 
 @contextmanager
-def opened(file: Path, *, width: int, height: int, scheme: str, fragment: str = "") -> Iterator[Seen]:
-    """Open a file in Chromium; a page must log no error and make no request."""
+def browser() -> Iterator[Any]:
+    """Start Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
+        started = playwright.chromium.launch(
             executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=HANGS_AFTER_S * 1000
         )
-        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-        page.set_default_timeout(HANGS_AFTER_S * 1000)
+        yield started
+        started.close()
+
+
+class _Shared:
+    """One Chromium for the tests of a file: its start takes longer than most of them."""
+
+    def __init__(self) -> None:
+        self._ends = ExitStack()
+        self._browser: Any = None
+
+    def browser(self) -> Any:
+        """Return the browser, started where none runs."""
+        if self._browser is None:
+            self._browser = self._ends.enter_context(browser())
+        return self._browser
+
+    def end(self) -> None:
+        """End the browser, if one runs."""
+        self._browser = None
+        self._ends.close()
+
+
+_shared = _Shared()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the browser with the last test of a file: while one runs, no other test can use asyncio."""
+    if nextitem is None or nextitem.path != item.path:
+        _shared.end()
+
+
+@contextmanager
+def opened_in(
+    started: Any, address: str, *, width: int, height: int, scheme: str, patience_s: float = HANGS_AFTER_S
+) -> Iterator[Seen]:
+    """Open an address in a profile of its own, and note what the page logs and requests."""
+    context = started.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    try:
+        page = context.new_page()
+        page.set_default_timeout(patience_s * 1000)
         seen = Seen(page)
         page.on("console", lambda said: seen.errors.append(said.text) if said.type != "log" else None)
         page.on("pageerror", lambda error: seen.errors.append(str(error)))
         page.on("request", lambda request: seen.requests.append(request.url))
-        page.goto(file.resolve().as_uri() + fragment)
+        page.goto(address)
         yield seen
-        browser.close()
+    finally:
+        context.close()
+
+
+@contextmanager
+def opened(file: Path, *, width: int, height: int, scheme: str, fragment: str = "") -> Iterator[Seen]:
+    """Open a file in Chromium; a page must log no error and make no request."""
+    address = file.resolve().as_uri() + fragment
+    with opened_in(_shared.browser(), address, width=width, height=height, scheme=scheme) as seen:
+        yield seen
 
 
 def scroll_through(page: Any) -> None:

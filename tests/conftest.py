@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import chromium
 import scheduling
 import tiers
 from forks import HANGS_AFTER_S, MODULES, PLOTTING, Forks
@@ -104,7 +105,7 @@ def runner(completed: Callable[..., subprocess.CompletedProcess[str]], folder: P
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let the tiers of tests and their order take effect."""
-    for module in (tiers, scheduling):
+    for module in (tiers, scheduling, chromium):
         config.pluginmanager.register(module, module.__name__)
 
 

@@ -9,7 +9,6 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from conftest import Command, command_line
@@ -65,6 +64,8 @@ def test_strict_refuses_what_is_suspicious(perhop: Command, scenario: Path) -> N
 
 
 def test_the_schema_is_a_schema_and_knows_scenarios(perhop: Command) -> None:
+    import jsonschema
+
     schema = perhop("schema").json()
     validator = jsonschema.validators.validator_for(schema)
     validator.check_schema(schema)

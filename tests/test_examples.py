@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from jsonschema import Draft202012Validator
 
 import perhop
 from conftest import ROOT, Command
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 EXAMPLES = sorted(ROOT.glob("examples/*.perhop.yaml"))
 STUDIES = sorted(ROOT.glob("studies/*/*.perhop.yaml"))
@@ -22,6 +25,9 @@ SCENARIOS = [*EXAMPLES, *STUDIES]
 @pytest.fixture(scope="module")
 def schema() -> Draft202012Validator:
     """The schema, itself checked once: that takes a second."""
+    # Loading it takes seconds, of each worker at the head of the file.
+    from jsonschema import Draft202012Validator
+
     found = perhop.schema()
     Draft202012Validator.check_schema(found)
     return Draft202012Validator(found)

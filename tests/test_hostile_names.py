@@ -159,7 +159,7 @@ def test_policies_are_written_with_every_name_as_it_is(
 def test_pictures_and_pages_have_every_name_as_it_is(hostile: Path, tmp_path: Path, perhop: Command) -> None:
     assert perhop("run", hostile, "-q", "-o", "results").code == 0
     for kind in ("throughput", "queue", "delay-cdf"):
-        for suffix in (".svg", ".png", ".html"):
+        for suffix in (".svg", ".png", ".html") if kind == "throughput" else (".svg",):
             ended = perhop("plot", kind, "results", "-o", f"{kind}{suffix}")
             assert ended.code == 0, ended.err
         words = "\n".join(ElementTree.parse(tmp_path / f"{kind}.svg").getroot().itertext())

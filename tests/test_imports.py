@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -20,6 +21,7 @@ REASON = "# lazy: "
 LAYERS = "| layer | modules and packages of `python/perhop` |"
 
 
+@cache
 def _modules() -> dict[str, ast.Module]:
     """Every module of the package except the studies, by name."""
     found = {}
@@ -29,9 +31,6 @@ def _modules() -> dict[str, ast.Module]:
             name = ".".join(parts).removesuffix(".__init__")
             found[name] = ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
     return found
-
-
-MODULES = _modules()
 
 
 def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -47,8 +46,8 @@ def _targets(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
     else:
         assert node.level == 0, "relative imports are not used"
         names = [f"{node.module}.{alias.name}" for alias in node.names]
-        names = [name if name in MODULES else str(node.module) for name in names]
-    yield from (name for name in names if name in MODULES and name != "perhop")
+        names = [name if name in _modules() else str(node.module) for name in names]
+    yield from (name for name in names if name in _modules() and name != "perhop")
 
 
 def _packages(target: str, importer: str) -> Iterator[str]:
@@ -63,14 +62,14 @@ def _packages(target: str, importer: str) -> Iterator[str]:
 def _named(tree: ast.Module) -> Iterator[str]:
     """The modules that texts name: `import_module` takes them."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in MODULES:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in _modules():
             yield node.value
 
 
 def _graph() -> dict[str, set[str]]:
     """For each module those that it imports, also inside functions, for type checking only and by name."""
-    graph: dict[str, set[str]] = {name: set() for name in MODULES}
-    for name, tree in MODULES.items():
+    graph: dict[str, set[str]] = {name: set() for name in _modules()}
+    for name, tree in _modules().items():
         targets = {target for node in _imports(tree) for target in _targets(node)}
         for target in targets | set(_named(tree)) - {"perhop"}:
             graph[name] |= {target, *_packages(target, name)} - {name}
@@ -141,7 +140,7 @@ def test_the_checks_see_a_cycle_and_a_lazy_import() -> None:
     graph["perhop.errors"].add("perhop.command")
     with pytest.raises(CycleError):
         TopologicalSorter(graph).prepare()
-    assert any(True for tree in MODULES.values() for _ in _inside_functions(tree))
+    assert any(True for tree in _modules().values() for _ in _inside_functions(tree))
 
 
 def _inside_functions(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -152,7 +151,7 @@ def _inside_functions(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]
 
 def test_every_import_inside_a_function_has_a_reason() -> None:
     without = []
-    for name, tree in MODULES.items():
+    for name, tree in _modules().items():
         file = PACKAGE.parent.joinpath(*name.split("."))
         file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
         lines = file.read_text(encoding="utf-8").splitlines()

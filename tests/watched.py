@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from chromium import CHROMIUM, Seen
-from conftest import HANGS_AFTER_S, ROOT, command_line
+from chromium import CHROMIUM, Seen, browser, opened_in
+from conftest import ROOT, command_line
 
 _SCRIPT = ROOT / "python" / "perhop" / "playground" / "assets" / "watch.js"
 needs_view = pytest.mark.skipif(not _SCRIPT.is_file(), reason="the page is not built: make playground")
@@ -90,24 +90,17 @@ def watched(
 @contextmanager
 def view(link: str, *, width: int = 1400, height: int = 950, scheme: str = "light") -> Iterator[Seen]:
     """Open the page; it must log no error and ask nobody but its own server."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=HANGS_AFTER_S * 1000
-        )
-        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
-        page.set_default_timeout(_PATIENCE_S * 1000)
-        seen = Seen(page)
-        page.on("console", lambda said: seen.errors.append(said.text) if said.type != "log" else None)
-        page.on("pageerror", lambda error: seen.errors.append(str(error)))
-        page.on("request", lambda request: seen.requests.append(request.url))
-        page.goto(link)
+    size = {"width": width, "height": height}
+    # A browser of its own: in one that the tests of a file share, the second test of bridges finds the event
+    # loop of the first running.
+    with (
+        browser() as started,
+        opened_in(started, link, **size, scheme=scheme, patience_s=_PATIENCE_S) as seen,
+    ):
         yield seen
         assert seen.errors == []
         origin = link.partition("/?")[0]
         assert all(url.startswith((origin, "data:", "blob:")) for url in seen.requests), seen.requests
-        browser.close()
 
 
 def until(page: Any, expression: str) -> None:
