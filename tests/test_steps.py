@@ -87,14 +87,15 @@ def test_what_needs_a_changed_crate_is_compiled() -> None:
 def test_the_crates_are_those_of_the_workspace() -> None:
     listed = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
     needs = fast.crates()
-    assert needs.keys() >= {Path(member).name for member in listed if member.startswith("crates/")}
+    manifests = (tomllib.loads((ROOT / member / "Cargo.toml").read_text()) for member in listed)
+    assert needs.keys() >= {manifest["package"]["name"] for manifest in manifests}
     assert "perhop-qos" in needs["perhop-sim"]
 
 
 @pytest.mark.parametrize(
     ("path", "step"),
     [
-        ("crates/perhop-qos/src/lib.rs", "cargo test --package perhop-qos"),
+        ("crates/perhop-qos/src/lib.rs", "cargo test --package perhop-qos --package perhop-qos-tests"),
         ("crates/perhop-ios/src/lib.rs", "cargo clippy --package perhop-ios"),
         ("python/perhop/inference/__init__.py", "test_inference.py"),
         ("tests/test_rates.py", "tests/test_rates.py"),

@@ -20,8 +20,13 @@ _ROOT = Path(__file__).resolve().parent.parent
 _FOLDER = _ROOT / "target" / "coverage"
 #: Per cent of lines that each crate's tests must run.
 FLOORS = {"perhop-qos": 95.0, "perhop-ios": 95.0, "perhop-measure": 0.0, "perhop-net": 0.0}
-#: Crates whose tests run others: the plain engine and the measurements have their tests in the simulator.
-_TESTERS = {"perhop-measure": "perhop-sim", "perhop-net": "perhop-sim"}
+#: Packages whose tests run others: the plain engine and the measurements have their tests in the simulator,
+#: the data plane in a package of its own.
+_TESTERS = {
+    "perhop-measure": "perhop-sim",
+    "perhop-net": "perhop-sim",
+    "perhop-qos": "perhop-qos-tests",
+}
 
 #: By file: its lines, and whether each was run.
 _Lines = dict[str, dict[int, bool]]

@@ -109,6 +109,8 @@ def _packages(names: Iterable[str]) -> list[str]:
 
 def rust_steps(own: set[str], needs: dict[str, set[str]]) -> list[Step]:
     """Lints and tests of the changed crates, and whether those that need them still compile."""
+    # The integration tests of a crate may be a package of their own.
+    own = own | {f"{name}-tests" for name in own} & needs.keys()
     steps = [Step("format of Rust", ("cargo", "fmt", "--check"))]
     options = ("--locked", "--quiet")
     lint = ("cargo", "clippy", *_packages(own), "--all-targets", *options, "--", "-D", "warnings")

@@ -153,7 +153,7 @@ fn run(case: &Case, file: &Path) {
 }
 
 fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/buffer");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors/buffer");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files

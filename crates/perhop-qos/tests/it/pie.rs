@@ -310,7 +310,7 @@ fn frames(pie: &Value, first: Time, apart_ns: u64, seconds: u64, seed: u64) -> (
 
 /// The readings of Linux: for each seed, what was measured.
 fn readings(metric: &str) -> Vec<f64> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/readings/linux-pie.csv");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/readings/linux-pie.csv");
     let text = std::fs::read_to_string(path).unwrap();
     let rows = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect());
     let of_metric = rows.filter(|row: &Vec<&str>| row[1] == metric);

@@ -62,7 +62,7 @@ fn run(case: &Case) {
 
 #[test]
 fn every_vector_holds() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/scheduler");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors/scheduler");
     let mut checked = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

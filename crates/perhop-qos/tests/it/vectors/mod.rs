@@ -13,7 +13,7 @@ pub(crate) fn cases<T: DeserializeOwned>(file: impl AsRef<Path>) -> Vec<T> {
     struct File<T> {
         case: Vec<T>,
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors").join(file);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let File { case } = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert!(!case.is_empty(), "{} has no case", path.display());
