@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Collection
 from ipaddress import ip_address, ip_interface, ip_network
 from pathlib import Path
 
@@ -13,13 +12,10 @@ import pytest
 
 import perhop
 from conftest import ROOT, Command, command_line
-from perhop import Scenario, _core, inference
-from perhop.inference import headers, infer
-from perhop.inference.headers import Header, candidates
-from perhop.inference.selection import select_network
-from perhop.inference.targets import Miss, Target
+from perhop import Scenario, _core
+from perhop.inference import infer
 from perhop.inference.text import as_yaml
-from perhop.schema_types import MatchConfig
+from perhop.ports import ports
 
 VECTORS = sorted((ROOT / "vectors" / "ios").glob("*.cfg"))
 
@@ -260,27 +256,20 @@ def test_every_class_of_any_configuration_has_traffic_or_is_reported(file: Path,
     assert all(sent[one["name"]] for one in scenario["traffic"])
     reached = {row["queue"] for row in results.summary["ports"] if row["arrived_packets"]["mean"]}
     named = [line.partition("class `")[2].partition("`")[0] for line in made.missing]
-    for leaf in select_network(read["router"], {}, file.parent, None).leaves:
-        assert leaf.path in reached or leaf.name in named, leaf.path
+    (router,) = (name for name, one in scenario["routers"].items() if one.get("configuration"))
+    (leaving,) = (port for port in ports(scenario) if port.name == f"{router}->far-side")
+    for queue in leaving.queues():
+        assert queue.name in reached or queue.config["name"] in named, queue.name
 
 
-def test_candidates_meet_plain_conditions_first() -> None:
-    match = {"any": [{"protocol": "udp", "destination-port": "16384-32767"}, {"dscp": ["ef", "cs5"]}]}
-    assert list(candidates([match], []))[:3] == [
-        Header(protocol="udp", destination_port=16384),
-        Header(dscp="ef"),
-        Header(dscp="cs5"),
-    ]
-    within = {"all": [{"source": "10.0.0.0/30"}, {"precedence": "critical"}, {"not": {"protocol": "tcp"}}]}
-    assert next(candidates([within], ["10.0.0.1"])) == Header(source="10.0.0.2", dscp="cs5")
-    assert next(candidates([{"protocol": 1}], [])) == Header(protocol="icmp")
-    assert next(candidates([{"protocol": "89"}], [])) == Header(protocol="89")
-
-
-def test_candidates_have_a_length_that_is_asked_for() -> None:
-    lengths = {"1000-65535": 1000, "0-100": 40, "40": 40, "20-30": 30, "64-1500": 64}
-    for wanted, packet_bytes in lengths.items():
-        assert next(candidates([{"length": wanted}], [])) == Header(packet_bytes=packet_bytes), wanted
+@pytest.mark.parametrize("name", ["router", "branch-15-subrate", "qos-group"])
+def test_the_scenario_is_that_of_the_playground(name: str) -> None:
+    """The same file is the expectation of the page's module (`crates/perhop-web/tests/it/session.rs`)."""
+    folder = ROOT / ("examples" if name == "router" else "tests/configurations")
+    text = (folder / f"{name}.cfg").read_text()
+    data = infer(text, {"text": text}, folder).data
+    expected = ROOT / "crates/perhop-inference/tests/scenarios" / f"{name}.json"
+    assert json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n" == expected.read_text()
 
 
 def test_standard_input_is_either(branch: Path, scenario: Path) -> None:
@@ -361,44 +350,9 @@ def test_a_prefix_of_the_usual_hosts_is_no_obstacle(tmp_path: Path) -> None:
     assert not address["1:20"].startswith("10.")
 
 
-def test_classes_that_no_packet_reaches_are_refused(branch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = Target(("queue", "VOICE"), "VOICE", [], priority=True, own_name="VOICE")
-    monkeypatch.setattr(inference, "found", lambda *_: ([], [Miss(target, "")]))
-    said = "on the way out by Serial0/0/0: class `VOICE`: no header reaches it"
-    with pytest.raises(perhop.InvalidInputError, match=said) as raised:
-        infer(branch.read_text(), {"file": branch.name}, branch.parent)
-    assert "--traffic" in str(raised.value.help)
-
-
-def test_no_more_headers_are_made_than_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The work for an access list is that of the headers tried, at any length."""
-    made = []
-
-    def counted(key: str, value: object, taken: Collection[str]) -> list[Header]:
-        made.append(key)
-        return plain(key, value, taken)
-
-    plain = headers._field
-    monkeypatch.setattr(headers, "_field", counted)
-
-    def work(entries: int) -> int:
-        made.clear()
-        alternatives: list[MatchConfig] = [
-            {"source": f"10.{n // 256}.{n % 256}.1", "destination-port": [n + 1]} for n in range(entries)
-        ]
-        assert len([*candidates([{"any": alternatives}], [])]) >= min(entries, 64)
-        return len(made)
-
-    few, many = work(100), work(5_000)
-    assert 0 < few == many <= 2 * 64
-
-
-@pytest.mark.parametrize(("others", "tried_all"), [(5, True), (6, False)])
-def test_entrances_that_were_not_tried_are_reported(
-    others: int, tried_all: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("others", "tried_all"), [(65, True), (66, False)])
+def test_entrances_that_were_not_tried_are_reported(others: int, tried_all: bool, tmp_path: Path) -> None:
     """One of `others` has an input policy and is the entrance; the class needs a group that none sets."""
-    monkeypatch.setattr(inference, "_MOST_ENTRANCES", 4)
     interface = "interface Ethernet0/{0}\n ip address 10.{0}.0.1 255.255.255.0\n"
     entrances = "".join(interface.format(number) for number in range(1, others + 1))
     file = tmp_path / "edge.cfg"
@@ -409,5 +363,5 @@ def test_entrances_that_were_not_tried_are_reported(
         f" service-policy output out\n{entrances} service-policy input in\n"
     )
     missing = infer(file.read_text(), {"file": file.name}, tmp_path, interface="Serial0/0").missing
-    tried = "only 4 of the other interfaces were tried as entrance"
+    tried = "only 64 of the other interfaces were tried as entrance"
     assert (tried in missing) == (not tried_all), missing

@@ -58,12 +58,11 @@ export class SliderPanel {
       this.onAround({ rate: `${bits}b/s` });
       return rate(bits);
     })];
-    for (const { queue, load, tcp } of classes) {
-      const shown = (bits) => (tcp ? `${Math.min(50, Math.max(1, Math.ceil(bits / 500e3)))} TCP connections` : rate(bits));
-      rows.push(this.row({ id: `load ${queue}`, label: `load of ${queue}`, value: Math.max(load, 1), unit: "", shown: shown(load) }, (value) => {
+    for (const { queue, load } of classes) {
+      rows.push(this.row({ id: `load ${queue}`, label: `load of ${queue}`, value: Math.max(load, 1), unit: "", shown: rate(load) }, (value) => {
         const bits = Number(value.toPrecision(3));
         this.onAround({ loads: { [queue]: bits } });
-        return shown(bits);
+        return rate(bits);
       }));
     }
     rows.push(this.row({ id: "ring", label: "transmit ring", value: 4, unit: "packets", shown: "as configured" }, (value) => {

@@ -271,6 +271,24 @@ def check_router(
     experience or have a diagnostic.
     """
 
+def infer_scenario(request: str, capture: bytes | None = None) -> str:
+    """Infer a scenario from a router's configuration.
+
+    `request` is JSON with `text`, `configuration`, `base`, `interface`, `rate`, `ring`, `loads` and `given`;
+    `capture` is the content of a given capture. JSON with `scenario`, `leaving`, `entering`, `rate`, `wire`,
+    `port`, `offered`, `missing`, `queues` and `platform`. Raises `ScenarioError` with the attribute
+    `interfaces`, or `ValueError` with a message, help, and the index of the line of given traffic, if any.
+    """
+
+def require_way(request: str) -> None:
+    """Refuse a configuration whose classes no packet reaches, by the errors of `infer_scenario`."""
+
+def added_interface(platform: str | None = None) -> tuple[str, str]:
+    """Return an interface that can be added to a router of a platform: its name, the command for it."""
+
+def named_role(name: str) -> tuple[str, str] | None:
+    """Return the kind of traffic that the name of a class says, and its usual codepoint, if it says one."""
+
 def reach_queues(node: str) -> str:
     """Return for every queue of a node's output policy a packet that gets there, or none, as JSON.
 

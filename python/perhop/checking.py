@@ -18,7 +18,6 @@ from perhop.configuration import (
     examined,
     examined_as,
     is_supported,
-    ports_that_are_up,
     read,
     router_text,
 )
@@ -181,9 +180,7 @@ def _without_way(text: str, platform: str | None, assume: Mapping[str, str] | No
     from perhop.inference import require_way  # lazy: most configurations need no trial
 
     try:
-        report = examined(text, platform, assume)
-        ports_that_are_up(report["router"])
-        require_way(report, configured({"text": text}, platform, assume))
+        require_way(text, configured({"text": text}, platform, assume))
     except InvalidInputError as error:
         return [_of_file("scenario-invalid", str(error), error.help)]
     return []

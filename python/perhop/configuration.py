@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from perhop import _core
-from perhop.core_types import RecognizedPlatform, Router, RouterPort, RouterReport
+from perhop.core_types import RecognizedPlatform, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.inputs import ROUTER, SCENARIO, read_input, read_rest, regular_file, require_regular, unreadable
 from perhop.saved import Saved
@@ -33,10 +33,6 @@ _SHAPE = [{"file": str, "lines": [{"line": int, "text": str, "state": str, "mess
 _QUIET = ("modelled", "irrelevant")
 # Longer configurations are collapsed in a report.
 _SHORT = 40
-
-# Interfaces without a wire that packets could take, and the way to the router itself.
-_VIRTUAL = ("Loopback", "Null", "BVI", "control-plane")
-_LINUX_LOOPBACK = "lo"
 
 # The top-level keys of perhop's own files; words such as `class-default` occur in both formats.
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
@@ -120,14 +116,19 @@ def examined(
         report = _checked(text, platform, tuple((assume or {}).items()), detail, properties)
         found: RouterReport = json.loads(report)
     except ValueError as error:
-        message, help = (*error.args, None)[:2]
-        if not str(message).startswith("assume "):
-            raise InvalidInputError(str(message), help) from error
-        raise InvalidInputError(
-            f"{message}: {help}", "criteria as in a class-map, for example --assume 'VOICE = dscp ef'"
-        ) from error
+        raise refused_option(error) from error
     _require_classes(found, assume or {})
     return found
+
+
+def refused_option(error: ValueError) -> InvalidInputError:
+    """Return the error for an option that the extension module refuses, by message and help."""
+    message, help = (*error.args, None)[:2]
+    if not str(message).startswith("assume "):
+        return InvalidInputError(str(message), help)
+    return InvalidInputError(
+        f"{message}: {help}", "criteria as in a class-map, for example --assume 'VOICE = dscp ef'"
+    )
 
 
 def _require_classes(report: RouterReport, assume: Mapping[str, str]) -> None:
@@ -156,10 +157,10 @@ def configured(
     return cast("RouterConfiguration", made)
 
 
-def examined_as(text: str, configuration: RouterConfiguration) -> RouterReport:
+def examined_as(text: str, configuration: RouterConfiguration, detail: Detail = "policies") -> RouterReport:
     """Return what the text of a configuration says, read as a scenario has it, of any system."""
     keys: Mapping[str, Any] = configuration
-    return examined(text, None, keys.get("assume"), hardware=keys.get("platform"))
+    return examined(text, None, keys.get("assume"), detail=detail, hardware=keys.get("platform"))
 
 
 @lru_cache(maxsize=4)
@@ -313,24 +314,3 @@ def configurations(saved: Saved) -> list[Configuration]:
     """Return the router configurations stored with results."""
     found = saved.json(FILE, _SHAPE) if FILE in saved else []
     return [Configuration(one["file"], one["lines"]) for one in found]
-
-
-def ports_that_are_up(router: Router) -> list[RouterPort]:
-    """Return the ports that packets can take.
-
-    Raises:
-        InvalidInputError: there is none.
-
-    """
-    up = [port for port in router["ports"] if not port["shutdown"] and not is_virtual(port["name"])]
-    if not up:
-        raise InvalidInputError(
-            "the configuration has no interface that is up",
-            "for a policy alone, give the rate of an interface for it: --rate 50Mb/s",
-        )
-    return up
-
-
-def is_virtual(name: str) -> bool:
-    """Whether an interface has no wire."""
-    return name.startswith(_VIRTUAL) or name == _LINUX_LOOPBACK

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use perhop_lint::Rule;
-use perhop_qos::ConfigError;
 use perhop_qos::buffer::DropSpacing;
 use perhop_qos::packet::Packet;
 use perhop_qos::ring::{RingAdmission, RingRelease};
+use perhop_qos::{ConfigError, Rate};
 use serde::Serialize;
 
 use crate::model::{DeviceModel, Evidence};
@@ -46,9 +46,15 @@ pub trait FrontEnd: Sync {
         &[]
     }
 
-    /// Returns an interface by which packets can arrive, for a device whose configuration has no such
-    /// interface.
-    fn added_interface(&self) -> AddedInterface;
+    /// Returns an interface by which packets can arrive or leave at `rate`, for a device whose configuration
+    /// has no such interface; the fastest where none is fast enough.
+    fn added_interface(&self, rate: Rate) -> AddedInterface;
+
+    /// Whether packets can arrive and leave by the interface `name`: it is neither a loopback nor the way to
+    /// the device itself.
+    fn has_line(&self, _name: &str) -> bool {
+        true
+    }
 
     /// Returns what names the classes of packets and the lines that decide, for the device that `text`
     /// configures. `None` where the language does not name classes apart from queues.
@@ -148,6 +154,8 @@ pub struct AddedInterface {
     pub name: String,
     /// The command that adds it.
     pub command: String,
+    /// The rate of its line.
+    pub rate: Rate,
 }
 
 /// A class to which a packet belongs, and the lines that decide.

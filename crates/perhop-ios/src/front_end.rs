@@ -21,8 +21,11 @@ pub struct Ios;
 
 /// The character with which a comment begins.
 const COMMENT: char = '!';
-/// An interface that no router has.
-const ADDED: &str = "GigabitEthernet99/0";
+/// Interfaces that no router has, the slowest first, with their rates in Gb/s.
+const ADDED: [(&str, u64); 3] =
+    [("TenGigabitEthernet99/0", 10), ("HundredGigE99/0", 100), ("FourHundredGigE99/0", 400)];
+/// The beginnings of names of interfaces without a line, and the way to the router itself.
+const WITHOUT_LINE: [&str; 4] = ["Loopback", "Null", "BVI", "control-plane"];
 /// Size of a particle in the transmit ring of a virtual circuit, IP bytes.
 const PARTICLE: &str = "particle";
 /// Size of a virtual circuit's transmit ring, particles, where the configuration does not set it.
@@ -88,8 +91,18 @@ impl FrontEnd for Ios {
         interface_name(written)
     }
 
-    fn added_interface(&self) -> AddedInterface {
-        AddedInterface { name: ADDED.to_owned(), command: format!("interface {ADDED}") }
+    fn added_interface(&self, rate: Rate) -> AddedInterface {
+        let of = |(name, gigabits): (&str, u64)| AddedInterface {
+            name: name.to_owned(),
+            command: format!("interface {name}"),
+            rate: Rate::from_bits_per_second(gigabits * 1_000_000_000),
+        };
+        let [first, second, fastest] = ADDED.map(of);
+        [first, second].into_iter().find(|one| one.rate >= rate).unwrap_or(fastest)
+    }
+
+    fn has_line(&self, name: &str) -> bool {
+        !WITHOUT_LINE.iter().any(|kind| name.starts_with(kind))
     }
 
     fn rules(&self) -> &'static [&'static Rule] {

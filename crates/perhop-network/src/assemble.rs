@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-use perhop_device::{DeviceModel, FrontEnd, FrontEnds, InterfaceAddress, Port};
+use perhop_device::{FrontEnd, InterfaceAddress, Port};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
@@ -13,19 +13,20 @@ use perhop_scenario::{
     Diagnostic, Document, InterfaceConfig, RouterConfiguration, Scenario, Severity, ValuePath, suggest,
 };
 
+use crate::devices::{Device, Devices, with_added};
 use crate::finding::{Finding, findings};
 use crate::options::{options, path_of};
 
-/// Returns `written` with its router configurations, read by `front_ends`, as policies; and diagnostics about
+/// Returns `written` with its router configurations, read by `devices`, as policies; and diagnostics about
 /// them, with positions in `document`.
 pub(crate) fn assemble(
-    front_ends: FrontEnds,
+    devices: &Devices,
     document: &Document,
     written: &Scenario,
     base: &Path,
 ) -> (Scenario, Vec<Diagnostic>) {
     let scenario = written.clone();
-    let mut assembly = Assembly { document, written, base, front_ends, found: Vec::new(), scenario };
+    let mut assembly = Assembly { document, written, base, devices, found: Vec::new(), scenario };
     let mut routers = BTreeMap::new();
     let named = named_interfaces(written);
     for (name, router) in &written.routers {
@@ -50,29 +51,21 @@ fn named_interfaces(written: &Scenario) -> BTreeMap<&str, Vec<&str>> {
     named
 }
 
-struct Assembly<'a> {
+struct Assembly<'a, 'f> {
     document: &'a Document,
     written: &'a Scenario,
     base: &'a Path,
-    front_ends: FrontEnds<'a>,
+    devices: &'a Devices<'f>,
     found: Vec<Diagnostic>,
     scenario: Scenario,
 }
 
-/// A router of the scenario, and the front end that read its configuration.
-struct Configured<'a> {
-    device: DeviceModel,
-    front_end: &'a dyn FrontEnd,
-}
-
-impl Configured<'_> {
-    /// Returns the interfaces that links call `named`.
-    fn linked(&self, named: &[&str]) -> BTreeSet<&str> {
-        let full = |name: &&str| [self.front_end.interface_name(name), (*name).to_owned()];
-        let ends: BTreeSet<String> = named.iter().flat_map(full).collect();
-        let is_end = |port: &&Port| ends.contains(&port.name) || ends.contains(&port.interface);
-        self.device.router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
-    }
+/// Returns the interfaces of `device` that links call `named`.
+fn linked<'d>(device: &'d Device, named: &[&str]) -> BTreeSet<&'d str> {
+    let full = |name: &&str| [device.front_end.interface_name(name), (*name).to_owned()];
+    let ends: BTreeSet<String> = named.iter().flat_map(full).collect();
+    let is_end = |port: &&Port| ends.contains(&port.name) || ends.contains(&port.interface);
+    device.model.router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
 }
 
 /// The ports of a router by their names.
@@ -84,8 +77,8 @@ struct Ports<'a> {
 }
 
 impl<'a> Ports<'a> {
-    fn new(router: &'a Configured) -> Ports<'a> {
-        let all = router.device.router.ports.as_slice();
+    fn new(router: &'a Device) -> Ports<'a> {
+        let all = router.model.router.ports.as_slice();
         let (mut named, mut by_interface) = (BTreeMap::new(), BTreeMap::new());
         for port in all {
             named.entry(port.name.as_str()).or_insert(port);
@@ -112,7 +105,7 @@ impl LinkEnd<'_> {
     }
 }
 
-impl<'a> Assembly<'a> {
+impl<'f> Assembly<'_, 'f> {
     fn error(&mut self, path: &ValuePath, message: impl Into<String>, help: impl Into<String>) {
         self.found.push(self.document.diagnostic(Severity::Error, path, message).help(help));
     }
@@ -123,7 +116,7 @@ impl<'a> Assembly<'a> {
         name: &str,
         configuration: &RouterConfiguration,
         named: Option<&Vec<&str>>,
-    ) -> Option<Configured<'a>> {
+    ) -> Option<Device<'f>> {
         let path = ValuePath::from("routers").join(name).join("configuration");
         let text = match configuration.read(self.base) {
             Ok(text) => text,
@@ -133,16 +126,8 @@ impl<'a> Assembly<'a> {
                 return None;
             }
         };
-        // Each element becomes exactly one line, so that findings can be mapped back to it.
-        let added: String =
-            configuration.add.iter().map(|command| command.replace('\n', " ") + "\n").collect();
-        let whole = format!("{}\n{added}", text.trim_end_matches('\n'));
-        let options = options(configuration);
-        let read = options.and_then(|options| {
-            let front_end = self.front_ends.choose(&whole, options.platform.as_deref())?;
-            Ok(Configured { device: front_end.parse(&whole, &options)?, front_end })
-        });
-        let read = match read {
+        let whole = with_added(&text, &configuration.add);
+        let read = match options(configuration).and_then(|options| self.devices.read(&whole, &options)) {
             Ok(read) => read,
             Err(error) => {
                 let path = path.extend(path_of(&error, configuration));
@@ -150,16 +135,16 @@ impl<'a> Assembly<'a> {
                 return None;
             }
         };
-        if let Some(refusal) = read.device.refusal() {
+        if let Some(refusal) = read.model.refusal() {
             self.error(&path, refusal.message.clone(), refusal.router.clone());
             return None;
         }
         let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
-        let linked = read.linked(named.map_or(&[], Vec::as_slice));
+        let linked = linked(&read, named.map_or(&[], Vec::as_slice));
         let lines: Vec<&str> = text.trim_end_matches('\n').lines().collect();
         // Many findings concern the same interfaces, of which they share one list.
         let mut known: BTreeMap<*const String, bool> = BTreeMap::new();
-        for finding in &findings(&read.device) {
+        for finding in &findings(&read.model) {
             let is_elsewhere = finding.interfaces.as_ref().is_some_and(|interfaces| {
                 !*known
                     .entry(interfaces.as_ptr())
@@ -194,7 +179,7 @@ impl<'a> Assembly<'a> {
         self.found.push(diagnostic.by(rule).help(help));
     }
 
-    fn interfaces(&mut self, routers: &BTreeMap<&str, Configured>) {
+    fn interfaces(&mut self, routers: &BTreeMap<&str, Device>) {
         let routers: BTreeMap<&str, Ports> =
             routers.iter().map(|(name, router)| (*name, Ports::new(router))).collect();
         let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();

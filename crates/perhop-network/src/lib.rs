@@ -10,6 +10,7 @@
 
 mod assemble;
 mod device;
+mod devices;
 mod finding;
 pub mod forwarding;
 mod options;
@@ -18,6 +19,7 @@ pub mod trace;
 use std::path::Path;
 
 pub use device::{Neighbor, NetworkDevice};
+pub use devices::{Device, Devices, with_added};
 pub use options::options;
 use perhop_device::FrontEnds;
 use perhop_scenario::{Assembler, Diagnostic, Document, Scenario};
@@ -27,6 +29,12 @@ pub struct Network<'a>(pub FrontEnds<'a>);
 
 impl Assembler for Network<'_> {
     fn assemble(&self, document: &Document, written: &Scenario, base: &Path) -> (Scenario, Vec<Diagnostic>) {
-        assemble::assemble(self.0, document, written, base)
+        assemble::assemble(&Devices::new(self.0), document, written, base)
+    }
+}
+
+impl Assembler for Devices<'_> {
+    fn assemble(&self, document: &Document, written: &Scenario, base: &Path) -> (Scenario, Vec<Diagnostic>) {
+        assemble::assemble(self, document, written, base)
     }
 }

@@ -12,6 +12,7 @@ mod columns;
 mod diagnostics;
 mod differing;
 mod drawing;
+mod inferring;
 mod live;
 #[cfg_attr(not(target_os = "linux"), path = "live_processes_unsupported.rs")]
 mod live_processes;
@@ -56,6 +57,7 @@ mod _core {
         confidence_95,
         differing::{compare_configurations, compare_policies},
         drawing::{drop_curves, envelope, quantity},
+        inferring::{added_interface, infer_scenario, named_role, require_way},
         judge,
         live::live_plan,
         live_processes::{live_bridge, live_forward, live_host, live_results},

@@ -5,7 +5,7 @@ use perhop_device::{
     RecognizedPlatform,
 };
 use perhop_lint::{Line, LineState, Rule};
-use perhop_qos::ConfigError;
+use perhop_qos::{ConfigError, Rate};
 
 use crate::configuration::Configuration;
 use crate::convert::convert;
@@ -20,6 +20,10 @@ pub struct Tc;
 const PLATFORM: &str = "linux";
 /// A device that no configuration has.
 const ADDED: &str = "ether99";
+/// The rates that it may have, in Gb/s, the slowest first.
+const ADDED_GIGABITS: [u64; 3] = [10, 100, 400];
+/// The device without a line.
+const LOOPBACK: &str = "lo";
 /// The character with which a comment of the shell begins.
 const COMMENT: char = '#';
 
@@ -41,11 +45,17 @@ impl FrontEnd for Tc {
         rules::ALL
     }
 
-    fn added_interface(&self) -> AddedInterface {
+    fn added_interface(&self, rate: Rate) -> AddedInterface {
+        let rates = ADDED_GIGABITS.map(|gigabits| Rate::from_bits_per_second(gigabits * 1_000_000_000));
         AddedInterface {
             name: ADDED.to_owned(),
             command: format!("tc qdisc add dev {ADDED} root pfifo limit 1000"),
+            rate: rates.into_iter().find(|one| *one >= rate).unwrap_or(rates[2]),
         }
+    }
+
+    fn has_line(&self, name: &str) -> bool {
+        name != LOOPBACK
     }
 
     /// Reads `text`. Assumptions and properties of the hardware have no effect: a filter names its class, and

@@ -17,7 +17,7 @@ pub enum Ask {
         /// The text.
         text: String,
     },
-    /// A scenario around one interface of a router.
+    /// The scenario that is inferred from a router's configuration.
     Around(Around),
     /// The beginning of a run.
     Start {
@@ -71,18 +71,18 @@ pub enum Ask {
     },
 }
 
-/// A scenario around one interface of a router is asked for.
+/// A configuration to infer a scenario from, and the choices of the page.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Around {
     /// The configuration.
     pub text: String,
-    /// The interface; by default the first with queues.
+    /// The interface that packets leave by; by default the one whose policy has most classes.
     pub interface: Option<String>,
     /// The rate of its wire; by default what the configuration says.
     pub rate: Option<String>,
     /// Packets of its transmit ring; by default what the configuration says.
     pub ring: Option<u32>,
-    /// By queue: the offered load in bits per second. Zero leaves a class out.
+    /// The offered loads of queues in bits per second, in place of a guess. Zero leaves a class out.
     pub loads: BTreeMap<String, f64>,
 }

@@ -40,13 +40,18 @@ fn check_scenario(text: &str) -> Answer {
 }
 
 fn check_router(text: &str) -> Answer {
-    let device = match FRONT_ENDS.parse(text, &ParseOptions::default()) {
-        Ok(device) => device,
+    let read = FRONT_ENDS
+        .choose(text, None)
+        .and_then(|front_end| Ok((front_end, front_end.parse(text, &ParseOptions::default())?)));
+    let (front_end, device) = match read {
+        Ok(read) => read,
         Err(error) => return Answer::failed(&error.message, &error.help.unwrap_or_default()),
     };
     let mut said = json!(device.report(Detail::Policies));
     let ports = said["router"]["ports"].take();
-    let interfaces: Vec<Value> = ports.as_array().into_iter().flatten().filter_map(interface).collect();
+    let has_line = |port: &&Value| port["name"].as_str().is_some_and(|name| front_end.has_line(name));
+    let ports = ports.as_array().into_iter().flatten().filter(has_line);
+    let interfaces: Vec<Value> = ports.filter_map(interface).collect();
     Answer::of(json!({
         "kind": "router", "runs": !interfaces.is_empty(), "interfaces": interfaces,
         "diagnostics": said["diagnostics"].take(), "counts": said["counts"].take(),
@@ -56,8 +61,7 @@ fn check_router(text: &str) -> Answer {
 
 /// An interface that packets may leave by.
 fn interface(port: &Value) -> Option<Value> {
-    let is_open = port["shutdown"] == false && port["name"] != "control-plane";
-    is_open.then(|| {
+    (port["shutdown"] == false).then(|| {
         json!({
             "name": port["name"], "queues": port["output"]["queueing"].is_object(),
             "policy": port["policies"]["output"]["name"],

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from perhop import _core
 from perhop.core_types import RouterDiagnostic, RouterReport
 from perhop.errors import ScenarioError
-from perhop.inference.roles import role_named
 
 # Errors that say that a name has no definition; `--assume` can stand for both.
 _UNDEFINED = re.compile(r"(?P<kind>class-map|access list) (?P<name>\S+) is not defined")
@@ -47,5 +47,5 @@ def _class_of(report: RouterReport, diagnostic: RouterDiagnostic) -> str | None:
 
 
 def _usual_match(name: str) -> str:
-    role = role_named(name)
-    return f"dscp {role.dscps[0]}" if role and role.dscps[0] != "default" else "dscp af21"
+    role = _core.named_role(name)
+    return f"dscp {role[1]}" if role and role[1] != "default" else "dscp af21"

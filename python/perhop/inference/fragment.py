@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from typing import Literal
 
-from perhop.core_types import RouterReport
+from perhop.core_types import RouterPort, RouterReport
 from perhop.errors import InvalidInputError
-from perhop.inference.selection import has_input_policy, has_output_policy
 from perhop.quantity import bits_per_second, quantity
 
 # A policy of another type, such as `inspect`, queues nothing.
 _POLICY_MAP = re.compile(r"policy-map\s+(?:type\s+queu\S+\s+)?(?P<name>(?!type\s)\S+)")
 _ATTACHED = re.compile(r"\bservice-policy\s.*?(?P<name>\S+)$")
 _POLICY = "policy-map"
+_SIDES: tuple[Literal["input", "output"], ...] = ("input", "output")
 #: The interface made for a policy: a serial line has the rate that its `bandwidth` says.
 MADE = "Serial99/0"
 
@@ -27,7 +28,7 @@ def made_for(report: RouterReport, rate: str, policy: str | None) -> list[str]:
     """
     require_rate(rate)
     ports = [port for port in report["router"]["ports"] if not port["shutdown"]]
-    attached = [port["name"] for port in ports if has_output_policy(port) or has_input_policy(port)]
+    attached = [port["name"] for port in ports if _has_policy(port)]
     if attached and policy is None:
         raise InvalidInputError(
             f"--rate makes an interface for a policy, and the configuration has one at {attached[0]}",
@@ -42,6 +43,13 @@ def require_rate(rate: str) -> None:
     """Raise `InvalidInputError` if the text is not a rate."""
     if (quantity(rate) or (0, ""))[1] != "b/s":
         raise InvalidInputError(f"--rate: `{rate}` is not a rate", "for example --rate 50Mb/s")
+
+
+def _has_policy(port: RouterPort) -> bool:
+    """Whether packets are marked, policed or classified at a port."""
+    queueing = port["output"].get("queueing")
+    is_plain = not queueing or [one["name"] for one in queueing["classes"]] == ["fifo"]
+    return not is_plain or any(port[side].get("conditioners") for side in _SIDES)
 
 
 def chosen_policy(report: RouterReport, policy: str | None) -> str:

@@ -19,7 +19,6 @@ from perhop import _core
 from perhop.configuration import checked, read
 from perhop.document import Document
 from perhop.errors import InvalidInputError
-from perhop.inference.selection import added
 from perhop.live import kernel, namespaces
 from perhop.live.planning import plan
 
@@ -160,7 +159,7 @@ def _of_router(file: Path, text: str, inner: Side, outer: Side) -> Document:
     if inner.interface is None and not others:
         # Of one interface, as most of tc, it says nothing about where packets enter.
         platform = report.get("platform")
-        entrance, command = added(platform["profile"] if platform else None)
+        entrance, command = _core.added_interface(platform["profile"] if platform else None)
         configuration["add"] = [command]
     else:
         entrance = _chosen(inner, ports, others)

@@ -67,8 +67,8 @@ impl FrontEnd for Lattice {
         })
     }
 
-    fn added_interface(&self) -> AddedInterface {
-        AddedInterface { name: "extra".to_owned(), command: "port extra rate 1Gb/s".to_owned() }
+    fn added_interface(&self, rate: Rate) -> AddedInterface {
+        AddedInterface { name: "extra".to_owned(), command: format!("port extra rate {rate}"), rate }
     }
 }
 

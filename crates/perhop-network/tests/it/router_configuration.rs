@@ -88,8 +88,8 @@ impl FrontEnd for Toy {
     fn interface_name(&self, written: &str) -> String {
         written.replace("eth", "Ethernet")
     }
-    fn added_interface(&self) -> AddedInterface {
-        AddedInterface { name: "Ethernet9".into(), command: "Ethernet9".into() }
+    fn added_interface(&self, rate: Rate) -> AddedInterface {
+        AddedInterface { name: "Ethernet9".into(), command: "Ethernet9".into(), rate }
     }
 }
 

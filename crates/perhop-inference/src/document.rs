@@ -1,0 +1,154 @@
+//! The scenario of a [`Network`] with traffic, as the keys of a scenario file in their order.
+
+use std::net::IpAddr;
+
+use perhop_device::Port;
+use perhop_qos::Rate;
+use serde_json::{Map, Value, json};
+
+use crate::header::Header;
+use crate::network::{Carried, FAR, Interface, NEAR, Network};
+use crate::words::as_rate;
+
+/// Links between hosts and the routers next to them are this much faster than the path through the router.
+const WIDER: f64 = 10.0;
+/// The least rate of such a link, bits per second.
+const LEAST_PLAIN: f64 = 1e9;
+/// Delay of the line behind the router: some hundred kilometers and another router; that of a metropolitan
+/// line where it is fast, since a few connections cannot fill a long and fast one.
+const DELAY: &str = "5ms";
+const SHORT_DELAY: &str = "1ms";
+const FAST: f64 = 100e6;
+/// The policy of the queues outside the router, and its limit: more than all windows of all connections and a
+/// second of any datagrams.
+const AMPLE: &str = "ample";
+const AMPLE_LIMIT: &str = "10000000 packets";
+
+/// An entry of traffic without its ends, and the headers that give them.
+pub(crate) struct Entry<'a> {
+    pub(crate) keys: &'a Map<String, Value>,
+    pub(crate) header: &'a Header,
+}
+
+/// Returns a scenario with this traffic, which lasts for `duration`.
+pub(crate) fn scenario(network: &Network, entries: &[Entry], duration: &str) -> Map<String, Value> {
+    let site = network.site;
+    let (mut senders, mut receivers) = (Hosts::new("sender"), Hosts::new("receiver"));
+    let mut traffic = Vec::new();
+    for Entry { keys, header } in entries {
+        let [source, destination] = network.ends(header);
+        let mut entry = (*keys).clone();
+        entry.insert("from".into(), senders.named(source).into());
+        entry.insert("to".into(), receivers.named(destination).into());
+        traffic.push(Value::Object(entry));
+    }
+    let mut routers = Map::new();
+    routers.insert(site.router.clone(), json!({"configuration": site.configuration_with(&network.added)}));
+    let others = (0..network.others.len()).map(other_name);
+    routers.extend([NEAR.to_owned(), FAR.to_owned()].into_iter().chain(others).map(|name| (name, json!({}))));
+    let links = links(network, &senders, &receivers);
+    let mut hosts = Map::new();
+    hosts.extend(
+        senders.0.into_iter().chain(receivers.0).map(|(address, name)| (name, json!({"address": address}))),
+    );
+    let ample = json!({AMPLE: {"queueing": {"classes": [
+        {"name": "all", "buffer": {"tail-drop": {"limit": AMPLE_LIMIT}}},
+    ]}}});
+    let keys = [
+        ("perhop", json!(1)),
+        ("name", json!(format!("Inferred from {}", site.router))),
+        ("duration", json!(duration)),
+        ("hosts", Value::Object(hosts)),
+        ("routers", Value::Object(routers)),
+        ("links", Value::Array(links)),
+        ("policies", ample),
+        ("traffic", Value::Array(traffic)),
+    ];
+    keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// The hosts at one side of the router: one for each address that traffic uses.
+struct Hosts(Vec<(IpAddr, String)>, &'static str);
+
+impl Hosts {
+    fn new(kind: &'static str) -> Hosts {
+        Hosts(Vec::new(), kind)
+    }
+
+    /// Returns the name of the host with an address, which is added if needed.
+    fn named(&mut self, address: IpAddr) -> String {
+        if let Some((_, name)) = self.0.iter().find(|(known, _)| *known == address) {
+            return name.clone();
+        }
+        let kind = self.1;
+        let name = if self.0.is_empty() { kind.to_owned() } else { format!("{kind}-{}", self.0.len() + 1) };
+        self.0.push((address, name.clone()));
+        name
+    }
+}
+
+fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
+    let Network { site, entering, leaving, .. } = network;
+    let widest = entering.bits_per_second().max(leaving.bits_per_second()).max(LEAST_PLAIN / WIDER);
+    let plain = as_rate(WIDER * widest);
+    let delay = if network.bottleneck() > FAST { SHORT_DELAY } else { DELAY };
+    let router = &site.router;
+    let mut ends = named(leaving);
+    if let Some(ring) = site.ring {
+        ends["ring"] = json!({"packets": ring});
+    }
+    let near = json!({
+        "between": [NEAR, router], "rate": entering.rate.to_string(),
+        "interfaces": {NEAR: ample(), router: named(entering)},
+    });
+    let far = json!({
+        "between": [router, FAR], "rate": leaving.rate.to_string(), "delay": delay,
+        "interfaces": {router: ends, FAR: ample()},
+    });
+    let mut links: Vec<Value> =
+        senders.0.iter().map(|(_, name)| carrying(network, plain_link(name, NEAR, &plain), None)).collect();
+    links.push(carrying(network, near, entering.port));
+    links.push(far);
+    links.extend(network.others.iter().enumerate().map(|(number, one)| {
+        let rate: Rate = one.rate;
+        json!({
+            "between": [router, other_name(number)], "rate": rate.to_string(),
+            "interfaces": {router: named(one)},
+        })
+    }));
+    links.extend(receivers.0.iter().map(|(_, name)| plain_link(FAR, name, &plain)));
+    links
+}
+
+/// Returns the link to a port with headers that let marks reach it, unless the port has headers.
+fn carrying(network: &Network, mut link: Value, port: Option<&Port>) -> Value {
+    if network.carried.is_empty() || port.is_some_and(|port| !port.wire.headers.is_empty()) {
+        return link;
+    }
+    let framing = port.and_then(|port| port.wire.framing);
+    let framing = framing.map_or_else(|| "ethernet-wire".to_owned(), |framing| framing.to_string());
+    // A tag needs Ethernet around it, labels may stand anywhere.
+    let is_ethernet = framing.starts_with("ethernet");
+    let headers = network.carried.iter().filter(|one| is_ethernet || **one == Carried::Mpls);
+    let headers: Vec<&str> = headers.map(|one| one.name()).collect();
+    link["framing"] = json!(framing);
+    link["headers"] = json!(headers);
+    link
+}
+
+fn ample() -> Value {
+    json!({"output": AMPLE})
+}
+
+fn named(interface: &Interface) -> Value {
+    json!({"name": interface.name})
+}
+
+fn plain_link(first: &str, second: &str, rate: &str) -> Value {
+    json!({"between": [first, second], "rate": rate, "interfaces": {first: ample(), second: ample()}})
+}
+
+/// Returns the name of the router behind an interface that no packets take, and that classes mention.
+fn other_name(number: usize) -> String {
+    format!("beside-{}", number + 1)
+}

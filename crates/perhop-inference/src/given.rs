@@ -1,0 +1,164 @@
+//! [`Given`]: traffic of the user's own in place of a guess, as the reader of its file hands it over.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::network::Network;
+use crate::role::Kind;
+use crate::sources::sending;
+use crate::targets::{Hit, Miss, Wanted, targets};
+use crate::traffic::{Flow, Traffic, entry, suited, unlike};
+use crate::words::{rate_in_words, similar};
+
+/// IP bytes of datagrams of a class whose role sends something else.
+const DATAGRAM: u32 = 1000;
+
+/// Traffic of the user's own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Given {
+    /// Rates by class.
+    Classes(Vec<ClassLoad>),
+    /// Flow records.
+    Records(Records),
+    /// The path of a capture, as a scenario has it.
+    Capture(String),
+}
+
+/// The load of a class by a line of a file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassLoad {
+    /// Its name.
+    pub name: String,
+    /// Bits per second; `None` for TCP that takes what it gets.
+    pub rate: Option<f64>,
+    /// IP bytes of a packet.
+    pub packet_bytes: Option<u32>,
+    /// The kind of traffic.
+    pub kind: Option<Kind>,
+}
+
+/// Flow records, those with the same header joined.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Records {
+    /// The conversations in the order of their first records.
+    pub conversations: Vec<Conversation>,
+    /// Whether the records have codepoints.
+    pub has_codepoints: bool,
+}
+
+/// The flows with one header.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Conversation {
+    /// The codepoint by name or number.
+    pub dscp: String,
+    /// The sender.
+    pub source: IpAddr,
+    /// The receiver.
+    pub destination: IpAddr,
+    /// The protocol by name or number.
+    pub protocol: String,
+    /// The sender's port.
+    pub source_port: Option<u16>,
+    /// The receiver's port.
+    pub destination_port: Option<u16>,
+    /// IP bytes of all flows.
+    pub bytes: f64,
+    /// Packets of all flows with bytes.
+    pub packets: f64,
+    /// The number of flows, and of those with bytes.
+    pub flows: [u64; 2],
+    /// The number of flows with bytes whose protocol is not known, and taken for UDP.
+    pub others: u64,
+    /// The first start and the last end of a flow with bytes, seconds.
+    pub span: [f64; 2],
+}
+
+/// Returns traffic with the rates of some classes.
+///
+/// # Errors
+/// There is no such class, or no header reaches it.
+pub(crate) fn by_class(
+    network: &Network,
+    loads: &[ClassLoad],
+    hits: &[Hit],
+    misses: &[Miss],
+) -> Result<Traffic, Failure> {
+    let mut names: Vec<String> = Vec::new();
+    for target in targets(network) {
+        if !names.contains(&target.name) {
+            names.push(target.name);
+        }
+    }
+    let unknown = loads.iter().enumerate().find(|(_, load)| !names.contains(&load.name));
+    if let Some((row, load)) = unknown {
+        let near = similar(&load.name, names.iter().map(String::as_str), 1);
+        let help = near.first().map(|name| format!("did you mean `{name}`?"));
+        let help = help.unwrap_or_else(|| format!("classes: {}", names.join(", ")));
+        let message = format!("{} has no class `{}`", network.leaving.name, load.name);
+        return Err(Failure::of_row(row, message, help));
+    }
+    let mut taken = BTreeSet::new();
+    let mut flows = Vec::new();
+    for (row, load) in loads.iter().enumerate() {
+        // Of several with one name, the first; else headers of another class that reach its queue.
+        let leads_there = |hit: &&Hit| {
+            hit.leaf(network)
+                .and_then(|leaf| network.place_of(&leaf.path))
+                .is_some_and(|place| network.names[place] == load.name)
+        };
+        let own = hits.iter().find(|hit| hit.target.name == load.name);
+        let Some(hit) = own.or_else(|| hits.iter().find(leads_there)) else {
+            let miss = misses.iter().find(|miss| miss.target.name == load.name);
+            let message = miss.map_or_else(|| format!("class `{}`", load.name), Miss::to_string);
+            return Err(Failure::of_row(row, message, "leave the class out, or enter where its packets do"));
+        };
+        flows.push(flow(network, load, hit, &mut taken));
+    }
+    let given: BTreeSet<&str> = loads.iter().map(|load| load.name.as_str()).collect();
+    let silent = names.iter().filter(|name| !given.contains(name.as_str()));
+    let remarks = silent.map(|name| format!("class `{name}`: not in the file, no traffic")).collect();
+    Ok(Traffic { flows, remarks, ..Traffic::default() })
+}
+
+/// Returns the classes of the loads, and the kinds that they ask for: of several, the last.
+pub(crate) fn wanted(loads: &[ClassLoad]) -> Wanted<'_> {
+    let mut wanted = Wanted::new();
+    for load in loads {
+        let kind = wanted.entry(load.name.as_str()).or_default();
+        *kind = load.kind.or(*kind);
+    }
+    wanted
+}
+
+/// Returns the traffic of a class; its name is none of `taken`, which it is added to.
+fn flow(network: &Network, load: &ClassLoad, hit: &Hit, taken: &mut BTreeSet<String>) -> Flow {
+    let mut kind = suited(load.kind.unwrap_or(hit.kind), &hit.header, true);
+    if load.rate.is_some() && kind == Kind::Greedy {
+        kind = Kind::Transfers;
+    }
+    let rate = load.rate.unwrap_or(0.0);
+    let usual = if kind == hit.role.kind { hit.role.packet_bytes } else { DATAGRAM };
+    let sent = sending(kind, rate, load.packet_bytes.unwrap_or(usual));
+    let name = unlike(&load.name, taken);
+    taken.insert(name.clone());
+    let mut made = entry(&name, &hit.header, &sent);
+    if name != load.name {
+        made.insert("class".into(), json!(load.name));
+    }
+    let words = load.rate.map_or_else(|| "all it gets".to_owned(), rate_in_words);
+    Flow {
+        header: hit.header.clone(),
+        entry: made,
+        queue: hit.leaf(network).map(|leaf| leaf.path.clone()),
+        offered: [words, sent.words],
+        rate,
+    }
+}

@@ -1,0 +1,310 @@
+//! [`infer`]: from a [`Request`] to a scenario.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use perhop_device::RecognizedPlatform;
+use perhop_network::{Device, Devices, options, with_added};
+use perhop_qos::{ConfigError, Rate};
+use perhop_scenario::RouterConfiguration;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::document::{Entry, scenario};
+use crate::failure::Failure;
+use crate::given::{Given, by_class, wanted};
+use crate::network::{FAR, Network, Site, node_name, subnets_of};
+use crate::recording::{Recording, replayed};
+use crate::records::from_records;
+use crate::selection::{Selection, depends_on_entrance};
+use crate::targets::{Hit, Miss, Wanted, search, unmatched};
+use crate::traffic::{Flow, Traffic, guessed};
+use crate::trial::{Place, Trial};
+use crate::words::{rate_in_words, time};
+
+/// Simulated milliseconds by the highest load in Mb/s that they apply to, so that a run takes seconds.
+const DURATIONS: [(f64, f64); 6] = [
+    (2.5, 100_000.0),
+    (25.0, 20_000.0),
+    (250.0, 5_000.0),
+    (2_500.0, 1_000.0),
+    (25_000.0, 400.0),
+    (f64::INFINITY, 100.0),
+];
+/// The part of a run that is not counted, milliseconds at most; more of a short one, in which TCP is still
+/// starting.
+const WARMUP: f64 = 0.1;
+const LONGEST_WARMUP: f64 = 2_000.0;
+const SHORT: f64 = 1_000.0;
+const SHORT_WARMUP: f64 = 0.4;
+/// The number of interfaces that are tried as entrance.
+const MOST_ENTRANCES: usize = 64;
+/// Samples of queues in a run, and of throughput and delays.
+const QUEUE_SAMPLES: f64 = 200.0;
+const SAMPLES: f64 = 40.0;
+
+/// A configuration to infer a scenario from, and the user's choices.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Request {
+    /// The text of the configuration.
+    pub text: String,
+    /// The `configuration` of the router in the scenario, which names the file or holds the text.
+    pub configuration: Map<String, Value>,
+    /// The folder that relative paths in the scenario start from.
+    pub base: String,
+    /// The interface that packets leave by; by default the one whose policy has most classes.
+    pub interface: Option<String>,
+    /// The rate of its wire; by default what the configuration says.
+    pub rate: Option<Rate>,
+    /// Packets of its transmit ring; by default what the configuration says.
+    pub ring: Option<u32>,
+    /// Bits per second offered to queues by their paths, in place of a guess. Zero leaves a class out.
+    pub loads: BTreeMap<String, f64>,
+    /// Traffic in place of a guess.
+    pub given: Option<Given>,
+}
+
+/// The traffic of a class.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassTraffic {
+    /// The class.
+    pub class: String,
+    /// The queue of the leaving interface that it waits in, as in results.
+    pub queue: Option<String>,
+    /// The rate offered, in words.
+    pub rate: String,
+    /// The kind of traffic, in words.
+    pub kind: String,
+    /// The rate offered, bits per second.
+    pub load: f64,
+    /// Whether TCP carries it.
+    pub tcp: bool,
+}
+
+/// A scenario inferred from a configuration.
+#[derive(Clone, Debug, Serialize)]
+pub struct Inferred {
+    /// The keys of a scenario file.
+    pub scenario: Value,
+    /// The interfaces by which packets leave and enter the router; `None` for one that is added to it.
+    pub leaving: Option<String>,
+    /// See `leaving`.
+    pub entering: Option<String>,
+    /// The rate at which packets can leave, in words.
+    pub rate: String,
+    /// The rate of the leaving interface's wire, bits per second.
+    pub wire: u64,
+    /// The name in results of the port by which packets leave the router.
+    pub port: String,
+    /// The traffic of each class.
+    pub offered: Vec<ClassTraffic>,
+    /// The classes without traffic, and the assumptions, one line each.
+    pub missing: Vec<String>,
+    /// The number of queues of the leaving interface.
+    pub queues: usize,
+    /// The router's platform.
+    pub platform: RecognizedPlatform,
+}
+
+/// Infers a scenario from a configuration, which `devices` reads once. `capture` is the content of a given
+/// capture.
+///
+/// # Errors
+/// The device would refuse what the interface uses; there is no such interface, none that is up, or the
+/// given traffic is invalid.
+pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Result<Inferred, Failure> {
+    let device = read(devices, request)?;
+    let site = site(&device, request);
+    let selection = Selection { site: &site, front_end: device.front_end, rate: request.rate };
+    let network = selection.select(request.interface.as_deref())?;
+    let mut trial = Trial::new(&network, devices)?;
+    let (network, traffic) = match &request.given {
+        None => {
+            let tried = reach(network, trial, selection, devices, &Wanted::new())?;
+            guess(tried, &request.loads)?
+        }
+        Some(Given::Classes(loads)) => {
+            let tried = reach(network, trial, selection, devices, &wanted(loads))?;
+            let traffic = by_class(&tried.network, loads, &tried.hits, &tried.misses)?;
+            (tried.network, traffic)
+        }
+        Some(Given::Records(records)) => {
+            let traffic = from_records(&network, &mut trial, records)?;
+            (network, traffic)
+        }
+        Some(Given::Capture(path)) => {
+            let mut network = network;
+            let seconds = seconds_of(capture.unwrap_or_default());
+            let traffic = replayed(&mut network, devices, &Recording { path, seconds })?;
+            (network, traffic)
+        }
+    };
+    Ok(inferred(&network, &traffic, device.model.platform.clone()))
+}
+
+/// Refuses a configuration whose classes no packet reaches, as [`infer`] does.
+///
+/// A queue without conditions takes the packets that no other class takes: without a trial, it is reached.
+///
+/// # Errors
+/// There is no interface that is up, or no packet reaches a class.
+pub fn require_way(devices: &Devices, request: &Request) -> Result<(), Failure> {
+    let device = read(devices, request)?;
+    let site = site(&device, request);
+    let selection = Selection { site: &site, front_end: device.front_end, rate: None };
+    let network = selection.select(None)?;
+    if network.leaves.is_empty() || network.leaves.iter().any(|leaf| leaf.matches.is_empty()) {
+        return Ok(());
+    }
+    let trial = Trial::new(&network, devices)?;
+    guess(reach(network, trial, selection, devices, &Wanted::new())?, &BTreeMap::new()).map(|_| ())
+}
+
+/// Reads the configuration of a request.
+fn read<'f>(devices: &Devices<'f>, request: &Request) -> Result<Device<'f>, Failure> {
+    let wrong =
+        |error: serde_json::Error| Failure::Option(ConfigError::new("configuration", error.to_string()));
+    let written: RouterConfiguration =
+        serde_json::from_value(Value::Object(request.configuration.clone())).map_err(wrong)?;
+    let options = options(&written).map_err(Failure::Option)?;
+    let whole = with_added(&request.text, &written.add);
+    let device = devices.read(&whole, &options).map_err(Failure::Option)?;
+    match device.model.refusal() {
+        Some(refusal) => Err(Failure::invalid(&refusal.message, &refusal.router)),
+        None => Ok(device),
+    }
+}
+
+fn site<'d>(device: &'d Device, request: &'d Request) -> Site<'d> {
+    let router = &device.model.router;
+    let own = router.ports.iter().flat_map(|port| &port.addresses);
+    Site {
+        router: node_name(router.hostname.as_deref()),
+        configuration: request.configuration.clone(),
+        base: Path::new(&request.base),
+        ports: &router.ports,
+        own: own.map(|own| own.address).collect(),
+        subnets: router.ports.iter().flat_map(subnets_of).collect(),
+        ring: request.ring,
+    }
+}
+
+/// Headers for the classes of a network.
+struct Tried<'a> {
+    network: Network<'a>,
+    trial: Trial,
+    hits: Vec<Hit<'a>>,
+    misses: Vec<Miss<'a>>,
+    /// Whether all entrances were tried that could reach further classes.
+    has_all: bool,
+}
+
+/// Returns headers for each class, entering where most classes can be reached.
+fn reach<'a>(
+    network: Network<'a>,
+    mut trial: Trial,
+    selection: Selection<'a>,
+    devices: &Devices,
+    wanted: &Wanted,
+) -> Result<Tried<'a>, Failure> {
+    let (hits, misses) = search(&network, &mut trial, wanted);
+    let mut best = Tried { network, trial, hits, misses, has_all: true };
+    if best.misses.is_empty() || !depends_on_entrance(&best.network) {
+        return Ok(best);
+    }
+    let first = best.network.clone();
+    let mut others = selection.other_entrances(&first);
+    for other in others.by_ref().take(MOST_ENTRANCES) {
+        let mut trial = Trial::new(&other, devices)?;
+        let (hits, misses) = search(&other, &mut trial, wanted);
+        if lacking(&misses) < lacking(&best.misses) {
+            best = Tried { network: other, trial, hits, misses, has_all: true };
+        }
+    }
+    best.has_all = best.misses.is_empty() || others.next().is_none();
+    Ok(best)
+}
+
+/// Returns how many queues lack packets: first those of configured classes.
+fn lacking(misses: &[Miss]) -> (usize, usize) {
+    let queues = || misses.iter().filter(|miss| matches!(miss.target.place, Place::Queue(_)));
+    (queues().filter(|miss| miss.target.own_name != "class-default").count(), queues().count())
+}
+
+/// Returns traffic for each class that headers reach, and the network that it enters.
+fn guess<'a>(mut tried: Tried<'a>, loads: &BTreeMap<String, f64>) -> Result<(Network<'a>, Traffic), Failure> {
+    let mut traffic = guessed(&tried.network, &mut tried.trial, &tried.hits, loads);
+    let mut seen = BTreeSet::new();
+    let misses = tried.misses.iter().map(ToString::to_string);
+    traffic.remarks.extend(misses.filter(|miss| seen.insert(miss.clone())));
+    if !tried.has_all {
+        traffic.remarks.push(format!("only {MOST_ENTRANCES} of the other interfaces were tried as entrance"));
+    }
+    let never = "no header reaches it: its conditions exclude each other";
+    traffic.remarks.extend(unmatched(&tried.network).iter().map(|name| format!("class `{name}`: {never}")));
+    if traffic.flows.is_empty() {
+        let why = traffic.remarks.join("; ");
+        let name = &tried.network.leaving.name;
+        return Err(Failure::invalid(
+            format!("no packet reaches a class on the way out by {name}: {why}"),
+            "give the traffic: --traffic FILE with rates by class, flow records or a capture",
+        ));
+    }
+    Ok((tried.network, traffic))
+}
+
+/// Returns the time between the first and the last packet of a capture in seconds, 0 for a damaged one.
+fn seconds_of(capture: &[u8]) -> f64 {
+    let packets = perhop_capture::read(capture).map(|capture| capture.packets).unwrap_or_default();
+    let times = || packets.iter().map(|packet| packet.time);
+    let span = times().max().zip(times().min()).map_or(0, |(last, first)| last - first);
+    span as f64 / 1e9
+}
+
+fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) -> Inferred {
+    let mut missing = network.remarks.clone();
+    missing.extend(traffic.remarks.iter().cloned());
+    let offered = |flow: &Flow| {
+        let [rate, kind] = flow.offered.clone();
+        let (class, queue) = (flow.class().to_owned(), flow.queue.clone());
+        ClassTraffic { class, queue, rate, kind, load: flow.rate, tcp: flow.header.is("tcp") }
+    };
+    Inferred {
+        scenario: Value::Object(measured(network, traffic)),
+        leaving: network.leaving.port.map(|port| port.name.clone()),
+        entering: network.entering.port.map(|port| port.name.clone()),
+        rate: rate_in_words(network.bottleneck()),
+        wire: network.leaving.rate.as_bits_per_second(),
+        port: network.port(),
+        offered: traffic.flows.iter().map(offered).collect(),
+        missing,
+        queues: network.leaves.len(),
+        platform,
+    }
+}
+
+/// Returns the scenario with this traffic, and what is measured.
+fn measured(network: &Network, traffic: &Traffic) -> Map<String, Value> {
+    let megabits = traffic.flows.iter().map(|flow| flow.rate).sum::<f64>() / 1e6;
+    let usual = DURATIONS.iter().find(|(most, _)| megabits <= *most).map_or(100.0, |(_, usual)| *usual);
+    let milliseconds = traffic.milliseconds.unwrap_or(usual);
+    let part = if milliseconds <= SHORT { SHORT_WARMUP } else { WARMUP };
+    let warmup = if traffic.milliseconds.is_some() { 0.0 } else { (part * milliseconds).min(LONGEST_WARMUP) };
+    let entries: Vec<Entry> =
+        traffic.flows.iter().map(|flow| Entry { keys: &flow.entry, header: &flow.header }).collect();
+    let mut keys = scenario(network, &entries, &time(milliseconds));
+    let every = time(milliseconds / SAMPLES);
+    keys.insert(
+        "measure".to_owned(),
+        json!({
+            "warmup": time(warmup),
+            "queues": [
+                {"from": network.site.router, "to": FAR, "every": time(milliseconds / QUEUE_SAMPLES)},
+            ],
+            "throughput-every": every,
+            "delay-every": every,
+        }),
+    );
+    keys
+}

@@ -1,0 +1,30 @@
+//! A scenario inferred from the configuration of one device.
+//!
+//! The configuration defines the interfaces and the policies at them, but no hosts, links or traffic. These
+//! are inferred for one interface and a path through the router to it: one entry of traffic for each class,
+//! with headers that match the class. The data plane decides which class a packet matches ([`trial`]).
+//! Everything inferred is reported.
+
+mod candidates;
+mod document;
+mod failure;
+mod given;
+mod header;
+mod infer;
+mod network;
+mod rates;
+mod recording;
+mod records;
+mod role;
+mod selection;
+mod shares;
+mod sources;
+mod targets;
+mod traffic;
+mod trial;
+mod words;
+
+pub use failure::Failure;
+pub use given::{ClassLoad, Conversation, Given, Records};
+pub use infer::{ClassTraffic, Inferred, Request, infer, require_way};
+pub use role::{Kind, kind_of_role, role_by_name};

@@ -1,0 +1,330 @@
+//! [`Network`]: the network inferred for a router, with senders on one side, receivers on the other, and one
+//! path between them.
+//!
+//! Everything around the router is wide enough and has queues long enough, so that all that is lost is lost
+//! in the router.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::path::Path;
+
+use perhop_device::{AddedInterface, Port};
+use perhop_qos::Rate;
+use perhop_qos::policy::PolicyConfig;
+use serde_json::{Map, Value};
+
+use crate::header::{Header, Subnet};
+use crate::shares::{Leaf, capacity, leaves};
+
+/// Subnets of senders and receivers where the interface has no address: the first that the router is not in.
+const SENDERS: [&str; 4] = ["10.0.0.0", "172.16.0.0", "192.168.0.0", "198.18.0.0"];
+const RECEIVERS: [&str; 4] = ["10.255.0.0", "172.31.255.0", "192.168.255.0", "198.19.255.0"];
+/// Their IPv6 subnets, of the prefix for documentation (RFC 3849).
+const SENDERS_6: &str = "2001:db8:0:1::";
+const RECEIVERS_6: &str = "2001:db8:0:2::";
+/// The prefix lengths of these subnets.
+const LENGTH: u8 = 24;
+const LENGTH_6: u8 = 64;
+/// The routers on both sides.
+pub(crate) const NEAR: &str = "near-side";
+pub(crate) const FAR: &str = "far-side";
+
+/// An interface on the path: one of the router's, or one that is added to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Interface<'a> {
+    pub(crate) name: String,
+    /// The rate of its wire.
+    pub(crate) rate: Rate,
+    /// The router's own; `None` for one that is added.
+    pub(crate) port: Option<&'a Port>,
+    /// Whether the rate is assumed, because the configuration cannot set it.
+    pub(crate) is_assumed: bool,
+}
+
+impl Interface<'_> {
+    /// Returns the rate of its wire in bits per second.
+    pub(crate) fn bits_per_second(&self) -> f64 {
+        self.rate.as_bits_per_second() as f64
+    }
+}
+
+/// A header that carries marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Carried {
+    Mpls,
+    Vlan,
+}
+
+impl Carried {
+    /// Returns its name in a scenario.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Carried::Mpls => "mpls",
+            Carried::Vlan => "vlan",
+        }
+    }
+}
+
+/// A router, regardless of the path through it.
+pub(crate) struct Site<'a> {
+    /// The name of its node.
+    pub(crate) router: String,
+    /// Its `configuration` in a scenario.
+    pub(crate) configuration: Map<String, Value>,
+    /// The folder that relative paths in the scenario start from.
+    pub(crate) base: &'a Path,
+    pub(crate) ports: &'a [Port],
+    /// The router's own addresses.
+    pub(crate) own: BTreeSet<IpAddr>,
+    /// The subnets of its interfaces.
+    pub(crate) subnets: Vec<Subnet>,
+    /// Packets of the transmit ring of the leaving interface, where the user sets them.
+    pub(crate) ring: Option<u32>,
+}
+
+/// A router with one path through it.
+#[derive(Clone)]
+pub(crate) struct Network<'a> {
+    pub(crate) site: &'a Site<'a>,
+    pub(crate) entering: Interface<'a>,
+    pub(crate) leaving: Interface<'a>,
+    /// The commands that add the interfaces that the router lacks.
+    pub(crate) added: Vec<String>,
+    /// Further interfaces that classes match as the one that packets entered by.
+    pub(crate) others: Vec<Interface<'a>>,
+    /// The choices that are not the obvious ones, with their reasons: a line each.
+    pub(crate) remarks: Vec<String>,
+    /// The headers by which the senders' packets have marks: of the links to the router.
+    pub(crate) carried: Vec<Carried>,
+    /// The queues of the leaving interface.
+    pub(crate) leaves: Vec<Leaf<'a>>,
+    /// Their names, in the same order: the class, and with it the classes around where others share its name.
+    pub(crate) names: Vec<String>,
+    /// The addresses of IPv4 and IPv6 that senders and receivers have by default.
+    usual: [[IpAddr; 2]; 2],
+}
+
+/// A policy without rules.
+static PLAIN: PolicyConfig = PolicyConfig { conditioners: Vec::new(), queueing: None, overhead: 0 };
+
+impl<'a> Network<'a> {
+    /// Returns the network of a path by two interfaces.
+    pub(crate) fn new(site: &'a Site<'a>, entering: Interface<'a>, leaving: Interface<'a>) -> Network<'a> {
+        let leaves = match leaving.port {
+            Some(port) => leaves(&port.output, leaving.bits_per_second()),
+            None => Vec::new(),
+        };
+        let names = names_of(&leaves);
+        let senders = usual(&entering, SENDERS, SENDERS_6, site, None);
+        // Interfaces in different VRFs may have the same subnet.
+        let receivers = usual(&leaving, RECEIVERS, RECEIVERS_6, site, Some(senders[0]));
+        Network {
+            site,
+            entering,
+            leaving,
+            added: Vec::new(),
+            others: Vec::new(),
+            remarks: Vec::new(),
+            carried: Vec::new(),
+            leaves,
+            names,
+            usual: [senders, receivers],
+        }
+    }
+
+    /// Adds an interface that the router lacks.
+    pub(crate) fn add(&mut self, interface: &AddedInterface) {
+        self.added.push(interface.command.clone());
+    }
+
+    /// Returns the input policy of the path.
+    pub(crate) fn input(&self) -> &'a PolicyConfig {
+        self.entering.port.map_or(&PLAIN, |port| &port.input)
+    }
+
+    /// Returns the output policy of the path.
+    pub(crate) fn output(&self) -> &'a PolicyConfig {
+        self.leaving.port.map_or(&PLAIN, |port| &port.output)
+    }
+
+    /// Returns the place of a queue among the leaves; of several with one path, of the first.
+    pub(crate) fn place_of(&self, path: &str) -> Option<usize> {
+        self.leaves.iter().position(|leaf| leaf.path == path)
+    }
+
+    /// Whether the path is under test for its queues, and not for its input policy alone.
+    pub(crate) fn has_queues(&self) -> bool {
+        !self.leaves.is_empty() && self.capacity() <= self.entering.bits_per_second() / 2.0
+    }
+
+    /// Returns the bits per second at which packets can pass: the slower wire's, or that of shaping.
+    pub(crate) fn bottleneck(&self) -> f64 {
+        self.capacity().min(self.entering.bits_per_second())
+    }
+
+    /// Returns what the leaving interface can send, in bits per second.
+    fn capacity(&self) -> f64 {
+        let rate = self.leaving.bits_per_second();
+        self.output().queueing.as_ref().map_or(rate, |queueing| capacity(queueing, rate))
+    }
+
+    /// Returns the router's subnets at other interfaces: packets to them do not leave by the leaving one.
+    pub(crate) fn other_subnets(&self) -> Vec<Subnet> {
+        let subnets = |port: &Port| -> BTreeSet<Subnet> { subnets_of(port).collect() };
+        let there = self.leaving.port.map(subnets).unwrap_or_default();
+        let mut seen = BTreeSet::new();
+        let is_new = |one: &Subnet| !there.contains(one) && seen.insert(*one);
+        self.site.subnets.iter().copied().filter(is_new).collect()
+    }
+
+    /// Returns the name in results of the port by which packets leave the router.
+    pub(crate) fn port(&self) -> String {
+        format!("{}->{FAR}", self.site.router)
+    }
+
+    /// Returns the addresses of a packet with this header, by default the usual ones of its family.
+    pub(crate) fn ends(&self, header: &Header) -> [IpAddr; 2] {
+        let family = usize::from(header.is_six());
+        let [senders, receivers] = self.usual;
+        [header.source.unwrap_or(senders[family]), header.destination.unwrap_or(receivers[family])]
+    }
+
+    /// Returns the names of the interfaces that the router has on the path.
+    pub(crate) fn interfaces(&self) -> Vec<String> {
+        let path = [&self.entering, &self.leaving];
+        path.iter().filter(|one| one.port.is_some()).map(|one| one.name.clone()).collect()
+    }
+}
+
+/// Returns the names of queues: of several with one name, with the classes around each.
+fn names_of(leaves: &[Leaf]) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for leaf in leaves {
+        *counts.entry(&leaf.name).or_default() += 1;
+    }
+    let is_shared = |leaf: &&Leaf| counts[leaf.name.as_str()] > 1;
+    let around: Vec<String> =
+        leaves.iter().filter(is_shared).map(|leaf| path_of_classes(&leaf.path)).collect();
+    let is_clear = around.iter().collect::<BTreeSet<_>>().len() == around.len();
+    let name = |leaf: &Leaf| match (is_clear, is_shared(&leaf)) {
+        (false, _) => leaf.path.clone(),
+        (true, true) => path_of_classes(&leaf.path),
+        (true, false) => leaf.name.clone(),
+    };
+    leaves.iter().map(name).collect()
+}
+
+/// Returns the path of a queue without the parts that stand for a scheduler, not for a class: of classes
+/// without priority, and of those of one level of priority.
+fn path_of_classes(path: &str) -> String {
+    let is_level = |part: &str| {
+        let level = part.strip_prefix("priority level ");
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        matches!(part, "others" | "priority") || level.is_some_and(is_number)
+    };
+    let (around, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let around = around.split('/').filter(|part| !part.is_empty() && !is_level(part));
+    around.chain([name]).collect::<Vec<_>>().join("/")
+}
+
+/// Returns the subnets of a port.
+pub(crate) fn subnets_of(port: &Port) -> impl Iterator<Item = Subnet> {
+    port.addresses.iter().map(|own| Subnet::new(own.address, own.prefix_length))
+}
+
+/// Returns the usual addresses of a side: of the interface's subnet, or of the first of `otherwise` that the
+/// router is not in; and of `six`.
+fn usual(
+    interface: &Interface,
+    otherwise: [&str; 4],
+    six: &str,
+    site: &Site,
+    taken: Option<IpAddr>,
+) -> [IpAddr; 2] {
+    let parse = |text: &str| text.parse::<IpAddr>().unwrap_or(IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED));
+    let own = interface.port.into_iter().flat_map(|port| &port.addresses);
+    // A router refuses other addresses, which no host can have either.
+    let own = own.copied().find(|own| !own.address.is_multicast() && !own.address.is_unspecified());
+    let is_free =
+        |one: &IpAddr| !site.subnets.iter().any(|subnet| subnet.overlaps(&Subnet::new(*one, LENGTH)));
+    let (four, length) = match own {
+        Some(own) => (own.address, own.prefix_length),
+        None => {
+            (otherwise.map(parse).into_iter().find(is_free).unwrap_or_else(|| parse(otherwise[3])), LENGTH)
+        }
+    };
+    let free = |address: IpAddr, length: u8| {
+        let is_taken = |one: &IpAddr| site.own.contains(one) || taken == Some(*one);
+        // The subnet of one address, and that of all, have no other.
+        let found = match (length, address) {
+            (0, _) => None,
+            (32, IpAddr::V4(_)) => Some(address),
+            _ => Subnet::new(address, length).hosts().find(|one| !is_taken(one)),
+        };
+        found.unwrap_or(address)
+    };
+    [free(four, length), free(parse(six), LENGTH_6)]
+}
+
+/// The addresses of headers: none is a sender's and a receiver's at once.
+#[derive(Default)]
+pub(crate) struct Ends {
+    sources: BTreeSet<IpAddr>,
+    destinations: BTreeSet<IpAddr>,
+}
+
+impl Ends {
+    /// Whether the addresses of a further header leave each address on one side of the router.
+    pub(crate) fn fits(&self, network: &Network, header: &Header) -> bool {
+        let [source, destination] = network.ends(header);
+        let is_taken = self.destinations.contains(&source) || self.sources.contains(&destination);
+        source != destination && !is_taken
+    }
+
+    /// Adds a header that fits.
+    pub(crate) fn add(&mut self, network: &Network, header: &Header) {
+        let [source, destination] = network.ends(header);
+        self.sources.insert(source);
+        self.destinations.insert(destination);
+    }
+}
+
+/// Returns a name for the router's node that differs from those of the other nodes.
+pub(crate) fn node_name(hostname: Option<&str>) -> String {
+    let mut name = String::new();
+    let mut is_replaced = false;
+    for letter in hostname.unwrap_or("router").to_lowercase().chars() {
+        let is_plain = letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+        if is_plain || !is_replaced {
+            name.push(if is_plain { letter } else { '-' });
+        }
+        is_replaced = !is_plain;
+    }
+    let name = match name.trim_matches('-') {
+        "" => "router",
+        name => name,
+    };
+    let is_numbered = |kind: &str| {
+        let rest = name.strip_prefix(kind);
+        let number = rest.and_then(|rest| rest.strip_prefix('-'));
+        rest == Some("")
+            || number.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let is_taken =
+        ["sender", "receiver", "beside"].into_iter().any(is_numbered) || [NEAR, FAR].contains(&name);
+    if is_taken { format!("{name}-router") } else { name.to_owned() }
+}
+
+impl Site<'_> {
+    /// Returns the `configuration` of the router with further commands.
+    pub(crate) fn configuration_with(&self, added: &[String]) -> Value {
+        let mut configuration = self.configuration.clone();
+        if !added.is_empty() {
+            let commands = configuration.entry("add").or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(commands) = commands {
+                commands.extend(added.iter().map(|one| Value::String(one.clone())));
+            }
+        }
+        Value::Object(configuration)
+    }
+}

@@ -1,0 +1,321 @@
+//! The interfaces of a router by which packets enter and leave.
+
+use std::collections::BTreeSet;
+
+use perhop_device::{AddedInterface, FrontEnd, Port};
+use perhop_qos::Rate;
+use perhop_qos::classifier::{MatchConfig, OneOrMany};
+use perhop_qos::policy::{PolicyConfig, QueueingConfig};
+
+use crate::failure::Failure;
+use crate::network::{Interface, Network, Site};
+use crate::words::similar;
+
+/// Packets enter this many times faster than they can leave: all classes together are offered a fifth more
+/// than leaves, and bursts must reach the queue under test.
+const FASTER: f64 = 2.0;
+/// The number of names in an error message.
+const NAMED: usize = 12;
+/// The rate of a line of which nothing is known, bits per second.
+const UNKNOWN_RATE: u64 = 10_000_000_000;
+
+/// The choice of interfaces of a router.
+#[derive(Clone, Copy)]
+pub(crate) struct Selection<'a> {
+    pub(crate) site: &'a Site<'a>,
+    pub(crate) front_end: &'a dyn FrontEnd,
+    /// The rate of the leaving interface's wire, where the user sets it.
+    pub(crate) rate: Option<Rate>,
+}
+
+impl<'a> Selection<'a> {
+    /// Returns the path through the router with the largest output policy, or the one that uses `interface`.
+    ///
+    /// # Errors
+    /// There is no such interface, or none that is up.
+    pub(crate) fn select(self, interface: Option<&str>) -> Result<Network<'a>, Failure> {
+        let up: Vec<&Port> = self.site.ports.iter().filter(|port| self.is_usable(port)).collect();
+        // The first of several with the same rank.
+        let best = up
+            .iter()
+            .rev()
+            .max_by(|a, b| output_rank(a).partial_cmp(&output_rank(b)).unwrap_or(std::cmp::Ordering::Equal));
+        let Some(best) = best else {
+            return Err(Failure::invalid(
+                "the configuration has no interface that is up",
+                "for a policy alone, give the rate of an interface for it: --rate 50Mb/s",
+            ));
+        };
+        let chosen = interface.map_or(Ok(*best), |name| self.named(name))?;
+        let others: Vec<&Port> = up.iter().copied().filter(|port| !is_same_wire(port, chosen)).collect();
+        let leaving = self.leaving(chosen)?;
+        if has_input_policy(chosen) && !has_output_policy(chosen) {
+            let plain: Vec<&Port> = others.iter().copied().filter(|port| !has_output_policy(port)).collect();
+            let entering = leaving.clone();
+            let far = widest(&plain).or_else(|| widest(&others));
+            if let Some(far) = far {
+                return Ok(with_others(Network::new(self.site, entering, far), up));
+            }
+            let bottleneck = Network::new(self.site, entering.clone(), leaving).bottleneck();
+            let added = self.added(bottleneck);
+            let mut network = Network::new(self.site, entering, interface_of(&added));
+            network.add(&added);
+            return Ok(with_others(network, up));
+        }
+        Ok(with_others(self.by_usual_entrance(leaving, &others), up))
+    }
+
+    /// Returns the networks with each other entrance that could bring packets to classes that lack them.
+    ///
+    /// An input policy can set what an output policy matches (`set qos-group`), and a class can match the
+    /// interface that packets entered by.
+    pub(crate) fn other_entrances(self, network: &Network<'a>) -> impl Iterator<Item = Network<'a>> {
+        let (entering, leaving) = (network.entering.name.clone(), network.leaving.clone());
+        let is_other = move |port: &&'a Port| {
+            let is_leaving = leaving.port.is_some_and(|leaving| is_same_wire(leaving, port));
+            self.is_usable(port) && entering != port.name && !is_leaving
+        };
+        let leaving = network.leaving.clone();
+        self.site.ports.iter().filter(is_other).map(move |port| {
+            let policy = if has_input_policy(port) { " and its input policy" } else { "" };
+            let mut other = Network::new(self.site, of_port(port), leaving.clone());
+            other.remarks = vec![format!("packets enter by {}{policy}, which a class depends on", port.name)];
+            with_others(other, self.site.ports)
+        })
+    }
+
+    /// Returns an interface that can be added, of at least this rate in bits per second.
+    fn added(self, rate: f64) -> AddedInterface {
+        self.front_end.added_interface(Rate::from_bits_per_second(rate.ceil() as u64))
+    }
+
+    fn is_usable(self, port: &Port) -> bool {
+        !port.shutdown && self.front_end.has_line(&port.name)
+    }
+
+    /// Returns a port as the interface that packets leave by, at the rate that the user sets.
+    ///
+    /// # Errors
+    /// The configuration sets a higher one.
+    fn leaving(self, port: &'a Port) -> Result<Interface<'a>, Failure> {
+        let interface = of_port(port);
+        let rate = self.rate.unwrap_or(interface.rate);
+        match port.wire.rate.filter(|own| *own > rate) {
+            Some(own) => {
+                let message = format!("`{}` sends at {own}, which is more than {rate}", port.name);
+                Err(Failure::invalid(message, "change its rate in the configuration"))
+            }
+            None => {
+                let is_assumed = interface.is_assumed && self.rate.is_none();
+                Ok(Interface { rate, is_assumed, ..interface })
+            }
+        }
+    }
+
+    /// Returns the network with the interface to enter by: fast, without policies; else an added one.
+    fn by_usual_entrance(self, leaving: Interface<'a>, others: &[&'a Port]) -> Network<'a> {
+        let needed = FASTER * Network::new(self.site, leaving.clone(), leaving.clone()).bottleneck();
+        let is_open = |port: &&&Port| !has_input_policy(port) && !has_output_policy(port);
+        let open: Vec<&Port> = others.iter().filter(is_open).copied().collect();
+        let is_fast = |port: &&&Port| of_port(port).bits_per_second() >= needed;
+        let fast: Vec<&Port> = open.iter().filter(is_fast).copied().collect();
+        if let Some(widest) = widest(&fast) {
+            return Network::new(self.site, widest, leaving);
+        }
+        let added = self.added(needed);
+        let mut network = Network::new(self.site, interface_of(&added), leaving);
+        network.add(&added);
+        // With open ports, none is faster than the one under test: no queue would fill.
+        if open.is_empty() && !others.is_empty() {
+            let names: Vec<&str> = others.iter().take(2).map(|port| port.name.as_str()).collect();
+            let more = if others.len() > 2 { ", …" } else { "" };
+            let names = names.join(", ");
+            network.remarks.push(format!(
+                "packets enter by an added interface: {names}{more} would change or drop some"
+            ));
+        }
+        network
+    }
+
+    /// Returns the port with a name, which may be abbreviated as in the router.
+    ///
+    /// # Errors
+    /// There is none, or several, or packets cannot take it.
+    fn named(self, interface: &str) -> Result<&'a Port, Failure> {
+        let ports: Vec<&Port> = self.site.ports.iter().collect();
+        let wanted = folded(interface);
+        let mut found: Vec<&Port> =
+            ports.iter().copied().filter(|port| folded(&port.name) == wanted).collect();
+        let (kind, number) = parts(&wanted);
+        if found.is_empty() && !kind.is_empty() {
+            let is_short_for = |port: &&Port| {
+                let name = folded(&port.name);
+                let (full, own) = parts(&name);
+                full.starts_with(kind) && own == number
+            };
+            found = ports.iter().copied().filter(is_short_for).collect();
+        }
+        if let [port] = found.as_slice() {
+            return self.taken(port);
+        }
+        let leading = if found.is_empty() { &ports } else { &found };
+        let names: Vec<&str> =
+            leading.iter().filter(|port| self.is_usable(port)).map(|port| port.name.as_str()).collect();
+        if !found.is_empty() {
+            let message = format!("`{interface}` may be several interfaces");
+            return Err(Failure::invalid(message, format!("which of {}?", names.join(", "))));
+        }
+        let mut near = similar(interface, names.iter().copied(), 3);
+        if near.is_empty() && !kind.is_empty() {
+            near = names.iter().copied().filter(|name| folded(name).starts_with(kind)).take(3).collect();
+        }
+        let near: Vec<String> = near.into_iter().map(|name| format!("`{name}`")).collect();
+        let more = if names.len() > NAMED { ", …" } else { "" };
+        let help = if near.is_empty() {
+            format!("interfaces: {}{more}", names[..names.len().min(NAMED)].join(", "))
+        } else {
+            format!("did you mean {}?", near.join(", "))
+        };
+        Err(Failure::invalid(format!("the configuration has no interface `{interface}`"), help))
+    }
+
+    fn taken(self, port: &'a Port) -> Result<&'a Port, Failure> {
+        if !self.front_end.has_line(&port.name) {
+            let message = format!("no packets leave the router by `{}`", port.name);
+            return Err(Failure::invalid(message, "choose an interface with a line behind it"));
+        }
+        if port.shutdown {
+            let message = format!("interface `{}` is shut down", port.name);
+            return Err(Failure::invalid(message, "remove `shutdown` from the configuration"));
+        }
+        Ok(port)
+    }
+}
+
+/// Whether a class of the leaving interface matches what only an input policy sets, or the interface that
+/// packets entered by.
+pub(crate) fn depends_on_entrance(network: &Network) -> bool {
+    let asks = |condition: &MatchConfig| {
+        condition.label.is_some() || condition.color.is_some() || condition.input.is_some()
+    };
+    network.leaves.iter().any(|leaf| leaf.matches.iter().any(|condition| holds(condition, &asks)))
+}
+
+/// Whether a condition, or a part of it, has a property.
+pub(crate) fn holds(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
+    let mut inner = condition.all.iter().chain(&condition.any).flatten().chain(condition.not.as_deref());
+    property(condition) || inner.any(|one| holds(one, property))
+}
+
+/// Whether packets that enter by a port are marked or policed.
+fn has_input_policy(port: &Port) -> bool {
+    !port.input.conditioners.is_empty()
+}
+
+/// Whether packets that leave by a port are classified, marked, policed or shaped.
+fn has_output_policy(port: &Port) -> bool {
+    output_rank(port).0 > 0
+}
+
+/// Returns the rank of an interface to leave by: classes and conditioners, an address, a low rate.
+fn output_rank(port: &Port) -> (usize, usize, bool, f64) {
+    let queues = port.output.queueing.as_ref().map(QueueingConfig::queue_names).unwrap_or_default();
+    let conditioners = port.output.conditioners.len();
+    let is_plain = queues == ["fifo"] && conditioners == 0;
+    let size = if is_plain { 0 } else { queues.len() + conditioners };
+    (size, port.input.conditioners.len(), !port.addresses.is_empty(), -of_port(port).bits_per_second())
+}
+
+/// Returns the interface to enter by: one with an address, of the highest rate, the first of several.
+fn widest<'a>(ports: &[&'a Port]) -> Option<Interface<'a>> {
+    let rank = |port: &&&Port| (!port.addresses.is_empty(), of_port(port).rate);
+    ports.iter().rev().max_by_key(rank).map(|port| of_port(port))
+}
+
+/// Returns a port as an interface of the path: at its wire's rate, else the assumed or configured one.
+///
+/// A tunnel whose line is unknown has a line that its shapers do not fill: its bandwidth is arithmetic.
+fn of_port(port: &Port) -> Interface<'_> {
+    let bandwidth = port.bandwidth.filter(|_| port.has_known_line);
+    let is_assumed = port.wire.rate.is_none() && port.assumed_rate.is_some();
+    let known = port.wire.rate.or(port.assumed_rate).or(bandwidth);
+    let rate = known.unwrap_or(Rate::from_bits_per_second(UNKNOWN_RATE));
+    Interface { name: port.name.clone(), rate, port: Some(port), is_assumed }
+}
+
+/// Returns an interface that is added to the router.
+fn interface_of(added: &AddedInterface) -> Interface<'static> {
+    Interface { name: added.name.clone(), rate: added.rate, port: None, is_assumed: false }
+}
+
+/// Returns the network with the interfaces that the classes of its path mention as entrances, and with
+/// remarks about assumed lines and the policy that is left out.
+fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a Port>) -> Network<'a> {
+    let mut mentioned = BTreeSet::new();
+    inputs_in(network.input(), &mut mentioned);
+    inputs_in(network.output(), &mut mentioned);
+    mentioned.remove(network.entering.name.as_str());
+    mentioned.remove(network.leaving.name.as_str());
+    let is_mentioned = |port: &&Port| !port.shutdown && mentioned.contains(port.name.as_str());
+    network.others = ports.into_iter().filter(is_mentioned).map(of_port).collect();
+    let assumed = [&network.entering, &network.leaving].into_iter().filter(|one| one.is_assumed);
+    let mut remarks: Vec<String> = assumed
+        .map(|Interface { name, rate, .. }| {
+            format!(
+                "the line of {name} is taken for Ethernet of {rate}, which the configuration does not set; \
+                 --rate sets it"
+            )
+        })
+        .collect();
+    let name = &network.leaving.name;
+    if network.leaving.port.is_some_and(has_input_policy) && network.entering.name != *name {
+        remarks.push(format!("not run: the input policy of {name}, by which packets leave"));
+    }
+    network.remarks.append(&mut remarks);
+    network
+}
+
+/// Adds the interfaces that the conditions of a policy mention.
+fn inputs_in<'p>(policy: &'p PolicyConfig, found: &mut BTreeSet<&'p str>) {
+    for condition in policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref()) {
+        inputs_of(condition, found);
+    }
+    if let Some(queueing) = &policy.queueing {
+        inputs_of_classes(queueing, found);
+    }
+}
+
+fn inputs_of_classes<'p>(queueing: &'p QueueingConfig, found: &mut BTreeSet<&'p str>) {
+    for class in &queueing.classes {
+        if let Some(condition) = &class.matches {
+            inputs_of(condition, found);
+        }
+        if let Some(inner) = &class.queueing {
+            inputs_of_classes(inner, found);
+        }
+    }
+}
+
+fn inputs_of<'p>(condition: &'p MatchConfig, found: &mut BTreeSet<&'p str>) {
+    if let Some(OneOrMany(names)) = &condition.input {
+        found.extend(names.iter().map(String::as_str));
+    }
+    let inner = condition.all.iter().chain(&condition.any).flatten();
+    inner.chain(condition.not.as_deref()).for_each(|one| inputs_of(one, found));
+}
+
+fn folded(name: &str) -> String {
+    name.to_lowercase().replace(' ', "")
+}
+
+/// Returns the kind of an interface and its number: `gigabitethernet`, `0/1.100`.
+fn parts(name: &str) -> (&str, &str) {
+    let end = name.find(|letter: char| !(letter.is_ascii_lowercase() || letter == '-')).unwrap_or(name.len());
+    name.split_at(end)
+}
+
+/// Whether two ports are one interface, or sub-interfaces or circuits of one.
+fn is_same_wire(one: &Port, other: &Port) -> bool {
+    let wire = |port: &Port| port.name.split(['.', ' ']).next().unwrap_or_default().to_owned();
+    wire(one) == wire(other)
+}

@@ -1,0 +1,95 @@
+//! Sources of traffic that offer a rate, by the kind of traffic.
+
+use serde_json::{Value, json};
+
+use crate::role::Kind;
+use crate::words::{as_rate, counted, microseconds, number};
+
+/// The rate above which connections need a window wider than the 64 KiB of hosts without window scaling, b/s.
+const FAST: f64 = 100e6;
+/// Greedy connections: at least this many, and one for each 5 Mb/s, so that the longest
+/// round trip times their rate is within what their windows and the queues hold.
+const CONNECTIONS: f64 = 4.0;
+const PER_CONNECTION: f64 = 5e6;
+const MOST_CONNECTIONS: f64 = 64.0;
+/// A transfer takes a quarter of a second at the offered rate, within these sizes in bytes.
+const TRANSFER_SECONDS: f64 = 0.25;
+const LEAST_TRANSFER: f64 = 500.0;
+const LARGEST_TRANSFER: f64 = 30_000.0;
+/// The size of a transfer is Pareto-distributed: this shape keeps its variance finite, so that the offered
+/// load of a run is near its mean.
+const TRANSFER_SHAPE: f64 = 3.0;
+/// Bytes of IPv4 and TCP headers with timestamps, segments of a connection that carry no data from the
+/// client, and bytes of data in a full segment.
+const TCP_HEADER: f64 = 52.0;
+const CONTROL_SEGMENTS: f64 = 3.0;
+const SEGMENT: f64 = 1448.0;
+/// A burst is a frame of a video with 25 of them a second, sent at twice the mean rate, but some packets.
+const FRAME_SECONDS: f64 = 0.04;
+const LEAST_BURST: f64 = 8.0;
+
+/// The keys of an entry of traffic that say how much it sends.
+#[derive(Clone, Debug)]
+pub(crate) struct Sending {
+    pub(crate) source: Value,
+    pub(crate) count: u32,
+    /// The kind of packets, in a few words.
+    pub(crate) words: String,
+}
+
+/// Returns a source of the given kind that offers `rate` bits per second; a greedy one takes more.
+pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
+    let datagrams =
+        |kind: &str| json!({kind: {"rate": as_rate(rate), "packet": {"ip": format!("{packet_bytes}B")}}});
+    match kind {
+        Kind::Constant => single(datagrams("cbr"), format!("{packet_bytes}-byte packets")),
+        Kind::Datagrams => single(datagrams("poisson"), format!("{packet_bytes}-byte datagrams")),
+        Kind::Bursts => bursts(rate, packet_bytes),
+        Kind::Transfers => {
+            transfers(rate, (rate * TRANSFER_SECONDS / 8.0).clamp(LEAST_TRANSFER, LARGEST_TRANSFER))
+        }
+        Kind::Greedy => {
+            let connections = (rate / PER_CONNECTION).round_ties_even().clamp(CONNECTIONS, MOST_CONNECTIONS);
+            Sending {
+                source: json!({"bulk": {"tcp": tcp(rate)}}),
+                count: connections as u32,
+                words: counted(connections as u64, "greedy TCP connection"),
+            }
+        }
+    }
+}
+
+fn single(source: Value, words: String) -> Sending {
+    Sending { source, count: 1, words }
+}
+
+fn tcp(rate: f64) -> Value {
+    json!({"profile": "linux-modern", "window": if rate > FAST { "1MiB" } else { "64KiB" }})
+}
+
+/// Returns frames of a variable size: on for half of the time on average, at twice the rate.
+fn bursts(rate: f64, packet_bytes: u32) -> Sending {
+    let bits = 8.0 * f64::from(packet_bytes);
+    let gap = bits / (2.0 * rate);
+    let on = (FRAME_SECONDS / 2.0).max(LEAST_BURST * gap);
+    // A burst of exponential length has one packet at its start and one for each gap that ends within it.
+    let packets = 1.0 / -libm::expm1(-gap / on);
+    let off = packets * bits / rate - on;
+    let source = json!({"on-off": {
+        "rate": as_rate(2.0 * rate), "packet": {"ip": format!("{packet_bytes}B")},
+        "on-time": microseconds(on), "off-time": microseconds(off), "law": "exponential",
+    }});
+    single(source, format!("bursts of {packet_bytes}-byte packets"))
+}
+
+/// Returns TCP transfers of a mean size that start at random times and offer `rate` bits per second.
+pub(crate) fn transfers(rate: f64, mean_bytes: f64) -> Sending {
+    let size = mean_bytes.round_ties_even().max(1.0);
+    let segments = (size / SEGMENT).ceil() + CONTROL_SEGMENTS;
+    let gap = (size + segments * TCP_HEADER) * 8.0 / rate;
+    let source = json!({"web": {
+        "tcp": tcp(rate), "mean-gap": microseconds(gap), "mean-size": format!("{size}B"),
+        "shape": TRANSFER_SHAPE,
+    }});
+    single(source, format!("TCP transfers of {} kB", number(size / 1000.0, 2)))
+}

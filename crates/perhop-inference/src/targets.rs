@@ -1,0 +1,328 @@
+//! The classes on a path through a router, and headers that reach them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::net::IpAddr;
+
+use perhop_device::{AttachedClass, AttachedPolicy};
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::policy::QueueingConfig;
+
+use crate::candidates::candidates;
+use crate::header::Header;
+use crate::network::{Ends, Network};
+use crate::role::{Kind, Role, Service, role_of};
+use crate::shares::Leaf;
+use crate::trial::{Place, Side, Trial};
+
+/// The number of headers tried for one class.
+const TRIALS: usize = 48;
+/// Stages that stand for no class: what the router does by itself, and what tells a policer colors.
+const OF_ROUTER: [&str; 2] = ["new tag", "discard class 0"];
+const OF_COLORS: [&str; 3] = [" conform-color", " exceed-color", " other colors"];
+
+/// The classes that the user names, and the kinds of traffic for them.
+pub(crate) type Wanted<'k> = BTreeMap<&'k str, Option<Kind>>;
+
+/// A class of the router: a conditioning stage or a queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) place: Place,
+    /// Its name, which no other class has.
+    pub(crate) name: String,
+    /// Its name in its own policy, which classes of other policies may have as well.
+    pub(crate) own_name: String,
+    matches: Vec<&'a MatchConfig>,
+    /// The service of its queue; of a stage, that of the queue that is called like it.
+    service: Service,
+}
+
+/// Headers that reach a class.
+#[derive(Clone, Debug)]
+pub(crate) struct Hit<'a> {
+    pub(crate) target: Target<'a>,
+    pub(crate) header: Header,
+    pub(crate) role: &'static Role,
+    /// The kind of traffic that was wanted: that of the role, or the user's.
+    pub(crate) kind: Kind,
+    /// All classes that they reach.
+    pub(crate) places: BTreeSet<Place>,
+}
+
+impl Hit<'_> {
+    /// Returns the queue that they wait in.
+    pub(crate) fn leaf<'n>(&self, network: &'n Network) -> Option<&'n Leaf<'n>> {
+        let queue = |place: &Place| match place {
+            Place::Queue(path) => network.place_of(path),
+            _ => None,
+        };
+        self.places.iter().filter_map(queue).min().map(|place| &network.leaves[place])
+    }
+}
+
+/// A class that no header reaches.
+#[derive(Clone, Debug)]
+pub(crate) struct Miss<'a> {
+    pub(crate) target: Target<'a>,
+    why: String,
+    /// Whether headers reach the class's conditioner, but then not its queue.
+    is_queue_only: bool,
+}
+
+impl fmt::Display for Miss<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let what = if self.is_queue_only { "the queue of class" } else { "class" };
+        write!(formatter, "{what} `{}`: no header reaches it{}", self.target.name, self.why)
+    }
+}
+
+/// Returns the classes on the path, from where packets enter to where they leave.
+pub(crate) fn targets<'a>(network: &Network<'a>) -> Vec<Target<'a>> {
+    let first: BTreeSet<&str> =
+        network.leaves.iter().filter(|leaf| leaf.has_priority).map(|leaf| leaf.name.as_str()).collect();
+    let service = |has_priority| if has_priority { Service::Priority } else { Service::Ordinary };
+    let mut found = Vec::new();
+    for (side, stage_name, stage) in stages(network) {
+        if OF_ROUTER.contains(&stage_name.as_str()) || OF_COLORS.iter().any(|end| stage_name.ends_with(end)) {
+            continue;
+        }
+        let own_name = stage_name.rsplit('.').next().unwrap_or_default().to_owned();
+        // The stage of an inner class, in the same words as its queue.
+        let whole = stage_name.replace('.', "/");
+        let name = if network.names.contains(&whole) { whole } else { own_name.clone() };
+        let service = service(first.contains(own_name.as_str()));
+        let matches = stage.matches.iter().collect();
+        found.push(Target { place: Place::Stage(side, stage_name), name, own_name, matches, service });
+    }
+    found.extend(network.leaves.iter().zip(&network.names).map(|(leaf, name)| Target {
+        place: Place::Queue(leaf.path.clone()),
+        name: name.clone(),
+        own_name: leaf.name.clone(),
+        matches: leaf.matches.clone(),
+        service: service(leaf.has_priority),
+    }));
+    if network.leaves.is_empty() {
+        let (name, own_name) = ("class-default".to_owned(), "class-default".to_owned());
+        let service = Service::Ordinary;
+        found.push(Target { place: Place::Rest, name, own_name, matches: Vec::new(), service });
+    }
+    found
+}
+
+/// Generates the conditioners that packets pass, each with its side and its name in results.
+pub(crate) fn stages<'a>(
+    network: &Network<'a>,
+) -> impl Iterator<Item = (Side, String, &'a ConditionerConfig)> + use<'a> {
+    let sides = [(Side::Input, network.input()), (Side::Output, network.output())];
+    sides.into_iter().flat_map(|(side, policy)| {
+        policy
+            .conditioners
+            .iter()
+            .enumerate()
+            .map(move |(index, stage)| (side, stage.name.clone().unwrap_or_else(|| index.to_string()), stage))
+    })
+}
+
+/// Returns headers for each class of the path, and the classes that none reaches.
+///
+/// Headers have the protocol that suits the class's role, or the kind that `wanted` gives for its name, if
+/// possible; those classes have headers of their own where packets of another class reach them, too.
+pub(crate) fn search<'a>(
+    network: &Network<'a>,
+    trial: &mut Trial,
+    wanted: &Wanted,
+) -> (Vec<Hit<'a>>, Vec<Miss<'a>>) {
+    let mut reached = Reached::default();
+    let mut misses: Vec<Miss> = Vec::new();
+    for target in targets(network) {
+        let is_served = reached.names.contains(&target.name) || !wanted.contains_key(target.name.as_str());
+        if is_served && reached.hits.iter().any(|hit| covers(hit, &target)) {
+            continue;
+        }
+        let search = Search { network, own: &network.site.own, wanted };
+        match search.run(&target, &reached.ends, trial) {
+            Ok(hit) => reached.add(network, hit),
+            Err(miss) => {
+                let is_passed =
+                    reached.places.contains(&target.place) || reached.parents.contains(&target.place);
+                if target.place != Place::Rest && !is_passed {
+                    misses.push(Miss { is_queue_only: reached.names.contains(&target.name), ..miss });
+                }
+            }
+        }
+    }
+    (reached.hits, misses)
+}
+
+/// The classes that headers reach so far.
+#[derive(Default)]
+struct Reached<'a> {
+    hits: Vec<Hit<'a>>,
+    places: BTreeSet<Place>,
+    /// The names of the targets of hits, and the stages of the classes around them.
+    names: BTreeSet<String>,
+    parents: BTreeSet<Place>,
+    ends: Ends,
+}
+
+impl<'a> Reached<'a> {
+    fn add(&mut self, network: &Network, hit: Hit<'a>) {
+        self.names.insert(hit.target.name.clone());
+        self.places.extend(hit.places.iter().cloned());
+        if let Place::Stage(side, name) = &hit.target.place {
+            let around = std::iter::successors(name.rsplit_once('.'), |(around, _)| around.rsplit_once('.'));
+            self.parents.extend(around.map(|(around, _)| Place::Stage(*side, around.to_owned())));
+        }
+        self.ends.add(network, &hit.header);
+        self.hits.push(hit);
+    }
+}
+
+/// Whether a hit is also one of a class: of a stage, or of the queue of the hit's own class.
+fn covers(hit: &Hit, target: &Target) -> bool {
+    // Several classes without a queue of their own, on the way out, may share that of class-default.
+    let is_shared = matches!(hit.target.place, Place::Stage(Side::Output, _))
+        && matches!(target.place, Place::Queue(_))
+        && hit.target.name != target.name;
+    hit.places.contains(&target.place) && !is_shared
+}
+
+/// A search for headers of classes.
+struct Search<'s, 'a> {
+    network: &'s Network<'a>,
+    own: &'s BTreeSet<IpAddr>,
+    wanted: &'s Wanted<'s>,
+}
+
+impl<'a> Search<'_, 'a> {
+    /// Returns headers that reach a class along with those before, and all the classes that they reach.
+    fn run(&self, target: &Target<'a>, ends: &Ends, trial: &mut Trial) -> Result<Hit<'a>, Miss<'a>> {
+        let mut elsewhere: Vec<(String, usize)> = Vec::new();
+        let variants = self.variants(target, ends);
+        let is_tried = !variants.is_empty();
+        for (header, role, kind) in variants {
+            let places = trial.places_of(self.network, &header);
+            if places.contains(&target.place) {
+                return Ok(Hit { target: target.clone(), header, role, kind, places });
+            }
+            for place in places {
+                let Place::Queue(path) = place else { continue };
+                match elsewhere.iter_mut().find(|(known, _)| *known == path) {
+                    Some((_, count)) => *count += 1,
+                    None => elsewhere.push((path, 1)),
+                }
+            }
+        }
+        let why = match target.matches.iter().find_map(|one| unseen(one)) {
+            Some(mark) => {
+                format!(": it matches {mark}; --assume '{} = dscp ef' runs it by another", target.name)
+            }
+            None if is_tried => self.shadowed(target, &elsewhere),
+            None => self.impossible(target).to_owned(),
+        };
+        Err(Miss { target: target.clone(), why, is_queue_only: false })
+    }
+
+    /// Returns headers that may reach a class, each with the protocol of its role first.
+    fn variants(&self, target: &Target, ends: &Ends) -> Vec<(Header, &'static Role, Kind)> {
+        let mut usual = self.own.clone();
+        usual.extend(self.network.ends(&Header::default()));
+        let mut found = Vec::new();
+        let all = candidates(&target.matches, self.own).chain(candidates(&target.matches, &usual));
+        for header in all {
+            let role = role_of(&target.own_name, &header, target.service);
+            let kind = self.wanted.get(target.name.as_str()).copied().flatten().unwrap_or(role.kind);
+            let protocols: &[&str] = match (header.packet_bytes, kind) {
+                // The segments of TCP have lengths of their own.
+                (Some(_), _) => &["udp"],
+                (None, Kind::Transfers | Kind::Greedy) => &["tcp", "udp"],
+                (None, _) => &["udp", "tcp"],
+            };
+            let own = header.protocol.clone();
+            let protocols =
+                own.map_or_else(|| protocols.iter().map(|one| (*one).to_owned()).collect(), |one| vec![one]);
+            for protocol in protocols {
+                let header = Header { protocol: Some(protocol), ..header.clone() };
+                if header.has_hosts() && ends.fits(self.network, &header) {
+                    found.push((header, role, kind));
+                    if found.len() == TRIALS {
+                        return found;
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns why no header for a class could be tried.
+    fn impossible(&self, target: &Target) -> &'static str {
+        let mut headers = candidates(&target.matches, self.own).take(TRIALS).peekable();
+        if headers.peek().is_none() {
+            ": no packet meets its conditions"
+        } else if !headers.any(|header| header.has_hosts()) {
+            ": it matches addresses that no host has"
+        } else {
+            ": its packets enter by another interface"
+        }
+    }
+
+    /// Returns where the packets that should reach a class go instead.
+    fn shadowed(&self, target: &Target, elsewhere: &[(String, usize)]) -> String {
+        // The first of several with the same count.
+        let most = elsewhere.iter().rev().max_by_key(|(_, count)| *count);
+        let place = most.and_then(|(path, _)| self.network.place_of(path));
+        let name = place.map(|place| &self.network.names[place]).filter(|name| **name != target.name);
+        name.map_or_else(String::new, |name| format!(": packets for it reach `{name}`"))
+    }
+}
+
+/// Returns what a condition asks for that packets do not have, in words.
+fn unseen(condition: &MatchConfig) -> Option<&'static str> {
+    if condition.cos.is_some() {
+        return Some("the CoS of a VLAN tag");
+    }
+    if condition.mpls_exp.is_some() {
+        return Some("the EXP of a label");
+    }
+    condition.all.iter().chain(&condition.any).flatten().find_map(unseen)
+}
+
+/// Returns the classes of the output policy that are configured, and have neither queue nor conditioner:
+/// their conditions exclude each other.
+pub(crate) fn unmatched<'n>(network: &Network<'n>) -> Vec<&'n str> {
+    let attachments = network.leaving.port.and_then(|port| port.attachments.as_ref());
+    let mut configured = Vec::new();
+    if let Some(policy) = attachments.and_then(|attached| attached.output.as_ref()) {
+        configured_in(policy, &mut configured);
+    }
+    let mut known: BTreeSet<String> = targets(network).into_iter().map(|target| target.own_name).collect();
+    // The packets of a class around others wait in those.
+    if let Some(queueing) = &network.output().queueing {
+        running_in(queueing, &mut known);
+    }
+    configured.retain(|name| !known.contains(*name));
+    configured
+}
+
+fn running_in(queueing: &QueueingConfig, found: &mut BTreeSet<String>) {
+    for class in &queueing.classes {
+        found.insert(class.name.clone());
+        if let Some(inner) = &class.queueing {
+            running_in(inner, found);
+        }
+    }
+}
+
+fn configured_in<'p>(policy: &'p AttachedPolicy, found: &mut Vec<&'p str>) {
+    for class in &policy.classes {
+        let AttachedClass { bandwidth, priority, police, shape, marks, .. } = class;
+        let has_queue = bandwidth.is_some() || priority.is_some() || shape.is_some();
+        if has_queue || police.is_some() || !marks.is_empty() {
+            found.push(&class.name);
+        }
+        if let Some(inner) = &class.policy {
+            configured_in(inner, found);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Traffic for every class of a router: headers that reach it, and a load somewhat above its share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use crate::header::Header;
+use crate::network::Network;
+use crate::rates::{conditioner_limit, guarantee_of, limit_of};
+use crate::role::Kind;
+use crate::shares::{FILLED, Leaf};
+use crate::sources::{Sending, sending};
+use crate::targets::{Hit, stages};
+use crate::trial::{Place, Side, Trial};
+use crate::words::{percent, rate_in_words};
+
+/// The part of its share that a class is offered, so that its queue fills.
+const ABOVE: f64 = 1.2;
+/// Connections start apart, also in the shortest run.
+const START_WITHIN: &str = "20ms";
+/// The part of the line that a class is offered where priority classes leave it nothing: enough to see that
+/// it is lost.
+const STARVED: f64 = 0.01;
+/// The basis of the load of a class that nothing limits and no queue holds.
+const FITS: &str = "what fits";
+/// IP bytes of datagrams where TCP cannot be used.
+const DATAGRAM: u32 = 1000;
+
+/// An entry of traffic, and the headers that match it to its class.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub(crate) header: Header,
+    /// The keys of the entry without its ends.
+    pub(crate) entry: Map<String, Value>,
+    /// The queue of the leaving interface that it waits in, as in results.
+    pub(crate) queue: Option<String>,
+    /// The offer in words: rate, kind of traffic.
+    pub(crate) offered: [String; 2],
+    /// The rate offered, in bits per second; of greedy TCP, what it is sure to take.
+    pub(crate) rate: f64,
+}
+
+impl Flow {
+    /// Returns the class of its traffic in results.
+    pub(crate) fn class(&self) -> &str {
+        self.entry.get("class").or_else(|| self.entry.get("name")).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// The traffic through the router.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Traffic {
+    pub(crate) flows: Vec<Flow>,
+    /// Remarks about it, one line each.
+    pub(crate) remarks: Vec<String>,
+    /// Its duration; `None` for that of the run.
+    pub(crate) milliseconds: Option<f64>,
+}
+
+/// Returns traffic for each class that headers reach. `loads` gives the bits per second of queues by their
+/// paths, or of classes without a queue, in place of a guess; a load of zero leaves a class out.
+pub(crate) fn guessed(
+    network: &Network,
+    trial: &mut Trial,
+    hits: &[Hit],
+    loads: &BTreeMap<String, f64>,
+) -> Traffic {
+    let mut sharing: BTreeMap<&str, usize> = BTreeMap::new();
+    for leaf in hits.iter().filter_map(|hit| hit.leaf(network)) {
+        *sharing.entry(&leaf.path).or_default() += 1;
+    }
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut flows = Vec::new();
+    for hit in hits {
+        let leaf = hit.leaf(network);
+        let in_queue = leaf.map_or(0, |leaf| sharing[leaf.path.as_str()]);
+        let crowd = Crowd { all: hits.len() as f64, in_queue: in_queue as f64 };
+        let name = unlike(class_of(network, hit, leaf), &names);
+        names.insert(name.clone());
+        let (guess, basis) = load(network, &crowd, hit);
+        let given = match leaf {
+            Some(leaf) => loads.get(&leaf.path).map(|load| load / crowd.in_queue),
+            None => loads.get(&name).copied(),
+        };
+        let rate = given.unwrap_or(guess);
+        if rate > 0.0 {
+            let has_replies = !hit.header.is("tcp") || trial.has_replies(network, &hit.header);
+            flows.push(flow(
+                network,
+                hit,
+                &name,
+                Load { rate, basis, is_given: given.is_some(), has_replies },
+            ));
+        }
+    }
+    Traffic { flows, ..Traffic::default() }
+}
+
+/// The number of classes that there is traffic for, and of those that wait in the queue of one.
+struct Crowd {
+    all: f64,
+    in_queue: f64,
+}
+
+/// The load of a class.
+struct Load {
+    /// Bits per second.
+    rate: f64,
+    /// The basis of a guess.
+    basis: String,
+    /// Whether the user gives it.
+    is_given: bool,
+    /// Whether TCP gets replies.
+    has_replies: bool,
+}
+
+/// Returns the class that a hit's packets leave by: also of those that an input policy marks for it.
+fn class_of<'h>(network: &'h Network, hit: &'h Hit, leaf: Option<&Leaf>) -> &'h str {
+    let is_input = matches!(hit.target.place, Place::Stage(Side::Input, _));
+    let leaf = leaf.filter(|_| is_input && network.leaves.len() > 1);
+    let place = leaf.and_then(|leaf| network.place_of(&leaf.path));
+    place.map_or(&hit.target.name, |place| &network.names[place])
+}
+
+fn flow(network: &Network, hit: &Hit, name: &str, load: Load) -> Flow {
+    let Load { rate, basis, is_given, has_replies } = load;
+    let mut kind = suited(hit.kind, &hit.header, has_replies);
+    if basis == FITS && kind == Kind::Greedy {
+        // It would fill the link to the router, and delay all the others there.
+        kind = Kind::Transfers;
+    }
+    let usual = if kind == hit.role.kind { hit.role.packet_bytes } else { DATAGRAM };
+    let sent = sending(kind, rate, hit.header.packet_bytes.unwrap_or(usual));
+    let basis = if is_given { "given" } else { &basis };
+    let mut words = format!("{} ({basis}): {}", hit.role.name, sent.words);
+    if hit.header.is("tcp") && !has_replies {
+        words += ", as TCP gets no replies";
+    }
+    let above = if kind == Kind::Greedy { "> " } else { "" };
+    Flow {
+        header: hit.header.clone(),
+        entry: entry(name, &hit.header, &sent),
+        queue: hit.leaf(network).map(|leaf| leaf.path.clone()),
+        offered: [format!("{above}{}", rate_in_words(rate)), words],
+        rate,
+    }
+}
+
+/// Returns the kind of traffic that the protocol of a header allows, the nearest to `kind`.
+pub(crate) fn suited(kind: Kind, header: &Header, has_replies: bool) -> Kind {
+    let is_tcp = header.is("tcp");
+    match kind {
+        Kind::Transfers | Kind::Greedy if is_tcp && has_replies => kind,
+        Kind::Transfers | Kind::Greedy => Kind::Datagrams,
+        _ if is_tcp => Kind::Transfers,
+        _ => kind,
+    }
+}
+
+/// Returns what is offered to a class, in bits per second, and how it was chosen.
+fn load(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, String) {
+    let leaf = hit.leaf(network);
+    let limit = limit(network, hit, leaf);
+    let line = network.bottleneck();
+    if let Some(leaf) = leaf.filter(|leaf| leaf.has_priority) {
+        // The share of a priority class is what it may use of its limit.
+        return match limit {
+            Some(limit) => (FILLED * limit, format!("{} of limit", percent(FILLED))),
+            None => (leaf.share.max(STARVED * line), "a third of the line".to_owned()),
+        };
+    }
+    if let Some(part) = leaf.and_then(|leaf| leaf.part).filter(|part| *part != 0.0) {
+        return (FILLED * part / crowd.in_queue, format!("{} of its part", percent(FILLED)));
+    }
+    let guaranteed = leaf.and_then(|leaf| guarantee_of(leaf.class)).filter(|rate| *rate != 0.0);
+    if let (Kind::Datagrams, Some(leaf), Some(guaranteed)) = (hit.role.kind, leaf, guaranteed)
+        && guaranteed < leaf.share
+    {
+        // Signalling and routing need little, however much is left over for them.
+        return (ABOVE * guaranteed / crowd.in_queue, format!("{} of guarantee", percent(ABOVE)));
+    }
+    let above = percent(ABOVE);
+    if !network.has_queues() {
+        // Nothing is shared: a class needs no more than its policer lets pass, all no more than can enter.
+        let share = FILLED * line / crowd.all;
+        return match limit.filter(|limit| *limit < share) {
+            Some(limit) => (ABOVE * limit, format!("{above} of limit")),
+            None => (share, FITS.to_owned()),
+        };
+    }
+    let share = leaf.map_or(line / crowd.all, |leaf| leaf.share / crowd.in_queue);
+    if share <= 0.0 {
+        let why = format!("{} of the line, as nothing is left", percent(STARVED));
+        return (STARVED * line / crowd.in_queue, why);
+    }
+    match limit.filter(|limit| *limit < share) {
+        Some(limit) => (ABOVE * limit, format!("{above} of limit")),
+        None => (ABOVE * share, format!("{above} of share")),
+    }
+}
+
+/// Returns the lowest rate above which a class's packets are dropped, in bits per second.
+fn limit(network: &Network, hit: &Hit, leaf: Option<&Leaf>) -> Option<f64> {
+    let own = leaf.and_then(|leaf| limit_of(leaf.class));
+    let of_stages = stages(network)
+        .filter(|(side, name, _)| hit.places.contains(&Place::Stage(*side, name.clone())))
+        .filter_map(|(_, _, stage)| conditioner_limit(stage));
+    own.into_iter().chain(of_stages).filter(|limit| *limit != 0.0).reduce(f64::min)
+}
+
+/// Returns an entry of traffic with the headers; the network adds its ends.
+pub(crate) fn entry(name: &str, header: &Header, sent: &Sending) -> Map<String, Value> {
+    let mut made = Map::new();
+    let mut set = |key: &str, value: Value| made.insert(key.to_owned(), value);
+    set("name", json!(name));
+    // The network fills these in; their place is here.
+    set("from", json!(""));
+    set("to", json!(""));
+    set("source", sent.source.clone());
+    if let Some(dscp) = &header.dscp {
+        set("dscp", json!(dscp));
+    }
+    if let Some(port) = header.source_port {
+        set("source-port", json!(port));
+    }
+    if let Some(port) = header.destination_port {
+        set("destination-port", json!(port));
+    }
+    if let Some(protocol) = header.protocol.as_deref().filter(|one| !["tcp", "udp"].contains(one)) {
+        set("protocol", json!(protocol));
+    }
+    if sent.count > 1 {
+        set("count", json!(sent.count));
+        set("start-within", json!(START_WITHIN));
+    }
+    made
+}
+
+/// Returns a name that none of `others` is: with a number behind it where it is taken.
+pub(crate) fn unlike(wanted: &str, others: &BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    names.find(|name| !others.contains(name)).unwrap_or_default()
+}

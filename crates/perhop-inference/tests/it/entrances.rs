@@ -1,0 +1,54 @@
+//! Rates by class for classes that depend on where packets enter, and on what an input policy sets.
+
+use perhop_front_ends::FRONT_ENDS;
+use perhop_inference::{ClassLoad, Failure, Given, Inferred, Request, infer};
+use perhop_network::Devices;
+
+use crate::work::request;
+
+/// A router with an output policy for `criteria`, and two ways in; an input policy at one of them sets
+/// group 5.
+fn router(criteria: &str) -> String {
+    format!(
+        "hostname edge\nclass-map CHOSEN\n match {criteria}\n\
+         policy-map IN\n class class-default\n  set qos-group 5\n\
+         policy-map OUT\n class CHOSEN\n  bandwidth percent 20\n\
+         interface Serial0/0\n bandwidth 1544\n ip address 10.255.0.1 255.255.255.252\n service-policy output OUT\n\
+         interface FastEthernet1/0\n ip address 10.1.0.1 255.255.255.0\n\
+         interface FastEthernet2/0\n ip address 10.2.0.1 255.255.255.0\n service-policy input IN\n"
+    )
+}
+
+/// Returns the scenario with rates for the class and the rest.
+pub(crate) fn with_rates(text: &str, names: &[&str]) -> Result<Inferred, Failure> {
+    let load = |name: &&str| ClassLoad {
+        name: (*name).to_owned(),
+        rate: Some(100e3),
+        packet_bytes: None,
+        kind: None,
+    };
+    let given = Some(Given::Classes(names.iter().map(load).collect()));
+    infer(&Devices::new(FRONT_ENDS), &Request { given, ..request(text) }, None)
+}
+
+#[test]
+fn rates_are_given_to_classes_that_depend_on_the_entrance() {
+    for (criteria, entrance) in
+        [("qos-group 5", "FastEthernet2/0"), ("input-interface FastEthernet2/0", "FastEthernet2/0")]
+    {
+        let found = with_rates(&router(criteria), &["CHOSEN"]).unwrap();
+        assert_eq!(found.entering.as_deref(), Some(entrance), "{criteria}");
+        assert_eq!(found.offered[0].queue.as_deref(), Some("CHOSEN"), "{criteria}");
+    }
+}
+
+#[test]
+fn a_class_that_no_entrance_reaches_is_refused_with_its_line() {
+    match with_rates(&router("qos-group 6"), &["class-default", "CHOSEN"]).unwrap_err() {
+        Failure::Invalid { message, row, .. } => {
+            assert!(message.starts_with("class `CHOSEN`: no header reaches it"), "{message}");
+            assert_eq!(row, Some(1));
+        }
+        other => panic!("{other:?}"),
+    }
+}

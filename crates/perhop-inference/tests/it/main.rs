@@ -1,0 +1,5 @@
+//! Tests of inference.
+
+mod entrances;
+mod loads;
+mod work;
