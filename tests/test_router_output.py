@@ -295,9 +295,40 @@ def test_options_of_other_comparisons_are_refused(perhop: Command, tmp_path: Pat
         (["--router", saved, scenario, "-o", "out"], "one simulated run"),
         (["--router", saved, scenario, scenario], "2 arguments to compare with a router"),
         ([scenario, "--points", "3"], "add --router FILE"),
+        ([scenario, "--platform", "hqf"], "--platform is for a router configuration"),
+        (["--router", saved, scenario, "--interface", "Serial0/0"], "is for router configurations"),
         (["--router", scenario, scenario], "no output of `show policy-map interface`"),
         (["--router", "nowhere.txt", scenario], "there is no such file"),
     ):
         ended = perhop("compare", *options)
         assert ended.code == 2, options
         assert message in ended.err
+
+
+BRANCH = """\
+version 15.1
+hostname branch
+class-map VOICE
+ match dscp ef
+policy-map WAN
+ class VOICE
+  priority 512
+interface Serial0/0
+ bandwidth 2048
+ ip address 192.0.2.18 255.255.255.252
+ service-policy output WAN
+"""
+
+
+def test_a_configuration_is_compared_under_the_load_of_the_router(perhop: Command, tmp_path: Path) -> None:
+    (tmp_path / "branch.cfg").write_text(BRANCH)
+    (tmp_path / "load.csv").write_text("class,rate,packet_bytes,kind\nVOICE,100kb/s,200,voice\n")
+    load = ("--traffic", "load.csv", "--duration", "20s", "-q")
+    shown = perhop("show", "policy-map", "interface", "branch.cfg", *load)
+    assert shown.code == 0, shown.err
+    (tmp_path / "show.txt").write_text(shown.out)
+    same = perhop("compare", "--router", "show.txt", "branch.cfg", *load, "--strict")
+    assert same.code == 0, same.out + same.err
+    # The load that is guessed is another one.
+    other = perhop("compare", "--router", "show.txt", "branch.cfg", "--duration", "20s", "-q", "--strict")
+    assert other.code == 4, other.err

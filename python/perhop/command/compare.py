@@ -11,15 +11,20 @@ from cyclopts.validators import Number
 
 from perhop.command.comparing import compared_bar, compared_with_router
 from perhop.command.options import (
+    Assume,
     Force,
+    Interface,
     Json,
     Output,
     Overrides,
+    Platform,
     Quiet,
     Replications,
     ScenarioFile,
     Seed,
     Threads,
+    Traffic,
+    assumptions,
     changes,
 )
 from perhop.command.terminal import print_json, say_written, show_warnings
@@ -30,7 +35,7 @@ from perhop.live import rights
 from perhop.live.comparing import live_beside_simulated
 from perhop.results import Results
 from perhop.saving import check_target
-from perhop.scenario import Scenario
+from perhop.scenario import RouterOptions, Scenario
 from perhop.show.beside import Tolerances
 
 # Number of simulations where the scenario has one replication: random variation needs several.
@@ -50,6 +55,12 @@ def compare(
     router: Path | None = None,
     percent: Tolerated = None,
     points: Tolerated = None,
+    interface: Interface = None,
+    platform: Platform = None,
+    assume: Assume = None,
+    rate: str | None = None,
+    policy: str | None = None,
+    traffic: Traffic = None,
     output: Output = None,
     force: Force = False,
     strict: bool = False,
@@ -84,6 +95,18 @@ def compare(
         With --router: differences between rates that do not count, percent; by default 5.
     points
         With --router: differences between shares that do not count, percentage points; by default 2.
+    interface
+        With --router and a configuration: the interface by which packets leave, as for `perhop run`.
+    platform
+        With --router and a configuration: the platform whose rules apply.
+    assume
+        With --router and a configuration: what a class-map matches; may be given several times.
+    rate
+        With --router and a configuration: the rate of the line, or of an interface made for a policy.
+    policy
+        With --rate: the policy, where several are attached nowhere.
+    traffic
+        With --router and a configuration: the load of the router, as `perhop run --help` describes it.
     output
         Folder for the comparison and both results, for `perhop report`.
     force
@@ -100,6 +123,14 @@ def compare(
         Number of replications simulated at the same time.
 
     """
+    options: RouterOptions = {
+        "interface": interface,
+        "platform": platform,
+        "assume": assumptions(assume),
+        "rate": rate,
+        "policy": policy,
+        "traffic": traffic,
+    }
     runs = _Runs(changes(set_, duration), seed, replications, live_replications, threads)
     if router is not None:
         if output is not None or replications or live_replications or threads:
@@ -112,9 +143,13 @@ def compare(
             Tolerances.points if points is None else points,
         )
         agrees = compared_with_router(
-            router, what, tolerances, changed=runs.changed, seed=seed, quiet=quiet, json=json
+            router, what, tolerances, changed=runs.changed, seed=seed, quiet=quiet, json=json, options=options
         )
         return Exit.CLAIMS_NOT_MET if strict and not agrees else Exit.OK
+    if given := [name for name, value in options.items() if value]:
+        raise InvalidInputError(
+            f"--{given[0]} is for a router configuration that is compared with a router", "add --router FILE"
+        )
     if percent is not None or points is not None:
         raise InvalidInputError(
             "--percent and --points are the tolerances of a comparison with a router", "add --router FILE"

@@ -11,6 +11,7 @@ from perhop.command.terminal import print_json, share_bar
 from perhop.configuration import read
 from perhop.errors import InvalidInputError
 from perhop.live.comparing import Watched
+from perhop.scenario import RouterOptions
 from perhop.show.beside import Tolerances, beside
 from perhop.show.printing import interface_text, style_of
 from perhop.show.reading import read_policies
@@ -36,6 +37,7 @@ def compared_with_router(
     seed: int | None,
     quiet: bool,
     json: bool,
+    options: RouterOptions,
 ) -> bool:
     """Show a router's output beside a run; return whether the two agree."""
     router = read_policies(read(output))
@@ -44,7 +46,7 @@ def compared_with_router(
             f"{len(what)} arguments to compare with a router",
             "give a scenario, a router configuration or a folder of results",
         )
-    states = shown(results_of(what[0], changed, seed=seed, quiet=quiet))
+    states = shown(results_of(what[0], changed, seed=seed, quiet=quiet, options=options))
     texts = [
         interface_text(one, style_of(state.router.profile)) for state in states for one in state.interfaces
     ]

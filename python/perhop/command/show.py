@@ -5,10 +5,22 @@ from __future__ import annotations
 import sys
 
 from perhop._core import quantity
-from perhop.command.options import Json, Overrides, Quiet, ScenarioFile, Seed, changes
+from perhop.command.options import (
+    Assume,
+    Json,
+    Overrides,
+    Platform,
+    Quiet,
+    ScenarioFile,
+    Seed,
+    Traffic,
+    assumptions,
+    changes,
+)
 from perhop.command.showing import results_of
 from perhop.command.terminal import print_json
 from perhop.errors import Exit, InvalidInputError
+from perhop.scenario import RouterOptions
 from perhop.show.document import interface_document
 from perhop.show.printing import StyleName, interface_text, style_of
 from perhop.show.simulated import RouterState, shown
@@ -25,6 +37,9 @@ def policy_map_interface(
     set_: Overrides = None,
     seed: Seed = None,
     duration: str | None = None,
+    platform: Platform = None,
+    assume: Assume = None,
+    traffic: Traffic = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -49,6 +64,12 @@ def policy_map_interface(
         Seed for all random streams; by default the scenario's own.
     duration
         Simulated time with its unit, as in 60s.
+    platform
+        The platform whose rules apply to a configuration; by default recognized.
+    assume
+        What a class-map of a configuration matches, as in 'VOICE = dscp ef'; may be given several times.
+    traffic
+        The load of a configuration in place of a guess, as `perhop run --help` describes it.
     json
         Print the policies with their counters as one JSON document.
     quiet
@@ -56,7 +77,15 @@ def policy_map_interface(
 
     """
     after_s = _seconds(after)
-    results = results_of(source, changes(set_, duration), seed=seed, quiet=quiet)
+    options: RouterOptions = {
+        "interface": None,
+        "platform": platform,
+        "assume": assumptions(assume),
+        "rate": None,
+        "policy": None,
+        "traffic": traffic,
+    }
+    results = results_of(source, changes(set_, duration), seed=seed, quiet=quiet, options=options)
     found = shown(results, interface, replication=replication, after_s=after_s)
     for router in found:
         _tell_what_is_apart(router)

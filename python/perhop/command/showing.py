@@ -9,19 +9,28 @@ from perhop.errors import InvalidInputError
 from perhop.manifest import MANIFEST
 from perhop.results import Results
 from perhop.running import simulate
-from perhop.scenario import Scenario
+from perhop.scenario import RouterOptions, Scenario
 from perhop.show.simulated import sampled
 
 
-def results_of(source: Path, changed: dict[str, str], *, seed: int | None, quiet: bool) -> Results:
-    """Return saved results, or those of a run of a scenario or of a router configuration."""
+def results_of(
+    source: Path,
+    changed: dict[str, str],
+    *,
+    seed: int | None,
+    quiet: bool,
+    options: RouterOptions | None = None,
+) -> Results:
+    """Return saved results, or those of a run of a scenario or of a router configuration with its options."""
     if (source / MANIFEST).exists():
-        if changed or seed is not None:
+        if changed or seed is not None or (options is not None and any(options.values())):
             raise InvalidInputError(
                 "saved results are shown as they are", "leave out the options that change a run"
             )
         return Results.load(source)
-    scenario = Scenario.load(source, changed)
+    scenario = (
+        Scenario.load(source, changed) if options is None else Scenario.load(source, changed, **options)
+    )
     show_inferred(scenario, source)
     show_warnings(scenario.warnings)
     with progress_bar(scenario["name"], quiet=quiet) as progress:
