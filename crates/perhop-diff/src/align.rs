@@ -37,13 +37,16 @@ fn queues(queueing: [&Value; 2], prefixes: [&str; 2], found: &mut Names) {
     }
 }
 
+/// The text by which elements correspond; `None` for an element without counterpart.
+type Key<'a> = dyn Fn(&Value) -> Option<String> + 'a;
+
 /// Returns the indices of the elements of two lists that correspond: those of the same name, and the others
 /// with the same contents. Stages that are named after their line have no name that says more.
 fn pairs(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     let mut left: [Vec<usize>; 2] = [(0..old.len()).collect(), (0..new.len()).collect()];
     let own_name = |value: &Value| Some(text(value, "name")).filter(|name| !is_numbered(name));
     let numbered = |value: &Value| is_numbered(&text(value, "name")).then(String::new);
-    let keys: [&dyn Fn(&Value) -> Option<String>; 4] =
+    let keys: [&Key; 4] =
         [&|value| Some(value.to_string()), &own_name, &|value| Some(unnamed(value).to_string()), &numbered];
     let mut found = Vec::new();
     for key in keys {

@@ -21,6 +21,9 @@ pub(crate) struct Comparison {
     names: BTreeMap<PartName, String>,
 }
 
+/// The difference of a property's values, `None` for a property that is not a set of packets.
+type Decide<'a> = dyn FnMut(&str, Option<&Value>, Option<&Value>) -> Option<MatchDifference> + 'a;
+
 impl Comparison {
     /// Compares the properties of the devices themselves.
     pub(crate) fn devices(&mut self, old: &Device, new: &Device, matches: &mut Matches) {
@@ -166,7 +169,7 @@ impl Comparison {
         interface: &str,
         part: &str,
         [old, new]: [&Map<String, Value>; 2],
-        decide: &mut dyn FnMut(&str, Option<&Value>, Option<&Value>) -> Option<MatchDifference>,
+        decide: &mut Decide,
     ) {
         let added = new.keys().filter(|key| !old.contains_key(*key));
         for what in old.keys().chain(added) {

@@ -111,7 +111,9 @@ pub(crate) fn changed_lines(models: [&DeviceModel; 2]) -> Vec<Change> {
     let mut found = Vec::new();
     let entry = |side: usize, at: usize| sides[side][at].clone();
     for (section, mut left) in alone {
-        left.iter_mut().for_each(|side| side.sort_unstable());
+        for side in &mut left {
+            side.sort_unstable();
+        }
         for (old, new) in similar(&sides, left) {
             let (old, new) = (old.map(|at| entry(0, at)), new.map(|at| entry(1, at)));
             found.push(Change { section: sections.path(section), old, new, is_moved: false });
