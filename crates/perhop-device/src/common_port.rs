@@ -32,13 +32,20 @@ pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
         let parent = line.unwrap_or(port).forwarding.parent.as_deref();
         parent.and_then(|parent| by_interface.get(parent).copied()).or(line)
     };
-    let mut above: BTreeMap<usize, (&Port, Vec<(&Port, Rate)>)> = BTreeMap::new();
+    let mut above: BTreeMap<usize, CommonPort> = BTreeMap::new();
     for port in ports.iter().filter(|port| !port.shutdown) {
         if let (Some(below), Some(rate)) = (below(port), shaped_rate(port)) {
-            above.entry(below.line).or_insert((below, Vec::new())).1.push((port, rate));
+            let common = above.entry(below.line).or_insert(CommonPort { below, shaped: Vec::new() });
+            common.shaped.push((port, rate));
         }
     }
-    above.into_values().filter_map(|(below, shaped)| exceeded(below, &shaped)).collect()
+    above.into_values().filter_map(|common| exceeded(common.below, &common.shaped)).collect()
+}
+
+/// A port, and the shaped ports whose packets leave by it.
+struct CommonPort<'a> {
+    below: &'a Port,
+    shaped: Vec<(&'a Port, Rate)>,
 }
 
 /// Returns the rate to which all packets of a port are shaped together; `None` where some are not shaped.

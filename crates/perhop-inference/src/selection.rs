@@ -100,16 +100,12 @@ impl<'a> Selection<'a> {
     fn leaving(self, port: &'a Port) -> Result<Interface<'a>, Failure> {
         let interface = of_port(port);
         let rate = self.rate.unwrap_or(interface.rate);
-        match port.wire.rate.filter(|own| *own > rate) {
-            Some(own) => {
-                let message = format!("`{}` sends at {own}, which is more than {rate}", port.name);
-                Err(Failure::invalid(message, "change its rate in the configuration"))
-            }
-            None => {
-                let is_assumed = interface.is_assumed && self.rate.is_none();
-                Ok(Interface { rate, is_assumed, ..interface })
-            }
+        if let Some(own) = port.wire.rate.filter(|own| *own > rate) {
+            let message = format!("`{}` sends at {own}, which is more than {rate}", port.name);
+            return Err(Failure::invalid(message, "change its rate in the configuration"));
         }
+        let is_assumed = interface.is_assumed && self.rate.is_none();
+        Ok(Interface { rate, is_assumed, ..interface })
     }
 
     /// Returns the network with the interface to enter by: fast, without policies; else an added one.

@@ -147,7 +147,7 @@ pub(crate) fn search<'a>(
                 let is_passed =
                     reached.places.contains(&target.place) || reached.parents.contains(&target.place);
                 if target.place != Place::Rest && !is_passed {
-                    misses.push(Miss { is_queue_only: reached.names.contains(&target.name), ..miss });
+                    misses.push(Miss { is_queue_only: reached.names.contains(&target.name), ..*miss });
                 }
             }
         }
@@ -197,7 +197,7 @@ struct Search<'s, 'a> {
 
 impl<'a> Search<'_, 'a> {
     /// Returns headers that reach a class along with those before, and all the classes that they reach.
-    fn run(&self, target: &Target<'a>, ends: &Ends, trial: &mut Trial) -> Result<Hit<'a>, Miss<'a>> {
+    fn run(&self, target: &Target<'a>, ends: &Ends, trial: &mut Trial) -> Result<Hit<'a>, Box<Miss<'a>>> {
         let mut elsewhere: Vec<(String, usize)> = Vec::new();
         let variants = self.variants(target, ends);
         let is_tried = !variants.is_empty();
@@ -221,7 +221,7 @@ impl<'a> Search<'_, 'a> {
             None if is_tried => self.shadowed(target, &elsewhere),
             None => self.impossible(target).to_owned(),
         };
-        Err(Miss { target: target.clone(), why, is_queue_only: false })
+        Err(Box::new(Miss { target: target.clone(), why, is_queue_only: false }))
     }
 
     /// Returns headers that may reach a class, each with the protocol of its role first.
