@@ -216,11 +216,11 @@ def test_the_interface_can_be_chosen(perhop: Command, branch: Path) -> None:
 
 
 def test_a_configuration_that_the_router_refuses_is_refused(perhop: Command, branch: Path) -> None:
-    branch.write_text(BRANCH.replace("match access-group name SAP", "match access-group name NOT-THERE"))
+    branch.write_text(BRANCH.replace("class-map match-any BUSINESS", "class-map match-any RENAMED"))
     refused = perhop("run", branch)
     assert refused.code == 2
-    assert "access list NOT-THERE is not defined" in refused.err
-    assert "branch.cfg:7:" in refused.err
+    assert "class-map BUSINESS is not defined" in refused.err
+    assert "branch.cfg:20:" in refused.err
     assert "--assume 'BUSINESS = dscp af21'" in refused.err
     branch.write_text("hostname bare\n")
     assert "no interface that is up" in perhop("run", branch).err
