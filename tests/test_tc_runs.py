@@ -176,3 +176,36 @@ def test_a_class_whose_conditions_exclude_each_other_is_still_said(tmp_path: Pat
     )
     said = perhop("init", "never", "--from", written(tmp_path, text, "never.cfg")).err
     assert "class `SITE`: no header reaches it: its conditions exclude each other" in said
+
+
+FILTERED = """\
+tc qdisc add dev eth0 clsact
+tc filter add dev eth0 egress protocol ip prio 1 u32 match ip dst 10.1.0.10/32 \\
+    police rate 5mbit burst 15k drop
+tc qdisc add dev eth0 root tbf rate 30mbit burst 64k latency 50ms
+"""
+EVERYTHING = {
+    "uplink.tc": """\
+tc qdisc add dev eth0 clsact
+tc filter add dev eth0 egress protocol ip prio 1 u32 match u32 0 0 \\
+    police rate 25mbit burst 15k drop
+tc qdisc add dev eth0 root tbf rate 30mbit burst 64k latency 50ms
+""",
+    "car.cfg": """\
+version 15.1
+interface FastEthernet0/0
+ ip address 10.0.0.1 255.255.255.0
+interface Serial0/0
+ bandwidth 2000
+ ip address 192.0.2.1 255.255.255.252
+ rate-limit output 1000000 187500 375000 conform-action transmit exceed-action drop
+""",
+}
+
+
+@pytest.mark.parametrize(("name", "queue"), [("uplink.tc", "tbf"), ("car.cfg", "fair-queue")])
+def test_a_limit_of_everything_is_not_a_class(tmp_path: Path, perhop: Command, name: str, queue: str) -> None:
+    file = written(tmp_path, EVERYTHING[name], name)
+    assert list(classes(perhop("run", file, "--duration", "5s", "--json").json())) == [queue]
+    some = written(tmp_path, FILTERED, "some.tc")
+    assert len(classes(perhop("run", some, "--duration", "5s", "--json").json())) == 2

@@ -152,6 +152,7 @@ pub(crate) fn search<'a>(
             }
         }
     }
+    reached.leave_out_limiter_of_all(network, wanted);
     (reached.hits, misses)
 }
 
@@ -176,6 +177,21 @@ impl<'a> Reached<'a> {
         }
         self.ends.add(network, &hit.header);
         self.hits.push(hit);
+    }
+
+    /// Leaves out the only stage before the queues where the packets of all queues pass it: it is a limit of
+    /// all classes and not a class next to them, whose load would halve the rate of each.
+    fn leave_out_limiter_of_all(&mut self, network: &Network, wanted: &Wanted) {
+        let mut output = stages(network).filter(|(side, ..)| *side == Side::Output);
+        let (Some((side, name, _)), None) = (output.next(), output.next()) else { return };
+        let stage = Place::Stage(side, name);
+        let mut queues =
+            self.hits.iter().filter(|hit| matches!(hit.target.place, Place::Queue(_))).peekable();
+        if queues.peek().is_some() && queues.all(|hit| hit.places.contains(&stage)) {
+            let is_class =
+                |hit: &Hit| hit.target.place != stage || wanted.contains_key(hit.target.name.as_str());
+            self.hits.retain(is_class);
+        }
     }
 }
 
