@@ -69,7 +69,7 @@ def test_errors_in_unused_parts_are_errors_that_run_does_not_mind(perhop: Comman
 
 
 def test_an_error_deep_below_an_interface_is_its_own(perhop: Command, router: Path) -> None:
-    """The interface attaches a policy, whose child has a class, which matches a list that is not there."""
+    """The interface attaches a policy, whose child has a class without a definition."""
     router.write_text(NESTED)
     found = perhop("check", router, "--json").json()["files"][0]
     assert not found["valid"]
@@ -77,8 +77,6 @@ def test_an_error_deep_below_an_interface_is_its_own(perhop: Command, router: Pa
 
 
 NESTED = """\
-class-map match-any partners
- match access-group name gone
 policy-map child
  class partners
   bandwidth 500

@@ -68,8 +68,8 @@ def test_a_packet_waits_in_the_class_around_a_child_that_marks(
 ) -> None:
     router.write_text(BRANCH.format(version="15.2", command=command))
     traced = perhop("trace", router, "--packet", PACKET, "--platform", platform, "--json").json()
-    (branch,) = traced["packets"][0]["branches"]
-    assert branch["queue"].rpartition("/")[2] == "MANAGEMENT"
+    (path,) = traced["packets"][0]["paths"]
+    assert path["queue"].rpartition("/")[2] == "MANAGEMENT"
 
 
 @pytest.mark.parametrize(

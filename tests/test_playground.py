@@ -86,7 +86,7 @@ def test_the_page_is_small_and_the_same_each_time(file: Path) -> None:
 def test_a_router_is_pasted_run_changed_and_stepped_through(file: Path) -> None:
     with page(file) as here:
         here.write((EXAMPLES / "router.cfg").read_text())
-        assert "Serial0/0" in here.text("name")
+        assert "Inferred from branch" in here.text("name")
         assert here.tab.locator("#interfaces").input_value() == "Serial0/0"
         assert "no losses" in here.text("verdicts").split("others/business")[0], "voice loses nothing"
         assert "note, line 13" in here.text("diagnostics")
