@@ -2,7 +2,7 @@
 //!
 //! The configuration defines the interfaces and the policies at them, but no hosts, links or traffic. These
 //! are inferred for one interface and a path through the router to it: one entry of traffic for each class,
-//! with headers that match the class. The data plane decides which class a packet matches ([`trial`]).
+//! with headers that match the class. The data plane decides which class a packet matches (module `trial`).
 //! Everything inferred is reported.
 
 mod candidates;
