@@ -126,7 +126,7 @@ def test_promises_inside_are_errors(
     assert message in error
 
 
-#: Policies whose promises are within what there is.
+#: Policies whose guarantees fit the rate around them.
 WITHIN = {
     "percent": TOO_MUCH.replace("65", "40"),
     "rates": TOO_MUCH.replace("percent 60", "3000").replace("percent 65", "2000") + SHAPED,

@@ -246,7 +246,7 @@ fn calls_through_a_class_are_rated() {
     assert!((r - (93.2 - 0.024 * 100.3)).abs() < 0.3, "the fit of Cole and Rosenbluth: {r}");
 }
 
-/// The same file is the expectation of the command line (`tests/test_inference.py`).
+/// `tests/test_inference.py` compares the command line with this file, too.
 #[test]
 fn a_router_has_the_scenario_of_the_command_line() {
     let mut session = Session::default();
