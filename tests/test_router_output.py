@@ -332,3 +332,15 @@ def test_a_configuration_is_compared_under_the_load_of_the_router(perhop: Comman
     # The load that is guessed is another one.
     other = perhop("compare", "--router", "show.txt", "branch.cfg", "--duration", "20s", "-q", "--strict")
     assert other.code == 4, other.err
+
+
+def test_a_platform_that_is_chosen_is_not_refused_as_another(perhop: Command, tmp_path: Path) -> None:
+    text = BRANCH.replace("hostname", "license udi pid ASR-920-24SZ-M sn X\nhostname", 1)
+    (tmp_path / "metro.cfg").write_text(text)
+    chosen = ("--platform", "hqf", "--duration", "20s", "-q")
+    shown = perhop("show", "policy-map", "interface", "metro.cfg", *chosen)
+    assert shown.code == 0, shown.err
+    (tmp_path / "show.txt").write_text(shown.out)
+    same = perhop("compare", "--router", "show.txt", "metro.cfg", *chosen, "--strict")
+    assert same.code == 0, same.out + same.err
+    assert perhop("show", "policy-map", "interface", "metro.cfg").code == 2

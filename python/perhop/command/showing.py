@@ -31,7 +31,7 @@ def results_of(
     scenario = (
         Scenario.load(source, changed) if options is None else Scenario.load(source, changed, **options)
     )
-    show_inferred(scenario, source)
+    show_inferred(scenario, source, options)
     show_warnings(scenario.warnings)
     with progress_bar(scenario["name"], quiet=quiet) as progress:
         return simulate(sampled(scenario), seed=seed, replications=1, progress=progress)
