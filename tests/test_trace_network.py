@@ -264,3 +264,89 @@ def test_lines_near_the_path_that_are_not_modeled_are_listed(answer: Any) -> Non
     assert any("`ip policy route-map X`" in one for one in found["not_looked_at"])
     found = answer(text, "udp 198.51.100.9:1 > 10.0.2.9:2")
     assert not found["not_looked_at"], "the packet does not cross that interface"
+
+
+FILTERS = """\
+tc qdisc add dev eth1 root handle 1: htb default 20
+tc class add dev eth1 parent 1: classid 1:10 htb rate 40mbit
+tc class add dev eth1 parent 1: classid 1:20 htb rate 60mbit
+tc filter add dev eth1 parent 1: protocol ip prio 1 basic match 'meta(vlan mask 0xfff eq 7)' flowid 1:10
+tc qdisc add dev eth2 root handle 2: htb default 1
+tc class add dev eth2 parent 2: classid 2:1 htb rate 60mbit
+tc filter add dev eth2 parent 2: protocol ip prio 1 basic match 'meta(nf_mark eq 7)' flowid 2:1
+"""
+
+
+def test_a_filter_that_is_not_read_is_listed(perhop: Command, tmp_path: Path) -> None:
+    """The class behind it would get the packets that the answer gives to another."""
+    file = tmp_path / "uplink.tc"
+    file.write_text(FILTERS)
+    packet = ("--packet", "udp 10.0.0.1:1 > 10.1.0.1:2")
+    [answer] = perhop("trace", file, *packet, "--out", "eth1", "--json").json()["packets"]
+    assert [line.partition(",")[0] for line in answer["not_looked_at"]] == ["line 4"]
+    ended = perhop("trace", file, "--reach", "all", "--out", "eth1")
+    assert "not looked at: line 4, `tc filter add dev eth1" in ended.out
+    assert "eth2" not in ended.out
+
+
+UNREAD_CRITERION = """\
+version 15.2
+class-map match-any CALLS
+ match protocol rtp audio
+class-map match-any OTHER
+ match protocol rtp video
+policy-map WAN
+ class CALLS
+  priority 100
+policy-map ELSEWHERE
+ class OTHER
+  bandwidth 100
+interface Serial0/0
+ ip address 192.0.2.1 255.255.255.252
+ service-policy output WAN
+interface Serial0/1
+ ip address 192.0.2.5 255.255.255.252
+ service-policy output ELSEWHERE
+"""
+
+
+def test_a_criterion_that_is_not_modeled_is_listed(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "edge.cfg"
+    file.write_text(UNREAD_CRITERION)
+    packet = ("--packet", "udp 10.0.0.1:16384 > 192.0.2.2:16384 dscp ef")
+    [answer] = perhop("trace", file, *packet, "--json").json()["packets"]
+    assert [line.partition(",")[0] for line in answer["not_looked_at"]] == ["line 3"]
+
+
+MARKED_BEFORE = """\
+version 16.9
+class-map match-any EF
+ match dscp ef
+class-map match-any GROUP-5
+ match qos-group 5
+class-map match-any GROUP-6
+ match qos-group 6
+policy-map IN
+ class EF
+  set qos-group 5
+policy-map OUT
+ class GROUP-5
+  priority percent 10
+ class GROUP-6
+  bandwidth percent 10
+interface GigabitEthernet0/0/0
+ ip address 10.0.0.1 255.255.255.0
+ service-policy input IN
+interface GigabitEthernet0/0/1
+ ip address 10.0.1.1 255.255.255.0
+ service-policy output OUT
+"""
+
+
+def test_a_queue_is_reached_by_the_input_policy_that_leads_there(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "edge.cfg"
+    file.write_text(MARKED_BEFORE)
+    found = perhop("trace", file, "--reach", "all", "--json").json()["reach"]
+    assert found["GROUP-5"].endswith("in GigabitEthernet0/0/0")
+    assert "dscp ef" in found["GROUP-5"]
+    assert found["others/GROUP-6"] is None, "nothing sets group 6"

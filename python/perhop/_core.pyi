@@ -180,6 +180,9 @@ class Device:
     def interface(self, written: str) -> str:
         """Return the full name of an interface; raises `ValueError`."""
 
+    def open_lines(self, interfaces: list[str]) -> list[str]:
+        """Return the lines that perhop does not model and that concern packets at one of `interfaces`."""
+
     def neighbors(self) -> str:
         """Return the neighbors that the configuration shows, as JSON."""
 

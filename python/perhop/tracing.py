@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,10 @@ class Traced:
         """Return the neighbors that the configuration shows."""
         found: list[dict[str, Any]] = json.loads(self.device.neighbors())
         return found
+
+    def open_lines(self, interfaces: Iterable[str]) -> list[str]:
+        """Return the lines that perhop does not model and that concern packets at some interfaces."""
+        return self.device.open_lines(list(interfaces))
 
 
 def _refused(error: ValueError, prefix: str = "") -> InvalidInputError:
@@ -94,6 +98,13 @@ class Node:
     output: Mapping[str, Any] | None
     tag: bool = False
     labels: bool = False
+    #: Interfaces with input policies, by which packets may enter where `arrives` is none.
+    entrances: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+
+    def crossed(self) -> list[str]:
+        """Return the interfaces whose policies packets may meet."""
+        ends = [name for name in (self.arrives, self.leaves) if name is not None]
+        return [*ends, *(name for name, _ in self.entrances)]
 
     def asked(self) -> str:
         """Return the node as the extension module takes it."""
@@ -103,7 +114,8 @@ class Node:
     def reach(self) -> dict[str, str | None]:
         """Return for each queue a packet that gets there as it arrives; none where no packet does.
 
-        Exact over the fields that conditions ask for, whatever meters have seen before.
+        Exact over the fields that conditions ask for, for some history of the meters. Packets enter by an
+        interface without an input policy, and by the others where only these bring packets to a queue.
 
         Raises:
             InvalidInputError: the conditions are too complex to be compared.
@@ -113,7 +125,13 @@ class Node:
             found = json.loads(_core.reach_queues(self.asked()))
         except ValueError as error:
             raise InvalidInputError(str(error)) from error
-        return {one["queue"]: one["packet"] for one in found}
+        packets: dict[str, str | None] = {one["queue"]: one["packet"] for one in found}
+        for name, policy in self.entrances:
+            if None not in packets.values():
+                break
+            by_name = replace(self, arrives=name, input=policy, entrances=()).reach()
+            packets = {queue: packet or by_name[queue] for queue, packet in packets.items()}
+        return packets
 
 
 def node(
@@ -128,7 +146,8 @@ def node(
 
     `file` is a router's configuration, and `at` and `out` its interfaces; or a scenario, where `at` is
     `NODE:NEIGHBOR` and `out` a neighbor of the node. Without `out` it is the interface with an output policy,
-    if there is one only; without `at` packets meet no input policy.
+    if there is one only; without `at` packets meet no input policy, or that of an interface by which alone a
+    queue gets packets.
 
     Raises:
         InvalidInputError: there is no such interface, or several could be meant.
@@ -150,7 +169,15 @@ def node(
         output=leaving and leaving["output"],
         tag=_carries(leaving, "vlan"),
         labels=_carries(leaving, "mpls"),
+        entrances=() if arriving else tuple(_entrances(ports)),
     )
+
+
+def _entrances(ports: list[RouterPort]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Generate the interfaces that are up and condition arriving packets, with their policies."""
+    for port in ports:
+        if port["input"].get("conditioners") and not port.get("shutdown"):
+            yield port["interface"], port["input"]
 
 
 def _port(ports: list[RouterPort], name: str) -> RouterPort:

@@ -39,7 +39,7 @@ pub use front_end::{
     ParseOptions, Recognition, Written,
 };
 pub use front_ends::FrontEnds;
-pub use model::{Concern, DeviceModel, Evidence, RecognizedPlatform};
+pub use model::{Concern, DeviceModel, Evidence, OpenLine, RecognizedPlatform};
 pub use platform_rule::{EvidenceKind, PlatformRule, RuleValue};
 pub use policy::{
     AttachedClass, AttachedPolicy, Basis, Combination, FairQueueing, Guarantee, GuaranteeKind, Limit,

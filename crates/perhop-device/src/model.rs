@@ -18,8 +18,33 @@ pub struct DeviceModel {
     pub comment: char,
     /// The errors, warnings and notes about the text.
     pub diagnostics: Vec<Concern>,
+    /// The lines that the model leaves out although they may change what packets experience.
+    pub open_lines: Vec<OpenLine>,
     /// The ports with their policies.
     pub router: Router,
+}
+
+/// A line that is not modeled or not recognized.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenLine {
+    /// Its number, from 1.
+    pub line: usize,
+    /// The names of the interfaces whose packets it concerns; `None` for the whole device.
+    pub interfaces: Option<Arc<[String]>>,
+}
+
+impl OpenLine {
+    /// Returns the open lines of a text; `interfaces` names those that a line concerns.
+    pub fn all(lines: &[Line], interfaces: impl Fn(usize) -> Option<Arc<[String]>>) -> Vec<OpenLine> {
+        let is_open = |line: &&Line| matches!(line.state, LineState::NotModelled | LineState::NotRecognized);
+        let open = lines.iter().filter(is_open);
+        open.map(|line| OpenLine { line: line.number, interfaces: interfaces(line.number) }).collect()
+    }
+
+    /// Whether it concerns packets at one of the interfaces that `is_meant` chooses.
+    pub fn concerns(&self, is_meant: impl Fn(&str) -> bool) -> bool {
+        self.interfaces.as_ref().is_none_or(|names| names.iter().any(|name| is_meant(name)))
+    }
 }
 
 impl DeviceModel {
@@ -42,7 +67,8 @@ impl DeviceModel {
         let line = platform.because.first().map_or(1, |one| one.line);
         let diagnostic = Diagnostic::new(&rules::PLATFORM_NOT_SUPPORTED, line, message, help);
         let diagnostics = vec![Concern { diagnostic, interfaces: None }];
-        DeviceModel { platform, lines, comment, diagnostics, router: Router::default() }
+        let (open_lines, router) = (Vec::new(), Router::default());
+        DeviceModel { platform, lines, comment, diagnostics, open_lines, router }
     }
 
     /// Returns the diagnostic by which a device is refused, or `None` for one that perhop simulates.

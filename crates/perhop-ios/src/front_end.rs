@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use perhop_device::{
     AddedInterface, Certainty, ClassLines, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions,
-    ParseOptions, PlatformRule, RecognizedPlatform,
+    OpenLine, ParseOptions, PlatformRule, RecognizedPlatform,
 };
 use perhop_lint::Rule;
 use perhop_qos::framing::Framing;
@@ -80,6 +80,7 @@ impl FrontEnd for Ios {
         let Configuration { lines, diagnostics, .. } = configuration;
         Ok(DeviceModel {
             platform: recognized,
+            open_lines: OpenLine::all(&lines, |line| Some(dependencies.used_by(line).clone())),
             lines,
             comment: COMMENT,
             diagnostics: diagnostics.into_iter().map(concern).collect(),

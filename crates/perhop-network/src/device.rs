@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use perhop_analysis::PacketText;
 use perhop_device::{
-    ClassLines, FrontEnd, FrontEnds, ParseOptions, Port, PortRole, Route, RouteTarget, Router, Wire,
+    ClassLines, DeviceModel, FrontEnd, FrontEnds, OpenLine, ParseOptions, Port, PortRole, Route, RouteTarget,
+    Router, Wire,
 };
 use perhop_lint::Line;
 use perhop_qos::ConfigError;
@@ -14,12 +15,13 @@ use perhop_scenario::{InterfaceConfig, Scenario};
 use serde::Serialize;
 
 use crate::forwarding::addresses;
-use crate::trace::{Answer, TraceOptions, TracedDevice, trace};
+use crate::trace::{Answer, TraceOptions, TracedDevice, trace, words};
 
 /// A device, its text, and routes that the text does not have.
 pub struct NetworkDevice<'a> {
     router: Router,
     lines: Vec<Line>,
+    open_lines: Vec<OpenLine>,
     class_lines: Option<Box<dyn ClassLines>>,
     given: Vec<Route>,
     /// The language of its text; `None` for a node of a scenario.
@@ -55,8 +57,15 @@ impl<'a> NetworkDevice<'a> {
             return Err(ConfigError::new("", refusal.message.clone()).help(refusal.router.clone()));
         }
         let class_lines = front_end.class_lines(text, options)?;
-        let (router, lines) = (model.router, model.lines);
-        Ok(NetworkDevice { router, lines, class_lines, given: Vec::new(), front_end: Some(front_end) })
+        let DeviceModel { router, lines, open_lines, .. } = model;
+        Ok(NetworkDevice {
+            router,
+            lines,
+            open_lines,
+            class_lines,
+            given: Vec::new(),
+            front_end: Some(front_end),
+        })
     }
 
     /// Returns the node `name` of a resolved scenario. Its ports have the names of the neighbors, and its
@@ -86,7 +95,8 @@ impl<'a> NetworkDevice<'a> {
             given.push(given_route(topology.address(host)?.into(), to_port(neighbor)));
         }
         let router = Router { hostname: Some(name.to_owned()), ports, ..Router::default() };
-        Ok(NetworkDevice { router, lines: Vec::new(), class_lines: None, given, front_end: None })
+        let (lines, open_lines) = (Vec::new(), Vec::new());
+        Ok(NetworkDevice { router, lines, open_lines, class_lines: None, given, front_end: None })
     }
 
     /// Adds a route written as `PREFIX = INTERFACE` or `PREFIX = NEXT HOP`.
@@ -136,12 +146,21 @@ impl<'a> NetworkDevice<'a> {
         let device = TracedDevice {
             router: &self.router,
             lines: &self.lines,
+            open_lines: &self.open_lines,
             class_lines: self.class_lines.as_deref(),
             given: &self.given,
         };
         let arrives = at.or(input.as_deref()).map(|name| self.port(name)).transpose()?;
         let leaves = out.map(|name| self.port(name)).transpose()?;
         trace(&device, TraceOptions { arrives, leaves }, &packet)
+    }
+
+    /// Returns the lines that perhop does not model, with their reasons: those that concern packets at one of
+    /// `interfaces`.
+    pub fn open_lines(&self, interfaces: &[String]) -> Vec<String> {
+        let near = |open: &&OpenLine| open.concerns(|name| interfaces.iter().any(|one| one == name));
+        let open = self.open_lines.iter().filter(near);
+        open.filter_map(|open| words(&self.lines, open.line)).collect()
     }
 
     /// Returns the neighbors that the configuration shows: next hops of routes, and the hosts of subnets

@@ -138,6 +138,11 @@ impl Device {
         serde_json::to_string(&answer).map_err(wrong)
     }
 
+    /// Returns the lines that perhop does not model and that concern packets at one of `interfaces`.
+    fn open_lines(&self, interfaces: Vec<String>) -> Vec<String> {
+        self.0.open_lines(&interfaces)
+    }
+
     /// Returns the full name of an interface. Raises a `ValueError` of message and help.
     fn interface(&self, written: &str) -> PyResult<String> {
         self.0.port(written).map(|port| port.name.clone()).map_err(router::wrong)

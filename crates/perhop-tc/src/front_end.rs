@@ -1,7 +1,7 @@
 //! [`Tc`]: this language behind the contract of all languages.
 
 use perhop_device::{
-    AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, ParseOptions, Recognition,
+    AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, OpenLine, ParseOptions, Recognition,
     RecognizedPlatform,
 };
 use perhop_lint::{Line, LineState, Rule};
@@ -63,11 +63,13 @@ impl FrontEnd for Tc {
     fn parse(&self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError> {
         let mut configuration = parse(text);
         let router = convert(&mut configuration);
+        let interfaces = |line| configuration.device_of(line).map(|device| [device.to_owned()].into());
         let concern = |diagnostic: &perhop_lint::Diagnostic| Concern {
-            interfaces: configuration.device_of(diagnostic.line).map(|device| [device.to_owned()].into()),
+            interfaces: interfaces(diagnostic.line),
             diagnostic: diagnostic.clone(),
         };
         let diagnostics = configuration.diagnostics.iter().map(concern).collect();
+        let open_lines = OpenLine::all(&configuration.lines, interfaces);
         let Configuration { lines, .. } = configuration;
         let platform = RecognizedPlatform {
             name: PLATFORM.to_owned(),
@@ -78,7 +80,7 @@ impl FrontEnd for Tc {
             certain: true,
             because: evidence(&lines),
         };
-        Ok(DeviceModel { platform, lines, comment: COMMENT, diagnostics, router })
+        Ok(DeviceModel { platform, lines, comment: COMMENT, diagnostics, open_lines, router })
     }
 }
 

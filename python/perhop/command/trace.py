@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,8 +84,7 @@ def trace(
         )
     choices = {"at": at, "out": out, "platform": platform, "assume": assumptions(assume)}
     document: dict[str, Any] = {"schema_version": 2}
-    if packet or pcap:
-        place = traced(file, routes=route or (), **choices)  # type: ignore[arg-type]
+    place = traced(file, routes=route or (), **choices)  # type: ignore[arg-type]
     if packet:
         answers = [place.answer(one) for one in packet]
         document["packets"] = answers
@@ -93,13 +92,15 @@ def trace(
         if not json:
             print("\n\n".join("\n".join(_answer(answer)) for answer in answers))
     if pcap:
-        document["classes"] = classes = _classes(place, pcap)
+        document["classes"], document["not_looked_at"] = classes, ignored = _classes(place, pcap)
         if not json:
-            print("\n".join(_table(classes)))
+            print("\n".join([*_table(classes), *_ignored(ignored)]))
     if reach:
-        document["reach"] = reached = _reached(node(file, **choices), reach)  # type: ignore[arg-type]
+        of_queues = node(file, **choices)  # type: ignore[arg-type]
+        document["reach"] = reached = _reached(of_queues, reach)
+        document["not_looked_at"] = ignored = place.open_lines(of_queues.crossed())
         if not json:
-            print("\n".join(_witnesses(reached)))
+            print("\n".join([*_witnesses(reached), *_ignored(ignored)]))
     if json:
         print_json(document)
     return Exit.OK
@@ -118,9 +119,12 @@ def _answer(answer: Answer) -> Iterator[str]:
             yield f"path {number} of {len(paths)}"
         for line in _path(path, shared):
             yield printable(f"{indent}{line}")
-    for key, words_of_key in (("assumed", "assumed"), ("not_looked_at", "not looked at")):
-        for text in answer[key]:
-            yield printable(f"{words_of_key}: {text}")
+    yield from (printable(f"assumed: {text}") for text in answer["assumed"])
+    yield from _ignored(answer["not_looked_at"])
+
+
+def _ignored(lines: Iterable[str]) -> Iterator[str]:
+    yield from (printable(f"not looked at: {line}") for line in lines)
 
 
 def _shared(stages: list[list[Mapping[str, Any]]]) -> int:
@@ -208,19 +212,26 @@ def _class(config: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _classes(place: Traced, capture: Path) -> list[dict[str, Any]]:
-    """Return the queues of the packets of a capture, with counts and one packet of each."""
+def _classes(place: Traced, capture: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the queues of the packets of a capture, with counts and one packet of each.
+
+    The parts of the configuration that may change their paths and are not considered come second.
+    """
     counts: Counter[tuple[str, ...]] = Counter()
     examples: dict[tuple[str, ...], str] = {}
+    ignored: dict[str, None] = {}
     for text, count in packets(capture):
-        ends = tuple(sorted({_end(path) for path in place.answer(text)["paths"]}))
+        answer = place.answer(text)
+        ignored |= dict.fromkeys(answer["not_looked_at"])
+        ends = tuple(sorted({_end(path) for path in answer["paths"]}))
         counts[ends] += count
         examples.setdefault(ends, text)
     total = sum(counts.values())
-    return [
+    classes = [
         {"queues": list(ends), "packets": count, "share": count / total, "example": examples[ends]}
         for ends, count in counts.most_common()
     ]
+    return classes, list(ignored)
 
 
 def _end(path: Mapping[str, Any]) -> str:

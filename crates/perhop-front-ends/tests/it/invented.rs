@@ -63,6 +63,7 @@ impl FrontEnd for Lattice {
             lines: reader.lines,
             comment: ';',
             diagnostics: reader.diagnostics,
+            open_lines: Vec::new(),
             router: reader.router,
         })
     }

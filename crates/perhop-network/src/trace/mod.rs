@@ -21,8 +21,8 @@ pub use answer::{
     Answer, Cause, End, HeaderName, LineText, Path, Place, QueueClass, Route as RouteKind, Stage,
 };
 use perhop_analysis::Witness;
-use perhop_device::{ClassLines, Port, Route, Router};
-use perhop_lint::{Line, LineState};
+use perhop_device::{ClassLines, OpenLine, Port, Route, Router};
+use perhop_lint::Line;
 use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId};
 use perhop_qos::{ConfigError, Packet};
 
@@ -35,6 +35,8 @@ pub struct TracedDevice<'a> {
     pub router: &'a Router,
     /// The lines of its configuration; none where there is no text.
     pub lines: &'a [Line],
+    /// The lines that perhop does not model.
+    pub open_lines: &'a [OpenLine],
     /// The classes of packets with their lines, where the language has such classes.
     pub class_lines: Option<&'a dyn ClassLines>,
     /// Routes that the configuration does not have, with line 0.
@@ -72,7 +74,7 @@ pub fn trace(device: &TracedDevice, options: TraceOptions, packet: &Packet) -> R
         ways = tracer.arrive(ways, port)?;
     }
     let ways = tracer.forward(ways, port)?;
-    tracer.look_for_other_lines();
+    tracer.look_for_open_lines();
     Ok(Answer {
         packet: written,
         paths: ways.into_iter().map(Tracer::path).collect(),
@@ -108,8 +110,8 @@ struct Tracer<'a> {
     interfaces: Vec<String>,
     assumed: BTreeSet<String>,
     not_looked_at: BTreeSet<String>,
-    /// The lines that begin the sections of the ports on the way.
-    crossed: BTreeSet<usize>,
+    /// The names of the interfaces on the way.
+    crossed: BTreeSet<String>,
 }
 
 impl Tracer<'_> {
@@ -131,17 +133,13 @@ impl Tracer<'_> {
         lines.into_iter().filter(|line| *line > 0).map(|line| self.line(line)).collect()
     }
 
-    /// Notes a port on the way, whose section may have lines that are not considered.
+    /// Notes a port on the way, whose packets may be concerned by lines that are not considered.
     fn cross(&mut self, port: &Port) {
-        self.crossed.insert(port.line);
-        let parent = port.forwarding.parent.as_ref();
-        let parent =
-            parent.and_then(|name| self.device.router.ports.iter().find(|one| one.interface == *name));
-        self.crossed.extend(parent.map(|parent| parent.line));
+        self.crossed.insert(port.interface.clone());
     }
 
-    /// Lists the lines in the sections of ports on the way that perhop does not model.
-    fn look_for_other_lines(&mut self) {
+    /// Lists the lines that perhop does not model and that concern packets at the ports on the way.
+    fn look_for_open_lines(&mut self) {
         let ports = self.device.router.ports.iter();
         let considered: BTreeSet<usize> = ports
             .flat_map(|port| {
@@ -150,14 +148,10 @@ impl Tracer<'_> {
                 groups.chain(forwarding.encryption.as_ref().map(|encryption| encryption.line))
             })
             .collect();
-        for line in self.device.lines {
-            let is_open = matches!(line.state, LineState::NotModelled | LineState::NotRecognized);
-            let is_near = line.block.is_some_and(|block| self.crossed.contains(&block));
-            if is_open && is_near && !considered.contains(&line.number) {
-                let reason = line.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
-                self.not_looked_at.insert(format!("line {}, `{}`{reason}", line.number, line.text.trim()));
-            }
-        }
+        let near = |open: &&OpenLine| open.concerns(|name| self.crossed.contains(name));
+        let open = self.device.open_lines.iter().filter(near).map(|open| open.line);
+        let open = open.filter(|line| !considered.contains(line));
+        self.not_looked_at.extend(open.filter_map(|line| words(self.device.lines, line)));
     }
 
     fn path(way: Way) -> Path {
@@ -170,6 +164,13 @@ impl Tracer<'_> {
             queue: way.queue,
         }
     }
+}
+
+/// Returns a line that is not considered, with its reason.
+pub(crate) fn words(lines: &[Line], number: usize) -> Option<String> {
+    let line = lines.get(number.checked_sub(1)?)?;
+    let reason = line.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
+    Some(format!("line {number}, `{}`{reason}", line.text.trim()))
 }
 
 /// Returns a packet as people write it. The interface of its arrival is a stage of its own.

@@ -82,6 +82,7 @@ impl FrontEnd for Toy {
             diagnostics: lines.iter().filter(|line| line.text.contains("bad")).map(complaint).collect(),
             lines,
             comment: '!',
+            open_lines: Vec::new(),
             router: Router { ports: vec![port("Ethernet0", [10, 0, 7, 1], 24), wan], ..Router::default() },
         })
     }

@@ -99,7 +99,7 @@ impl Tree<'_> {
             return found;
         }
         for class in plan.tree.without_packets(parent) {
-            self.log.note(class.line, "no filter leads here: it has no packets");
+            self.log.note(class.line, "no filter that perhop reads leads here: it has no packets");
         }
         for class in plan.tree.with_packets(parent) {
             let name = shown_id(class.id);
