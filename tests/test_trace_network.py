@@ -200,6 +200,19 @@ def test_a_tunnel_whose_other_end_is_learned_is_stated(answer: Any) -> None:
     assert any("outer destination of Tunnel0" in one for one in found["not_looked_at"])
 
 
+def test_what_is_not_known_of_an_outer_packet_is_listed(answer: Any) -> None:
+    """Its length under encryption, and the access list of the port below, which platforms apply or do not."""
+    packet = "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef"
+    assert answer(TUNNEL, packet)["not_looked_at"] == []
+    attached = " service-policy output PORT\n"
+    filtered = TUNNEL.replace(attached, f"{attached} ip access-group 7 out\n")
+    [line] = answer(filtered, packet)["not_looked_at"]
+    assert "`ip access-group 7 out`: platforms differ" in line
+    encrypted = TUNNEL.replace(" tunnel source", " tunnel mode ipsec ipv4\n tunnel source")
+    [line] = answer(encrypted, packet)["not_looked_at"]
+    assert line.startswith("the bytes that the encryption of Tunnel0 adds")
+
+
 MARKING = (
     POLICIES
     + """\

@@ -4,12 +4,13 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_device::intent::Direction;
 use perhop_device::{ClassifiedHeader, Encryption, Port, PortRole, Tunnel, TunnelEnds};
+use perhop_qos::framing::HeaderStack;
 use perhop_qos::{ConfigError, Packet};
 
 use super::decision::{Onto, Onward, has_output};
 use super::outer::{ESP, encrypted, lines_of, outer_packet};
 use super::stages::PolicySide;
-use super::{Cause, End, HeaderName, RouteKind, Stage, Tracer, Way, written};
+use super::{Cause, End, HeaderName, LineText, RouteKind, Stage, Tracer, Way, written};
 use crate::forwarding::{Decision, Origin};
 
 /// Tunnels inside each other that are followed at most.
@@ -74,6 +75,8 @@ impl<'a> Tracer<'a> {
         }
         if tunnels == MOST_TUNNELS {
             ways = self.access_lists(ways, port, Direction::Output);
+        } else {
+            self.look_for_lists_below(port);
         }
         let side = PolicySide::output(port);
         if let Some(tunnel) = port.forwarding.tunnel.as_ref().filter(|_| tunnels > 0) {
@@ -116,6 +119,9 @@ impl<'a> Tracer<'a> {
             ClassifiedHeader::Inner(_) => HeaderName::Inner,
         };
         let lines = self.lines(lines_of(tunnel));
+        if HeaderStack::new(&tunnel.headers).is_none_or(|stack| stack.is_empty()) {
+            self.look_for_length(&port.name);
+        }
         for way in &mut ways {
             if !matches!(way.end, None | Some(End::Queued)) {
                 continue;
@@ -180,8 +186,27 @@ impl<'a> Tracer<'a> {
         Some(Onward::without_route(RouteKind::Unknown, Ipv4Addr::UNSPECIFIED.into(), below))
     }
 
+    /// Notes the output access lists of a port below a tunnel: devices differ in whether their own packets,
+    /// such as those of a tunnel, pass them.
+    fn look_for_lists_below(&mut self, port: &Port) {
+        let groups = &port.forwarding.access_groups;
+        for group in groups.iter().filter(|group| group.direction == Direction::Output) {
+            let LineText { line, text } = self.line(group.line);
+            self.not_looked_at.insert(format!(
+                "line {line}, `{text}`: platforms differ in whether the packets of a tunnel pass it"
+            ));
+        }
+    }
+
+    /// Notes that the length of the packets that `name` encrypts is that of the packets inside.
+    fn look_for_length(&mut self, name: &str) {
+        self.not_looked_at.insert(format!(
+            "the bytes that the encryption of {name} adds, which depend on the ciphers of both ends"
+        ));
+    }
+
     /// Shows the outer header of packets that a port encrypts. Its policy classifies by that header itself.
-    fn encrypt(&self, ways: &mut [Way], port: &Port, encryption: &Encryption) {
+    fn encrypt(&mut self, ways: &mut [Way], port: &Port, encryption: &Encryption) {
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
             if !encryption.encrypts.holds(&self.interfaces, &way.packet) {
                 continue;
@@ -197,6 +222,7 @@ impl<'a> Tracer<'a> {
                 classified_by,
                 lines: self.lines(std::iter::once(encryption.line).chain(asking)),
             });
+            self.look_for_length(&port.name);
         }
     }
 }
