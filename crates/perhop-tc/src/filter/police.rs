@@ -1,5 +1,7 @@
 //! The action `police` (`tc/m_police.c`, `net/sched/act_police.c`).
 
+use perhop_qos::ByteSize;
+
 use super::control::{control, control_word};
 use crate::kernel::Kernel;
 use crate::model::{Action, Control, Police};
@@ -89,7 +91,28 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
         let linux = "Linux asks the filters anew, four times, and drops; so does perhop: write drop";
         kernel.log.found(&rules::TC_POLICE_WITHOUT_ACTION, number, message, linux);
     }
+    tell_of_long_packets(kernel, number, &read);
     vec![Action::Police(Police { options: read, index, exceed, conform })]
+}
+
+/// Warns of a burst below the packets that TCP hands over whole where the device splits them (segmentation
+/// offload): a millisecond of its rate, 64 KiB at most (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`).
+fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
+    const LONGEST: u64 = 65_536;
+    let (Some(rate), Some(burst)) = (police.rate("rate"), police.number("burst")) else { return };
+    let at_once = (rate / 8 / 1000).min(LONGEST);
+    if burst >= at_once {
+        return;
+    }
+    let message = format!(
+        "a policer with a burst of {} at {}: TCP sends up to {} in one packet",
+        ByteSize::from_bytes(burst),
+        perhop_qos::Rate::from_bits_per_second(rate),
+        ByteSize::from_bytes(at_once)
+    );
+    let linux = "with segmentation offload (GSO, GRO) these packets exceed whole, and TCP gets a few percent of \
+                 the rate; perhop's packets are those of the wire: write a larger burst, or limit in a class";
+    kernel.log.found(&rules::TC_POLICE_BURST_OFFLOAD, number, message, linux);
 }
 
 /// What tc asks of the options of a policer besides each by itself.

@@ -281,3 +281,21 @@ proptest! {
         prop_assert_eq!(reached, classes, "{}", text.join("\n"));
     }
 }
+
+#[test]
+fn a_burst_below_the_packets_of_offloads_is_reported() {
+    let found = |options: &str, rate: &str| {
+        let text = format!(
+            "{FILTER} pref 1 flower ip_proto tcp action police rate {rate} {options} drop classid 1:10\n"
+        );
+        let (configuration, _) = read(&text);
+        let rules: Vec<&str> = configuration.diagnostics.iter().map(|one| one.rule.id).collect();
+        rules.contains(&"tc-police-burst-offload")
+    };
+    // A millisecond: 25 kB at 200 Mb/s, 12.5 kB at 100 Mb/s, and 64 KiB at most.
+    assert!(found("burst 20k", "200mbit"));
+    assert!(!found("burst 26k", "200mbit"));
+    assert!(!found("burst 20k", "100mbit"));
+    assert!(found("burst 60k", "10gbit"));
+    assert!(!found("burst 64k", "10gbit"));
+}
