@@ -113,11 +113,6 @@ def test_every_queue_has_its_configured_rate_beside_the_obtained_one(
     [
         ("unreachable", "WEB", "packets for it reach `ALL-TCP`"),
         ("unreachable", "TWICE", "its conditions exclude each other"),
-        (
-            "link-marks",
-            "TAGGED",
-            "it matches the CoS of a VLAN tag; --assume 'TAGGED = dscp ef' runs it by another",
-        ),
         ("input-interface", "class-default", "packets for it reach `FROM-GUESTS`"),
     ],
 )
@@ -139,6 +134,53 @@ def test_classes_that_an_input_policy_marks_are_entered_by_it() -> None:
     assert "packets enter by GigabitEthernet0/0 and its input policy, which a class depends on" in str(
         scenario.inferred
     )
+
+
+NOT_APPLIED = """\
+version 15.2
+access-list 104 permit udp any any
+crypto map SITE 10 ipsec-isakmp
+ set peer 198.51.100.2
+ match address 104
+policy-map WAN
+ class class-default
+  shape average 2000000
+interface GigabitEthernet0/0
+ ip address 10.1.0.1 255.255.255.0
+ ip access-group 104 in
+interface GigabitEthernet0/1
+ ip address 192.0.2.1 255.255.255.252
+ ip access-group 104 out
+ crypto map SITE
+ service-policy output WAN
+interface Tunnel1
+ ip address 10.255.1.1 255.255.255.252
+ tunnel source GigabitEthernet0/1
+ tunnel destination 198.51.100.9
+"""
+
+
+def test_what_a_run_does_not_apply_comes_first(perhop: Command, tmp_path: Path) -> None:
+    """A trace applies it: what a run shows of such packets may be wrong."""
+    (tmp_path / "site.cfg").write_text(NOT_APPLIED)
+    ended = perhop("run", "site.cfg", "--duration", "1s")
+    first = [line for line in ended.err.partition("inferred: ")[0].splitlines() if "not run: " in line]
+    assert [line.partition(" of ")[0] for line in first[:3]] == [
+        "not run: line 11, `ip access-group 104 in`",
+        "not run: line 14, `ip access-group 104 out`",
+        "not run: line 15, `crypto map SITE`",
+    ]
+    assert first[3].startswith("not run: the packets of Tunnel1, which GigabitEthernet0/1 classifies by")
+    answer = perhop("run", "site.cfg", "--duration", "1s", "--json").json()
+    assert [f"not run: {one}" for one in answer["not_looked_at"]] == first
+    # The tunnel's own packets meet a policy below it that the run does not have.
+    ended = perhop("run", "site.cfg", "--interface", "Tunnel1", "--duration", "1s")
+    assert "not run: the output policy of GigabitEthernet0/1, below Tunnel1\n" in ended.err
+    plain = NOT_APPLIED.replace(" crypto map SITE\n", "").replace(" ip access-group 104 in\n", "")
+    plain = plain.replace(" ip access-group 104 out\n", "")
+    plain = plain.replace("source GigabitEthernet0/1", "source Loopback0")
+    (tmp_path / "site.cfg").write_text(plain)
+    assert "not run" not in perhop("run", "site.cfg", "--duration", "1s").err
 
 
 def test_an_entrance_that_would_mark_everything_anew_is_not_taken() -> None:

@@ -94,6 +94,50 @@ FLOWS = "src,dst,proto,bytes,first,last"
 FLOW = "10.1.0.9,10.9.0.5,6"
 
 
+POLICED = """\
+version 12.2
+interface Serial0/0
+ bandwidth 2048
+ ip address 192.0.2.1 255.255.255.252
+ rate-limit output 500000 {burst} {burst} conform-action transmit exceed-action drop
+interface FastEthernet0/0
+ ip address 10.0.1.1 255.255.255.0
+"""
+
+
+def test_one_connection_shows_what_a_small_burst_costs(perhop: Command, tmp_path: Path) -> None:
+    """Several connections fill a limit that a single one does not."""
+    obtained = {}
+    for burst in (6_000, 94_000):
+        (tmp_path / "edge.cfg").write_text(POLICED.format(burst=burst))
+        for connections in (1, 8):
+            given(tmp_path, f"class,rate,kind,connections\nrate-limit all,,greedy,{connections}\n")
+            ended = perhop("run", "edge.cfg", "--traffic", "traffic.csv", "--duration", "20s", "--json")
+            [of_class] = [one for one in ended.json()["classes"] if one["class"] == "rate-limit all"]
+            assert of_class["flows"]["mean"] == connections
+            obtained[burst, connections] = of_class["throughput_bps"]["mean"]
+    assert obtained[6_000, 1] < 300e3
+    assert obtained[6_000, 8] > 400e3
+    assert obtained[94_000, 1] > 450e3
+
+
+def test_a_class_has_the_name_of_its_queue_too(perhop: Command, tmp_path: Path) -> None:
+    """`perhop trace --reach` prints queues by their paths."""
+    nested = ROUTER.replace("  bandwidth 600\n", "  bandwidth 600\n  service-policy INNER\n")
+    inner = "policy-map INNER\n class VOICE\n  priority 100\n"
+    nested = nested.replace("policy-map WAN", f"{inner}policy-map WAN")
+    nested = nested.replace(" class VOICE\n  priority 512\n", "")
+    (tmp_path / "edge.cfg").write_text(nested)
+    queues = perhop("trace", "edge.cfg", "--reach", "all", "--json").json()["reach"]
+    assert "ERP/VOICE" in queues
+    rows = "".join(f"{queue},50kb/s\n" for queue, packet in queues.items() if packet)
+    given(tmp_path, f"class,rate\n{rows}")
+    ended = perhop("run", "edge.cfg", "--traffic", "traffic.csv", "--duration", "5s", "--json")
+    assert ended.code == 0, ended.err
+    classes = {one["class"] for one in ended.json()["classes"] if "(back)" not in one["class"]}
+    assert len(classes) == sum(1 for packet in queues.values() if packet)
+
+
 @pytest.mark.parametrize(
     ("text", "line", "said", "help"),
     [
@@ -103,6 +147,8 @@ FLOW = "10.1.0.9,10.9.0.5,6"
         ("class,rate\nVOICE,1Mb/s,9\n", 2, "3 cells, and 2 in the header", "the columns are class,rate"),
         ("class,rate,size\nVOICE,1Mb/s,9\n", 1, "no column `size`", "class,rate,packet_bytes,kind"),
         ("class,rate,packet_bytes\nVOICE,1Mb/s,9\n", 2, "`9` is not a packet size", "from 28 to 65535"),
+        ("class,rate,kind,connections\nVOICE,,greedy,0\n", 2, "`0` is no number of connections", "from 1"),
+        ("class,rate,connections\nVOICE,1Mb/s,2\n", 2, "connections are those of greedy TCP", "`greedy`"),
         (f"class,rate,packet_bytes\nVOICE,1Mb/s,{'9' * 5000}\n", 2, "is not a packet size", "from 28"),
         ("class,rate,kind\nVOICE,1Mb/s,avian\n", 2, "no kind of traffic `avian`", "kinds: signalling,"),
         ("class,rate\n", 1, "no class follows the header", "VOICE,512kb/s,200,voice"),

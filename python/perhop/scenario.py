@@ -50,6 +50,8 @@ class Scenario(Document):
         super().__init__(data, base)
         #: What was inferred, where the scenario was inferred from a router configuration.
         self.inferred: str | None = None
+        #: Parts of that configuration on the path of the traffic that a run does not apply.
+        self.not_looked_at: list[str] = []
         #: The port and the queue of the router that each class of inferred traffic waits in, as in results.
         self.queues: dict[str, tuple[str, str]] = {}
 
@@ -104,6 +106,7 @@ class Scenario(Document):
         changes = _with_shorter_warmup(inferred, set or {})
         loaded = cls._from(_core.load_json(inferred.to_json(), inferred.base, overrides(changes)))
         loaded.inferred, loaded.queues = inferred.inferred, inferred.queues
+        loaded.not_looked_at = inferred.not_looked_at
         return loaded
 
     @classmethod
@@ -157,6 +160,7 @@ class Scenario(Document):
         )
         scenario = cls(made.data, file.parent).check()
         scenario.inferred, scenario.queues = made.summary, made.queues
+        scenario.not_looked_at = made.not_looked_at
         return scenario
 
     def run(

@@ -20,7 +20,8 @@ impl<'a> FrontEnds<'a> {
         FrontEnds { fallback, others }
     }
 
-    fn all(self) -> impl Iterator<Item = &'a dyn FrontEnd> {
+    /// Generates the languages, first that which reads what no language recognizes.
+    pub fn all(self) -> impl Iterator<Item = &'a dyn FrontEnd> {
         std::iter::once(self.fallback).chain(self.others.iter().copied())
     }
 

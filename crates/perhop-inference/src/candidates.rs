@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany};
+use perhop_qos::packet::LinkMark;
 
 use crate::header::{Header, free_address};
 
@@ -43,6 +44,10 @@ pub(crate) fn candidates(matches: &[&MatchConfig], taken: &BTreeSet<IpAddr>) -> 
 fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header> {
     let empty = Header::default;
     let mut parts: Vec<Vec<Header>> = Vec::new();
+    // Tags and labels have the precedence as their mark; a codepoint that is matched as well comes after
+    // them.
+    field(&mut parts, condition.cos.as_ref(), |mark| marked(*mark));
+    field(&mut parts, condition.mpls_exp.as_ref(), |mark| marked(*mark));
     field(&mut parts, condition.dscp.as_ref(), |dscp| Header { dscp: Some(dscp.to_string()), ..empty() });
     field(&mut parts, condition.precedence.as_ref(), |precedence| Header {
         dscp: Some(format!("cs{}", precedence.value())),
@@ -51,8 +56,6 @@ fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header
     // Colors and labels are assigned in the network, interfaces are given, `not` is not analyzed.
     field(&mut parts, condition.color.as_ref(), |_| empty());
     field(&mut parts, condition.label.as_ref(), |_| empty());
-    field(&mut parts, condition.cos.as_ref(), |_| empty());
-    field(&mut parts, condition.mpls_exp.as_ref(), |_| empty());
     field(&mut parts, condition.length.as_ref(), |range| Header {
         packet_bytes: Some(length_in(*range)),
         ..empty()
@@ -83,6 +86,12 @@ fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header
         parts.push(any.iter().flat_map(|one| alternatives(one, taken)).take(MOST).collect());
     }
     combined(parts)
+}
+
+/// Returns a header whose precedence is the mark of a tag or label: of 5, that of voice.
+fn marked(mark: LinkMark) -> Header {
+    let dscp = if mark.value() == 5 { "ef".to_owned() } else { format!("cs{}", mark.value()) };
+    Header { dscp: Some(dscp), ..Header::default() }
 }
 
 /// Adds a header for each of the first values of a field.

@@ -7,7 +7,7 @@ use perhop_qos::Rate;
 use serde_json::{Map, Value, json};
 
 use crate::header::Header;
-use crate::network::{Carried, FAR, Interface, NEAR, Network};
+use crate::network::{Carried, CosOrigin, FAR, Interface, NEAR, Network};
 use crate::words::as_rate;
 
 /// Links between hosts and the routers next to them are this much faster than the path through the router.
@@ -23,6 +23,8 @@ const FAST: f64 = 100e6;
 /// second of any datagrams.
 const AMPLE: &str = "ample";
 const AMPLE_LIMIT: &str = "10000000 packets";
+/// The same with the precedence as CoS of every packet.
+const TAGGING: &str = "ample-with-cos";
 
 /// An entry of traffic without its ends, and the headers that give them.
 pub(crate) struct Entry<'a> {
@@ -51,9 +53,15 @@ pub(crate) fn scenario(network: &Network, entries: &[Entry], duration: &str) -> 
     hosts.extend(
         senders.0.into_iter().chain(receivers.0).map(|(address, name)| (name, json!({"address": address}))),
     );
-    let ample = json!({AMPLE: {"queueing": {"classes": [
-        {"name": "all", "buffer": {"tail-drop": {"limit": AMPLE_LIMIT}}},
-    ]}}});
+    let queueing = json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": AMPLE_LIMIT}}}]});
+    let mut policies = Map::new();
+    policies.insert(AMPLE.to_owned(), json!({"queueing": queueing}));
+    if network.cos == CosOrigin::Precedence {
+        let stages: Vec<Value> = (1..8).map(|cos| json!({
+            "name": format!("CoS {cos}"), "match": {"precedence": cos}, "actions": [{"mark-cos": cos}],
+        })).collect();
+        policies.insert(TAGGING.to_owned(), json!({"conditioners": stages, "queueing": queueing}));
+    }
     let keys = [
         ("perhop", json!(1)),
         ("name", json!(format!("Inferred from {}", site.router))),
@@ -61,7 +69,7 @@ pub(crate) fn scenario(network: &Network, entries: &[Entry], duration: &str) -> 
         ("hosts", Value::Object(hosts)),
         ("routers", Value::Object(routers)),
         ("links", Value::Array(links)),
-        ("policies", ample),
+        ("policies", Value::Object(policies)),
         ("traffic", Value::Array(traffic)),
     ];
     keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
@@ -97,9 +105,13 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
     if let Some(ring) = site.ring {
         ends["ring"] = json!({"packets": ring});
     }
+    let to_router = match network.cos {
+        CosOrigin::Packets => ample(),
+        CosOrigin::Precedence => json!({"output": TAGGING}),
+    };
     let near = json!({
         "between": [NEAR, router], "rate": entering.rate.to_string(),
-        "interfaces": {NEAR: ample(), router: named(entering)},
+        "interfaces": {NEAR: to_router, router: named(entering)},
     });
     let far = json!({
         "between": [router, FAR], "rate": leaving.rate.to_string(), "delay": delay,

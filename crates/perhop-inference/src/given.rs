@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::network::Network;
+use crate::network::{Network, path_of_classes};
 use crate::role::Kind;
-use crate::sources::sending;
+use crate::sources::{Sending, greedy_words, sending};
 use crate::targets::{Hit, Miss, Wanted, targets};
 use crate::traffic::{Flow, Traffic, entry, suited, unlike};
 use crate::words::{rate_in_words, similar};
@@ -41,6 +41,8 @@ pub struct ClassLoad {
     pub packet_bytes: Option<u32>,
     /// The kind of traffic.
     pub kind: Option<Kind>,
+    /// The number of greedy TCP connections, where `rate` is `None`.
+    pub connections: Option<u32>,
 }
 
 /// Flow records, those with the same header joined.
@@ -128,6 +130,19 @@ pub(crate) fn by_class(
     Ok(Traffic { flows, remarks, ..Traffic::default() })
 }
 
+/// Returns loads whose classes have the names of results: a class may also be named by the path of its queue.
+pub(crate) fn with_class_names(network: &Network, loads: &[ClassLoad]) -> Vec<ClassLoad> {
+    let is_class = |name: &str| targets(network).iter().any(|target| target.name == name);
+    let named = |load: &ClassLoad| {
+        let mut leaves = network.leaves.iter();
+        let place = leaves.position(|leaf| [&leaf.path, &path_of_classes(&leaf.path)].contains(&&load.name));
+        let place = place.filter(|_| !is_class(&load.name));
+        let name = place.map_or(&load.name, |place| &network.names[place]);
+        ClassLoad { name: name.clone(), ..load.clone() }
+    };
+    loads.iter().map(named).collect()
+}
+
 /// Returns the classes of the loads, and the kinds that they ask for: of several, the last.
 pub(crate) fn wanted(loads: &[ClassLoad]) -> Wanted<'_> {
     let mut wanted = Wanted::new();
@@ -146,7 +161,10 @@ fn flow(network: &Network, load: &ClassLoad, hit: &Hit, taken: &mut BTreeSet<Str
     }
     let rate = load.rate.unwrap_or(0.0);
     let usual = if kind == hit.role.kind { hit.role.packet_bytes } else { DATAGRAM };
-    let sent = sending(kind, rate, load.packet_bytes.unwrap_or(usual));
+    let mut sent = sending(kind, rate, load.packet_bytes.unwrap_or(usual));
+    if let Some(connections) = load.connections.filter(|_| kind == Kind::Greedy) {
+        sent = Sending { count: connections, words: greedy_words(connections), ..sent };
+    }
     let name = unlike(&load.name, taken);
     taken.insert(name.clone());
     let mut made = entry(&name, &hit.header, &sent);

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::document::{Entry, scenario};
 use crate::failure::Failure;
-use crate::given::{Given, by_class, wanted};
+use crate::given::{Given, by_class, wanted, with_class_names};
 use crate::network::{FAR, Network, Site, node_name, subnets_of};
 use crate::recording::{Recording, replayed};
 use crate::records::from_records;
@@ -20,6 +20,7 @@ use crate::selection::{Selection, depends_on_entrance};
 use crate::targets::{Hit, Miss, Wanted, search, unmatched};
 use crate::traffic::{Flow, Traffic, guessed};
 use crate::trial::{Place, Trial};
+use crate::unapplied::left_out;
 use crate::words::{rate_in_words, time};
 
 /// Simulated milliseconds by the highest load in Mb/s that they apply to, so that a run takes seconds.
@@ -99,8 +100,12 @@ pub struct Inferred {
     pub port: String,
     /// The traffic of each class.
     pub offered: Vec<ClassTraffic>,
-    /// The classes without traffic, and the assumptions, one line each.
+    /// The classes without traffic, and packets that are left out, one line each.
     pub missing: Vec<String>,
+    /// Assumptions on which the run rests.
+    pub assumed: Vec<String>,
+    /// Parts of the configuration that may change the results and that the run leaves out.
+    pub not_looked_at: Vec<String>,
     /// The number of queues of the leaving interface.
     pub queues: usize,
     /// The router's platform.
@@ -125,8 +130,9 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
             guess(tried, &request.loads)?
         }
         Some(Given::Classes(loads)) => {
-            let tried = reach(network, trial, selection, devices, &wanted(loads))?;
-            let traffic = by_class(&tried.network, loads, &tried.hits, &tried.misses)?;
+            let loads = with_class_names(&network, loads);
+            let tried = reach(network, trial, selection, devices, &wanted(&loads))?;
+            let traffic = by_class(&tried.network, &loads, &tried.hits, &tried.misses)?;
             (tried.network, traffic)
         }
         Some(Given::Records(records)) => {
@@ -184,6 +190,7 @@ fn site<'d>(device: &'d Device, request: &'d Request) -> Site<'d> {
         configuration: request.configuration.clone(),
         base: Path::new(&request.base),
         ports: &router.ports,
+        lines: device.model.lines.iter().map(|line| line.text.trim()).collect(),
         own: own.map(|own| own.address).collect(),
         subnets: router.ports.iter().flat_map(subnets_of).collect(),
         ring: request.ring,
@@ -263,8 +270,6 @@ fn seconds_of(capture: &[u8]) -> f64 {
 }
 
 fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) -> Inferred {
-    let mut missing = network.remarks.clone();
-    missing.extend(traffic.remarks.iter().cloned());
     let offered = |flow: &Flow| {
         let [rate, kind] = flow.offered.clone();
         let (class, queue) = (flow.class().to_owned(), flow.queue.clone());
@@ -278,7 +283,9 @@ fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) 
         wire: network.leaving.rate.as_bits_per_second(),
         port: network.port(),
         offered: traffic.flows.iter().map(offered).collect(),
-        missing,
+        missing: traffic.remarks.clone(),
+        assumed: network.assumed.clone(),
+        not_looked_at: left_out(network),
         queues: network.leaves.len(),
         platform,
     }

@@ -22,6 +22,7 @@ mod sources;
 mod targets;
 mod traffic;
 mod trial;
+mod unapplied;
 mod words;
 
 pub use failure::Failure;

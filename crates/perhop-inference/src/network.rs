@@ -10,6 +10,7 @@ use std::path::Path;
 
 use perhop_device::{AddedInterface, Port};
 use perhop_qos::Rate;
+use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::PolicyConfig;
 use serde_json::{Map, Value};
 
@@ -55,6 +56,15 @@ pub(crate) enum Carried {
     Vlan,
 }
 
+/// The origin of the CoS of packets that enter with a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CosOrigin {
+    /// The packets themselves, as a capture has them.
+    Packets,
+    /// Their precedence, which the neighbor marks.
+    Precedence,
+}
+
 impl Carried {
     /// Returns its name in a scenario.
     pub(crate) fn name(self) -> &'static str {
@@ -74,6 +84,8 @@ pub(crate) struct Site<'a> {
     /// The folder that relative paths in the scenario start from.
     pub(crate) base: &'a Path,
     pub(crate) ports: &'a [Port],
+    /// The lines of the configuration.
+    pub(crate) lines: Vec<&'a str>,
     /// The router's own addresses.
     pub(crate) own: BTreeSet<IpAddr>,
     /// The subnets of its interfaces.
@@ -93,9 +105,11 @@ pub(crate) struct Network<'a> {
     /// Further interfaces that classes match as the one that packets entered by.
     pub(crate) others: Vec<Interface<'a>>,
     /// The choices that are not the obvious ones, with their reasons: a line each.
-    pub(crate) remarks: Vec<String>,
+    pub(crate) assumed: Vec<String>,
     /// The headers by which the senders' packets have marks: of the links to the router.
     pub(crate) carried: Vec<Carried>,
+    /// The origin of the CoS of their tags.
+    pub(crate) cos: CosOrigin,
     /// The queues of the leaving interface.
     pub(crate) leaves: Vec<Leaf<'a>>,
     /// Their names, in the same order: the class, and with it the classes around where others share its name.
@@ -124,11 +138,27 @@ impl<'a> Network<'a> {
             leaving,
             added: Vec::new(),
             others: Vec::new(),
-            remarks: Vec::new(),
+            assumed: Vec::new(),
             carried: Vec::new(),
+            cos: CosOrigin::Packets,
             leaves,
             names,
             usual: [senders, receivers],
+        }
+    }
+
+    /// Whether packets enter with a header: that of the entering port, or one of its link.
+    pub(crate) fn enters_with(&self, header: Carried) -> bool {
+        let port = self.entering.port;
+        let own = port.map(|port| &port.wire.headers).filter(|headers| !headers.is_empty());
+        let is_ethernet = port
+            .and_then(|port| port.wire.framing)
+            .is_none_or(|framing| framing.to_string().starts_with("ethernet"));
+        match (header, own.map(HeaderStack::encapsulation)) {
+            (Carried::Mpls, Some(own)) => own.labels,
+            (Carried::Vlan, Some(own)) => own.tag,
+            // A tag needs Ethernet around it, labels may stand anywhere.
+            (_, None) => self.carried.contains(&header) && (header == Carried::Mpls || is_ethernet),
         }
     }
 
@@ -216,7 +246,7 @@ fn names_of(leaves: &[Leaf]) -> Vec<String> {
 
 /// Returns the path of a queue without the parts that stand for a scheduler, not for a class: of classes
 /// without priority, and of those of one level of priority.
-fn path_of_classes(path: &str) -> String {
+pub(crate) fn path_of_classes(path: &str) -> String {
     let is_level = |part: &str| {
         let level = part.strip_prefix("priority level ");
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::document::Entry;
 use crate::failure::Failure;
 use crate::header::Header;
-use crate::network::{Carried, Network};
+use crate::network::{Carried, CosOrigin, Network};
 use crate::selection::holds;
 use crate::targets::stages;
 use crate::traffic::{Flow, Traffic};
@@ -48,6 +48,7 @@ pub(crate) fn replayed(
     devices: &Devices,
     recording: &Recording,
 ) -> Result<Traffic, Failure> {
+    (network.carried, network.cos) = (Vec::new(), CosOrigin::Packets);
     let own: Vec<String> = network.other_subnets().iter().map(ToString::to_string).collect();
     let mut remarks = Vec::new();
     let mut coming = Vec::new();

@@ -8,7 +8,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
 use crate::failure::Failure;
-use crate::network::{Interface, Network, Site};
+use crate::network::{Carried, CosOrigin, Interface, Network, Site};
 use crate::words::similar;
 
 /// Packets enter this many times faster than they can leave: all classes together are offered a fifth more
@@ -79,7 +79,7 @@ impl<'a> Selection<'a> {
         self.site.ports.iter().filter(is_other).map(move |port| {
             let policy = if has_input_policy(port) { " and its input policy" } else { "" };
             let mut other = Network::new(self.site, of_port(port), leaving.clone());
-            other.remarks = vec![format!("packets enter by {}{policy}, which a class depends on", port.name)];
+            other.assumed = vec![format!("packets enter by {}{policy}, which a class depends on", port.name)];
             with_others(other, self.site.ports)
         })
     }
@@ -126,7 +126,7 @@ impl<'a> Selection<'a> {
             let names: Vec<&str> = others.iter().take(2).map(|port| port.name.as_str()).collect();
             let more = if others.len() > 2 { ", …" } else { "" };
             let names = names.join(", ");
-            network.remarks.push(format!(
+            network.assumed.push(format!(
                 "packets enter by an added interface: {names}{more} would change or drop some"
             ));
         }
@@ -204,12 +204,12 @@ pub(crate) fn holds(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> 
 }
 
 /// Whether packets that enter by a port are marked or policed.
-fn has_input_policy(port: &Port) -> bool {
+pub(crate) fn has_input_policy(port: &Port) -> bool {
     !port.input.conditioners.is_empty()
 }
 
 /// Whether packets that leave by a port are classified, marked, policed or shaped.
-fn has_output_policy(port: &Port) -> bool {
+pub(crate) fn has_output_policy(port: &Port) -> bool {
     output_rank(port).0 > 0
 }
 
@@ -245,7 +245,7 @@ fn interface_of(added: &AddedInterface) -> Interface<'static> {
 }
 
 /// Returns the network with the interfaces that the classes of its path mention as entrances, and with
-/// remarks about assumed lines and the policy that is left out.
+/// remarks about assumed lines.
 fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a Port>) -> Network<'a> {
     let mut mentioned = BTreeSet::new();
     inputs_in(network.input(), &mut mentioned);
@@ -255,19 +255,40 @@ fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a
     let is_mentioned = |port: &&Port| !port.shutdown && mentioned.contains(port.name.as_str());
     network.others = ports.into_iter().filter(is_mentioned).map(of_port).collect();
     let assumed = [&network.entering, &network.leaving].into_iter().filter(|one| one.is_assumed);
-    let mut remarks: Vec<String> = assumed
-        .map(|Interface { name, rate, .. }| {
-            format!(
-                "the line of {name} is taken for Ethernet of {rate}, which the configuration does not set; \
-                 --rate sets it"
-            )
-        })
-        .collect();
-    let name = &network.leaving.name;
-    if network.leaving.port.is_some_and(has_input_policy) && network.entering.name != *name {
-        remarks.push(format!("not run: the input policy of {name}, by which packets leave"));
+    let lines = assumed.map(|Interface { name, rate, .. }| {
+        format!(
+            "the line of {name} is taken for Ethernet of {rate}, which the configuration does not set; --rate \
+             sets it"
+        )
+    });
+    let lines: Vec<String> = lines.collect();
+    network.assumed.extend(lines);
+    with_marks(network)
+}
+
+/// Returns the network with the headers that let the marks reach the router by which its classes match.
+fn with_marks(mut network: Network<'_>) -> Network<'_> {
+    type Asks = fn(&MatchConfig) -> bool;
+    let kinds: [(Carried, &str, Asks); 2] = [
+        (Carried::Mpls, "an MPLS label whose EXP", |one| one.mpls_exp.is_some()),
+        (Carried::Vlan, "a VLAN tag whose CoS", |one| one.cos.is_some()),
+    ];
+    for (header, words, asks) in kinds {
+        let stages = network.input().conditioners.iter().chain(&network.output().conditioners);
+        let mut conditions = stages.filter_map(|stage| stage.matches.as_ref());
+        let is_asked = conditions.any(|one| holds(one, &asks))
+            || network.leaves.iter().flat_map(|leaf| &leaf.matches).any(|one| holds(one, &asks));
+        if !is_asked {
+            continue;
+        }
+        network.carried.push(header);
+        if network.enters_with(header) {
+            if header == Carried::Vlan {
+                network.cos = CosOrigin::Precedence;
+            }
+            network.assumed.push(format!("packets enter with {words} is their precedence"));
+        }
     }
-    network.remarks.append(&mut remarks);
     network
 }
 

@@ -53,10 +53,15 @@ pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
             Sending {
                 source: json!({"bulk": {"tcp": tcp(rate)}}),
                 count: connections as u32,
-                words: counted(connections as u64, "greedy TCP connection"),
+                words: greedy_words(connections as u32),
             }
         }
     }
+}
+
+/// Returns the words for greedy TCP.
+pub(crate) fn greedy_words(connections: u32) -> String {
+    counted(connections.into(), "greedy TCP connection")
 }
 
 fn single(source: Value, words: String) -> Sending {

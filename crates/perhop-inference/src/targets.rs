@@ -11,7 +11,7 @@ use perhop_qos::policy::QueueingConfig;
 
 use crate::candidates::candidates;
 use crate::header::Header;
-use crate::network::{Ends, Network};
+use crate::network::{Carried, Ends, Network};
 use crate::role::{Kind, Role, Service, role_of};
 use crate::shares::Leaf;
 use crate::trial::{Place, Side, Trial};
@@ -230,7 +230,7 @@ impl<'a> Search<'_, 'a> {
                 }
             }
         }
-        let why = match target.matches.iter().find_map(|one| unseen(one)) {
+        let why = match target.matches.iter().find_map(|one| unseen(one, self.network)) {
             Some(mark) => {
                 format!(": it matches {mark}; --assume '{} = dscp ef' runs it by another", target.name)
             }
@@ -293,15 +293,15 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-/// Returns what a condition asks for that packets do not have, in words.
-fn unseen(condition: &MatchConfig) -> Option<&'static str> {
-    if condition.cos.is_some() {
+/// Returns the mark that a condition asks for and that packets cannot have, in words.
+fn unseen(condition: &MatchConfig, network: &Network) -> Option<&'static str> {
+    if condition.cos.is_some() && !network.enters_with(Carried::Vlan) {
         return Some("the CoS of a VLAN tag");
     }
-    if condition.mpls_exp.is_some() {
+    if condition.mpls_exp.is_some() && !network.enters_with(Carried::Mpls) {
         return Some("the EXP of a label");
     }
-    condition.all.iter().chain(&condition.any).flatten().find_map(unseen)
+    condition.all.iter().chain(&condition.any).flatten().find_map(|one| unseen(one, network))
 }
 
 /// Returns the classes of the output policy that are configured, and have neither queue nor conditioner:

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::document::{Entry, scenario};
 use crate::failure::Failure;
 use crate::header::{Header, packed};
-use crate::network::{FAR, NEAR, Network};
+use crate::network::{CosOrigin, FAR, NEAR, Network};
 use crate::role::Kind;
 use crate::sources::sending;
 
@@ -56,6 +56,8 @@ struct Way {
     /// The marks that the link to the router carries, and the interface at its end.
     arrival: Encapsulation,
     ingress: Ingress,
+    /// The origin of the CoS of a tag.
+    cos: CosOrigin,
     /// `None` where the port has one queue without classes.
     classifier: Option<PortClassifier>,
     queues: Vec<String>,
@@ -80,7 +82,7 @@ impl Trial {
         let router = &network.site.router;
         let build = |from: &str, to: &str| Way::new(&resolved, router, from, to);
         match (build(NEAR, FAR), build(FAR, NEAR)) {
-            (Ok(forward), Ok(back)) => Ok(Trial { forward, back }),
+            (Ok(forward), Ok(back)) => Ok(Trial { forward: Way { cos: network.cos, ..forward }, back }),
             (Err(error), _) | (_, Err(error)) => Err(Failure::Option(error)),
         }
     }
@@ -131,6 +133,7 @@ impl Way {
             output: conditioner(far)?.leaving_by(departing.headers.encapsulation()),
             arrival,
             ingress: Ingress::new(InterfaceId(number as u16), arrival),
+            cos: CosOrigin::Packets,
             classifier: queueing.map(|one| PortClassifier::build(one, &neighbors)).transpose()?,
             queues: queue_names(queueing),
             longest: mtu.map_or(u32::MAX, |mtu| mtu.as_bytes() as u32),
@@ -141,6 +144,9 @@ impl Way {
     /// Sends a packet along the path; returns the classes that it reaches, and whether it joins a queue.
     fn pass(&mut self, packet: &mut Packet) -> (BTreeSet<Place>, bool) {
         self.now = self.now.saturating_add(Time::from_seconds(GAP_SECONDS));
+        if self.cos == CosOrigin::Precedence {
+            packet.set_cos(packet.dscp.precedence().into());
+        }
         packet.depart(self.arrival);
         packet.arrive(self.ingress);
         let mut places = BTreeSet::new();

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use perhop_device::DeviceModel;
 use perhop_lint::{Line, LineState, Rule, Severity, rules};
 
+/// The number of lines that are not simulated and that a warning names.
+const NAMED: usize = 4;
+
 /// A diagnostic about a line of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
@@ -46,7 +49,8 @@ fn not_simulated(all: &[Line]) -> Option<Finding> {
         LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
         _ => &rules::COMMAND_UNKNOWN,
     };
-    let others = match lines.len() - 1 {
+    let named: Vec<String> = lines.iter().take(NAMED).map(|line| format!("`{}`", line.text.trim())).collect();
+    let others = match lines.len() - named.len() {
         0 => String::new(),
         1 => " and another line".to_owned(),
         count => format!(" and {count} other lines"),
@@ -55,7 +59,7 @@ fn not_simulated(all: &[Line]) -> Option<Finding> {
         rule,
         line: first.number,
         interfaces: None,
-        message: format!("`{}`{others}: not simulated", first.text.trim()),
+        message: format!("{}{others}: not simulated", named.join(", ")),
         help: "`perhop check` of the configuration lists the state of every line".to_owned(),
     })
 }

@@ -40,7 +40,7 @@ fn refused(failure: Failure) -> Answer {
 }
 
 fn answer(inferred: &Inferred) -> Answer {
-    let Inferred { scenario, leaving, wire, offered, missing, .. } = inferred;
+    let Inferred { scenario, leaving, wire, offered, missing, assumed, not_looked_at, .. } = inferred;
     // Several classes may wait in one queue.
     let mut loads: Vec<(&str, f64)> = Vec::new();
     for one in offered {
@@ -54,5 +54,6 @@ fn answer(inferred: &Inferred) -> Answer {
         loads.into_iter().map(|(queue, load)| json!({"queue": queue, "load": load})).collect();
     Answer::of(json!({
         "scenario": scenario, "interface": leaving, "rate": wire, "classes": classes, "missing": missing,
+        "assumed": assumed, "not_looked_at": not_looked_at,
     }))
 }

@@ -118,4 +118,5 @@ def _inferred(router: Path, scenario: Path, options: RouterOptions) -> str:
         traffic=None if traffic is None else Path(traffic),
     )
     say(made.summary)
-    return as_yaml(made.data, [*made.offers, *made.missing], file)
+    ignored = [f"not run: {one}" for one in made.not_looked_at]
+    return as_yaml(made.data, [*ignored, *made.offers, *made.missing], file)

@@ -205,7 +205,8 @@ def run(
         judgement = judging.judge(results)
         if json:
             bounded = {"bounds": _bounds(loaded)} if bounds else {}
-            print_json(results.summary | judgement.document() | bounded)
+            left_out = {"not_looked_at": loaded.not_looked_at} if loaded.inferred else {}
+            print_json(results.summary | judgement.document() | bounded | left_out)
         elif quiet:
             judgement.tell_failed()
         else:

@@ -35,18 +35,21 @@ class InferredScenario:
     rate: str
     #: What is offered: the class, the rate, the kind of traffic.
     offered: list[tuple[str, str, str]]
-    #: What could not be inferred, and what else is to be known, one line each.
+    #: The assumptions, and what could not be inferred, one line each.
     missing: list[str]
     #: The router's platform and why it was taken, if known.
     platform: str | None
     #: The port and the queue of the router that each class of traffic waits in, as in results.
     queues: dict[str, tuple[str, str]] = field(default_factory=dict)
+    #: Parts of the configuration on the path that the run does not apply.
+    not_looked_at: list[str] = field(default_factory=list)
 
     @property
     def summary(self) -> str:
-        """What was inferred, and what could not be."""
+        """Return a line for each part that the run does not apply, each assumption and each offered load."""
         path = f"{self.entering or 'an added interface'} to {self.leaving or 'an added interface'}"
-        lines = [f"inferred: traffic from {path}, {self.rate}:", *self.offers, *self.missing]
+        lines = [f"not run: {one}" for one in self.not_looked_at]
+        lines += [f"inferred: traffic from {path}, {self.rate}:", *self.offers, *self.missing]
         return "\n".join([self.platform, *lines] if self.platform else lines)
 
     @property
@@ -107,7 +110,7 @@ def infer(
     given = None if traffic is None else read_traffic(traffic, base)
     request = {"interface": chosen, "rate": line}
     found = _found(text, configuration, base, request, given)
-    remarks += found["missing"]
+    remarks += [*found["assumed"], *found["missing"]]
     if chosen is None and found["queues"] <= 1:
         remarks += _unattached(_report(text, configuration, "lines"))
     offered = found["offered"]
@@ -119,6 +122,7 @@ def infer(
         offered=[(one["class"], one["rate"], one["kind"]) for one in offered],
         missing=remarks,
         platform=platform_words(found["platform"]),
+        not_looked_at=found["not_looked_at"],
         queues={one["class"]: (found["port"], one["queue"]) for one in offered if one["queue"]},
     )
 

@@ -24,6 +24,8 @@ _KINDS = {
     **dict.fromkeys(("transactional", "transfers", "short-tcp", "web"), "transfers"),
 }
 _HEADER = "class,rate,packet_bytes,kind"
+_COLUMNS = (*_HEADER.split(","), "connections")
+_MOST_CONNECTIONS = 1000
 _LARGEST_PACKET = 65_535
 # The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng.
 _CAPTURES = (
@@ -78,9 +80,9 @@ def read_traffic(file: Path, base: Path) -> Given:
 
 
 def _by_class(header: Row, rows: Iterator[Row]) -> Given:
-    unknown = [one for one in header.cells if one not in _HEADER.split(",")]
+    unknown = [one for one in header.cells if one not in _COLUMNS]
     if unknown:
-        raise header.wrong(f"there is no column `{unknown[0]}`", f"columns: {_HEADER}")
+        raise header.wrong(f"there is no column `{unknown[0]}`", f"columns: {','.join(_COLUMNS)}")
     lines = list(rows)
     if not lines:
         raise header.wrong("no class follows the header", "for example `VOICE,512kb/s,200,voice`")
@@ -101,9 +103,19 @@ def _load(row: Row, cells: dict[str, str]) -> dict[str, Any]:
         raise row.wrong(f"`{rate}` is not a rate", "for example 512kb/s or 2.5Mb/s")
     if size and not (re.fullmatch("[0-9]{1,5}", size) and 28 <= int(size) <= _LARGEST_PACKET):
         raise row.wrong(f"`{size}` is not a packet size", "a whole number of IP bytes from 28 to 65535")
+    connections = cells.get("connections", "")
+    if connections and (rate or not greedy):
+        raise row.wrong("connections are those of greedy TCP", "leave `rate` empty, with kind `greedy`")
+    if connections and not (
+        re.fullmatch("[0-9]{1,4}", connections) and 1 <= int(connections) <= _MOST_CONNECTIONS
+    ):
+        raise row.wrong(
+            f"`{connections}` is no number of connections", f"a whole number from 1 to {_MOST_CONNECTIONS}"
+        )
     return {
         "name": cells["class"],
         "rate": bits[0] if bits else None,
         "packet_bytes": int(size) if size else None,
         "kind": _KINDS.get(kind),
+        "connections": int(connections) if connections else None,
     }

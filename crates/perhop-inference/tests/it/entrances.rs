@@ -26,6 +26,7 @@ pub(crate) fn with_rates(text: &str, names: &[&str]) -> Result<Inferred, Failure
         rate: Some(100e3),
         packet_bytes: None,
         kind: None,
+        connections: None,
     };
     let given = Some(Given::Classes(names.iter().map(load).collect()));
     infer(&Devices::new(FRONT_ENDS), &Request { given, ..request(text) }, None)
@@ -51,4 +52,45 @@ fn a_class_that_no_entrance_reaches_is_refused_with_its_line() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// A router whose output class matches a group that the input policy sets by `criterion`.
+fn marked(criterion: &str, entrance: &str) -> String {
+    format!(
+        "hostname edge\nclass-map MARKED\n match {criterion}\nclass-map GROUP\n match qos-group 4\n\
+         policy-map IN\n class MARKED\n  set qos-group 4\n\
+         policy-map OUT\n class GROUP\n  bandwidth percent 20\n\
+         interface Serial0/0\n bandwidth 1544\n ip address 10.255.0.1 255.255.255.252\n service-policy output OUT\n\
+         {entrance} ip address 10.2.0.1 255.255.255.0\n service-policy input IN\n"
+    )
+}
+
+#[test]
+fn packets_carry_the_marks_that_classes_match() {
+    let plain = "interface FastEthernet2/0\n";
+    let tagged = "interface FastEthernet2/0.7\n encapsulation dot1Q 7\n";
+    for (criterion, entrance, assumed) in [
+        (
+            "mpls experimental topmost 5",
+            plain,
+            "packets enter with an MPLS label whose EXP is their precedence",
+        ),
+        ("cos 3", plain, "packets enter with a VLAN tag whose CoS is their precedence"),
+        ("cos 3", tagged, "packets enter with a VLAN tag whose CoS is their precedence"),
+    ] {
+        let found = with_rates(&marked(criterion, entrance), &["GROUP"]).unwrap();
+        assert_eq!(found.offered[0].queue.as_deref(), Some("GROUP"), "{criterion}");
+        assert!(found.assumed.iter().any(|one| one == assumed), "{:?}", found.assumed);
+    }
+    let found = with_rates(&marked("dscp ef", plain), &["GROUP"]).unwrap();
+    assert!(!found.assumed.iter().any(|one| one.contains("precedence")), "{:?}", found.assumed);
+}
+
+#[test]
+fn a_mark_that_the_entrance_does_not_carry_reaches_no_class() {
+    let text = router("mpls experimental topmost 5")
+        .replace("interface FastEthernet1/0\n", "interface FastEthernet1/0.7\n encapsulation dot1Q 7\n");
+    let found = infer(&Devices::new(FRONT_ENDS), &request(&text), None).unwrap();
+    let of_class = found.missing.iter().find(|line| line.starts_with("class `CHOSEN`"));
+    assert!(of_class.is_some_and(|line| line.contains("it matches the EXP of a label")), "{found:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use perhop_front_ends::loader;
+use perhop_front_ends::{FRONT_ENDS, loader};
 use perhop_scenario::Document;
 use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use perhop_web::{Answer, Session};
@@ -126,12 +126,48 @@ fn a_device_of_linux_gets_traffic_for_each_of_its_classes() {
     let around = ok(&mut session, json!({"ask": "around", "text": text}));
     let assumed = "the line of wan0 is taken for Ethernet of 1Gb/s, which the configuration does not set; \
                    --rate sets it";
-    assert_eq!((&around["interface"], &around["missing"]), (&json!("wan0"), &json!([assumed])));
+    assert_eq!((&around["interface"], &around["assumed"]), (&json!("wan0"), &json!([assumed])));
+    assert_eq!((&around["missing"], &around["not_looked_at"]), (&json!([]), &json!([])));
     assert_eq!(around["classes"].as_array().unwrap().len(), 2);
     let scenario = around["scenario"].to_string();
     ok(&mut session, json!({"ask": "start", "text": scenario, "intervals": 10}));
     let ended = ok(&mut session, json!({"ask": "finish"}));
     assert_eq!(ended["summary"], natively(&scenario, 1));
+}
+
+/// A new front end without a sample here fails: the page must read it as the command line does.
+#[test]
+fn the_page_reads_every_language_of_the_registry() {
+    for front_end in FRONT_ENDS.all() {
+        let text = match front_end.name() {
+            "Cisco IOS" => {
+                "version 15.2\nclass-map CALLS\n match dscp ef\npolicy-map WAN\n class CALLS\n  priority 300\n\
+                 interface Serial0/0\n bandwidth 2000\n ip address 192.0.2.1 255.255.255.252\n \
+                 ip access-group 7 out\n service-policy output WAN\n"
+            }
+            "Linux tc" => "tc qdisc add dev wan0 root tbf rate 5mbit burst 16k latency 50ms\n",
+            other => panic!("a sample of {other} is missing"),
+        };
+        let mut session = Session::default();
+        let found = ok(&mut session, json!({"ask": "check", "text": text}));
+        assert_eq!(
+            (&found["kind"], &found["runs"]),
+            (&json!("router"), &json!(true)),
+            "{}",
+            front_end.name()
+        );
+        let platform = found["platform"]["profile"].as_str().unwrap();
+        assert!(front_end.platforms().contains(&platform), "{platform}");
+        let around = ok(&mut session, json!({"ask": "around", "text": text}));
+        let lists = around["not_looked_at"].as_array().unwrap().iter();
+        assert_eq!(
+            lists.filter(|one| one.to_string().contains("ip access-group")).count() == 1,
+            text.contains("access")
+        );
+        let scenario = around["scenario"].to_string();
+        ok(&mut session, json!({"ask": "start", "text": scenario, "intervals": 2}));
+        assert_eq!(ok(&mut session, json!({"ask": "finish"}))["summary"], natively(&scenario, 1));
+    }
 }
 
 #[test]

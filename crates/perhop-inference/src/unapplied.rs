@@ -1,0 +1,87 @@
+//! [`left_out`]: the parts of a configuration on the path that a run does not apply.
+//!
+//! A run carries out policies and the bytes of headers. Access groups, and what a port below a tunnel or an
+//! encrypting port sees of a packet, are applied by a trace alone.
+
+use std::collections::BTreeSet;
+
+use perhop_device::{ClassifiedHeader, Port, PortRole, TunnelSource};
+
+use crate::network::Network;
+use crate::selection::{has_input_policy, has_output_policy};
+
+/// Returns the parts of the configuration on the path that the run does not apply, one line each.
+pub(crate) fn left_out(network: &Network) -> Vec<String> {
+    let mut found = Vec::new();
+    let (entering, leaving) = (network.entering.port, network.leaving.port);
+    if let Some(port) = leaving.filter(|port| has_input_policy(port))
+        && network.entering.name != port.name
+    {
+        found.push(format!("the input policy of {}, by which packets leave", port.name));
+    }
+    let ports: Vec<&Port> = entering.into_iter().chain(leaving).collect();
+    for port in &ports {
+        for group in &port.forwarding.access_groups {
+            let line = words(network, group.line);
+            found.push(format!("{line} of {}: `perhop trace` applies access lists", port.name));
+        }
+        if let Some(encryption) = &port.forwarding.encryption {
+            let line = words(network, encryption.line);
+            let seen = match encryption.classified_by {
+                ClassifiedHeader::Outer => "; the run classifies by the header inside",
+                ClassifiedHeader::Inner(_) => "",
+            };
+            found.push(format!("{line} of {}: encryption makes packets longer{seen}", port.name));
+        }
+    }
+    if let Some(port) = leaving {
+        found.extend(tunnels_at(network, port));
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|line| seen.insert(line.clone()));
+    found
+}
+
+/// Returns the policy below a tunnel, and the tunnels above a port whose packets have another header there.
+fn tunnels_at(network: &Network, leaving: &Port) -> Vec<String> {
+    if let Some(tunnel) = &leaving.forwarding.tunnel {
+        let source = tunnel.source.as_ref().map(|source| &source.value);
+        let below = network.site.ports.iter().find(|port| is_source(source, port));
+        let below = below.filter(|port| has_output_policy(port));
+        let words = |port: &Port| format!("the output policy of {}, below {}", port.name, leaving.name);
+        return below.map(words).into_iter().collect();
+    }
+    if !has_output_policy(leaving) {
+        return Vec::new();
+    }
+    let above = network.site.ports.iter().filter(|port| {
+        let is_up = port.forwarding.role == PortRole::Interface && !port.shutdown;
+        let tunnel = port.forwarding.tunnel.as_ref().filter(|_| is_up);
+        tunnel.is_some_and(|tunnel| {
+            let is_outer = matches!(tunnel.classified_by, ClassifiedHeader::Outer);
+            is_outer && is_source(tunnel.source.as_ref().map(|source| &source.value), leaving)
+        })
+    });
+    let words = |tunnel: &Port| {
+        format!(
+            "the packets of {}, which {} classifies by the header of the tunnel: `perhop trace` shows their \
+             class",
+            tunnel.name, leaving.name
+        )
+    };
+    above.map(words).collect()
+}
+
+/// Whether a tunnel whose source is `source` sends its packets from the addresses of `port`.
+fn is_source(source: Option<&TunnelSource>, port: &Port) -> bool {
+    match source {
+        Some(TunnelSource::Interface(name)) => port.interface == *name,
+        Some(TunnelSource::Address(own)) => port.addresses.iter().any(|address| address.address == *own),
+        None => false,
+    }
+}
+
+fn words(network: &Network, number: usize) -> String {
+    let line = network.site.lines.get(number.wrapping_sub(1));
+    format!("line {number}, `{}`", line.copied().unwrap_or_default())
+}
