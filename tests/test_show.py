@@ -395,3 +395,53 @@ def test_the_page_quotes_what_is_shown() -> None:
         sys.path.pop(0)
     page = quote_show.PAGE.read_text()
     assert quote_show.quoted(page) == page, "run python docs/quote_show.py"
+
+
+LIMITED = """\
+version 12.4
+access-list 120 permit udp any any
+interface FastEthernet0/0
+ ip address 10.0.1.1 255.255.255.0
+interface Serial0/0
+ bandwidth 4000
+ ip address 192.0.2.1 255.255.255.252
+ rate-limit output access-group 120 400000 9000 18000 conform-action set-prec-continue 1 exceed-action drop
+ rate-limit output 1000000 20000 20000 conform-action transmit exceed-action drop
+"""
+
+
+def test_limiters_have_their_counters(perhop: Command, tmp_path: Path) -> None:
+    """A packet that the first limiter passes on is counted by both."""
+    (tmp_path / "edge.cfg").write_text(LIMITED)
+    (tmp_path / "load.csv").write_text(
+        "class,rate,packet_bytes,kind\nrate-limit access-group 120,800kb/s,500,cbr\n"
+    )
+    load = ("--traffic", "load.csv", "--duration", "22s")
+    first, second = perhop("show", "interfaces", "rate-limit", "edge.cfg", *load, "--json").json()["limiters"]
+    assert (first["matches"], first["line"], first["extended_burst_bytes"]) == ("access-group 120", 8, 18000)
+    assert first["conformed"]["packets"] + first["exceeded"]["packets"] == pytest.approx(4000, abs=2)
+    assert first["conformed"]["bps"] == pytest.approx(400e3, rel=0.05)
+    assert first["conformed"]["packets"] == second["conformed"]["packets"]
+    assert second["exceeded"] == {"packets": 0, "bytes": 0, "bps": 0.0}
+    shown = perhop("show", "interfaces", "rate-limit", "edge.cfg", "Se0/0", *load)
+    assert shown.out.splitlines()[:6] == [
+        "Serial0/0",
+        "  Output",
+        "    matches: access-group 120",
+        "      params:  400000 bps, 9000 limit, 18000 extended limit",
+        f"      conformed {first['conformed']['packets']} packets, {first['conformed']['bytes']} bytes; "
+        "action: set-prec-continue 1",
+        f"      exceeded {first['exceeded']['packets']} packets, {first['exceeded']['bytes']} bytes; "
+        "action: drop",
+    ]
+
+
+def test_limiters_of_arriving_packets_have_counters(perhop: Command, tmp_path: Path) -> None:
+    """A sibling: the input side, and an interface without a limiter."""
+    (tmp_path / "edge.cfg").write_text(LIMITED.replace("rate-limit output", "rate-limit input"))
+    found = perhop("show", "interfaces", "rate-limit", "edge.cfg", "--duration", "10s", "--json").json()
+    assert {one["side"] for one in found["limiters"]} == {"input"}
+    assert all(one["conformed"]["packets"] > 0 for one in found["limiters"])
+    refused = perhop("show", "interfaces", "rate-limit", "edge.cfg", "Fa0/0", "--duration", "1s")
+    assert refused.code == 2
+    assert "no router has a `rate-limit` at an interface `Fa0/0`" in refused.err

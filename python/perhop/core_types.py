@@ -206,6 +206,21 @@ class PortPolicies(TypedDict):
     output: ResolvedPolicy | None
 
 
+class PortLimiter(TypedDict):
+    """A limiter in front of a policy."""
+
+    line: int
+    #: Its place among the conditioners of its side.
+    conditioner: int
+
+
+class PortLimiters(TypedDict):
+    """The limiters of a port."""
+
+    input: list[PortLimiter]
+    output: list[PortLimiter]
+
+
 class RouterPort(TypedDict):
     """An interface of a router, or a part or circuit of one."""
 
@@ -225,6 +240,7 @@ class RouterPort(TypedDict):
     input: PolicyConfig
     output: PolicyConfig
     policies: NotRequired[PortPolicies]
+    limiters: NotRequired[PortLimiters]
     counted_bytes: NotRequired[CountedBytes]
 
 

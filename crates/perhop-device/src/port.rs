@@ -67,8 +67,9 @@ pub struct Port {
     /// The demands that `input` and `output` carry out.
     #[serde(skip)]
     pub intent: PortIntent,
-    /// The classes of `intent` and the lines behind the conditioners and queues of `input` and `output`.
-    #[serde(skip)]
+    /// The classes of `intent` and the lines behind the conditioners and queues of `input` and `output`;
+    /// serialized are the limiters in front of the policies.
+    #[serde(rename = "limiters", skip_serializing_if = "PortLinks::has_no_limiter")]
     pub links: PortLinks,
     /// The bytes that the device counts of a packet in addition to those of IP, where the language tells.
     #[serde(skip_serializing_if = "Option::is_none")]

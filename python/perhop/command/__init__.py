@@ -52,6 +52,7 @@ design = _group(
 )
 show = _group("show", "Show the end of a run as the routers of the scenario would.", examples.SHOW)
 policy_map = _group("policy-map", "Policies and their counters.", examples.SHOW)
+interfaces = _group("interfaces", "Interfaces and their counters.", examples.SHOW)
 live = _group(
     "live",
     "Run on real packets: a scenario's network in namespaces, or a policy between two interfaces.",
@@ -171,7 +172,15 @@ _add(
     "Show what routers would print for `show policy-map interface` at the end of a run.",
     examples.SHOW,
 )
+_add(
+    interfaces,
+    "rate-limit",
+    "show:interfaces_rate_limit",
+    "Show what routers would print for `show interfaces rate-limit` at the end of a run.",
+    examples.SHOW,
+)
 show.command(policy_map)
+show.command(interfaces)
 app.command(show)
 _add(app, "export", "export:export", "Export results to the formats of other programs.", examples.EXPORT)
 _add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)

@@ -171,6 +171,7 @@ Examples:
   perhop show policy-map interface edge.perhop.yaml Gi0/0 --style ios-xe
   perhop show policy-map interface results/edge
   perhop show policy-map interface router.cfg --json | jq '.routers[]'
+  perhop show interfaces rate-limit router.cfg
 """
 
 EXPORT = """\

@@ -22,6 +22,7 @@ from perhop.command.terminal import print_json
 from perhop.errors import Exit, InvalidInputError
 from perhop.scenario import RouterOptions
 from perhop.show.document import interface_document
+from perhop.show.limiters import limiter_document, limiters, limiters_text
 from perhop.show.printing import StyleName, interface_text, style_of
 from perhop.show.simulated import RouterState, shown
 
@@ -97,6 +98,64 @@ def policy_map_interface(
             print(f"{router.router.hostname}#show policy-map interface")
         for one in router.interfaces:
             print(interface_text(one, style or style_of(router.router.profile)))
+    return Exit.OK
+
+
+def interfaces_rate_limit(
+    source: ScenarioFile,
+    interface: str | None = None,
+    /,
+    *,
+    replication: int = 0,
+    set_: Overrides = None,
+    seed: Seed = None,
+    duration: str | None = None,
+    platform: Platform = None,
+    traffic: Traffic = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> Exit:
+    """Show what routers would print for `show interfaces rate-limit` at the end of a run.
+
+    Parameters
+    ----------
+    source
+        A router configuration or a scenario, which is run first, or a folder with results.
+    interface
+        The interface, also abbreviated as in Gi0/0; by default all that have a limiter.
+    replication
+        Which replication of the results; the first is 0.
+    set_
+        Replace a value of the scenario, as path=value; may be given several times.
+    seed
+        Seed for all random streams; by default the scenario's own.
+    duration
+        Simulated time with its unit, as in 60s.
+    platform
+        The platform whose rules apply to a configuration; by default recognized.
+    traffic
+        The load of a configuration in place of a guess, as `perhop run --help` describes it.
+    json
+        Print the limiters with their counters as one JSON document.
+    quiet
+        Do not show progress.
+
+    """
+    options: RouterOptions = {
+        "interface": None,
+        "platform": platform,
+        "assume": None,
+        "rate": None,
+        "policy": None,
+        "traffic": traffic,
+    }
+    changed = changes(set_, duration)
+    results = results_of(source, changed, seed=seed, quiet=quiet, options=options, prepare=lambda one: one)
+    found = limiters(results, interface, replication=replication)
+    if json:
+        print_json({"schema_version": 1, "limiters": [limiter_document(one) for one in found]})
+    else:
+        print(limiters_text(found))
     return Exit.OK
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from perhop.command.terminal import progress_bar, show_inferred, show_warnings
@@ -20,8 +21,12 @@ def results_of(
     seed: int | None,
     quiet: bool,
     options: RouterOptions | None = None,
+    prepare: Callable[[Scenario], Scenario] = sampled,
 ) -> Results:
-    """Return saved results, or those of a run of a scenario or of a router configuration with its options."""
+    """Return saved results, or those of a run of a scenario or of a router configuration with its options.
+
+    `prepare` adds to the scenario what is measured for them.
+    """
     if (source / MANIFEST).exists():
         if changed or seed is not None or (options is not None and any(options.values())):
             raise InvalidInputError(
@@ -34,4 +39,4 @@ def results_of(
     show_inferred(scenario, source, options)
     show_warnings(scenario.warnings)
     with progress_bar(scenario["name"], quiet=quiet) as progress:
-        return simulate(sampled(scenario), seed=seed, replications=1, progress=progress)
+        return simulate(prepare(scenario), seed=seed, replications=1, progress=progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -52,7 +52,7 @@ class Router:
     #: The profile of its platform.
     profile: str
     interfaces: list[Interface]
-    _report: RouterReport = field(repr=False)
+    report: RouterReport = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,12 @@ def routers(scenario: ScenarioConfig | Mapping[str, Any], base: Path) -> list[Ro
         InvalidInputError: no interface of any router has a policy.
 
     """
-    known = cast(ScenarioConfig, scenario)
-    found = [
-        _router(node, configuration, known, base)
-        for node, router in known.get("routers", {}).items()
-        if (configuration := router.get("configuration"))
-    ]
+    found = all_routers(scenario, base)
     if found and all(router.profile == LINUX for router in found):
         raise InvalidInputError(
             "devices of Linux have no policy-map", "`perhop run` shows what their classes get"
         )
+    found = [_with_policies(router) for router in found]
     found = [router for router in found if router.interfaces]
     if not found:
         raise InvalidInputError(
@@ -87,6 +83,20 @@ def routers(scenario: ScenarioConfig | Mapping[str, Any], base: Path) -> list[Ro
             "give a scenario with router configurations, or a router configuration itself",
         )
     return found
+
+
+def _with_policies(router: Router) -> Router:
+    return replace(router, interfaces=[one for one in router.interfaces if any(one.policies.values())])
+
+
+def all_routers(scenario: ScenarioConfig | Mapping[str, Any], base: Path) -> list[Router]:
+    """Return the routers with a configuration, each with the interfaces that have a policy or a limiter."""
+    known = cast(ScenarioConfig, scenario)
+    return [
+        _router(node, configuration, known, base)
+        for node, router in known.get("routers", {}).items()
+        if (configuration := router.get("configuration"))
+    ]
 
 
 def chosen(router: Router, name: str | None) -> list[Interface]:
@@ -122,7 +132,7 @@ def state(
 def codepoints(scenario: ScenarioConfig | Mapping[str, Any], found: list[Router]) -> frozenset[str]:
     """Return the codepoints that packets of the scenario have, from their sources or by marking."""
     sent = {str(entry.get("dscp") or "default") for entry in scenario["traffic"]}
-    reports: list[object] = [router._report["router"]["ports"] for router in found]
+    reports: list[object] = [router.report["router"]["ports"] for router in found]
     return frozenset(sent | set(_marks([scenario.get("policies"), *reports])))
 
 
@@ -157,7 +167,7 @@ def _router(node: str, configuration: RouterConfiguration, scenario: ScenarioCon
     interfaces = [
         Interface(port, _neighbor(port, links), _load_interval(port, intervals))
         for port in report["router"]["ports"]
-        if any(port.get("policies", _NO_POLICIES).values())
+        if any(port.get("policies", _NO_POLICIES).values()) or "limiters" in port
     ]
     hostname = report["router"]["hostname"] or node
     profile = report["platform"]["profile"] if "platform" in report else "hqf"

@@ -1,5 +1,8 @@
 //! [`Links`]: the parts of a lowered policy and the classes and lines that they come from.
 
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
 use crate::intent::{Class, ClassId, Policy};
 
 /// The path to a class in a `QueueingConfig`: an index for each level.
@@ -36,7 +39,7 @@ pub struct Links {
 }
 
 /// A limiter and its part of the lowered policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LimiterLinks {
     /// Its line.
     pub line: usize,
@@ -51,6 +54,23 @@ pub struct PortLinks {
     pub input: Links,
     /// For departing packets.
     pub output: Links,
+}
+
+impl PortLinks {
+    /// Whether no limiter stands in front of either policy.
+    pub fn has_no_limiter(&self) -> bool {
+        self.input.limiters.is_empty() && self.output.limiters.is_empty()
+    }
+}
+
+/// The limiters alone: those of classes are known by their names.
+impl Serialize for PortLinks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut sides = serializer.serialize_struct("PortLinks", 2)?;
+        sides.serialize_field("input", &self.input.limiters)?;
+        sides.serialize_field("output", &self.output.limiters)?;
+        sides.end()
+    }
 }
 
 impl Links {
