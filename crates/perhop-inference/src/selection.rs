@@ -115,6 +115,16 @@ impl<'a> Selection<'a> {
         let open: Vec<&Port> = others.iter().filter(is_open).copied().collect();
         let is_fast = |port: &&&Port| of_port(port).bits_per_second() >= needed;
         let fast: Vec<&Port> = open.iter().filter(is_fast).copied().collect();
+        let marking: Vec<&Port> = others.iter().copied().filter(|port| has_input_policy(port)).collect();
+        let marking: Vec<&Port> = marking.into_iter().filter(|port| is_fast(&port)).collect();
+        if let Some(entrance) = widest(&marking).filter(|_| !tells_classes_apart(&leaving)) {
+            let (input, output) = (entrance.name.clone(), leaving.name.clone());
+            let mut network = Network::new(self.site, entrance, leaving);
+            network.assumed.push(format!(
+                "packets enter by {input}, whose input policy has the only classes: {output} queues them as one"
+            ));
+            return network;
+        }
         if let Some(widest) = widest(&fast) {
             return Network::new(self.site, widest, leaving);
         }
@@ -201,6 +211,14 @@ pub(crate) fn depends_on_entrance(network: &Network) -> bool {
 pub(crate) fn holds(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut inner = condition.all.iter().chain(&condition.any).flatten().chain(condition.not.as_deref());
     property(condition) || inner.any(|one| holds(one, property))
+}
+
+/// Whether the output policy of an interface has classes.
+fn tells_classes_apart(interface: &Interface) -> bool {
+    interface.port.is_some_and(|port| {
+        let queues = port.output.queueing.as_ref().map_or(0, |queueing| queueing.queue_names().len());
+        queues > 1 || !port.output.conditioners.is_empty()
+    })
 }
 
 /// Whether packets that enter by a port are marked or policed.

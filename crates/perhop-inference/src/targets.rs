@@ -137,7 +137,7 @@ pub(crate) fn search<'a>(
     let mut misses: Vec<Miss> = Vec::new();
     for target in targets(network) {
         let is_served = reached.names.contains(&target.name) || !wanted.contains_key(target.name.as_str());
-        if is_served && reached.hits.iter().any(|hit| covers(hit, &target)) {
+        if is_served && reached.hits.iter().any(|hit| covers(network, hit, &target)) {
             continue;
         }
         let search = Search { network, own: &network.site.own, wanted };
@@ -196,11 +196,17 @@ impl<'a> Reached<'a> {
 }
 
 /// Whether a hit is also one of a class: of a stage, or of the queue of the hit's own class.
-fn covers(hit: &Hit, target: &Target) -> bool {
+fn covers(network: &Network, hit: &Hit, target: &Target) -> bool {
+    let is_only = matches!(target.place, Place::Queue(_)) && network.leaves.len() == 1;
     // Several classes without a queue of their own, on the way out, may share that of class-default.
     let is_shared = matches!(hit.target.place, Place::Stage(Side::Output, _))
         && matches!(target.place, Place::Queue(_))
         && hit.target.name != target.name;
+    // Packets without a class share the only queue with those of the classes of the input policy.
+    let is_shared = is_shared
+        || is_only
+            && matches!(hit.target.place, Place::Stage(Side::Input, _))
+            && !hit.target.matches.is_empty();
     hit.places.contains(&target.place) && !is_shared
 }
 

@@ -94,3 +94,26 @@ fn a_mark_that_the_entrance_does_not_carry_reaches_no_class() {
     let of_class = found.missing.iter().find(|line| line.starts_with("class `CHOSEN`"));
     assert!(of_class.is_some_and(|line| line.contains("it matches the EXP of a label")), "{found:?}");
 }
+
+/// Marking is not queueing: the classes of an input policy share the only queue, with the rest.
+#[test]
+fn classes_of_an_input_policy_share_an_output_without_classes() {
+    let text = "hostname edge\nclass-map CALLS\n match dscp ef\n\
+                policy-map MARK\n class CALLS\n  set precedence 6\n\
+                interface Serial0/0\n bandwidth 256\n ip address 10.255.0.1 255.255.255.252\n\
+                interface FastEthernet1/0\n ip address 10.1.0.1 255.255.255.0\n service-policy input MARK\n";
+    let found = infer(&Devices::new(FRONT_ENDS), &request(text), None).unwrap();
+    assert_eq!(found.leaving.as_deref(), Some("Serial0/0"));
+    assert_eq!(found.entering.as_deref(), Some("FastEthernet1/0"));
+    let classes: Vec<(&str, Option<&str>)> =
+        found.offered.iter().map(|one| (one.class.as_str(), one.queue.as_deref())).collect();
+    assert_eq!(classes, [("CALLS", Some("fair-queue")), ("fair-queue", Some("fair-queue"))]);
+    assert!(found.assumed.iter().any(|one| one.contains("queues them as one")), "{:?}", found.assumed);
+    // With classes of its own the output is under test for these, without the marks of another interface.
+    let text = text.replace(
+        "interface Serial0/0\n",
+        "policy-map OUT\n class CALLS\n  priority 64\ninterface Serial0/0\n service-policy output OUT\n",
+    );
+    let found = infer(&Devices::new(FRONT_ENDS), &request(&text), None).unwrap();
+    assert_eq!(found.entering, None);
+}
