@@ -8,7 +8,7 @@ import pytest
 
 from perhop import convert
 from perhop.draw import words
-from perhop.rates import _written
+from perhop.rates import class_rates
 
 POLICY = """\
 policies:
@@ -62,12 +62,12 @@ def test_allotments_are_guarantees() -> None:
     share = {"fraction": 0.3, "borrow": False}
     inner = {"scheduler": "cbq", "classes": [{"name": "b", "share": {"fraction": 0.2}}]}
     classes = [{"name": "a", "share": share}, {"name": "B", "share": {"fraction": 0.5}, "queueing": inner}]
-    found = dict(_written({"scheduler": "cbq", "classes": classes}, "", 10e6, first=False))  # type: ignore[typeddict-item, arg-type]
-    assert {path: one.at_least for path, one in found.items()} == {"a": 3e6, "B/b": 2e6}
+    found = class_rates({"queueing": {"scheduler": "cbq", "classes": classes}}, 10e6)
+    assert {one["queue"]: one["promised_bps"] for one in found} == {"a": 3e6, "B/b": 2e6}
     # More than the wire: each gets its part of it.
     share["fraction"] = 1.0
-    found = dict(_written({"scheduler": "cbq", "classes": classes[:1] * 2}, "", 10e6, first=False))  # type: ignore[typeddict-item, arg-type]
-    assert found["a"].at_least == 5e6
+    found = class_rates({"queueing": {"scheduler": "cbq", "classes": classes[:1] * 2}}, 10e6)
+    assert found[0]["promised_bps"] == 5e6
 
 
 def test_pictures_say_how_the_wire_is_shared() -> None:

@@ -9,7 +9,7 @@ import pytest
 from conftest import Command
 from perhop import convert
 from perhop.draw import words
-from perhop.rates import _written
+from perhop.rates import class_rates
 
 POLICY = """\
 policies:
@@ -75,9 +75,11 @@ def test_rates_are_those_of_the_classes() -> None:
         {"name": "a", "share": {"rate": "1Mb/s"}, "queueing": inner},
         {"name": "c", "share": {"rate": "3Mb/s"}},
     ]
-    found = dict(_written({"scheduler": "htb", "classes": classes}, "", 10e6, first=False))  # type: ignore[typeddict-item, arg-type]
-    assert (found["a/b"].at_least, found["a/b"].at_most) == (2e6, 6e6)
-    assert (found["c"].at_least, found["c"].at_most) == (None, 3e6)
+    inside, beside = class_rates({"queueing": {"scheduler": "htb", "classes": classes}}, 10e6)
+    assert (inside["promised_bps"], inside["limit_bps"]) == (2e6, 6e6)
+    # The class around it has 1 Mb/s and cannot borrow, because it is an outermost one.
+    assert inside["maximum_bps"] == 2e6
+    assert (beside["promised_bps"], beside["limit_bps"]) == (3e6, 3e6)
 
 
 def test_a_picture_names_it() -> None:

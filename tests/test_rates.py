@@ -1,4 +1,4 @@
-"""Configured rates: what scenarios write, and what routers say themselves."""
+"""The rates that classes are promised and obtain."""
 
 from __future__ import annotations
 
@@ -10,36 +10,106 @@ import pytest
 import perhop as library
 from conftest import ROOT, Command
 from perhop import Scenario
-from perhop.rates import Configured, of_classes
 
 CONFIGURATIONS = ROOT / "tests" / "configurations"
 
 
-def resolved(name: str, **said: Any) -> Any:
-    """A class as a router's resolved policy has it, with a queue of its own."""
-    keys = ("bandwidth", "priority", "police", "shape", "policy")
-    return {**dict.fromkeys(keys), "name": name, "queue": f"p/{name}", **said}
+SITE = """\
+class-map match-all VOICE
+ match dscp ef
+class-map match-all DATA
+ match dscp af21
+class-map match-all BULK
+ match dscp af11
+policy-map SITE
+ class VOICE
+  priority 512
+ class DATA
+  bandwidth 768
+  shape average 2000000
+ class BULK
+  bandwidth 232
+policy-map EDGE
+ class class-default
+  shape average 5000000
+  service-policy SITE
+interface GigabitEthernet0/0/1
+ ip address 192.0.2.1 255.255.255.0
+ service-policy output EDGE
+"""
 
 
-def test_what_a_router_resolves_itself_is_taken() -> None:
-    """Its bandwidth, priority and shaper of each class; the lowest limit counts."""
-    police = {"kind": "bps", "cir_bps": 400_000, "pir_bps": None}
-    children = [
-        resolved("VOICE", priority={"rate_bps": 512_000}, police=police),
-        resolved("DATA", bandwidth={"kind": "kbps", "rate_bps": 768_000}, shape={"target_bps": 2_000_000}),
-        resolved("STRICT", priority={"rate_bps": None}),
-        resolved("REST", bandwidth={"kind": "remaining-percent", "value": 40, "rate_bps": 0}),
-        resolved("RATIO", bandwidth={"kind": "remaining-ratio", "value": 3, "rate_bps": 0}),
-        resolved("class-default"),
-    ]
-    parent = resolved("class-default", queue=None, shape={"target_bps": 1}, policy={"classes": children})
-    assert dict(of_classes([parent])) == {
-        "p/VOICE": Configured(None, 400_000, priority=True),
-        "p/DATA": Configured(768_000, 2_000_000),
-        "p/STRICT": Configured(None, None, priority=True),
-        "p/REST": Configured(remaining="40 %"),
-        "p/RATIO": Configured(remaining="ratio 3"),
-    }, "of class-default nothing is written: what the policy gives it stands"
+def rates_of(perhop: Command, file: Path, *options: str) -> dict[str, Any]:
+    """The queues of the only port of a file, by the last part of their names."""
+    (port,) = perhop("rates", file, "--json", *options).json()["ports"]
+    return {one["queue"].rpartition("/")[2]: one for one in port["queues"]}
+
+
+def test_a_router_promises_what_its_policy_says(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "site.cfg"
+    file.write_text(SITE)
+    found = rates_of(perhop, file, "--platform", "ios-xe")
+    voice, data, bulk, default = (found[name] for name in ("VOICE", "DATA", "BULK", "class-default"))
+    assert (voice["promised_bps"], voice["priority"], voice["limit_holds"]) == (
+        512e3,
+        True,
+        "under-congestion",
+    )
+    assert (data["promised_bps"], data["limit_bps"], data["maximum_bps"]) == (768e3, 2e6, 2e6)
+    assert (bulk["promised_bps"], bulk["maximum_bps"]) == (232e3, 5e6), "the shaper around it"
+    assert default["promised_bps"] is None, "it has a part of the excess alone"
+    assert [round(one["excess"], 3) for one in (bulk, default)] == [0.333, 0.333]
+    assert sum(one["while_busy_bps"] for one in found.values()) == pytest.approx(5e6)
+
+
+def test_the_line_of_a_policy_alone_is_not_known(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "wan.yaml"
+    file.write_text(
+        "queueing:\n  scheduler: drr\n  classes:\n"
+        "    - {name: gold, match: {dscp: ef}, share: {quantum: 3000B}}\n    - {name: rest}\n"
+    )
+    assert {one["promised_bps"] for one in rates_of(perhop, file).values()} == {None}
+    found = rates_of(perhop, file, "--rate", "9Mb/s")
+    # A class without a quantum has one of 1500 bytes.
+    assert (found["gold"]["promised_bps"], found["rest"]["promised_bps"]) == (6e6, 3e6)
+
+
+def test_commands_of_tc_say_their_rates(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "uplink.tc"
+    file.write_text(
+        "tc qdisc add dev eth0 root handle 1: htb default 20\n"
+        "tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit ceil 10mbit\n"
+        "tc class add dev eth0 parent 1:1 classid 1:10 htb rate 2mbit ceil 4mbit\n"
+        "tc class add dev eth0 parent 1:1 classid 1:20 htb rate 5mbit ceil 10mbit\n"
+        "tc filter add dev eth0 parent 1: protocol ip u32 match ip tos 0xb8 0xfc flowid 1:10\n"
+    )
+    found = rates_of(perhop, file, "--rate", "100Mb/s")
+    voice, rest = found["1:10"], found["1:20"]
+    assert (voice["promised_bps"], voice["limit_bps"]) == (2e6, 4e6)
+    assert voice["while_busy_bps"] + rest["while_busy_bps"] == pytest.approx(10e6)
+
+
+def test_tables_fit_the_terminal(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "site.cfg"
+    file.write_text(SITE)
+    lines = perhop("rates", file).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "line 1 Gb/s, configured" in lines[0]
+
+
+def test_a_policy_that_the_router_refuses_is_named(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mixed.cfg"
+    file.write_text(SITE.replace("bandwidth 232", "bandwidth remaining percent 40"))
+    ended = perhop("rates", file)
+    assert (ended.code, ended.out) == (2, "no port has queues\n")
+    assert "left out: GigabitEthernet0/0/1: error in line 14: policy SITE mixes units" in ended.err
+
+
+def test_the_excess_burst_of_peak_shaping_counts(perhop: Command, tmp_path: Path) -> None:
+    """Bc + Be in every interval: with Be = Bc twice the rate."""
+    file = tmp_path / "peak.cfg"
+    file.write_text(SITE.replace("shape average 5000000", "shape peak 2000000 16000 16000"))
+    assert max(one["maximum_bps"] for one in rates_of(perhop, file).values()) == 4e6
 
 
 @pytest.mark.parametrize(

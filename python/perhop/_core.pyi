@@ -246,6 +246,16 @@ def resolve(json: str, base: str | PathLike[str]) -> str:
 def bounds(scenario_json: str, base: str | PathLike[str]) -> str:
     """Return the bounds of a scenario by network calculus: JSON with `queues` and `classes`."""
 
+def class_rates(policy: str, line_bps: int | None = None) -> str:
+    """Return the rates of each queue of a policy: a JSON list, bits per second.
+
+    Each has `queue`, `priority`, `promised_bps`, `while_busy_bps`, `limit_bps`, `limit_holds`, `maximum_bps`
+    and `excess`. `line_bps` is the rate that the classes share, where it is known.
+    """
+
+def policers(policy: str) -> str:
+    """Return the conditioners of a policy that drop above a rate: a JSON list of `name` and `limit_bps`."""
+
 def waits(
     scenario_json: str,
     base: str | PathLike[str],
@@ -260,6 +270,9 @@ def waits(
 
 def check(path: str | PathLike[str]) -> tuple[Literal["scenario", "policies"], Warnings]:
     """Check a file with a scenario or only policies; return its kind and the warnings."""
+
+def policies(path: str | PathLike[str]) -> str | None:
+    """Return the policies of a file that holds nothing else, by name, as JSON; none for a scenario."""
 
 def findings(json: str, base: str | PathLike[str]) -> Warnings:
     """Return what the rules for policies find in a scenario as JSON text, without further checks."""

@@ -5,6 +5,8 @@
 //! reach a class after the classes before it ([`classes_of`]), which wait elsewhere in another node
 //! ([`moved()`]), and one packet of a set as a witness ([`PacketSpace::witness`]). Two sets are the same
 //! exactly if their [`Set`]s are equal.
+//!
+//! [`rates`] says how much of a line each class is promised, gets at most, and gets of the rest.
 
 mod classes;
 mod condition;
@@ -15,6 +17,7 @@ mod first_match;
 mod moved;
 mod packet_text;
 mod plain;
+pub mod rates;
 mod space;
 mod trace;
 mod witness;

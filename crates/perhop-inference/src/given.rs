@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use perhop_analysis::rates::class_path;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::network::{Network, path_of_classes};
+use crate::network::Network;
 use crate::role::Kind;
 use crate::sources::{Sending, greedy_words, sending};
 use crate::targets::{Hit, Miss, Wanted, targets};
@@ -135,7 +136,7 @@ pub(crate) fn with_class_names(network: &Network, loads: &[ClassLoad]) -> Vec<Cl
     let is_class = |name: &str| targets(network).iter().any(|target| target.name == name);
     let named = |load: &ClassLoad| {
         let mut leaves = network.leaves.iter();
-        let place = leaves.position(|leaf| [&leaf.path, &path_of_classes(&leaf.path)].contains(&&load.name));
+        let place = leaves.position(|leaf| [&leaf.path, &class_path(&leaf.path)].contains(&&load.name));
         let place = place.filter(|_| !is_class(&load.name));
         let name = place.map_or(&load.name, |place| &network.names[place]);
         ClassLoad { name: name.clone(), ..load.clone() }

@@ -12,7 +12,6 @@ mod given;
 mod header;
 mod infer;
 mod network;
-mod rates;
 mod recording;
 mod records;
 mod role;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::Path;
 
+use perhop_analysis::rates::{capacity, class_path};
 use perhop_device::{AddedInterface, Port};
 use perhop_qos::Rate;
 use perhop_qos::framing::HeaderStack;
@@ -15,7 +16,7 @@ use perhop_qos::policy::PolicyConfig;
 use serde_json::{Map, Value};
 
 use crate::header::{Header, Subnet};
-use crate::shares::{Leaf, capacity, leaves};
+use crate::shares::{Leaf, leaves};
 
 /// Subnets of senders and receivers where the interface has no address: the first that the router is not in.
 const SENDERS: [&str; 4] = ["10.0.0.0", "172.16.0.0", "192.168.0.0", "198.18.0.0"];
@@ -233,28 +234,14 @@ fn names_of(leaves: &[Leaf]) -> Vec<String> {
         *counts.entry(&leaf.name).or_default() += 1;
     }
     let is_shared = |leaf: &&Leaf| counts[leaf.name.as_str()] > 1;
-    let around: Vec<String> =
-        leaves.iter().filter(is_shared).map(|leaf| path_of_classes(&leaf.path)).collect();
+    let around: Vec<String> = leaves.iter().filter(is_shared).map(|leaf| class_path(&leaf.path)).collect();
     let is_clear = around.iter().collect::<BTreeSet<_>>().len() == around.len();
     let name = |leaf: &Leaf| match (is_clear, is_shared(&leaf)) {
         (false, _) => leaf.path.clone(),
-        (true, true) => path_of_classes(&leaf.path),
+        (true, true) => class_path(&leaf.path),
         (true, false) => leaf.name.clone(),
     };
     leaves.iter().map(name).collect()
-}
-
-/// Returns the path of a queue without the parts that stand for a scheduler, not for a class: of classes
-/// without priority, and of those of one level of priority.
-pub(crate) fn path_of_classes(path: &str) -> String {
-    let is_level = |part: &str| {
-        let level = part.strip_prefix("priority level ");
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        matches!(part, "others" | "priority") || level.is_some_and(is_number)
-    };
-    let (around, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let around = around.split('/').filter(|part| !part.is_empty() && !is_level(part));
-    around.chain([name]).collect::<Vec<_>>().join("/")
 }
 
 /// Returns the subnets of a port.

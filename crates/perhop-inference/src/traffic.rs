@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use perhop_analysis::rates::conditioner_limit;
 use serde_json::{Map, Value, json};
 
 use crate::header::Header;
 use crate::network::Network;
-use crate::rates::{conditioner_limit, guarantee_of, limit_of};
 use crate::role::Kind;
 use crate::shares::{FILLED, Leaf};
 use crate::sources::{Sending, sending};
@@ -172,7 +172,7 @@ fn load(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, String) {
     if let Some(part) = leaf.and_then(|leaf| leaf.part).filter(|part| *part != 0.0) {
         return (FILLED * part / crowd.in_queue, format!("{} of its part", percent(FILLED)));
     }
-    let guaranteed = leaf.and_then(|leaf| guarantee_of(leaf.class)).filter(|rate| *rate != 0.0);
+    let guaranteed = leaf.and_then(|leaf| leaf.promised).filter(|rate| *rate != 0.0);
     if let (Kind::Datagrams, Some(leaf), Some(guaranteed)) = (hit.role.kind, leaf, guaranteed)
         && guaranteed < leaf.share
     {
@@ -201,7 +201,7 @@ fn load(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, String) {
 
 /// Returns the lowest rate above which a class's packets are dropped, in bits per second.
 fn limit(network: &Network, hit: &Hit, leaf: Option<&Leaf>) -> Option<f64> {
-    let own = leaf.and_then(|leaf| limit_of(leaf.class));
+    let own = leaf.and_then(|leaf| leaf.limit);
     let of_stages = stages(network)
         .filter(|(side, name, _)| hit.places.contains(&Place::Stage(*side, name.clone())))
         .filter_map(|(_, _, stage)| conditioner_limit(stage));

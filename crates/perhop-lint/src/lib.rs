@@ -47,8 +47,6 @@ pub fn check(subject: &Subject) -> Vec<Finding> {
 pub fn check_sharing(subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
     policers::check(subject, &mut found);
-    if let Some(queueing) = &subject.policy.queueing {
-        sharing::check(subject, queueing, &mut found);
-    }
+    sharing::check(subject, &mut found);
     found
 }

@@ -49,11 +49,6 @@ pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
     }
 }
 
-/// Bits per second to which a conditioner holds its packets.
-pub(crate) fn held_to(conditioner: &ConditionerConfig) -> Option<Rate> {
-    bucket(conditioner.meter.as_ref()).filter(|_| drops(conditioner)).map(|(rate, _)| rate)
-}
-
 /// The policer of a class that has one in front of its queue.
 pub(crate) fn check_class(class: &ClassConfig, is_voice: bool, place: &Place, found: &mut Vec<Finding>) {
     if let Some(police) = &class.police {

@@ -1,8 +1,9 @@
-//! What each class is sure of when all others send as much as they may, level by level.
+//! The rates of classes while all others send as much as they may, level by level.
 
+use perhop_analysis::rates::{ClassRates, Given, Level, has_priority, rates};
 use perhop_qos::Rate;
-use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
-use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig, ShareConfig};
+use perhop_qos::policy::{ClassConfig, WireConfig};
+use perhop_qos::scheduler::SchedulerConfig;
 
 use crate::finding::{Finding, Place, Subject};
 use crate::queues::{Leaf, check_ring};
@@ -16,13 +17,15 @@ const THIRD: f64 = 1.0 / 3.0;
 const VOICE_BYTES: u64 = 60;
 const MEAN_BYTES: u64 = 500;
 
-pub(crate) fn check(subject: &Subject, queueing: &QueueingConfig, found: &mut Vec<Finding>) {
+pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
+    let given = Given { line: subject.rate, limits: subject.limits };
+    let Some(level) = rates(subject.policy, given) else { return };
     let mut walk = Walk { subject, found, has_priority: false };
-    walk.level(queueing, subject.rate, &mut Vec::new(), "");
+    walk.level(&level, true, &mut Vec::new());
     if walk.has_priority {
         check_ring(subject, found);
     }
-    found.extend(subject.wire.and_then(|wire| overbooked(subject, queueing, wire)));
+    found.extend(subject.wire.and_then(|wire| overbooked(subject, &level, wire)));
 }
 
 struct Walk<'a, 'f> {
@@ -32,47 +35,40 @@ struct Walk<'a, 'f> {
 }
 
 impl Walk<'_, '_> {
-    /// The classes of `queueing`, which share `rate`; `path` and `name` are those of the class around them.
-    fn level(&mut self, queueing: &QueueingConfig, rate: Option<Rate>, path: &mut Vec<usize>, name: &str) {
-        let limits: Vec<Option<Rate>> =
-            queueing.classes.iter().map(|class| self.limit(class, &joined(name, class))).collect();
-        let sure = rate.map(|rate| sure(queueing, rate, &limits));
-        let by_rank = queueing.scheduler == SchedulerConfig::Priority;
-        let last = lowest(queueing);
+    /// Checks the classes of `level`; `path` is that of the class around them. Their rates are checked if
+    /// `is_rate_known`.
+    fn level(&mut self, level: &Level, is_rate_known: bool, path: &mut Vec<usize>) {
+        let queueing = level.queueing;
+        let rate = level.service.filter(|_| is_rate_known);
         let mut in_priority = 0.0;
         let mut unbounded = Vec::new();
-        for (index, class) in queueing.classes.iter().enumerate() {
+        for (index, rates) in level.classes.iter().enumerate() {
             path.push(index);
+            let class = rates.class;
             let place = Place::Class(path.clone());
-            let own = sure.as_ref().map(|sure| Rate::from_bits_per_second(sure[index] as u64));
-            let has_priority = by_rank && Some(index) != last;
-            self.shaper(class, rate, &place);
+            let service = rates.service.filter(|_| is_rate_known || class.shape.is_some());
+            self.shaper(class, rate.map(whole), &place);
             bursts::check_class(self.subject, class, queueing.scheduler, &place, self.found);
             self.found.extend(rates_above_parent(class, &place));
+            let has_priority = has_priority(queueing, index);
             if has_priority {
                 self.has_priority = true;
-                if limits[index].is_none() {
+                if rates.limit.is_none() {
                     unbounded.push((class, place.clone()));
                 }
-                in_priority += limits[index].zip(rate).map_or(0.0, |(limit, rate)| part(limit, rate));
+                in_priority += rates.limit.zip(rate).map_or(0.0, |(limit, rate)| part(limit, rate));
             }
-            let starves = rate.zip(own).is_some_and(|(rate, own)| part(own, rate) < NOTHING);
+            let starves = rate.zip(service).is_some_and(|(rate, own)| part(own, rate) < NOTHING);
             if starves && queueing.classes.len() > 1 {
-                self.starves(class, rate, &place, queueing, &limits);
+                self.starves(rates, &place, level);
             }
-            let inner_rate = least(own, class.shape.map(|shape| shape.rate));
-            if let Some(inner) = &class.queueing {
+            if let Some(inner) = &rates.inner {
                 // Where nothing is left for all of them, that is said once.
-                let inner_rate = inner_rate.filter(|_| !starves);
-                // The allotments of CBQ inside CBQ are parts of the wire as well, and the rates of HTB its
-                // own.
-                let is_of_wire = matches!(queueing.scheduler, SchedulerConfig::Cbq | SchedulerConfig::Htb);
-                let is_link_shared = is_of_wire && class.link_shared(queueing.scheduler).is_some();
-                let inner_rate = if is_link_shared { rate } else { inner_rate };
-                self.level(inner, inner_rate, path, &joined(name, class));
+                self.level(inner, service.is_some() && !starves, path);
             } else {
-                let limit = queueing.limit;
-                Leaf { class, place, sure: inner_rate, has_priority, limit }.check(self.found);
+                let (has_priority, limit) = (rates.has_priority, queueing.limit);
+                let sure = service.map(whole);
+                Leaf { class, place, sure, has_priority, limit }.check(self.found);
             }
             path.pop();
         }
@@ -86,30 +82,6 @@ impl Walk<'_, '_> {
                 "the others wait behind them; a third is a rule of thumb",
             ));
         }
-    }
-
-    /// What a class sends at most, as far as something holds it.
-    fn limit(&self, class: &ClassConfig, name: &str) -> Option<Rate> {
-        let inside = class.queueing.as_ref().and_then(|inner| {
-            // A level without a shaper takes what its classes may.
-            let limits = inner.classes.iter().map(|class| self.limit(class, &joined(name, class)));
-            limits.sum::<Option<Bits>>().map(|bits| Rate::from_bits_per_second(bits.0))
-        });
-        let same = |conditioner: &&perhop_qos::conditioner::ConditionerConfig| {
-            conditioner.matches.is_some() && conditioner.matches == class.matches
-        };
-        let policer = self.subject.policy.conditioners.iter().find(same);
-        let known = [
-            inside,
-            class.police.map(|police| police.rate),
-            class.shape.map(|shape| shape.rate),
-            class.share.cap.map(|cap| cap.rate),
-            class.share.upper_limit.map(|limit| limit.m2),
-            class.share.ceil.or(class.share.rate),
-            self.subject.limits.get(name).copied(),
-            policer.and_then(crate::policers::held_to),
-        ];
-        known.into_iter().flatten().min()
     }
 
     fn shaper(&mut self, class: &ClassConfig, rate: Option<Rate>, place: &Place) {
@@ -143,28 +115,22 @@ impl Walk<'_, '_> {
         ));
     }
 
-    fn starves(
-        &mut self,
-        class: &ClassConfig,
-        rate: Option<Rate>,
-        place: &Place,
-        queueing: &QueueingConfig,
-        limits: &[Option<Rate>],
-    ) {
-        let Some(rate) = rate else { return };
-        let bounded = |(_, limit): &(&ClassConfig, &Option<Rate>)| limit.is_some_and(|limit| limit < rate);
+    fn starves(&mut self, starved: &ClassRates, place: &Place, level: &Level) {
+        let Some(rate) = level.service else { return };
+        let bounded = |rates: &&ClassRates| rates.limit.is_some_and(|limit| limit < rate);
+        let taker = level.classes.iter().find(|rates| rates.path != starved.path && !bounded(rates));
         // What has no bound at all is told by itself.
-        let taker =
-            queueing.classes.iter().zip(limits).find(|pair| pair.0.name != class.name && !bounded(pair));
-        if taker.is_some_and(|(_, limit)| limit.is_none()) {
+        if taker.is_some_and(|taker| taker.limit.is_none()) {
             return;
         }
         let others =
-            taker.map_or("the classes before it".to_owned(), |(taker, _)| format!("class {}", taker.name));
+            taker.map_or("the classes before it".to_owned(), |taker| format!("class {}", taker.class.name));
+        let class = starved.class;
         let what = match &class.queueing {
             Some(inner) => inner.queue_names().join(", "),
             None => class.name.clone(),
         };
+        let rate = whole(rate);
         self.found.push(Finding::new(
             &rules::CLASS_STARVES,
             place.clone(),
@@ -200,126 +166,21 @@ impl std::iter::Sum<Rate> for Bits {
     }
 }
 
-fn joined(around: &str, class: &ClassConfig) -> String {
-    if around.is_empty() { class.name.clone() } else { format!("{around}/{}", class.name) }
+fn part(rate: f64, of: f64) -> f64 {
+    rate / of.max(1.0)
 }
 
-fn part(rate: Rate, of: Rate) -> f64 {
-    rate.as_bits_per_second() as f64 / (of.as_bits_per_second() as f64).max(1.0)
-}
-
-fn least(one: Option<Rate>, other: Option<Rate>) -> Option<Rate> {
-    one.into_iter().chain(other).min()
-}
-
-/// The class that is served last.
-fn lowest(queueing: &QueueingConfig) -> Option<usize> {
-    (0..queueing.classes.len()).max_by_key(|index| rank(queueing, *index))
-}
-
-/// When a class is served under strict priority: first the lowest level, then the first in the list.
-fn rank(queueing: &QueueingConfig, index: usize) -> (u16, usize) {
-    (queueing.classes[index].share.level.unwrap_or(index as u16), index)
-}
-
-/// Bits per second that each class gets of `rate` while all others send as much as they may.
-fn sure(queueing: &QueueingConfig, rate: Rate, limits: &[Option<Rate>]) -> Vec<f64> {
-    let rate = rate.as_bits_per_second() as f64;
-    let classes = &queueing.classes;
-    match queueing.scheduler {
-        SchedulerConfig::Fifo => vec![rate; classes.len()],
-        SchedulerConfig::Priority => {
-            let mut order: Vec<usize> = (0..classes.len()).collect();
-            order.sort_by_key(|index| rank(queueing, *index));
-            let (mut left, mut sure) = (rate, vec![0.0; classes.len()]);
-            for index in order {
-                sure[index] = left;
-                left -= limits[index].map_or(left, |limit| left.min(limit.as_bits_per_second() as f64));
-            }
-            sure
-        }
-        SchedulerConfig::ThreeParameter => {
-            let minimum = |class: &ClassConfig| {
-                class.share.minimum.map_or(0.0, |rate| rate.as_bits_per_second() as f64)
-            };
-            let excess = (rate - classes.iter().map(minimum).sum::<f64>()).max(0.0);
-            let weights: f64 = classes.iter().map(|class| class.share.weight.unwrap_or(1.0)).sum();
-            let own = |class: &ClassConfig| {
-                minimum(class).min(rate)
-                    + excess * class.share.weight.unwrap_or(1.0) / weights.max(f64::MIN_POSITIVE)
-            };
-            classes.iter().map(own).collect()
-        }
-        // What is guaranteed goes whatever others borrow; where that is more than there is, in turns.
-        SchedulerConfig::Htb => {
-            let own = |class: &ClassConfig| match class.share.rate {
-                Some(rate) => rate.as_bits_per_second() as f64,
-                None => rate,
-            };
-            let guaranteed = classes.iter().filter(|class| class.share.rate.is_some()).map(own);
-            let part = (rate / guaranteed.sum::<f64>().max(f64::MIN_POSITIVE)).min(1.0);
-            classes
-                .iter()
-                .map(|class| own(class) * if class.share.rate.is_some() { part } else { 1.0 })
-                .collect()
-        }
-        // Allotments are parts of the wire's rate; where they are more than that, each gets its part of them.
-        SchedulerConfig::Cbq => {
-            let own = |class: &ClassConfig| {
-                let bandwidth = class.share.bandwidth.map(|rate| rate.as_bits_per_second() as f64);
-                bandwidth.or(class.share.fraction.map(|fraction| fraction * rate)).unwrap_or(0.0)
-            };
-            let total: f64 = classes.iter().map(own).sum();
-            classes.iter().map(|class| own(class) * (rate / total.max(f64::MIN_POSITIVE)).min(1.0)).collect()
-        }
-        SchedulerConfig::Hfsc => by_service_curves(classes, rate),
-        _ => {
-            let total: f64 = classes.iter().map(|class| weight(&class.share)).sum();
-            classes.iter().map(|class| rate * weight(&class.share) / total.max(f64::MIN_POSITIVE)).collect()
-        }
-    }
-}
-
-/// What HFSC gives each class in the long run where all of them want more: what it claims, or its part of
-/// what is left where that is more.
-fn by_service_curves(classes: &[ClassConfig], rate: f64) -> Vec<f64> {
-    let slope =
-        |curve: Option<ServiceCurveConfig>| curve.map_or(0.0, |one| one.m2.as_bits_per_second() as f64);
-    let mut sure: Vec<f64> = classes.iter().map(|class| slope(class.share.real_time).min(rate)).collect();
-    let shares: Vec<f64> = classes.iter().map(|class| slope(class.share.link_share)).collect();
-    let mut sharing: Vec<usize> = (0..classes.len()).filter(|index| shares[*index] > 0.0).collect();
-    loop {
-        let claimed: f64 =
-            (0..classes.len()).filter(|index| !sharing.contains(index)).map(|index| sure[index]).sum();
-        let total: f64 = sharing.iter().map(|index| shares[*index]).sum();
-        let part = |index: usize| (rate - claimed).max(0.0) * shares[index] / total;
-        let before = sharing.len();
-        let has_less = |index: &usize| part(*index) >= sure[*index];
-        let left: Vec<usize> = sharing.iter().copied().filter(has_less).collect();
-        if left.len() == before {
-            for index in left {
-                sure[index] = (rate - claimed).max(0.0) * shares[index] / total;
-            }
-            return sure;
-        }
-        sharing = left;
-    }
-}
-
-/// By what a class shares with others.
-fn weight(share: &ShareConfig) -> f64 {
-    let bandwidth = share.bandwidth.map(|rate| rate.as_bits_per_second() as f64);
-    let quantum = share.quantum.map(|quantum| quantum.as_bytes() as f64);
-    share.weight.or(bandwidth).or(quantum).unwrap_or(1.0)
+fn whole(rate: f64) -> Rate {
+    Rate::from_bits_per_second(rate as u64)
 }
 
 /// Guarantees that fit the rate in IP bytes and not on the wire.
-fn overbooked(subject: &Subject, queueing: &QueueingConfig, wire: &WireConfig) -> Option<Finding> {
+fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Finding> {
     if subject.policy.overhead != 0 {
         return None;
     }
     let grown = |ip: u64| wire.bytes(ip) as f64 / ip as f64;
-    let (ip, on_wire) = guaranteed(queueing, grown(VOICE_BYTES), grown(MEAN_BYTES));
+    let (ip, on_wire) = guaranteed(level, grown(VOICE_BYTES), grown(MEAN_BYTES));
     let rate = wire.rate.as_bits_per_second() as f64;
     (ip <= rate && on_wire > rate).then(|| {
         Finding::new(
@@ -341,17 +202,15 @@ fn overbooked(subject: &Subject, queueing: &QueueingConfig, wire: &WireConfig) -
 
 /// What the classes are promised in bits per second: of IP, and on the wire. Those under strict priority send
 /// packets of voice.
-fn guaranteed(queueing: &QueueingConfig, voice: f64, mean: f64) -> (f64, f64) {
+fn guaranteed(level: &Level, voice: f64, mean: f64) -> (f64, f64) {
     let mut sum = (0.0, 0.0);
-    for class in &queueing.classes {
-        let promised = class.police.map(|police| police.rate);
-        let claimed = class.share.real_time.map(|curve| curve.m2);
-        let promised = promised.or(class.share.bandwidth).or(class.share.minimum).or(claimed);
-        let promised = promised.map_or(0.0, |rate| rate.as_bits_per_second() as f64);
-        let grown = if queueing.scheduler == SchedulerConfig::Priority { voice } else { mean };
-        let inside = match &class.queueing {
-            Some(inner) if promised == 0.0 => guaranteed(inner, voice, mean),
-            _ => (promised, promised * grown),
+    for rates in &level.classes {
+        let police = rates.class.police.and(rates.limit);
+        let grown = if level.queueing.scheduler == SchedulerConfig::Priority { voice } else { mean };
+        let inside = match (police.or(rates.written), &rates.inner) {
+            (Some(promised), _) => (promised, promised * grown),
+            (None, Some(inner)) => guaranteed(inner, voice, mean),
+            (None, None) => (0.0, 0.0),
         };
         sum = (sum.0 + inside.0, sum.1 + inside.1);
     }

@@ -19,6 +19,7 @@ mod live_processes;
 mod loading;
 mod memory;
 mod playback;
+mod rates;
 mod router;
 mod running;
 mod tracing;
@@ -61,8 +62,9 @@ mod _core {
         judge,
         live::live_plan,
         live_processes::{live_bridge, live_forward, live_host, live_results},
-        loading::{Loaded, Warnings, cake_tins, check, findings, load, load_json, resolve, schema},
+        loading::{Loaded, Warnings, cake_tins, check, findings, load, load_json, policies, resolve, schema},
         playback::Playback,
+        rates::{class_rates, policers},
         router::{check_router, is_router_configuration, platform_rules, router_text, rules},
         running::{Run, start},
         tracing::{Device, distinct_packets, moved_packets, reach_queues},

@@ -148,6 +148,18 @@ pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Wa
     }
 }
 
+/// Returns the policies of a file that holds nothing else, by name, as JSON; `None` for a scenario.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+pub(crate) fn policies(py: Python<'_>, path: PathBuf) -> PyResult<Option<String>> {
+    match py.detach(|| loader().check(&path)).map_err(|found| diagnostics::raise(py, &found))? {
+        Checked::Scenario(_) => Ok(None),
+        Checked::Policies(set, _) => serde_json::to_string(&set.policies)
+            .map(Some)
+            .map_err(|error| PyValueError::new_err(error.to_string())),
+    }
+}
+
 /// The tins of CAKE where `tins` says this, as results name them: each with the part of the bandwidth up to
 /// which it is served before those that are named earlier, the first having what the others leave; and with
 /// its codepoints.

@@ -110,6 +110,13 @@ _add(
 )
 _add(
     app,
+    "rates",
+    "rates:rates",
+    "Show what each class is promised, gets at most, and gets of the rest.",
+    examples.RATES,
+)
+_add(
+    app,
     "trace",
     "trace:trace",
     "Show what becomes of a packet, or a packet that gets to a class.",

@@ -79,6 +79,15 @@ Examples:
   perhop check router.cfg --fix mended.cfg
 """
 
+RATES = """\
+Examples:
+  perhop rates router.cfg                      every interface with queues
+  perhop rates router.cfg --interface gi0/1
+  perhop rates policy.txt --rate 50Mb/s        a policy attached nowhere
+  perhop rates uplink.tc --rate 100Mb/s        a line that tc does not say
+  perhop rates edge.perhop.yaml --json | jq '.ports[].queues[].promised_bps'
+"""
+
 TRACE = """\
 Examples:
   perhop trace router.cfg --packet 'udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200' --at Gi0/0

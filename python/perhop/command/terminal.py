@@ -70,14 +70,21 @@ def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None 
     Interfaces that the run leaves out because of an error come first.
     """
     if scenario.inferred:
-        for line in _left_out(file, options):
-            say(line)
+        show_left_out(file, options)
         say(scenario.inferred)
         if file != STANDARD_INPUT:
             words = " ".join(
                 map(shlex.quote, ["perhop", "init", "--from", str(file), *_as_arguments(options)])
             )
             say(f"to edit it: {words}")
+
+
+def show_left_out(file: Path, options: RouterOptions | None) -> int:
+    """Report on stderr each error in a policy of an interface, and return how many there are."""
+    lines = list(_left_out(file, options))
+    for line in lines:
+        say(line)
+    return len(lines)
 
 
 def _left_out(file: Path, options: RouterOptions | None) -> Iterator[str]:

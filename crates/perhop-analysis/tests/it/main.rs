@@ -2,3 +2,4 @@
 
 mod conditioning;
 mod conditions;
+mod rates;

@@ -12,27 +12,27 @@ use perhop_sim::waits::Waits;
 use serde_json::{Value, json};
 
 /// Random choices of one scenario.
-struct Dice(Stream);
+pub(crate) struct Dice(Stream);
 
 impl Dice {
-    fn of(seed: u64) -> Dice {
+    pub(crate) fn from_seed(seed: u64) -> Dice {
         Dice(Streams::new(seed, 0).child("scenario").stream())
     }
     /// A whole number from `least` to `most`.
-    fn number(&mut self, least: u64, most: u64) -> u64 {
+    pub(crate) fn number(&mut self, least: u64, most: u64) -> u64 {
         least + (self.0.uniform() * (most - least + 1) as f64) as u64
     }
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.number(0, choices.len() as u64 - 1) as usize]
     }
-    fn chance(&mut self, percent: u64) -> bool {
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.number(1, 100) <= percent
     }
 }
 
-const CODEPOINTS: [&str; 4] = ["ef", "af41", "af21", "default"];
+pub(crate) const CODEPOINTS: [&str; 4] = ["ef", "af41", "af21", "default"];
 /// The bottleneck, bits per second.
-const RATE: u64 = 4_000_000;
+pub(crate) const RATE: u64 = 4_000_000;
 
 fn class(index: usize, count: usize, share: &Value, limit: &Value) -> Value {
     let mut class = json!({"name": format!("c{index}"), "share": share, "buffer": limit});
@@ -43,7 +43,7 @@ fn class(index: usize, count: usize, share: &Value, limit: &Value) -> Value {
 }
 
 /// Classes under one scheduler.
-fn flat(dice: &mut Dice, scheduler: &str, count: usize) -> Value {
+pub(crate) fn flat(dice: &mut Dice, scheduler: &str, count: usize) -> Value {
     let share = |dice: &mut Dice| match scheduler {
         "drr" => json!({"quantum": format!("{}B", dice.number(400, 3000))}),
         "scfq" | "wfq" | "wf2q-plus" => json!({"weight": dice.number(1, 5)}),
@@ -114,7 +114,7 @@ fn source(dice: &mut Dice, kilobits: u64) -> Value {
 
 /// Two bottlenecks in a row, or one: hosts, routers r1, r2 and r3, and a policy at each.
 fn scenario(seed: u64) -> Value {
-    let mut dice = Dice::of(seed);
+    let mut dice = Dice::from_seed(seed);
     let count = dice.number(2, 4) as usize;
     let policy = json!({"queueing": queueing(&mut dice, count), "overhead": dice.one_of(&[0, 0, 14])});
     let second = json!({"queueing": queueing(&mut dice, count)});

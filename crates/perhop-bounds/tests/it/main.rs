@@ -4,3 +4,4 @@ mod adversary;
 mod by_hand;
 mod conforming;
 mod networks;
+mod promises;

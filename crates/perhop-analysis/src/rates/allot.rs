@@ -1,0 +1,271 @@
+//! [`allot`]: the division of a rate by each scheduler among classes that want as much as they may have.
+
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig};
+
+use super::limits::{allotment, bits};
+
+/// Bytes of the turn of a class that writes none (`drr.rs` of `perhop-qos`).
+const DRR_QUANTUM: f64 = 1500.0;
+/// Bytes of the turns that the kernel takes where none is written (`htb/build.rs` of `perhop-qos`).
+const HTB_QUANTA: (f64, f64) = (1000.0, 200_000.0);
+const HTB_RATE_TO_QUANTUM: u32 = 10;
+
+/// A rate, and what it is a part of.
+#[derive(Clone, Copy)]
+pub(super) struct Whole {
+    /// Bits per second that the classes share.
+    pub(super) rate: f64,
+    /// Bits per second of the wire, of which allotments of CBQ are parts.
+    pub(super) wire: f64,
+}
+
+/// Returns the bits per second that each class of `queueing` gets of `whole` in the long run, where class i
+/// wants `wants[i]`, which may be infinite, and has its priority up to `caps[i]`.
+pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[f64], caps: &[f64]) -> Vec<f64> {
+    let classes = &queueing.classes;
+    let weights = weights_of_rest(queueing, whole);
+    match queueing.scheduler {
+        // First come, first served: in proportion to what comes. Without a limit of what comes, all bring the
+        // same.
+        SchedulerConfig::Fifo => fill(whole.rate, &vec![1.0; classes.len()], wants),
+        SchedulerConfig::Priority => {
+            let order = by_level(queueing);
+            let mut got = in_order(&order, whole.rate, &limited(wants, caps));
+            let left = (whole.rate - got.iter().sum::<f64>()).max(0.0);
+            let beyond = in_order(&order, left, &missing(wants, &got));
+            got.iter_mut().zip(beyond).for_each(|(got, beyond)| *got += beyond);
+            got
+        }
+        SchedulerConfig::Hfsc => by_service_curves(classes, whole.rate, &weights, wants),
+        SchedulerConfig::ThreeParameter | SchedulerConfig::Cbq => {
+            let claims = claims(queueing, whole);
+            // Where they are more than there is they are kept in proportion.
+            let sure = fill(whole.rate, &claims, &limited(&claims, wants));
+            with_rest(queueing, sure, whole.rate, &weights, wants)
+        }
+        SchedulerConfig::Htb => {
+            let is_direct = |class: &ClassConfig| class.share.direct == Some(true);
+            let direct = classes.iter().map(is_direct);
+            let mut sure: Vec<f64> =
+                direct.zip(wants).map(|(is_direct, want)| if is_direct { *want } else { 0.0 }).collect();
+            let left = (whole.rate - sure.iter().sum::<f64>()).max(0.0);
+            if left == 0.0 {
+                return fill(
+                    whole.rate,
+                    &sure.iter().map(|one| f64::from(*one > 0.0)).collect::<Vec<_>>(),
+                    &sure,
+                );
+            }
+            // Guarantees come before all that others borrow; where that is more than there is, in turns.
+            let claims = limited(&claims(queueing, whole), wants);
+            let by_rates = in_levels(queueing, left, &weights, &claims);
+            sure.iter_mut().zip(by_rates).for_each(|(sure, rate)| *sure += rate);
+            with_rest(queueing, sure, whole.rate, &weights, wants)
+        }
+        SchedulerConfig::Wrr
+        | SchedulerConfig::Drr
+        | SchedulerConfig::Scfq
+        | SchedulerConfig::Wfq
+        | SchedulerConfig::Wf2qPlus => fill(whole.rate, &weights, wants),
+    }
+}
+
+/// Returns `sure` and what each class gets of the rest, level by level where classes have levels.
+fn with_rest(
+    queueing: &QueueingConfig,
+    sure: Vec<f64>,
+    rate: f64,
+    weights: &[f64],
+    wants: &[f64],
+) -> Vec<f64> {
+    let rest = (rate - sure.iter().sum::<f64>()).max(0.0);
+    let shared = in_levels(queueing, rest, weights, &missing(wants, &sure));
+    sure.into_iter().zip(shared).map(|(sure, shared)| sure + shared).collect()
+}
+
+/// Returns the rates that classes miss, of `wants` less `got`.
+fn missing(wants: &[f64], got: &[f64]) -> Vec<f64> {
+    wants.iter().zip(got).map(|(want, got)| (want - got).max(0.0)).collect()
+}
+
+fn limited(claims: &[f64], wants: &[f64]) -> Vec<f64> {
+    claims.iter().zip(wants).map(|(claim, want)| claim.min(*want)).collect()
+}
+
+/// Returns the promise to each class before the rest is shared, bits per second.
+///
+/// In a tree of CBQ, HFSC or HTB the promises of inner classes hold regardless of the class around them:
+/// a class that has not used its own does not ask above (Floyd and Jacobson 1995 §2.4; Linux `sch_htb`;
+/// H-FSC's real-time criterion looks at leaves alone).
+pub(super) fn claims(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
+    let claim = |class: &ClassConfig| {
+        let inside =
+            class.link_shared(queueing.scheduler).map_or(0.0, |inner| claims(inner, whole).iter().sum());
+        written(queueing.scheduler, class, Some(whole.wire)).unwrap_or(0.0).max(inside)
+    };
+    queueing.classes.iter().map(claim).collect()
+}
+
+/// Returns the rate that a class is promised as its policy writes it, bits per second.
+pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Option<f64>) -> Option<f64> {
+    let share = &class.share;
+    match scheduler {
+        SchedulerConfig::ThreeParameter => share.minimum.map(bits),
+        SchedulerConfig::Cbq => allotment(class, wire),
+        SchedulerConfig::Htb => share.rate.map(bits),
+        SchedulerConfig::Hfsc => share.real_time.map(|curve| bits(curve.m2)),
+        // A weight that is written as a rate promises that rate where the sum fits.
+        SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus => share.bandwidth.map(bits),
+        // Turns of WRR count packets of any length: a bandwidth there does not promise a rate.
+        SchedulerConfig::Fifo | SchedulerConfig::Priority | SchedulerConfig::Wrr | SchedulerConfig::Drr => {
+            None
+        }
+    }
+}
+
+/// Returns the weights by which classes share what promises leave; 0 for a class that gets nothing of it.
+pub(super) fn weights_of_rest(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
+    let weight = |class: &ClassConfig| {
+        let share = &class.share;
+        match queueing.scheduler {
+            SchedulerConfig::Fifo | SchedulerConfig::Priority => 0.0,
+            SchedulerConfig::ThreeParameter => share.weight.unwrap_or(1.0),
+            SchedulerConfig::Drr => share.quantum.map_or(DRR_QUANTUM, |quantum| quantum.as_bytes() as f64),
+            SchedulerConfig::Wrr
+            | SchedulerConfig::Scfq
+            | SchedulerConfig::Wfq
+            | SchedulerConfig::Wf2qPlus => share.bandwidth.map(bits).or(share.weight).unwrap_or(1.0),
+            SchedulerConfig::Cbq if share.borrow == Some(false) => 0.0,
+            SchedulerConfig::Cbq => allotment(class, Some(whole.wire)).unwrap_or(0.0),
+            SchedulerConfig::Hfsc => slope(share.link_share),
+            SchedulerConfig::Htb if share.direct == Some(true) => 0.0,
+            SchedulerConfig::Htb => htb_quantum(queueing.rate_to_quantum, class),
+        }
+    };
+    queueing.classes.iter().map(weight).collect()
+}
+
+/// Returns the bytes that a class of HTB sends in a turn; of one around others, those of all inside it.
+fn htb_quantum(rate_to_quantum: Option<u32>, class: &ClassConfig) -> f64 {
+    if let Some(inner) = class.link_shared(SchedulerConfig::Htb) {
+        return inner.classes.iter().map(|class| htb_quantum(rate_to_quantum, class)).sum();
+    }
+    let divisor = f64::from(rate_to_quantum.unwrap_or(HTB_RATE_TO_QUANTUM).max(1));
+    let default = || class.share.rate.map_or(0.0, |rate| bits(rate) / 8.0 / divisor);
+    let quantum = class.share.quantum.map(|quantum| quantum.as_bytes() as f64);
+    quantum.unwrap_or_else(|| default().clamp(HTB_QUANTA.0, HTB_QUANTA.1))
+}
+
+fn slope(curve: Option<ServiceCurveConfig>) -> f64 {
+    curve.map_or(0.0, |curve| bits(curve.m2))
+}
+
+/// Divides `rate` in proportion to `weights`, none more than it wants.
+fn fill(rate: f64, weights: &[f64], wants: &[f64]) -> Vec<f64> {
+    let mut got = vec![0.0; wants.len()];
+    let mut left = rate;
+    let mut hungry: Vec<usize> = (0..wants.len()).filter(|index| weights[*index] > 0.0).collect();
+    while !hungry.is_empty() {
+        let total: f64 = hungry.iter().map(|index| weights[*index]).sum();
+        let part = |index: usize| left * weights[index] / total;
+        let (full, others): (Vec<usize>, Vec<usize>) =
+            hungry.iter().partition(|index| wants[**index] <= part(**index));
+        if full.is_empty() {
+            for index in others {
+                got[index] = part(index);
+            }
+            break;
+        }
+        for index in &full {
+            got[*index] = wants[*index];
+        }
+        left = (left - full.iter().map(|index| wants[*index]).sum::<f64>()).max(0.0);
+        hungry = others;
+    }
+    got
+}
+
+/// Serves classes one after the other.
+fn in_order(order: &[usize], rate: f64, wants: &[f64]) -> Vec<f64> {
+    let (mut left, mut got) = (rate, vec![0.0; wants.len()]);
+    for index in order {
+        got[*index] = wants[*index].min(left);
+        left -= got[*index];
+    }
+    got
+}
+
+/// Divides `rate` by weight among the classes of the first level, then what they leave among the next.
+fn in_levels(queueing: &QueueingConfig, rate: f64, weights: &[f64], wants: &[f64]) -> Vec<f64> {
+    let levels: Vec<u16> = queueing.classes.iter().map(|class| level(queueing.scheduler, class)).collect();
+    let mut order = levels.clone();
+    order.sort_unstable();
+    order.dedup();
+    let (mut left, mut got) = (rate, vec![0.0; wants.len()]);
+    for current in order {
+        let of_level = |(weight, level): (&f64, &u16)| if *level == current { *weight } else { 0.0 };
+        let weights: Vec<f64> = weights.iter().zip(&levels).map(of_level).collect();
+        let shared = fill(left, &weights, wants);
+        left = (left - shared.iter().sum::<f64>()).max(0.0);
+        got.iter_mut().zip(shared).for_each(|(got, shared)| *got += shared);
+    }
+    got
+}
+
+/// Returns the level of a class of CBQ or HTB; of one around others, the first of those inside.
+fn level(scheduler: SchedulerConfig, class: &ClassConfig) -> u16 {
+    if !matches!(scheduler, SchedulerConfig::Cbq | SchedulerConfig::Htb) {
+        return 0;
+    }
+    match class.link_shared(scheduler) {
+        Some(inner) => inner.classes.iter().map(|class| level(scheduler, class)).min().unwrap_or(0),
+        None => class.share.level.unwrap_or(0),
+    }
+}
+
+/// Returns the classes in the order in which strict priority serves them: by level, else as written.
+pub(super) fn by_level(queueing: &QueueingConfig) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..queueing.classes.len()).collect();
+    order.sort_by_key(|index| queueing.classes[*index].share.level.unwrap_or(0));
+    order
+}
+
+/// Divides `rate` as HFSC does in the long run: each class gets what it claims, or its part of what the other
+/// claims leave where that is more (Stoica, Zhang and Ng 1997 §3).
+fn by_service_curves(classes: &[ClassConfig], rate: f64, slopes: &[f64], wants: &[f64]) -> Vec<f64> {
+    let mut claims: Vec<f64> =
+        classes.iter().zip(wants).map(|(class, want)| claim(class).min(*want)).collect();
+    let total: f64 = claims.iter().sum();
+    if total > rate {
+        for claim in &mut claims {
+            *claim *= rate / total;
+        }
+    }
+    // Classes whose part of the rest is below their claim get the claim, and are no longer part of it.
+    let mut sharing: Vec<bool> = slopes.iter().map(|slope| *slope > 0.0).collect();
+    loop {
+        let claimed: f64 =
+            claims.iter().zip(&sharing).map(|(claim, shares)| if *shares { 0.0 } else { *claim }).sum();
+        let weights: Vec<f64> =
+            slopes.iter().zip(&sharing).map(|(slope, shares)| if *shares { *slope } else { 0.0 }).collect();
+        let parts = fill((rate - claimed).max(0.0), &weights, wants);
+        let is_below = |index: usize| sharing[index] && parts[index] < claims[index];
+        let below: Vec<usize> = (0..classes.len()).filter(|index| is_below(*index)).collect();
+        if below.is_empty() {
+            let get = |index: usize| if sharing[index] { parts[index] } else { claims[index] };
+            return (0..classes.len()).map(get).collect();
+        }
+        for index in below {
+            sharing[index] = false;
+        }
+    }
+}
+
+/// Returns what a class of HFSC claims by deadlines: of one around others, all that its leaves claim.
+fn claim(class: &ClassConfig) -> f64 {
+    match class.link_shared(SchedulerConfig::Hfsc) {
+        Some(inner) => inner.classes.iter().map(claim).sum(),
+        None => slope(class.share.real_time),
+    }
+}

@@ -1,0 +1,220 @@
+//! Rates that a class never exceeds: policers in front of its queue, shapers and ceilings behind it.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::Rate;
+use perhop_qos::action::Action;
+use perhop_qos::buffer::BufferConfig;
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::meter::MeterConfig;
+use perhop_qos::policer::PoliceWhen;
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
+
+/// The limits of a class, in bits per second; infinite where it has none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The rate up to which policers let packets into its queue.
+    pub(super) policed: f64,
+    /// The rate up to which packets leave its queue: its shaper, its ceiling, the sum of the limits inside
+    /// it.
+    pub(super) held: f64,
+    /// Up to where its priority holds.
+    pub(super) cap: f64,
+    /// The least of those that hold whether or not others wait.
+    pub(super) always: f64,
+}
+
+impl Limits {
+    /// Returns the most that it sends.
+    pub(super) fn most(self) -> f64 {
+        self.policed.min(self.held)
+    }
+    /// Returns the least of all its limits, among them the cap of its priority.
+    pub(super) fn least(self) -> f64 {
+        self.most().min(self.cap)
+    }
+}
+
+pub(super) fn bits(rate: Rate) -> f64 {
+    rate.as_bits_per_second() as f64
+}
+
+/// Returns the rate that a shaper keeps: with an excess burst in every interval, more than the committed one.
+pub fn shaped_rate(shape: &ShapeConfig) -> f64 {
+    match shape.form {
+        ShapeForm::Average => bits(shape.rate),
+        // Cisco, "shape (policy-map class)": peak = CIR × (1 + Be / Bc).
+        ShapeForm::Peak => {
+            let (burst, excess) = (shape.burst.as_bytes() as f64, shape.excess.as_bytes() as f64);
+            bits(shape.rate) * (1.0 + excess / burst.max(1.0))
+        }
+    }
+}
+
+/// Returns the rate in bits per second above which a conditioner drops; `None` where it drops nothing or
+/// meters packets.
+pub fn conditioner_limit(stage: &ConditionerConfig) -> Option<f64> {
+    let drops = |actions: &[Action]| actions.contains(&Action::Drop);
+    let (committed, peak) = metered_rates(stage.meter.as_ref()?)?;
+    if drops(&stage.yellow) {
+        Some(committed)
+    } else if drops(&stage.red) {
+        Some(peak)
+    } else {
+        None
+    }
+}
+
+/// Returns the rates of a meter up to which packets are green, and up to which they are not red.
+fn metered_rates(meter: &MeterConfig) -> Option<(f64, f64)> {
+    let one = |rate: Rate| (bits(rate), bits(rate));
+    Some(match meter {
+        MeterConfig::TokenBucket(meter) => one(meter.rate),
+        MeterConfig::TokenBucketWithDebt(meter) => one(meter.rate),
+        // RFC 2697: the excess bucket fills only from what the committed one leaves.
+        MeterConfig::SingleRateTcm(meter) => one(meter.cir),
+        MeterConfig::EarlyTcm(meter) => one(meter.cir),
+        // RFC 2698: the peak rate includes the committed one.
+        MeterConfig::TwoRateTcm(meter) => (bits(meter.cir), bits(meter.pir)),
+        // RFC 4115: the excess rate comes on top of the committed one.
+        MeterConfig::Rfc4115(meter) => (bits(meter.cir), bits(meter.cir) + bits(meter.eir)),
+        MeterConfig::Tsw2cm(meter) => one(meter.ctr),
+        MeterConfig::Tsw3cm(meter) => (bits(meter.ctr), bits(meter.ptr)),
+        MeterConfig::PacketRate(_) | MeterConfig::RateBased(_) => return None,
+    })
+}
+
+/// The limits of the classes of one policy.
+pub(super) struct LimitsOf<'a> {
+    policy: &'a PolicyConfig,
+    /// Rates of policers that the policy does not show, by the name of the queue.
+    given: &'a BTreeMap<String, Rate>,
+}
+
+impl<'a> LimitsOf<'a> {
+    pub(super) fn new(policy: &'a PolicyConfig, given: &'a BTreeMap<String, Rate>) -> LimitsOf<'a> {
+        LimitsOf { policy, given }
+    }
+
+    /// Returns the limits of a class of `queueing` called `path`, on a wire of `wire` bits per second.
+    /// `above` is the scheduler around `queueing`.
+    pub(super) fn of_class(
+        &self,
+        queueing: &QueueingConfig,
+        class: &ClassConfig,
+        path: &str,
+        wire: Option<f64>,
+        above: Option<SchedulerConfig>,
+    ) -> Limits {
+        let share = &class.share;
+        let ceiling = match (share.upper_limit, share.real_time) {
+            // H-FSC: a guarantee is not limited.
+            (Some(limit), claim) => Some(limit.m2.max(claim.map_or(limit.m2, |curve| curve.m2))),
+            // Linux `sch_htb`: above its rate a class sends what the class around it lends, up to its
+            // ceiling; the wire lends nothing.
+            (None, _) if above == Some(SchedulerConfig::Htb) => share.ceil.or(share.rate),
+            (None, _) => share.rate,
+        };
+        // Promises to the classes inside hold regardless of the ceiling around them.
+        let inside = class.link_shared(queueing.scheduler).map_or(0.0, sum_of_rates);
+        let ceiling = ceiling.map(|rate| bits(rate).max(inside));
+        let always = [
+            class.shape.as_ref().map(shaped_rate),
+            cake_rate(class),
+            ceiling,
+            // CBQ: a class that may not borrow keeps to its allotment.
+            (queueing.scheduler == SchedulerConfig::Cbq && share.borrow == Some(false))
+                .then(|| allotment(class, wire))
+                .flatten(),
+            class.queueing.as_ref().map(|inner| self.sum_inside(inner, path, wire, queueing.scheduler)),
+        ];
+        let (always, conditioned) = (least(always), self.policed(class, path));
+        let cap = share.cap.map(|cap| bits(cap.rate));
+        let police = |when| class.police.filter(|police| police.when == when).map(|police| bits(police.rate));
+        let policed = [police(PoliceWhen::Always), police(PoliceWhen::Congested), conditioned];
+        Limits {
+            policed: least(policed),
+            held: always,
+            cap: least([cap]),
+            always: least([Some(always), police(PoliceWhen::Always), conditioned]),
+        }
+    }
+
+    fn sum_inside(
+        &self,
+        inner: &QueueingConfig,
+        path: &str,
+        wire: Option<f64>,
+        above: SchedulerConfig,
+    ) -> f64 {
+        let of_class = |class: &ClassConfig| {
+            let path = format!("{path}/{}", class.name);
+            self.of_class(inner, class, &path, wire, Some(above)).most()
+        };
+        inner.classes.iter().map(of_class).sum()
+    }
+
+    /// Returns the lowest rate of the conditioners through which the packets of a class pass: those with its
+    /// condition, and those named after it.
+    fn policed(&self, class: &ClassConfig, path: &str) -> Option<f64> {
+        let given = self.given.get(path).copied().map(bits);
+        let name = class_path(path).replace('/', ".");
+        let is_of_class = |stage: &&ConditionerConfig| {
+            let has_condition = stage.matches.is_some() && stage.matches == class.matches;
+            has_condition || stage.name.as_deref() == Some(name.as_str())
+        };
+        let stages = self.policy.conditioners.iter().filter(is_of_class);
+        stages.filter_map(conditioner_limit).chain(given).reduce(f64::min)
+    }
+}
+
+/// Returns the rate that the CAKE of a class keeps, where it has one.
+fn cake_rate(class: &ClassConfig) -> Option<f64> {
+    match &class.buffer {
+        Some(BufferConfig::Cake(cake)) => cake.bandwidth.map(bits).filter(|rate| *rate > 0.0),
+        _ => None,
+    }
+}
+
+/// Returns how much of `line` the classes of `queueing` may use together, where shapers hold them.
+pub fn capacity(queueing: &QueueingConfig, line: f64) -> f64 {
+    let most = |class: &ClassConfig| {
+        let shapers = class.shape.as_ref().map(shaped_rate).into_iter().chain(cake_rate(class));
+        let most = shapers.fold(line, f64::min);
+        class.queueing.as_ref().map_or(most, |inner| capacity(inner, most))
+    };
+    queueing.classes.iter().map(most).sum::<f64>().min(line)
+}
+
+/// Returns the allotment of a class of CBQ on a wire of `wire` bits per second, as far as it is known.
+pub(super) fn allotment(class: &ClassConfig, wire: Option<f64>) -> Option<f64> {
+    let part = class.share.fraction.zip(wire).map(|(fraction, wire)| fraction * wire);
+    class.share.bandwidth.map(bits).or(part)
+}
+
+/// Returns what HTB promises the classes of a level together, in bits per second.
+fn sum_of_rates(inner: &QueueingConfig) -> f64 {
+    let of_class = |class: &ClassConfig| {
+        let inside = class.link_shared(SchedulerConfig::Htb).map_or(0.0, sum_of_rates);
+        class.share.rate.map_or(0.0, bits).max(inside)
+    };
+    inner.classes.iter().map(of_class).sum()
+}
+
+fn least(rates: impl IntoIterator<Item = Option<f64>>) -> f64 {
+    rates.into_iter().flatten().fold(f64::INFINITY, f64::min)
+}
+
+/// Returns the path of a queue without the parts that stand for a scheduler and not for a class: the classes
+/// without priority, and those of one level of priority.
+pub fn class_path(path: &str) -> String {
+    let is_level = |part: &str| {
+        let level = part.strip_prefix("priority level ");
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        matches!(part, "others" | "priority") || level.is_some_and(is_number)
+    };
+    let (around, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let around = around.split('/').filter(|part| !part.is_empty() && !is_level(part));
+    around.chain([name]).collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,259 @@
+//! Rates of classes against the data plane: random trees of schedulers on a wire, with more of every class
+//! than it may send.
+
+use std::collections::BTreeMap;
+
+use perhop_analysis::rates::{ClassRates, Given, Level, rates};
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
+use perhop_qos::random::{Stream, Streams};
+use perhop_qos::ring::RingConfig;
+use perhop_qos::scheduler::SchedulerConfig;
+use perhop_qos::{FlowKey, Packet, Rate, Time};
+use serde_json::{Value, json};
+
+/// Bits per second of the wire.
+const LINE: u64 = 2_000_000;
+/// IP bytes of all packets: turns of WRR count packets.
+const LENGTH: u32 = 250;
+/// Seconds in which queues fill, and seconds that are counted.
+const WARM_UP_S: u64 = 2;
+const COUNTED_S: u64 = 4;
+
+/// Returns what each queue of `policy` sends, bits per second, while each of them is offered more than the
+/// wire carries.
+fn sent_when_saturated(policy: &PolicyConfig, leaves: usize) -> Result<Vec<f64>, String> {
+    let wire = WireConfig {
+        rate: Rate::from_bits_per_second(LINE),
+        framing: Framing::Raw,
+        headers: HeaderStack::default(),
+        ring: RingConfig::Packets(1),
+    };
+    let mut port = policy.build_port(&wire, &[], &Streams::new(1, 0)).map_err(|error| error.to_string())?;
+    let (warm, end) = (Time::from_seconds(WARM_UP_S), Time::from_seconds(WARM_UP_S + COUNTED_S));
+    let gap = wire.rate.transmission_time(u64::from(LENGTH));
+    let (mut sent, mut now, mut next, mut first) = (vec![0_u64; leaves], Time::ZERO, Time::ZERO, 0);
+    while now < end {
+        if now == next {
+            // Each class is the first to send in turn.
+            for step in 0..leaves {
+                let label = 1 + (first + step) % leaves;
+                let mut packet = Packet::new(FlowKey::default(), LENGTH);
+                packet.label = label as u8;
+                port.enqueue(now, &mut packet, ());
+            }
+            first += 1;
+            next = now + gap;
+        }
+        let mut packet = Packet::new(FlowKey::default(), LENGTH);
+        while port.poll_transmit(now, &mut packet, ()).is_some() {
+            if now >= warm {
+                sent[usize::from(packet.label) - 1] += u64::from(LENGTH);
+            }
+        }
+        now = port.poll_timeout().map_or(next, |timeout| timeout.min(next));
+    }
+    Ok(sent.into_iter().map(|bytes| 8.0 * bytes as f64 / COUNTED_S as f64).collect())
+}
+
+/// Random choices of one tree.
+struct Dice {
+    stream: Stream,
+    leaves: usize,
+}
+
+impl Dice {
+    fn number(&mut self, least: u64, most: u64) -> u64 {
+        least + (self.stream.uniform() * (most - least + 1) as f64) as u64
+    }
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.number(0, choices.len() as u64 - 1) as usize]
+    }
+    fn chance(&mut self, percent: u64) -> bool {
+        self.number(1, 100) <= percent
+    }
+    fn kilobits(&mut self, least: u64, most: u64) -> String {
+        format!("{}kb/s", self.number(least, most))
+    }
+
+    fn share(&mut self, scheduler: &str, is_around: bool) -> Value {
+        match scheduler {
+            "wrr" | "scfq" | "wfq" | "wf2q-plus" => json!({"weight": self.number(1, 5)}),
+            "drr" if self.chance(20) => json!({}),
+            "drr" => json!({"quantum": format!("{}B", self.number(400, 3000))}),
+            "three-parameter" if self.chance(30) => json!({"weight": self.number(1, 5)}),
+            "three-parameter" => json!({"minimum": self.kilobits(50, 700), "weight": self.number(1, 5)}),
+            "cbq" if is_around => json!({"fraction": self.number(5, 45) as f64 / 100.0}),
+            "cbq" => json!({"fraction": self.number(5, 45) as f64 / 100.0, "borrow": self.chance(70)}),
+            "hfsc" if is_around => json!({"link-share": {"m2": self.kilobits(100, 900)}}),
+            "hfsc" => match self.number(0, 3) {
+                0 => json!({"real-time": {"m2": self.kilobits(50, 400)}}),
+                1 => {
+                    json!({"real-time": {"m2": self.kilobits(50, 400)}, "link-share": {"m2": self.kilobits(50, 900)}})
+                }
+                2 => {
+                    json!({"link-share": {"m2": self.kilobits(50, 900)}, "upper-limit": {"m2": self.kilobits(50, 900)}})
+                }
+                _ => json!({"link-share": {"m2": self.kilobits(50, 900)}}),
+            },
+            "htb" => {
+                let rate = self.number(50, 500);
+                json!({"rate": format!("{rate}kb/s"), "ceil": self.kilobits(rate, 2000)})
+            }
+            "priority" if !is_around && self.chance(50) => {
+                json!({"cap": {"rate": self.kilobits(100, 900), "burst": "3000B"}})
+            }
+            _ => json!({}),
+        }
+    }
+
+    /// A scheduler with classes; `depth` levels may follow.
+    fn queueing(&mut self, depth: u64, above: Option<&'static str>) -> Value {
+        const ALL: [&str; 11] = [
+            "fifo",
+            "priority",
+            "wrr",
+            "drr",
+            "scfq",
+            "wfq",
+            "wf2q-plus",
+            "three-parameter",
+            "cbq",
+            "hfsc",
+            "htb",
+        ];
+        let scheduler = match above {
+            Some(above) if self.chance(50) => above,
+            _ => self.one_of(&ALL),
+        };
+        let count = self.number(2, 4);
+        let classes = (0..count).map(|index| self.class(scheduler, index, depth)).collect::<Vec<_>>();
+        json!({"scheduler": scheduler, "classes": classes})
+    }
+
+    fn class(&mut self, scheduler: &'static str, index: u64, depth: u64) -> Value {
+        let is_around = depth > 0 && self.chance(35);
+        let share = self.share(scheduler, is_around);
+        let first = self.leaves + 1;
+        let mut class = json!({"name": format!("c{index}"), "share": share});
+        if is_around {
+            class["queueing"] = self.queueing(depth - 1, Some(scheduler));
+        } else {
+            self.leaves += 1;
+            class["buffer"] = json!({"tail-drop": {"limit": "40 packets"}});
+            if self.chance(25) {
+                let when = self.one_of(&["congested", "always"]);
+                class["police"] = json!({"rate": self.kilobits(50, 900), "burst": "5000B", "when": when});
+            }
+        }
+        if self.chance(20) {
+            class["shape"] = match self.number(0, 2) {
+                0 => {
+                    json!({"rate": self.kilobits(50, 600), "burst": "3000B", "excess": "1500B", "form": "peak"})
+                }
+                _ => json!({"rate": self.kilobits(50, 900), "burst": "3000B"}),
+            };
+        }
+        let labels: Vec<Value> = (first..=self.leaves).map(|label| json!({"label": label})).collect();
+        class["match"] = json!({"any": labels});
+        class
+    }
+}
+
+fn tree(seed: u64) -> (Value, usize) {
+    let mut dice = Dice { stream: Streams::new(seed, 0).child("tree").stream(), leaves: 0 };
+    let queueing = dice.queueing(2, None);
+    (queueing, dice.leaves)
+}
+
+fn has(queueing: &QueueingConfig, schedulers: &[&str]) -> bool {
+    let text = serde_json::to_string(&queueing).unwrap();
+    schedulers.iter().any(|one| text.contains(&format!("\"scheduler\":\"{one}\"")))
+}
+
+/// A tree in one line, without what all of its classes have.
+fn in_short(queueing: &Value) -> String {
+    let classes = queueing["classes"].as_array().unwrap().iter().map(|class| {
+        let mut words = vec![class["share"].to_string()];
+        words.extend(
+            ["police", "shape"]
+                .iter()
+                .filter(|key| class.get(key).is_some())
+                .map(|key| format!("{key} {}", class[key])),
+        );
+        words.extend(class.get("queueing").map(in_short));
+        words.join(" ")
+    });
+    format!("{}({})", queueing["scheduler"].as_str().unwrap(), classes.collect::<Vec<_>>().join(", "))
+}
+
+/// Whether HTB somewhere in `level` promises more than there is, or than the class `around` has: classes at
+/// different depths of the tree then take turns.
+fn is_oversubscribed(level: &Level, around: Option<&ClassRates>) -> bool {
+    let promised: f64 = level.classes.iter().filter_map(|rates| rates.written).sum();
+    let rate =
+        level.rate.into_iter().chain(around.and_then(|rates| rates.written)).fold(f64::INFINITY, f64::min);
+    let exceeds = level.queueing.scheduler == SchedulerConfig::Htb && promised > rate;
+    let inside =
+        |rates: &ClassRates| rates.inner.as_ref().is_some_and(|inner| is_oversubscribed(inner, Some(rates)));
+    exceeds || level.classes.iter().any(inside)
+}
+
+#[test]
+fn every_class_gets_its_promise_and_no_more_than_its_maximum() {
+    let none = BTreeMap::new();
+    let (mut compared, mut promised, mut wrong) = (0, 0, Vec::new());
+    for seed in 0..TREES {
+        let (written, leaves) = tree(seed);
+        let policy: PolicyConfig = serde_json::from_value(json!({"queueing": written})).unwrap();
+        // Some schedulers do not stand in others.
+        let Ok(sent) = sent_when_saturated(&policy, leaves) else { continue };
+        let given = Given { line: Some(Rate::from_bits_per_second(LINE)), limits: &none };
+        let level = rates(&policy, given).unwrap();
+        if is_oversubscribed(&level, None) {
+            continue;
+        }
+        let queues = level.leaves();
+        assert_eq!(queues.len(), leaves);
+        let exact = !has(policy.queueing.as_ref().unwrap(), &["fifo", "cbq"]);
+        for (rates, sent) in queues.into_iter().zip(sent) {
+            compared += 1;
+            promised += usize::from(rates.promised.is_some_and(|rate| rate > 0.0));
+            if let Some(what) = difference(rates, sent, exact) {
+                let kilobits = |rate: Option<f64>| rate.map_or(-1, |rate| (rate / 1e3) as i64);
+                let (promise, busy, most) = (rates.promised, rates.while_busy, rates.maximum);
+                wrong.push(format!(
+                    "{what}: seed {seed} {} sent {} promised {} busy {} at most {} of {}",
+                    rates.path,
+                    (sent / 1e3) as i64,
+                    kilobits(promise),
+                    kilobits(busy),
+                    kilobits(most),
+                    in_short(&written)
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
+    // Or the test would compare nothing.
+    assert!(compared > 2 * TREES as usize && 2 * promised > compared, "{promised} of {compared}");
+}
+
+const TREES: u64 = 200;
+/// Bits of a few packets in the counted time, and the least part of a rate that counts.
+const PACKETS: f64 = 8.0 * 8.0 * LENGTH as f64 / COUNTED_S as f64;
+
+/// Returns the rate with which what was sent disagrees.
+fn difference(rates: &ClassRates, sent: f64, exact: bool) -> Option<&'static str> {
+    let busy = rates.while_busy.unwrap();
+    let promised = rates.promised.filter(|_| busy > 0.0).unwrap_or(0.0);
+    // CBQ counts with averages of what it sent.
+    let kept = if exact { 0.98 } else { 0.95 };
+    if sent < kept * promised - PACKETS {
+        return Some("promised");
+    }
+    if sent > 1.02 * rates.maximum.unwrap() + PACKETS {
+        return Some("maximum");
+    }
+    (exact && (sent - busy).abs() > 0.03 * busy + PACKETS).then_some("while busy")
+}

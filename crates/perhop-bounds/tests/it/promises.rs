@@ -1,0 +1,60 @@
+//! Network calculus guarantees in the long run at least the rate that `perhop_analysis::rates` promises.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use perhop_analysis::rates::{Given, rates};
+use perhop_bounds::network::bounds;
+use serde_json::{Value, json};
+
+use crate::conforming::{CODEPOINTS, Dice, RATE, flat};
+
+/// A bottleneck with classes under one scheduler, or with a policed class before them; each has traffic.
+fn scenario(seed: u64) -> Value {
+    const SCHEDULERS: [&str; 5] = ["drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
+    let mut dice = Dice::from_seed(seed);
+    let count = dice.number(2, 4) as usize;
+    let scheduler = dice.one_of(&SCHEDULERS);
+    let mut queueing = flat(&mut dice, scheduler, count);
+    if !scheduler.starts_with('w') && dice.chance(40) {
+        let mut voice = queueing["classes"].as_array_mut().unwrap().remove(0);
+        voice["share"] = json!({});
+        voice["police"] = json!({"rate": "500kb/s", "burst": "3000B", "when": "always"});
+        let rest = json!({"name": "rest", "queueing": queueing});
+        queueing = json!({"scheduler": "priority", "classes": [voice, rest]});
+    }
+    let traffic = CODEPOINTS.iter().take(count).map(|codepoint| {
+        let source = json!({"cbr": {"rate": "100kb/s", "packet": {"ip": "500B"}}});
+        json!({"name": codepoint, "from": "a", "to": "b", "dscp": codepoint, "source": source})
+    });
+    json!({
+        "perhop": 1, "name": "promises", "duration": "1s", "hosts": {"a": {}, "b": {}}, "routers": {"r": {}},
+        "links": [
+            {"between": ["a", "r"], "rate": "1Gb/s"},
+            {"between": ["r", "b"], "rate": format!("{RATE}b/s"), "interfaces": {"r": {"output": "policy"}}},
+        ],
+        "traffic": traffic.collect::<Vec<_>>(),
+        "policies": {"policy": {"queueing": queueing}},
+    })
+}
+
+#[test]
+fn what_is_guaranteed_in_the_long_run_is_what_is_promised() {
+    let (none, mut compared) = (BTreeMap::new(), 0);
+    for seed in 0..100 {
+        let loaded = perhop_scenario::load_json(scenario(seed), ".").unwrap().resolved;
+        let found = bounds(&loaded, Path::new(".")).unwrap();
+        let policy = &loaded.policies["policy"];
+        let line = perhop_qos::Rate::from_bits_per_second(RATE);
+        let level = rates(policy, Given { line: Some(line), limits: &none }).unwrap();
+        for promise in level.leaves() {
+            let row =
+                found.queues.iter().find(|row| row.port == "r->b" && row.queue == promise.path).unwrap();
+            let (sure, promised) = (8.0 * row.bound.rate, promise.promised.unwrap_or(0.0));
+            // A rate in whole bits, and instants in whole picoseconds.
+            assert!(sure >= promised * (1.0 - 1e-6), "seed {seed}: {} {sure} {promise:?}", row.queue);
+            compared += usize::from(promised > 0.0);
+        }
+    }
+    assert!(compared > 200, "{compared}");
+}

@@ -1,0 +1,114 @@
+"""`perhop rates`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+
+from perhop.command.columns import Column, show
+from perhop.command.options import Assume, Interface, Json, Platform, ScenarioFile, assumptions
+from perhop.command.terminal import print_json, show_left_out
+from perhop.configuration import router_text
+from perhop.errors import Exit
+from perhop.port_rates import PortRates, port_rates
+from perhop.printable import printable
+from perhop.quantity import NOTHING, number, scale
+from perhop.rates import QueueRates
+from perhop.scenario import RouterOptions
+
+#: Columns of the sentences below a table.
+WIDTH = 80
+
+
+def rates(
+    file: ScenarioFile,
+    /,
+    *,
+    interface: Interface = None,
+    rate: str | None = None,
+    policy: str | None = None,
+    platform: Platform = None,
+    assume: Assume = None,
+    json: Json = False,
+) -> Exit:
+    """Show what each class is promised, gets at most, and gets of the rest, without running anything.
+
+    Parameters
+    ----------
+    file
+        A scenario, a file of policies, a router configuration, or commands or output of Linux' tc; - is
+        standard input.
+    interface
+        Only this port: an interface, or in a scenario NODE->NEIGHBOR.
+    rate
+        The rate of the line, as in 50Mb/s, in place of that of the file; of policies that are attached
+        nowhere, that of an interface made for one.
+    policy
+        Of policies that are attached nowhere, or of a file of policies: the policy.
+    platform
+        Of a router configuration: the platform whose rules apply; by default recognized.
+    assume
+        Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef'; may be given several
+        times.
+    json
+        Print all of it as one JSON document; rates are in bits per second.
+
+    """
+    of_router: RouterOptions = {
+        "interface": interface,
+        "platform": platform,
+        "assume": assumptions(assume),
+        "rate": rate,
+        "policy": policy,
+        "traffic": None,
+    }
+    found = port_rates(
+        file, interface=interface, rate=rate, policy=policy, platform=platform, assume=of_router["assume"]
+    )
+    refused = show_left_out(file, of_router) if router_text(file) is not None else 0
+    if json:
+        print_json({"schema_version": 1, "ports": [one.to_dict() for one in found]})
+    elif not found:
+        print("no port has queues")
+    else:
+        for one in found:
+            _show(one)
+    return Exit.INVALID_INPUT if refused and not found else Exit.OK
+
+
+def _show(port: PortRates) -> None:
+    queues = port.queues
+    line = "" if port.line_bps is None else f" {_rate(port.line_bps)},"
+    divisor, unit = scale("b/s", max((_shown(one) for one in queues), default=0.0))
+
+    def column(name: str, values: Sequence[float | None]) -> Column:
+        return Column(
+            f"{name}\n{unit}", [NOTHING if one is None else number(one / divisor) for one in values]
+        )
+
+    names = [one["queue"] + (" (priority)" if one["priority"] else "") for one in queues]
+    rest = [NOTHING if one["excess"] is None else f"{100 * one['excess']:.3g} %" for one in queues]
+    columns = [
+        column("promised", [one["promised_bps"] for one in queues]),
+        column("all busy", [one["while_busy_bps"] for one in queues]),
+        column("at most", [one["maximum_bps"] for one in queues]),
+        Column("of the\nrest", rest),
+    ]
+    show(
+        printable(f"{port.port}: line{line} {port.line}"),
+        [Column("queue", list(map(printable, names)), numeric=False)],
+        columns,
+    )
+    for text in port.assumed:
+        print(fill(printable(text), WIDTH))
+    print()
+
+
+def _shown(one: QueueRates) -> float:
+    """Return the rate by which the unit of a table is chosen."""
+    return max(one["promised_bps"] or 0.0, one["while_busy_bps"] or one["maximum_bps"] or 0.0)
+
+
+def _rate(bits: float) -> str:
+    divisor, unit = scale("b/s", bits)
+    return f"{number(bits / divisor)} {unit}"

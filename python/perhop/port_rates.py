@@ -1,0 +1,161 @@
+"""The rates of the classes of a file: a scenario, policies, a router's configuration or commands of tc."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perhop import _core
+from perhop.configuration import STANDARD_INPUT, checked, is_short_for, router_text
+from perhop.core_types import RouterPort
+from perhop.errors import InvalidInputError
+from perhop.inference.fragment import MADE, made_for, require_rate
+from perhop.ports import ports
+from perhop.quantity import bits_per_second
+from perhop.rates import QueueRates, class_rates
+from perhop.scenario import Scenario
+
+if TYPE_CHECKING:
+    from perhop.schema_types import PolicyConfig
+
+
+@dataclass(frozen=True)
+class PortRates:
+    """The rates of the queues of one port, or of one policy."""
+
+    #: Its name in results, or that of the interface or of the policy.
+    port: str
+    #: The rate of its line, bits per second; `None` where it is not known.
+    line_bps: float | None
+    #: Where that rate is from, in words.
+    line: str
+    #: What the rates leave out, a sentence each.
+    assumed: list[str]
+    queues: list[QueueRates]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, as in the document of `--json`."""
+        return dict(vars(self))
+
+
+def port_rates(
+    file: Path,
+    *,
+    interface: str | None = None,
+    rate: str | None = None,
+    policy: str | None = None,
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+) -> list[PortRates]:
+    """Return the rates of every port of a file whose output policy has queues.
+
+    Args:
+        file: a scenario, a file of policies, or a configuration.
+        interface: only this port.
+        rate: the rate of the line in place of that of the file; of a policy that is attached nowhere, that of
+            the interface made for it.
+        policy: of a file of policies, or of policies that are attached nowhere: only this one.
+        platform: of a configuration: the platform whose rules apply.
+        assume: of a configuration: match criteria of class-maps.
+
+    Raises:
+        InvalidInputError: there is no such port or policy, or the rate is none.
+        ScenarioError: the file is not valid.
+
+    """
+    if rate is not None:
+        require_rate(rate)
+    text = router_text(file)
+    if text is not None:
+        found = _of_router(text, rate, policy, platform, assume)
+    elif file != STANDARD_INPUT and (policies := _core.policies(file)) is not None:
+        found = _of_policies(json.loads(policies), rate, policy)
+    else:
+        found = _of_scenario(Scenario.load(file), rate)
+    chosen = [one for one in found if interface is None or is_short_for(interface, one.port)]
+    exact = [one for one in chosen if one.port == interface]
+    if interface is not None and not chosen:
+        known = ", ".join(one.port for one in found) or "none"
+        raise InvalidInputError(f"no port `{interface}` has queues", f"ports with queues: {known}")
+    return exact or chosen
+
+
+def _of_scenario(scenario: Scenario, rate: str | None) -> list[PortRates]:
+    found = []
+    for port in ports(scenario):
+        if port.policy and port.queueing:
+            line = bits_per_second(rate or port.rate)
+            found.append(_port(port.name, port.policy, line, "given" if rate else "the link's rate"))
+    return found
+
+
+def _of_policies(
+    policies: Mapping[str, PolicyConfig], rate: str | None, policy: str | None
+) -> list[PortRates]:
+    if policy is not None and policy not in policies:
+        raise InvalidInputError(f"there is no policy `{policy}`", f"policies: {', '.join(policies)}")
+    line = None if rate is None else bits_per_second(rate)
+    because = "not known; --rate 10Mb/s gives it" if rate is None else "given"
+    chosen = policies if policy is None else {policy: policies[policy]}
+    return [_port(name, one, line, because) for name, one in chosen.items() if one.get("queueing")]
+
+
+def _of_router(
+    text: str,
+    rate: str | None,
+    policy: str | None,
+    platform: str | None,
+    assume: Mapping[str, str] | None,
+) -> list[PortRates]:
+    report = checked(text, platform, assume)
+    with_queues = [port for port in report["router"]["ports"] if _has_own_queues(port)]
+    if policy is not None or (rate is not None and not with_queues):
+        if rate is None:
+            message = "--policy needs --rate"
+            raise InvalidInputError(message, "give the rate of an interface for it: --rate 50Mb/s")
+        added = "\n".join(made_for(report, rate, policy))
+        report = checked(f"{text.rstrip()}\n{added}\n", platform, assume)
+        with_queues = [port for port in report["router"]["ports"] if port["name"] == MADE]
+    return [_of_interface(port, rate) for port in with_queues]
+
+
+def _has_own_queues(port: RouterPort) -> bool:
+    """Whether the queues of a port are those of its configuration, and not the device's own."""
+    is_written = "policies" not in port or port["policies"]["output"] is not None
+    return bool(port["output"].get("queueing")) and is_written
+
+
+def _of_interface(port: RouterPort, rate: str | None) -> PortRates:
+    line, because = _line(port) if rate is None else (bits_per_second(rate), "given")
+    return _port(port["name"], port["output"], line, because)
+
+
+def _line(port: RouterPort) -> tuple[float | None, str]:
+    """Return the rate of an interface's line as far as it is known, and where it is from."""
+    if not port.get("has_known_line", True):
+        return None, "not known: nothing says by what line a tunnel's packets leave; --rate gives it"
+    if wire := port["wire"]["rate"]:
+        return bits_per_second(wire), "configured"
+    if assumed := port.get("assumed_rate"):
+        return bits_per_second(assumed), "assumed: the language cannot say it; --rate gives it"
+    if bandwidth := port["bandwidth"]:
+        return bits_per_second(bandwidth), "assumed: the interface's bandwidth; --rate gives it"
+    return None, "not known; --rate gives it"
+
+
+def _port(name: str, policy: PolicyConfig, line_bps: float | None, because: str) -> PortRates:
+    queues = class_rates(policy, line_bps)
+    return PortRates(name, line_bps, because, list(_assumed(policy, queues)), queues)
+
+
+def _assumed(policy: PolicyConfig, queues: list[QueueRates]) -> Iterator[str]:
+    counted = policy.get("overhead") or 0
+    extra = f" and {counted} bytes more" if counted else ""
+    yield f"Rates count the IP bytes of a packet{extra}; other headers of the line come on top."
+    unlimited = [one["queue"] for one in queues if one["priority"] and one["limit_bps"] is None]
+    if unlimited:
+        names = ", ".join(unlimited)
+        yield f"Priority without a limit: {names}. Promises to others hold while it is silent."
