@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use perhop_analysis::rates::{Given, Level, conditioner_limit, rates};
 use perhop_qos::error::ConfigError;
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::units::Time;
-use perhop_scenario::plan::{Connections, Plan};
+use perhop_scenario::plan::{Beginning, Connections, Plan, Request};
 use perhop_scenario::topology::Topology;
-use perhop_scenario::{LinkConfig, PacketSize, Scenario, SourceConfig, TrafficConfig};
+use perhop_scenario::{InterfaceConfig, LinkConfig, PacketSize, Scenario, SourceConfig, TrafficConfig};
 
 /// Bytes of a row while a run ends: what was counted, the row of its replication, the row of all of them.
 const QUEUE_ROW: f64 = 240.0;
@@ -25,6 +26,10 @@ const FLOW: f64 = 700.0;
 const QUEUE: f64 = 500.0;
 /// Bytes of a packet of TCP, whose number nobody knows before: full segments.
 const SEGMENT: f64 = 1500.0;
+/// Bytes of data in a full segment with timestamps.
+const SEGMENT_PAYLOAD: f64 = 1448.0;
+/// Packets by which the client opens and closes a connection, and one that is sent again.
+const OF_CONNECTION: f64 = 4.0;
 
 /// The memory that results take, by what asks for it.
 #[derive(Clone, Debug)]
@@ -224,7 +229,10 @@ impl<'a> Names<'a> {
             }
             SourceConfig::Poisson(poisson) => at(poisson.rate.as_bits_per_second() as f64, poisson.packet),
             SourceConfig::Trace(_) | SourceConfig::Pcap(_) => 0.0,
-            _ => self.fastest(traffic) * seconds / (8.0 * SEGMENT),
+            _ => {
+                let fastest = self.fastest(traffic) * seconds / (8.0 * SEGMENT);
+                requested(traffic).map_or(fastest, |rate| fastest.min(rate * seconds))
+            }
         }
     }
 
@@ -234,13 +242,17 @@ impl<'a> Names<'a> {
         back.map_or(0.0, |source| self.packets(&TrafficConfig { source, ..traffic.clone() }))
     }
 
-    /// Bits per second that `traffic` sends at most: those of the slowest link of its path; of connections
-    /// that last, no more than their windows in each round trip without a queue.
+    /// Bits per second that `traffic` sends at most: those of the slowest port of its path, whose policy may
+    /// limit it below the line; of connections that last, their windows in each round trip without a queue.
     fn fastest(&mut self, traffic: &TrafficConfig) -> f64 {
-        let path = self.topology.as_mut().and_then(|topology| topology.path(&traffic.from, &traffic.to).ok());
-        let path = path.flatten().unwrap_or_default();
+        let Some(topology) = self.topology.as_mut() else { return 0.0 };
+        let path = topology.path(&traffic.from, &traffic.to).ok().flatten().unwrap_or_default();
         let links = || path.iter().map(|link| &self.scenario.links[link.index() / 2]);
-        let slowest = links().map(|link| link.rate.as_bits_per_second()).min().unwrap_or_default() as f64;
+        let ports = path.iter().map(|link| {
+            let [from, to] = topology.ends(*link);
+            passes(self.scenario, &self.scenario.links[link.index() / 2], from, to)
+        });
+        let slowest = ports.reduce(f64::min).unwrap_or_default();
         let round_trip = 2.0 * links().map(|link| link.delay.as_seconds()).sum::<f64>();
         let lasting = Plan::of(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
         let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
@@ -248,6 +260,36 @@ impl<'a> Names<'a> {
         // Without any delay that is infinite.
         by_window.map_or(slowest, |rate| slowest.min(rate))
     }
+}
+
+/// Bits per second that the port by which `from` sends to `to` lets any one class send: its line, or less
+/// where shapers and policers limit every class.
+fn passes(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
+    let policy = |node: &str, side: fn(&InterfaceConfig) -> Option<&String>| {
+        scenario.policies.get(side(link.interfaces.get(node)?)?)
+    };
+    let line = link.interfaces.get(from).and_then(|end| end.rate).unwrap_or(link.rate);
+    let output = policy(from, |end| end.output.as_ref());
+    let conditioners = [output, policy(to, |end| end.input.as_ref())].into_iter().flatten();
+    let limiters =
+        conditioners.flat_map(|policy| &policy.conditioners).filter(|stage| stage.matches.is_none());
+    let none = BTreeMap::new();
+    let level = output.and_then(|policy| rates(policy, Given { line: Some(line), limits: &none }));
+    let of_class = level.iter().flat_map(Level::leaves).map(|class| class.maximum.unwrap_or(f64::INFINITY));
+    let line = line.as_bits_per_second() as f64;
+    let greatest = of_class.reduce(f64::max).unwrap_or(line);
+    limiters.filter_map(conditioner_limit).fold(greatest.min(line), f64::min)
+}
+
+/// Packets per second that the requests of `traffic` take, about, where they come at times of their own;
+/// `None` for applications that send as fast as they can.
+fn requested(traffic: &TrafficConfig) -> Option<f64> {
+    let (plan, _) = Plan::of(&traffic.source)?;
+    let (Request::Pareto { mean, .. }, Beginning::Poisson(gap)) = (plan.request, plan.beginning) else {
+        return None;
+    };
+    let each = (mean / SEGMENT_PAYLOAD).ceil() + OF_CONNECTION;
+    Some(f64::from(traffic.flows()) * each / gap)
 }
 
 /// The names of two nodes in order.
@@ -302,6 +344,35 @@ mod tests {
         let segments = 2.0 * 65_536.0 / 0.02 * 10.0 / 1500.0;
         let counted = packets(&scenario, &scenario.traffic[0]);
         assert!((counted - segments).abs() < 1.0, "{counted} and not {segments}");
+    }
+
+    /// A class of a policy may send 2 Mb/s at most, the link 10 Gb/s; requests of 14480 bytes take 10
+    /// segments.
+    #[test]
+    fn limits_of_policies_and_requests_bound_what_is_sent() {
+        let scenario = |queueing: &str| {
+            let text = format!(
+                r#"{{"perhop": 1, "name": "", "duration": "60s", "hosts": {{"a": {{}}, "b": {{}}}},
+                "policies": {{"wan": {{"queueing": {queueing}}}}},
+                "links": [{{"between": ["a", "b"], "rate": "10Gb/s", "interfaces": {{"a": {{"output": "wan"}}}}}}],
+                "traffic": [
+                  {{"name": "bulk", "from": "a", "to": "b", "source": {{"bulk": {{"tcp": {{"profile": "linux-6"}}}}}}}},
+                  {{"name": "web", "from": "a", "to": "b", "source": {{"web": {{"tcp": {{"profile": "linux-6"}},
+                    "mean-gap": "100ms", "mean-size": "14480B", "shape": 3.0}}}}}}]}}"#
+            );
+            let value = serde_json::from_str(&text).unwrap();
+            let scenario = perhop_scenario::load_json(value, ".").unwrap().scenario;
+            scenario.traffic.iter().map(|traffic| packets(&scenario, traffic)).collect::<Vec<_>>()
+        };
+        let shaped = r#"{"classes": [{"name": "all", "shape": {"rate": "2Mb/s", "burst": "3000B"},
+            "queueing": {"scheduler": "drr", "classes": [{"name": "x", "match": {"dscp": "ef"}}, {"name": "y"}]}}]}"#;
+        let policed = r#"{"classes": [
+            {"name": "x", "match": {"dscp": "ef"}, "shape": {"rate": "1Mb/s", "burst": "3000B"}},
+            {"name": "y", "police": {"rate": "2Mb/s", "burst": "3000B", "when": "always"}}]}"#;
+        for queueing in [shaped, policed] {
+            assert_eq!(scenario(queueing), [2e6 * 60.0 / 12e3, 600.0 * 14.0]);
+        }
+        assert_eq!(scenario(r#"{"classes": [{"name": "all"}]}"#)[0], 1e10 * 60.0 / 12e3);
     }
 
     #[test]
