@@ -14,9 +14,11 @@ const CONVERSATION_MS: f64 = 150.0;
 const PATIENCE_MS: f64 = 1000.0;
 /// What may stand before a packet with priority.
 const RING_MS: f64 = 30.0;
-/// IP bytes of a packet where limits count packets: voice, and others on average.
+/// IP bytes of a packet by which limits in packets are judged: voice, and others on average.
 const VOICE_BYTES: f64 = 200.0;
 const MEAN_BYTES: f64 = 500.0;
+/// IP bytes of small and full packets, between which the time of a limit in packets lies.
+const SMALL_BYTES: f64 = 64.0;
 const LONGEST_BYTES: u64 = 1500;
 
 /// A class with a queue.
@@ -68,23 +70,30 @@ impl Leaf<'_> {
         let rate = self.sure.filter(|rate| rate.as_bits_per_second() > 0)?;
         let (most_ms, packet) =
             if self.has_priority { (CONVERSATION_MS, VOICE_BYTES) } else { (PATIENCE_MS, MEAN_BYTES) };
-        let mut bytes = match limit {
-            QueueSize::Packets(packets) => packets as f64 * packet,
-            QueueSize::Bytes(bytes) => bytes as f64,
+        // What conforms comes at the rate beyond the burst: no more than that waits.
+        let burst = self.class.police.map_or(f64::INFINITY, |police| police.burst.as_bytes() as f64);
+        let takes_ms = |packet: f64| {
+            let bytes = match limit {
+                QueueSize::Packets(packets) => packets as f64 * packet,
+                QueueSize::Bytes(bytes) => bytes as f64,
+            };
+            bytes.min(burst) * 8e3 / rate.as_bits_per_second() as f64
         };
-        if let Some(police) = &self.class.police {
-            // What conforms comes at the rate beyond the burst: no more than that waits.
-            bytes = bytes.min(police.burst.as_bytes() as f64);
-        }
-        let waits_ms = bytes * 8e3 / rate.as_bits_per_second() as f64;
+        let (waits_ms, small_ms, full_ms) =
+            (takes_ms(packet), takes_ms(SMALL_BYTES), takes_ms(LONGEST_BYTES as f64));
+        let time = if small_ms < full_ms {
+            format!(
+                "{small_ms:.0} ms in packets of {SMALL_BYTES} bytes, {full_ms:.0} ms in packets of {LONGEST_BYTES},"
+            )
+        } else {
+            format!("{full_ms:.0} ms")
+        };
         let name = &self.class.name;
         (waits_ms > most_ms).then(|| {
             Finding::new(
                 &rules::QUEUE_DELAY,
                 self.place.clone(),
-                format!(
-                    "class {name}: a full queue of {limit} takes {waits_ms:.0} ms at {rate}, its sure rate"
-                ),
+                format!("class {name}: a full queue of {limit} takes {time} at {rate}, its sure rate"),
                 format!("{most_ms:.0} ms are {:.0} bytes", rate.as_bits_per_second() as f64 * most_ms / 8e3),
             )
         })
@@ -114,5 +123,42 @@ pub(crate) fn check_ring(subject: &Subject, found: &mut Vec<Finding>) {
             format!("a transmit ring of {bytes} bytes takes {delay_ms:.0} ms at {}", wire.rate),
             "packets with priority wait for all of it: two or three packets keep the line busy",
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use perhop_qos::Rate;
+    use serde_json::json;
+
+    use crate::{Subject, check_sharing};
+
+    /// Returns what the rule reports for a class with a queue of this limit at 100 kb/s.
+    fn delay_of(limit: &str) -> Option<String> {
+        let policy = serde_json::from_value(json!({"queueing": {"classes": [
+            {"name": "all", "buffer": {"tail-drop": {"limit": limit}}},
+        ]}}));
+        let (policy, limits) = (policy.unwrap(), BTreeMap::new());
+        let rate = Some(Rate::from_bits_per_second(100_000));
+        let found =
+            check_sharing(&Subject { policy: &policy, rate, wire: None, limits: &limits, interfaces: &[] });
+        found.into_iter().find(|finding| finding.rule.id == "queue-delay").map(|finding| finding.message)
+    }
+
+    #[test]
+    fn a_limit_in_packets_has_a_time_for_small_and_for_full_packets() {
+        // 64 · 64 · 8 / 100 kb/s are 328 ms; 64 · 1500 · 8 / 100 kb/s are 7680 ms.
+        let message = delay_of("64 packets").unwrap();
+        let time = "takes 328 ms in packets of 64 bytes, 7680 ms in packets of 1500, at 100kb/s";
+        assert!(message.contains(time), "{message}");
+        assert_eq!(delay_of("24 packets"), None);
+    }
+
+    #[test]
+    fn a_limit_in_bytes_has_one_time() {
+        let message = delay_of("25000B").unwrap();
+        assert!(message.contains("takes 2000 ms at 100kb/s"), "{message}");
     }
 }
