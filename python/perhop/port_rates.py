@@ -136,7 +136,7 @@ def _of_interface(port: RouterPort, rate: str | None) -> PortRates:
 def _line(port: RouterPort) -> tuple[float | None, str]:
     """Return the rate of an interface's line as far as it is known, and where it is from."""
     if not port.get("has_known_line", True):
-        return None, "not known: nothing says by what line a tunnel's packets leave; --rate gives it"
+        return None, "not known: none is named for the tunnel; --rate gives it"
     if wire := port["wire"]["rate"]:
         return bits_per_second(wire), "configured"
     if assumed := port.get("assumed_rate"):

@@ -299,3 +299,32 @@ fn percentages_on_a_tunnel_refer_to_the_slower_of_shaper_and_line() {
     assert_eq!(rate_at("30000000", " tunnel source Dialer1\n"), Some(6_000_000));
     assert_eq!(rate_at("30000000", ""), Some(6_000_000));
 }
+
+/// genieparser, `ShowPolicyMapInterface`, output 8 (IOS-XE): level 1 with 10 % of 1 Gb/s has 49152 bytes in
+/// 3932 us, level 2 with 20 % in 1966 us, a class with `bandwidth remaining` in 393 us.
+#[test]
+fn limits_in_time_refer_to_the_rate_of_the_class() {
+    let text = on(
+        "GigabitEthernet0/0/1",
+        "policy-map top\n class a\n  priority level 1 percent 10\n  queue-limit 3932 us\n class b\n\
+         \x20 priority level 2 percent 20\n  queue-limit 1966 us\n class c\n  bandwidth remaining percent 70\n\
+         \x20 queue-limit 393 us\n",
+    );
+    let policy = resolved(&text, Profile::IosXe);
+    let bytes = |name: &str| class(&policy, name).queue_limit.and_then(|limit| limit.bytes);
+    // The output has whole microseconds: 49152 bytes are 3932.16.
+    assert_eq!([bytes("a"), bytes("b"), bytes("c")], [Some(49_150), Some(49_150), Some(49_125)]);
+}
+
+/// A class with both has the rate of its guarantee; a shaper alone promises its own.
+#[test]
+fn limits_in_time_refer_to_the_guarantee_and_not_to_the_shaper() {
+    let policies = "policy-map top\n class a\n  bandwidth 1000\n  shape average 8000000\n  queue-limit 100 ms\n\
+                    \x20class b\n  shape average 8000000\n  queue-limit 100 ms\n\
+                    \x20class c\n  bandwidth 2000\n  queue-limit 100 ms\n";
+    for profile in [Profile::IosXe, Profile::Hqf] {
+        let policy = resolved(&on("GigabitEthernet0/1", policies), profile);
+        let bytes = |name: &str| class(&policy, name).queue_limit.and_then(|limit| limit.bytes);
+        assert_eq!([bytes("a"), bytes("b"), bytes("c")], [Some(12_500), Some(100_000), Some(25_000)]);
+    }
+}
