@@ -23,7 +23,10 @@ const LONGEST_BYTES: u64 = 1500;
 
 /// A class with a queue.
 pub(crate) struct Leaf<'a> {
+    pub(crate) subject: &'a Subject<'a>,
     pub(crate) class: &'a ClassConfig,
+    /// The name of its queue in results.
+    pub(crate) path: &'a str,
     pub(crate) place: Place,
     /// Bits per second that it gets whatever the others send.
     pub(crate) sure: Option<Rate>,
@@ -37,7 +40,7 @@ impl Leaf<'_> {
         policers::check_class(self.class, self.has_priority, &self.place, found);
         let limit = self.queue_limit();
         if let Some(config) = self.class.buffer.as_ref().and_then(BufferConfig::mred) {
-            wred::check(self.class, config, limit, &self.place, found);
+            wred::check(self, config, limit, found);
         }
         found.extend(limit.and_then(|limit| self.slow(limit)));
     }

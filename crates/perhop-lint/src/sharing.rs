@@ -68,7 +68,8 @@ impl Walk<'_, '_> {
             } else {
                 let (has_priority, limit) = (rates.has_priority, queueing.limit);
                 let sure = service.map(whole);
-                Leaf { class, place, sure, has_priority, limit }.check(self.found);
+                let (subject, path) = (self.subject, rates.path.as_str());
+                Leaf { subject, class, path, place, sure, has_priority, limit }.check(self.found);
             }
             path.pop();
         }

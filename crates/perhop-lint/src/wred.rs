@@ -1,29 +1,24 @@
 //! Drop curves of a class: against its queue limit, against each other, and the average that they ask.
 
+use perhop_analysis::{PacketSpace, Set, classes_of};
 use perhop_qos::buffer::{DropSpacing, MredConfig, PrecedenceConfig};
-use perhop_qos::classifier::MatchConfig;
-use perhop_qos::policy::ClassConfig;
+use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::{Dscp, QueueSize};
 
 use crate::finding::{Finding, Place};
+use crate::queues::Leaf;
 use crate::rules;
 
-/// Pushes the findings on the drop curves `config` of `class`, whose queue holds at most `limit`.
-pub(crate) fn check(
-    class: &ClassConfig,
-    config: &MredConfig,
-    limit: Option<QueueSize>,
-    place: &Place,
-    found: &mut Vec<Finding>,
-) {
+/// Pushes the findings on the drop curves `config` of a class, whose queue holds at most `limit`.
+pub(crate) fn check(leaf: &Leaf, config: &MredConfig, limit: Option<QueueSize>, found: &mut Vec<Finding>) {
     let Ok(curves) = config.expanded() else { return };
-    let name = &class.name;
+    let (name, place) = (&leaf.class.name, &leaf.place);
     if let Some(limit) = limit {
         found.extend(above_limit(name, &curves, limit, place));
         found.extend(slow(name, config, limit, place));
     }
-    found.extend(disordered(class, &curves, place));
+    found.extend(disordered(leaf, &curves));
     found.extend(unguarded(name, config, place));
 }
 
@@ -41,18 +36,16 @@ fn above_limit(name: &str, curves: &[PrecedenceConfig], limit: QueueSize, place:
 
 /// The first pair of codepoints of the class whose curves contradict RFC 2597 §2: a higher drop precedence is
 /// lost at least as often at all queue lengths.
-fn disordered(class: &ClassConfig, curves: &[PrecedenceConfig], place: &Place) -> Option<Finding> {
-    let (name, source) = (&class.name, &class.precedence);
-    let curve = |dscp: &str| {
-        let may_come = class.matches.as_ref().is_none_or(|matches| may_hold(matches, dscp.parse().ok()));
-        curve_of(dscp, curves, source).filter(|_| may_come)
-    };
+fn disordered(leaf: &Leaf, curves: &[PrecedenceConfig]) -> Option<Finding> {
+    let (name, source) = (&leaf.class.name, &leaf.class.precedence);
+    let curve = |dscp: &str| curve_of(dscp, curves, source);
     let is_worse = |(one, other): &(String, String)| {
         let (low, high) = (curve(one)?, curve(other)?);
         let worse = low.min.count() < high.min.count()
             || low.max.count() < high.max.count()
             || low.max_probability > high.max_probability;
-        worse.then(|| (one.clone(), low, other.clone(), high))
+        let enters = |dscp: &str| may_enter(leaf, dscp).unwrap_or(true);
+        (worse && enters(one) && enters(other)).then(|| (one.clone(), low, other.clone(), high))
     };
     // The first and the third only count where the class does not match the second.
     let pairs = (1..=4).flat_map(|class| {
@@ -64,7 +57,7 @@ fn disordered(class: &ClassConfig, curves: &[PrecedenceConfig], place: &Place) -
     };
     Some(Finding::new(
         &rules::WRED_PRECEDENCE_ORDER,
-        place.clone(),
+        leaf.place.clone(),
         format!(
             "class {name}: {one} ({}) is dropped more than {other} ({}) at some queue length",
             words(low),
@@ -74,14 +67,16 @@ fn disordered(class: &ClassConfig, curves: &[PrecedenceConfig], place: &Place) -
     ))
 }
 
-/// Whether packets with the codepoint `dscp` may meet `matches`, as far as the codepoint alone tells.
-fn may_hold(matches: &MatchConfig, dscp: Option<Dscp>) -> bool {
-    let Some(dscp) = dscp else { return true };
-    let inside = |one: &MatchConfig| may_hold(one, Some(dscp));
-    matches.dscp.as_ref().is_none_or(|list| list.0.contains(&dscp))
-        && matches.precedence.as_ref().is_none_or(|list| list.0.contains(&dscp.precedence()))
-        && matches.all.as_ref().is_none_or(|all| all.iter().all(inside))
-        && matches.any.as_ref().is_none_or(|any| any.iter().any(inside))
+/// Whether packets with a codepoint reach the queue of a class, after the classes before it; `None` where its
+/// conditions are too complex.
+fn may_enter(leaf: &Leaf, dscp: &str) -> Option<bool> {
+    let queueing = leaf.subject.policy.queueing.as_ref()?;
+    let condition = MatchConfig { dscp: Some(OneOrMany(vec![dscp.parse().ok()?])), ..MatchConfig::default() };
+    let mut space = PacketSpace::new(leaf.subject.interfaces);
+    let with_codepoint = space.taken_by(&condition).ok()?;
+    let classes = classes_of(&mut space, queueing, with_codepoint).ok()?;
+    let class = classes.into_iter().find(|class| class.name == leaf.path)?;
+    Some(class.takes != Set::NONE)
 }
 
 /// RFC 2597 §2: drop precedences of a class.

@@ -18,6 +18,24 @@ fn drop_curves_of_codepoints_that_a_class_does_not_match_are_not_compared() {
     assert!(!node("cs3 af31").has_finding("wred-precedence-order"));
 }
 
+/// af42 is lost before af43 by its default curve, 24 to 40 packets. A class before it may take af43.
+#[test]
+fn curves_of_codepoints_that_another_class_takes_are_not_compared() {
+    let node = |first: &str, second: &str| {
+        let lines = format!(
+            "class-map match-all FIRST\n match dscp {first}\nclass-map match-all VIDEO\n{second}\
+             policy-map OUT\n class FIRST\n  bandwidth 100\n class VIDEO\n  bandwidth 500\n\
+             \x20 random-detect dscp-based\n  random-detect dscp af42 20 40 10\n\
+             interface Serial0/0\n bandwidth 2000\n service-policy output OUT\n"
+        );
+        Node::from_text(&lines, Profile::Hqf).has_finding("wred-precedence-order")
+    };
+    assert!(node("cs1", " match dscp af41 af42 af43\n"));
+    assert!(!node("af43", " match dscp af41 af42 af43\n"));
+    assert!(!node("cs1", " match precedence 4\n match not dscp af43\n"));
+    assert!(node("cs1", " match precedence 4\n"));
+}
+
 #[test]
 fn a_policer_that_drops_the_excess_does_not_reorder() {
     let node = |exceed: &str| {
