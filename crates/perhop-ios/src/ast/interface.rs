@@ -58,8 +58,10 @@ pub enum CellEncapsulation {
     /// LLC/SNAP: the router's default.
     #[default]
     Snap,
-    /// The circuit carries one protocol.
+    /// The circuit carries IP alone.
     Mux,
+    /// The circuit carries PPP alone (PPPoA).
+    MuxPpp,
     /// Another.
     Other,
 }
@@ -214,6 +216,8 @@ pub struct Pvc {
     pub service: Option<At<AtmService>>,
     /// `encapsulation`
     pub encapsulation: Option<At<CellEncapsulation>>,
+    /// `pppoe-client`: packets travel in bridged frames of a PPP session.
+    pub pppoe: Option<At<()>>,
     /// `tx-ring-limit`
     pub tx_ring_limit: Option<At<u64>>,
     /// `vc-hold-queue`, packets.

@@ -10,7 +10,7 @@ use super::diagnostics::link_marks::Tag;
 use super::diagnostics::remarks::diagnostic;
 use super::diagnostics::tunnels::without_line;
 use super::intent::plain_queue::plain_queue;
-use super::wire::{Circuit, counted_bytes_of, has_known_line, wire_of};
+use super::wire::{Circuit, circuit_headers, counted_bytes_of, has_known_line, wire_of};
 use crate::ast::{Direction, Interface, Rank};
 
 /// A port, and the policies that it comes from with all their numbers.
@@ -46,9 +46,10 @@ impl<'a> Context<'a> {
             ..self.port_forwarding(interface)
         };
         let mut wire = wire_of(interface, self.configuration, circuit, self.platform);
-        if circuit.pvc.is_none() {
-            wire.headers = self.header_stack(interface, &wire);
-        }
+        wire.headers = match circuit.pvc {
+            Some(pvc) => self.stack_on(interface, &circuit_headers(interface, pvc), &wire),
+            None => self.header_stack(interface, &wire),
+        };
         let counted_bytes = counted_bytes_of(interface, circuit, self.configuration, self.platform.rules());
         let tag = self.tag(interface, &wire);
         let arriving = self.arriving(interface, input.as_ref(), tag, counted_bytes);

@@ -67,7 +67,7 @@ const MTU: std::ops::RangeInclusive<u64> = 128..=65535;
 const FILTER: &str = "packets that the list denies are dropped here";
 const GROUP: &str = "the hub applies the policy of the group to what it sends here";
 
-fn flag(reader: &mut Reader) -> Option<At<()>> {
+pub(super) fn flag(reader: &mut Reader) -> Option<At<()>> {
     while reader.next().is_some() {}
     (!reader.negated()).then(|| At::new(reader.line, ()))
 }

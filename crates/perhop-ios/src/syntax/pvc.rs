@@ -2,6 +2,7 @@
 
 use super::command::{Command, irrelevant, modelled, not_modelled};
 use super::interface::number;
+use super::interface_link::flag;
 use super::queueing::{fair_queue, optional, service_policy};
 use super::random_detect::random_detect;
 use crate::ast::{At, AtmService, CellEncapsulation, Pvc};
@@ -14,6 +15,11 @@ pub(super) const COMMANDS: &[Command<Pvc>] = &[
     modelled("fair-queue", |pvc, reader| {
         let fair = if reader.negated() { None } else { Some(fair_queue(reader)?) };
         pvc.fair_queue = Some(At::new(reader.line, fair));
+        Ok(Finding::MODELLED)
+    }),
+    modelled("pppoe-client", |pvc, reader| {
+        // The pool ties a Dialer to the circuit; the circuit's own policy queues.
+        pvc.pppoe = flag(reader);
         Ok(Finding::MODELLED)
     }),
     modelled("random-detect", |pvc, reader| random_detect(&mut pvc.random_detect, reader)),
@@ -34,7 +40,6 @@ pub(super) const COMMANDS: &[Command<Pvc>] = &[
     irrelevant("oam"),
     irrelevant("oam-pvc"),
     irrelevant("ppp"),
-    irrelevant("pppoe-client"),
     irrelevant("protocol"),
 ];
 
@@ -97,6 +102,7 @@ fn encapsulation(pvc: &mut Pvc, reader: &mut Reader) -> Reading {
         "aal5mux" if reader.peek().is_none_or(|protocol| protocol == "ip") => {
             (CellEncapsulation::Mux, Finding::MODELLED)
         }
+        "aal5mux" if reader.eat("ppp") => (CellEncapsulation::MuxPpp, Finding::MODELLED),
         "aal5mux" | "aal5ciscoppp" | "aal5nlpid" | "aal5autoppp" => (
             CellEncapsulation::Other,
             Finding::not_modelled("the header of what the circuit carries is not counted"),

@@ -328,3 +328,33 @@ fn limits_in_time_refer_to_the_guarantee_and_not_to_the_shaper() {
         assert_eq!([bytes("a"), bytes("b"), bytes("c")], [Some(12_500), Some(100_000), Some(25_000)]);
     }
 }
+
+/// Bytes of cells that a packet of `ip` bytes takes in a circuit with these commands.
+fn in_cells(commands: &str, ip: u64) -> u64 {
+    let text = format!("interface ATM0/0\n pvc 8/35\n{commands}");
+    let mut configuration = parse(&text);
+    let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+    let wire = router.ports[0].wire;
+    wire.framing.unwrap().wire_bytes(wire.headers.bytes(ip))
+}
+
+/// RFC 2516 in bridged frames of RFC 2684 §5.2: 60 bytes and 2 of PPP, 6 of PPPoE, 14 of Ethernet, 2 of
+/// padding, 8 of LLC/SNAP and the trailer of 8 are 100, three cells.
+#[test]
+fn sessions_of_pppoe_travel_in_bridged_frames() {
+    let client = "  pppoe-client dial-pool-number 1\n";
+    assert_eq!(in_cells(client, 60), 159);
+    // One cell more as soon as 144 bytes do not hold it: 104 bytes of IP still fit.
+    assert_eq!([in_cells(client, 104), in_cells(client, 105)], [159, 212]);
+    assert_eq!(in_cells("", 60), 106, "routed: 76 bytes");
+    // Without LLC/SNAP 8 bytes less.
+    assert_eq!(in_cells(&format!("  encapsulation aal5mux ip\n{client}"), 112), 159);
+}
+
+/// RFC 2364: 2 bytes of PPP and the trailer of 8; 38 bytes fit one cell.
+#[test]
+fn ppp_over_aal5_has_two_bytes_of_its_own() {
+    let ppp = "  encapsulation aal5mux ppp dialer\n";
+    assert_eq!([in_cells(ppp, 38), in_cells(ppp, 39)], [53, 106]);
+    assert_eq!(in_cells("  encapsulation aal5mux ip\n", 39), 53);
+}

@@ -57,6 +57,7 @@ const LINES: &[(&str, &str)] = &[
     ("interface ATM0/0", "pvc 1/100"),
     ("interface ATM0/0\n pvc 1/100", "vbr-nrt 512 256"),
     ("interface ATM0/0\n pvc 1/100", "cbr 512"),
+    ("interface ATM0/0\n pvc 1/100", "pppoe-client dial-pool-number 1"),
     ("interface ATM0/0\n pvc 1/100", "encapsulation aal5snap"),
     ("controller T1 0/0/0", "channel-group 0 timeslots 1-4"),
 ];

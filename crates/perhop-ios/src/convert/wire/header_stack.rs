@@ -8,7 +8,7 @@ use perhop_qos::framing::{
 };
 
 use super::multilink::{is_bundle, multilink};
-use crate::ast::{Interface, LinkEncapsulation, TransformSet, Tunnel};
+use crate::ast::{CellEncapsulation, Interface, LinkEncapsulation, Pvc, TransformSet, Tunnel};
 use crate::convert::context::Context;
 use crate::rules;
 
@@ -24,7 +24,17 @@ impl Context<'_> {
         let around = line.parent.as_ref().and_then(|name| self.configuration.interfaces.get(name));
         let multilink = is_bundle(line).then(|| multilink(line, self.configuration));
         headers.extend(link_headers(line, around, multilink));
-        let stack = HeaderStack::new(&headers).unwrap_or(HeaderStack::EMPTY);
+        self.stack_on(interface, &headers, wire)
+    }
+
+    /// The stack of `headers` on the framing of `wire`; none where they do not fit each other.
+    pub(in crate::convert) fn stack_on(
+        &mut self,
+        interface: &Interface,
+        headers: &[Header],
+        wire: &Wire,
+    ) -> HeaderStack {
+        let stack = HeaderStack::new(headers).unwrap_or(HeaderStack::EMPTY);
         match stack.check(wire.framing.unwrap_or_default()) {
             Ok(()) => stack,
             Err(error) => {
@@ -90,6 +100,18 @@ fn esp(set: &TransformSet) -> Option<Esp> {
     let mode = if set.transport.is_some() { EspMode::Transport } else { EspMode::Tunnel };
     let integrity = integrity.unwrap_or_default();
     Some(Esp { cipher, integrity, mode, nat_t: false, over: IpVersion::Ipv4 })
+}
+
+/// The headers of packets in a circuit: a session of PPPoE in a bridged Ethernet frame (RFC 2516 in RFC 2684
+/// §5.2: 6 + 2 and 14 + 2 bytes), or PPP (RFC 2364: 2 bytes).
+pub(in crate::convert) fn circuit_headers(interface: &Interface, pvc: &Pvc) -> Vec<Header> {
+    if pvc.pppoe.or(interface.pppoe).is_some() {
+        return vec![Header::Pppoe, Header::Bridged];
+    }
+    match pvc.encapsulation.map(|encapsulation| encapsulation.value) {
+        Some(CellEncapsulation::MuxPpp) => vec![Header::Ppp],
+        _ => Vec::new(),
+    }
 }
 
 /// The headers that a link itself adds: the inner tag before the outer one.

@@ -25,7 +25,9 @@ pub(in crate::convert) fn wire_of(
             let framing = match encapsulation.unwrap_or_default() {
                 CellEncapsulation::Snap => Framing::Aal5Snap,
                 // What else a circuit carries has no LLC/SNAP header.
-                CellEncapsulation::Mux | CellEncapsulation::Other => Framing::Aal5Mux,
+                CellEncapsulation::Mux | CellEncapsulation::MuxPpp | CellEncapsulation::Other => {
+                    Framing::Aal5Mux
+                }
             };
             let (size, admission) = (platform.particle, platform.ring_admission);
             let release = platform.ring_release;
