@@ -50,7 +50,8 @@ impl<'a> Context<'a> {
             Some(pvc) => self.stack_on(interface, &circuit_headers(interface, pvc), &wire),
             None => self.header_stack(interface, &wire),
         };
-        let counted_bytes = counted_bytes_of(interface, circuit, self.configuration, self.platform.rules());
+        let rules = self.platform.rules();
+        let counted_bytes = counted_bytes_of(interface, circuit, &wire.headers, self.configuration, rules);
         let tag = self.tag(interface, &wire);
         let arriving = self.arriving(interface, input.as_ref(), tag, counted_bytes);
         let departing = self.departing(interface, circuit, output.as_ref(), tag, counted_bytes);

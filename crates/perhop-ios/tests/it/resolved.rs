@@ -358,3 +358,35 @@ fn ppp_over_aal5_has_two_bytes_of_its_own() {
     assert_eq!([in_cells(ppp, 38), in_cells(ppp, 39)], [53, 106]);
     assert_eq!(in_cells("  encapsulation aal5mux ip\n", 39), 53);
 }
+
+/// Returns the bytes that queues and classes of a tunnel count beyond IP, in a mode and with a transform.
+fn counted_in_tunnel(mode: &str, transform: &str) -> CountedBytes {
+    let text = format!(
+        "version 15.7\ncrypto ipsec transform-set T {transform}\n mode transport\ncrypto ipsec profile P\n \
+         set transform-set T\ninterface GigabitEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n\
+         interface Tunnel1\n tunnel source GigabitEthernet0/0\n tunnel destination 198.51.100.1\n \
+         tunnel mode {mode}\n tunnel key 7\n tunnel protection ipsec profile P\n"
+    );
+    let mut configuration = parse(&text);
+    let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+    let port = router.ports.iter().find(|port| port.name == "Tunnel1").unwrap();
+    port.counted_bytes.unwrap()
+}
+
+/// Queues of a hub with IOS 15.7 count ESP, its classes do not. RFC 4303: 8 of ESP, 16 of initialization
+/// vector, 2 and 0 to 15 of padding, 12 of SHA-1; GRE with a key 28, Ethernet 14.
+#[test]
+fn queues_of_a_tunnel_count_encryption() {
+    let counted = counted_in_tunnel("gre multipoint", "esp-aes esp-sha-hmac");
+    assert_eq!(counted, CountedBytes { classes: 28, queues: 28 + 14 + 8 + 16 + 2 + 7 + 12 });
+    // RFC 4106: vector 8, check value 16, padding to four bytes.
+    let counted = counted_in_tunnel("gre ip", "esp-gcm 256");
+    assert_eq!(counted, CountedBytes { classes: 28, queues: 28 + 14 + 8 + 8 + 2 + 1 + 16 });
+}
+
+/// A tunnel that is ESP alone has one outer IP header, which is ESP's.
+#[test]
+fn queues_of_a_tunnel_interface_of_ipsec_count_one_outer_header() {
+    let counted = counted_in_tunnel("ipsec ipv4", "esp-gcm 256");
+    assert_eq!(counted.queues, 20 + 8 + 8 + 2 + 1 + 16 + 14);
+}

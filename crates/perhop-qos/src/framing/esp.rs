@@ -110,6 +110,16 @@ impl Esp {
             (_, EspIntegrity::Sha512) => 32,
         }
     }
+    /// Bytes that it adds to a packet on average over all lengths: the padding of RFC 4303 §2.4 lies between
+    /// none and one less than the block.
+    pub const fn mean_added(self) -> u64 {
+        let outer = match self.mode {
+            EspMode::Tunnel => self.over.header_bytes(),
+            EspMode::Transport => 0,
+        };
+        let udp = if self.nat_t { 8 } else { 0 };
+        outer + udp + 8 + self.cipher.vector() + 2 + (self.cipher.block() - 1) / 2 + self.check_value()
+    }
     /// The bytes of an IP packet of `carried` bytes once it is protected.
     pub(super) const fn bytes(self, carried: u64) -> u64 {
         let header = self.over.header_bytes();

@@ -3,6 +3,8 @@
 use perhop_device::CountedBytes;
 use perhop_device::profile::{CountedLength, ProfileRules};
 
+use perhop_qos::framing::{Header, HeaderStack};
+
 use super::circuit::Circuit;
 use crate::ast::{Account, Configuration, Hardware, Interface, LinkEncapsulation};
 
@@ -13,11 +15,13 @@ const TAG: i32 = 4;
 /// PPP or HDLC without frame check sequence and flag, frame relay likewise.
 const SERIAL: i32 = 4;
 
-/// Returns the bytes by the profile's [`CountedLength`]. Classes of a tunnel count the tunnel's headers,
-/// queues those of the frame below as well.
+/// Returns the bytes by the profile's [`CountedLength`]. Classes of a tunnel count the tunnel's headers;
+/// queues also those of the frame below and, from the `headers` of the wire, encryption with its mean
+/// padding.
 pub(in crate::convert) fn counted_bytes_of(
     interface: &Interface,
     circuit: &Circuit,
+    headers: &HeaderStack,
     configuration: &Configuration,
     rules: &ProfileRules,
 ) -> CountedBytes {
@@ -33,7 +37,15 @@ pub(in crate::convert) fn counted_bytes_of(
             let gre = 4 + optional.map(|is_there| if is_there { 4 } else { 0 }).iter().sum::<i32>();
             let outer = if mode.contains("ipv6") { 40 } else { 20 };
             let classes = if mode.starts_with("gre") { outer + gre } else { outer };
-            CountedBytes { classes, queues: classes + ETHERNET + account }
+            // Its queues count packets as they leave: a hub with IOS 15.7 (HQF) printed ESP as well.
+            let esp = headers.headers().iter().find_map(|header| match header {
+                Header::Esp(esp) => Some(*esp),
+                _ => None,
+            });
+            let encryption = esp.map_or(0, |esp| esp.mean_added() as i32);
+            // The outer IP header of a tunnel that is ESP alone is that of ESP.
+            let carrier = if mode.starts_with("ipsec") && esp.is_some() { 0 } else { classes };
+            CountedBytes { classes, queues: carrier + encryption + ETHERNET + account }
         }
         None => CountedBytes { classes: link, queues: link + account },
     }
