@@ -19,7 +19,6 @@ from cables import Namespace, missing_right
 from conftest import ROOT, Command
 from perhop import convert
 from perhop.convert.policies import read_source
-from perhop.convert.tc_match import blocks
 from seeds import drawing
 from test_convert import WITH_POLICIES, _packet, _said, holds
 
@@ -62,17 +61,6 @@ def policy(tmp_path: Path) -> Path:
     file = tmp_path / "wan.yaml"
     file.write_text(POLICY)
     return file
-
-
-def test_blocks_cover_an_interval_exactly() -> None:
-    draw = drawing("filters")
-    for _ in range(300):
-        low, high = sorted(draw.randint(0, 255) for _ in range(2))
-        found = list(blocks(low, high, 8))
-        covered = [value for value in range(256) for one, mask in found if value & mask == one]
-        assert covered == list(range(low, high + 1))
-    assert list(blocks(0, 65535, 16)) == [(0, 0)]
-    assert list(blocks(16384, 32767, 16)) == [(0x4000, 0xC000)]
 
 
 def _bytes(packet: dict[str, Any]) -> tuple[str, bytes]:

@@ -9,17 +9,6 @@ from typing import Any
 import pytest
 
 from perhop import convert
-from perhop.convert.tc_queue import burst_of, discipline, exponent_of
-
-
-def test_a_burst_gives_the_weight_of_the_average() -> None:
-    # tc-red(8): burst 20 and a minimum of 30 packets of 1000 bytes cannot be; 55 give 2^-6 or less.
-    assert exponent_of(20, 30_000, 1000) is None
-    for exponent in range(3, 12):
-        burst = burst_of(exponent, 20_000, 1000)
-        assert burst is not None
-        assert exponent_of(burst, 20_000, 1000) == exponent
-        assert exponent_of(burst - 1, 20_000, 1000) in {None, exponent - 1}
 
 
 @pytest.mark.parametrize(
@@ -65,11 +54,14 @@ def test_a_burst_gives_the_weight_of_the_average() -> None:
     ],
 )
 def test_waits_are_controlled_by_linux_as_well(
-    buffer: dict[str, Any], expected: str, said: list[str]
+    buffer: dict[str, Any], expected: str, said: list[str], tmp_path: Path
 ) -> None:
-    found: list[str] = []
-    assert discipline({"buffer": buffer}, 10**6, lambda construct, _: found.append(construct)) == expected
-    assert found == said
+    file = tmp_path / "policy.yaml"
+    queueing = {"classes": [{"name": "all", "buffer": buffer}]}
+    file.write_text(json.dumps({"policies": {"one": {"overhead": 14, "queueing": queueing}}}))
+    converted = convert.convert(file, to="tc", rate="1Mb/s")
+    assert f"parent 1:2 handle 102: {expected}\n" in converted.text, converted.text
+    assert [one.construct for one in converted.remarks] == said
 
 
 def test_pie_is_that_of_linux(tmp_path: Path) -> None:

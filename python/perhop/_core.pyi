@@ -55,6 +55,8 @@ __all__ = [
     "speech_category",
     "start",
     "waits",
+    "write_policies",
+    "written_languages",
 ]
 
 __version__: str
@@ -341,6 +343,16 @@ def compare_policies(interface: str, side: str, old: str, new: str, interfaces: 
 
 def distinct_packets(capture: bytes) -> str:
     """Return the distinct packets of a capture and their counts, as JSON. Raises `ValueError`."""
+
+def written_languages() -> list[str]:
+    """Return the names of the languages of devices that policies can be written in."""
+
+def write_policies(name: str, policies: str) -> str:
+    """Return policies in the language `name` as JSON: `text` and `remarks`.
+
+    `policies` is JSON: `file` and `policies`, each with `name`, `interface`, `direction`, `rate` and
+    `policy`. Raises `ValueError` of message and help.
+    """
 
 def platform_rules(name: str) -> str:
     """Return the rules of a platform's profile as JSON.

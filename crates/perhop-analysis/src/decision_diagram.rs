@@ -194,6 +194,41 @@ impl Diagrams {
         Ok(found)
     }
 
+    /// The members of `set` for some values of the variables that `is_free` selects; it no longer asks for
+    /// these.
+    pub(crate) fn without(&mut self, set: Set, is_free: &impl Fn(u32) -> bool) -> Result<Set, TooComplex> {
+        self.without_with(set, is_free, &mut Table::default())
+    }
+    fn without_with(
+        &mut self,
+        set: Set,
+        is_free: &impl Fn(u32) -> bool,
+        known: &mut Table<Set>,
+    ) -> Result<Set, TooComplex> {
+        if set == Set::NONE || set == Set::ALL {
+            return Ok(set);
+        }
+        if let Some(known) = known.get(&set) {
+            return Ok(*known);
+        }
+        let Node { variable, without, with } = self.nodes[set.0 as usize];
+        let without = self.without_with(without, is_free, known)?;
+        let with = self.without_with(with, is_free, known)?;
+        let found =
+            if is_free(variable) { self.or(without, with)? } else { self.choose(variable, without, with)? };
+        known.insert(set, found);
+        Ok(found)
+    }
+    /// The first variable that `set` asks for; `None` where it asks for nothing.
+    pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
+        Some(self.nodes[set.0 as usize].variable).filter(|variable| *variable != u32::MAX)
+    }
+    /// The rest of a `set` that asks for a variable where that is 0, and where it is 1.
+    pub(crate) fn halves(&self, set: Set) -> (Set, Set) {
+        let Node { without, with, .. } = self.nodes[set.0 as usize];
+        (without, with)
+    }
+
     /// The variables that are 1 in one member of `set`, which asks for them, in ascending order; `None` where
     /// it is empty. All others are 0.
     pub(crate) fn member(&self, mut set: Set) -> Option<Vec<u32>> {

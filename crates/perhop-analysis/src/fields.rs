@@ -57,7 +57,7 @@ impl Field {
     ];
 
     /// How many bits it has.
-    pub(crate) const fn bits(self) -> u32 {
+    pub const fn bits(self) -> u32 {
         match self {
             Field::Family | Field::HasCos | Field::HasExp => 1,
             Field::Color | Field::Cos | Field::Exp => 3,
@@ -76,6 +76,10 @@ impl Field {
             index += 1;
         }
         before
+    }
+    /// The field that `variable` is a bit of.
+    pub(crate) fn of_variable(variable: u32) -> Option<Field> {
+        Field::ALL.into_iter().find(|field| field.bit_of(0, variable).is_some())
     }
     /// The bit of `value` that `variable` is, if that is one of this field.
     pub(crate) fn bit_of(self, value: u128, variable: u32) -> Option<bool> {

@@ -8,6 +8,7 @@
 //!
 //! [`rates`] says how much of a line each class is promised, gets at most, and gets of the rest.
 
+mod boxes;
 mod classes;
 mod condition;
 mod conditioning;
@@ -22,6 +23,7 @@ mod space;
 mod trace;
 mod witness;
 
+pub use boxes::PacketBox;
 pub use classes::{Class, classes_of};
 pub use conditioning::{arriving, before, departing};
 pub use decision_diagram::{Set, TooComplex};

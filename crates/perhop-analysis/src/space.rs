@@ -162,6 +162,18 @@ impl PacketSpace {
     pub(crate) fn forced(&self, set: Set) -> Vec<(u32, bool)> {
         self.diagrams.forced(set)
     }
+    /// The first variable that `set` asks for; `None` where it asks for nothing.
+    pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
+        self.diagrams.first_variable(set)
+    }
+    /// The rest of a `set` that asks for a variable where that is 0, and where it is 1.
+    pub(crate) fn halves(&self, set: Set) -> (Set, Set) {
+        self.diagrams.halves(set)
+    }
+    /// The packets that are in `set` for some values of the variables that `is_free` selects.
+    pub(crate) fn without(&mut self, set: Set, is_free: impl Fn(u32) -> bool) -> Result<Set, TooComplex> {
+        self.diagrams.without(set, &is_free)
+    }
     /// The variables that are 1 in one packet of `set`; `None` where there is none.
     pub(crate) fn member(&self, set: Set) -> Option<Vec<u32>> {
         self.diagrams.member(set)

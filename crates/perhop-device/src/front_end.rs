@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::model::{DeviceModel, Evidence};
 use crate::platform_rule::PlatformRule;
 use crate::policy::AttachedPolicy;
+use crate::writing::{PoliciesToWrite, Written};
 
 /// The language of a vendor's devices.
 pub trait FrontEnd: Sync {
@@ -69,12 +70,10 @@ pub trait FrontEnd: Sync {
         Ok(None)
     }
 
-    /// Returns `policies` in this language.
-    ///
-    /// # Errors
-    /// The front end has no writer.
-    fn write(&self, _policies: &[AttachedPolicy]) -> Result<Written, NotSupported> {
-        Err(NotSupported)
+    /// Returns the writer of this language and the name by which users choose it; `None` where the front end
+    /// has none.
+    fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
+        None
     }
 
     /// Returns `policies` as the device prints them with their counters.
@@ -92,6 +91,16 @@ pub trait FrontEnd: Sync {
     fn read_show(&self, _output: &str) -> Result<Vec<AttachedPolicy>, NotSupported> {
         Err(NotSupported)
     }
+}
+
+/// The writer of a vendor's language.
+pub trait Writer: Sync {
+    /// Returns `policies` in this language, with a list of the parts that it does not have or has otherwise.
+    /// What is written is a text that the front end reads; a part without any counterpart is left out.
+    ///
+    /// # Errors
+    /// The policies do not fit into one text, or the rate of an interface is missing.
+    fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError>;
 }
 
 /// The classes of packets in the policies of a device, with the lines that decide.
@@ -169,15 +178,6 @@ pub struct MatchedLines {
     pub line: Option<usize>,
     /// The lines of its criteria that hold, and of access lists the entries that decided.
     pub criteria: Vec<usize>,
-}
-
-/// Policies in a vendor's language.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// The text.
-    pub text: String,
-    /// The parts that the language cannot express, and why.
-    pub not_expressed: Vec<String>,
 }
 
 /// The front end does not have this function.

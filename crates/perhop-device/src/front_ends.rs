@@ -6,6 +6,7 @@ use perhop_qos::ConfigError;
 use crate::front_end::{Certainty, FrontEnd, ParseOptions};
 use crate::model::DeviceModel;
 use crate::platform_rule::PlatformRule;
+use crate::writing::{PoliciesToWrite, Written};
 
 /// The languages that are known.
 #[derive(Clone, Copy)]
@@ -69,6 +70,24 @@ impl<'a> FrontEnds<'a> {
             ConfigError::new("platform", format!("there is no profile `{name}`"))
                 .help(format!("profiles: {}", known.join(", ")))
         })
+    }
+
+    /// Returns the names of the languages that have a writer.
+    pub fn written_languages(self) -> Vec<&'static str> {
+        self.all().filter_map(FrontEnd::writer).map(|(name, _)| name).collect()
+    }
+
+    /// Returns `policies` in the language `name`.
+    ///
+    /// # Errors
+    /// There is no such language, or its writer refuses the policies.
+    pub fn write(self, name: &str, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
+        let found = self.all().filter_map(FrontEnd::writer).find(|(known, _)| *known == name);
+        let (_, writer) = found.ok_or_else(|| {
+            ConfigError::new("to", format!("`{name}` is not a language that perhop writes"))
+                .help(format!("languages: {}", self.written_languages().join(", ")))
+        })?;
+        writer.write(policies)
     }
 
     fn of_text(self, text: &str) -> &'a dyn FrontEnd {

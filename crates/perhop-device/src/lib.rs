@@ -28,6 +28,7 @@ mod policy;
 mod port;
 pub mod profile;
 mod report;
+mod writing;
 
 pub use common_port::shapers_above_port;
 pub use forwarding::{
@@ -36,7 +37,7 @@ pub use forwarding::{
 };
 pub use front_end::{
     AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, NotSupported,
-    ParseOptions, Recognition, Written,
+    ParseOptions, Recognition, Writer,
 };
 pub use front_ends::FrontEnds;
 pub use model::{Concern, DeviceModel, Evidence, OpenLine, RecognizedPlatform};
@@ -48,3 +49,4 @@ pub use policy::{
 };
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
+pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, Written};

@@ -23,6 +23,7 @@ mod rates;
 mod router;
 mod running;
 mod tracing;
+mod writing;
 
 use perhop_measure::exercise::Exercise;
 use perhop_measure::statistics;
@@ -68,6 +69,7 @@ mod _core {
         router::{check_router, is_router_configuration, platform_rules, router_text, rules},
         running::{Run, start},
         tracing::{Device, distinct_packets, moved_packets, reach_queues},
+        writing::{write_policies, written_languages},
     };
 
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, OpenLine, ParseOptions, Recognition,
-    RecognizedPlatform,
+    RecognizedPlatform, Writer,
 };
 use perhop_lint::{Line, LineState, Rule};
 use perhop_qos::{ConfigError, Rate};
@@ -11,6 +11,7 @@ use crate::configuration::Configuration;
 use crate::convert::convert;
 use crate::recognition::{parse, recognized};
 use crate::rules;
+use crate::write::TcWriter;
 
 /// Commands and output of Linux' `tc`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +53,10 @@ impl FrontEnd for Tc {
             command: format!("tc qdisc add dev {ADDED} root pfifo limit 1000"),
             rate: rates.into_iter().find(|one| *one >= rate).unwrap_or(rates[2]),
         }
+    }
+
+    fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
+        Some(("tc", &TcWriter))
     }
 
     fn has_line(&self, name: &str) -> bool {

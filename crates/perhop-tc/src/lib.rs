@@ -9,6 +9,8 @@
 //! `tc filter show` print are read alike. [`parse`] never fails and never panics. Every option is accounted
 //! for by a table (`syntax`): it is modelled, or the line says why not.
 //!
+//! [`write`] goes the other way: policies in, a script of commands out.
+//!
 //! Reading order: `shell` and `session`; `options` and the tables in `syntax`; `commands`, `show`
 //! and `filter`, which change the `model` of the kernel; `convert`, which makes policies of it.
 
@@ -25,6 +27,7 @@ mod model;
 mod nearest;
 mod options;
 mod recognition;
+mod red_average;
 mod reference;
 pub mod rules;
 mod session;
@@ -34,6 +37,7 @@ mod syntax;
 mod units;
 mod variables;
 mod words;
+mod write;
 
 use perhop_lint::{Diagnostic, Severity};
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from perhop import _core
 from perhop.convert.ios_text import to_ios
 from perhop.convert.policies import Remark, read_source
-from perhop.convert.tc_text import to_tc
+from perhop.convert.written import to_device
 from perhop.convert.yaml_text import to_yaml
 from perhop.errors import InvalidInputError
 from perhop.quantity import quantity
@@ -70,8 +71,8 @@ def convert(
         text, remarks = to_yaml(source)
     elif to == "ios":
         text, remarks = to_ios(source, platform)
-    elif to == "tc":
-        text, remarks = to_tc(source)
+    elif to in _core.written_languages():
+        text, remarks = to_device(source, to)
     else:
         raise InvalidInputError(f"`{to}` is no language to convert to", f"one of {', '.join(TARGETS)}")
     return Converted(text, tuple(remarks))

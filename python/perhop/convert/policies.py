@@ -49,14 +49,18 @@ class Remark:
     where: str
     #: Why it is lost or different.
     why: str
+    #: A change to the policy after which nothing is lost, if there is one.
+    instead: str = ""
 
     def __str__(self) -> str:
         """Return it as one line."""
-        return f"{self.where}: {self.construct}: {self.why}"
+        instead = f" ({self.instead})" if self.instead else ""
+        return f"{self.where}: {self.construct}: {self.why}{instead}"
 
     def to_dict(self) -> dict[str, str]:
-        """Return it as plain data."""
-        return {"construct": self.construct, "where": self.where, "why": self.why}
+        """Return it as plain data; `instead` only where there is such a change."""
+        found = {"construct": self.construct, "where": self.where, "why": self.why}
+        return {**found, "instead": self.instead} if self.instead else found
 
 
 @dataclass(frozen=True)

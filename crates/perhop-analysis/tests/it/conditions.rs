@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use perhop_analysis::{PacketSpace, Set, classes_of};
+use perhop_analysis::{Field, PacketSpace, Set, classes_of};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::packet::{Address, InterfaceId, LinkMark, Protocol};
 use perhop_qos::policy::QueueingConfig;
@@ -126,6 +126,38 @@ proptest! {
                 prop_assert!(space.contains(set, &witness.packet), "{witness}");
             }
             None => prop_assert!(set == Set::NONE || space.witness(Set::ALL).unwrap().is_some()),
+        }
+    }
+
+    #[test]
+    fn boxes_have_no_packet_in_common_and_are_the_set_together(condition in condition()) {
+        let mut space = PacketSpace::new(&interfaces());
+        let set = space.taken_by(&condition).unwrap();
+        let Ok(boxes) = space.boxes(set, 2_000) else { return Ok(()) };
+        let mut together = Set::NONE;
+        for one in &boxes {
+            let mut own = Set::ALL;
+            for (field, ranges) in one.fields() {
+                let made = ranges.iter().map(|range| space.within(field, *range.start(), *range.end()));
+                let made = made.collect::<Result<_, _>>().unwrap();
+                let any = space.any(made).unwrap();
+                own = space.and(own, any).unwrap();
+                prop_assert!(ranges.windows(2).all(|two| two[0].end() + 1 < *two[1].start()));
+            }
+            prop_assert_eq!(space.and(together, own).unwrap(), Set::NONE);
+            together = space.or(together, own).unwrap();
+        }
+        prop_assert_eq!(together, set);
+    }
+
+    #[test]
+    fn values_are_those_of_packets_in_the_set(condition in condition()) {
+        let mut space = PacketSpace::new(&interfaces());
+        let set = space.taken_by(&condition).unwrap();
+        let values = space.values(set, Field::Dscp, 64).unwrap();
+        for dscp in 0..64 {
+            let is_there = space.given(set, &[(Field::Dscp, dscp)]).unwrap() != Set::NONE;
+            prop_assert_eq!(values.iter().any(|range| range.contains(&dscp)), is_there, "{}", dscp);
         }
     }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::fields::Fields;
 
 /// The direction of packets at a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// Packets that arrive.

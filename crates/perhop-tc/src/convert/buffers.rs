@@ -11,6 +11,7 @@ use perhop_qos::{ByteSize, QueueSize, Rate};
 use crate::log::Log;
 use crate::model::{Device, Qdisc};
 use crate::options::{Options, Value};
+use crate::red_average::exponent_of;
 use crate::rules;
 
 /// Where a queue stands, which decides when RED's clock runs.
@@ -237,7 +238,7 @@ fn thresholds(line: usize, options: &Options, limit: u64, log: &mut Log) -> Opti
         shown as u32
     } else {
         let burst = options.number("burst").unwrap_or((2 * min + max) / (3 * average));
-        let Some(exponent) = exponent(min, burst, average) else {
+        let Some(exponent) = exponent_of(burst, min, average) else {
             let least = min / average + 1;
             return refuse(log, format!("burst {burst} is too small for min {min}: {least} or more"));
         };
@@ -260,22 +261,6 @@ fn thresholds(line: usize, options: &Options, limit: u64, log: &mut Log) -> Opti
         average,
         rate: Rate::from_bits_per_second(rate.max(8)),
     })
-}
-
-/// `tc_red.c:tc_red_eval_ewma`: n of the weight 2⁻ⁿ with which a burst does not lift the average above min.
-fn exponent(min: u64, burst: u64, average: u64) -> Option<u32> {
-    let ahead = burst as f64 + 1.0 - min as f64 / average as f64;
-    if ahead < 1.0 {
-        return None;
-    }
-    let mut weight = 0.5_f64;
-    for exponent in 1..32 {
-        if ahead <= (1.0 - (1.0 - weight).powf(burst as f64)) / weight {
-            return Some(exponent);
-        }
-        weight /= 2.0;
-    }
-    None
 }
 
 fn marking(options: &Options) -> EcnConfig {

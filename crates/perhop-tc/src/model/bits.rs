@@ -86,7 +86,7 @@ impl Bits {
         // Packets of perhop are whole: no more fragments, and an offset of 0.
         decoded.is_never |= flags & of_flags != 0;
         self.none(8..9, "the time to live")?;
-        decoded.protocol(self.value[9], self.mask[9])?;
+        decoded.protocol(self.value[9], self.mask[9]);
         self.none(10..12, "the checksum")?;
         decoded.matches.source = self.prefix(12, 4)?;
         decoded.matches.destination = self.prefix(16, 4)?;
@@ -103,7 +103,7 @@ impl Bits {
             return Err("the flow label");
         }
         decoded.matches.length = lengths(self.number(4, 2), 40)?;
-        decoded.protocol(self.value[6], self.mask[6])?;
+        decoded.protocol(self.value[6], self.mask[6]);
         self.none(7..8, "the hop limit")?;
         decoded.matches.source = self.prefix(8, 16)?;
         decoded.matches.destination = self.prefix(24, 16)?;
@@ -170,19 +170,10 @@ impl Decoded {
         let codepoints = (0..64).filter(|one| one & mask == value & mask).filter_map(Dscp::new);
         self.matches.dscp = Some(OneOrMany(codepoints.collect()));
     }
-    fn protocol(&mut self, value: u8, mask: u8) -> Result<(), &'static str> {
-        match mask {
-            0 => Ok(()),
-            0xff => {
-                self.matches.protocol = Some(Protocol(value).into());
-                Ok(())
-            }
-            _ if mask.count_zeros() <= 4 => {
-                let all = (0..=u8::MAX).filter(|one| one & mask == value).map(Protocol);
-                self.matches.protocol = Some(OneOrMany(all.collect()));
-                Ok(())
-            }
-            _ => Err("a part of the protocol"),
+    fn protocol(&mut self, value: u8, mask: u8) {
+        if mask != 0 {
+            let all = (0..=u8::MAX).filter(|one| one & mask == value).map(Protocol);
+            self.matches.protocol = Some(OneOrMany(all.collect()));
         }
     }
 }

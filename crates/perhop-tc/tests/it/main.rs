@@ -8,3 +8,4 @@ mod policers;
 mod read;
 mod reference;
 mod users;
+mod write;

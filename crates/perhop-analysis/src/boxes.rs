@@ -1,0 +1,121 @@
+//! [`PacketSpace::boxes`]: a set of packets as products of ranges of fields, as the conditions of device
+//! languages have them.
+
+use std::ops::RangeInclusive;
+
+use crate::decision_diagram::{Set, TooComplex};
+use crate::fields::Field;
+use crate::space::PacketSpace;
+
+/// The packets whose fields lie in ranges; a field without ranges may have any value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PacketBox(Vec<(Field, Vec<RangeInclusive<u128>>)>);
+
+impl PacketBox {
+    /// The fields that have ranges, in the order of [`Field`]'s variables.
+    pub fn fields(&self) -> impl Iterator<Item = (Field, &[RangeInclusive<u128>])> {
+        self.0.iter().map(|(field, ranges)| (*field, ranges.as_slice()))
+    }
+    /// The ranges of `field` in ascending order, which have gaps between them; `None` where it may have any
+    /// value.
+    pub fn ranges(&self, field: Field) -> Option<&[RangeInclusive<u128>]> {
+        self.fields().find(|(known, _)| *known == field).map(|(_, ranges)| ranges)
+    }
+}
+
+/// The packets of a set that lie in the ranges of one field, without what the set asks of it.
+struct Slice {
+    ranges: Vec<RangeInclusive<u128>>,
+    rest: Set,
+}
+
+impl PacketSpace {
+    /// Returns `set` as boxes that have no packet in common; none where it is empty.
+    ///
+    /// # Errors
+    /// It takes more than `most` boxes, or a field of one of them more than `most` ranges.
+    pub fn boxes(&self, set: Set, most: usize) -> Result<Vec<PacketBox>, TooComplex> {
+        if set == Set::NONE {
+            return Ok(Vec::new());
+        }
+        let Some(field) = self.first_variable(set).and_then(Field::of_variable) else {
+            return Ok(vec![PacketBox::default()]);
+        };
+        let mut found = Vec::new();
+        for Slice { ranges, rest } in self.slices(set, field, most)? {
+            for mut inner in self.boxes(rest, most)? {
+                inner.0.insert(0, (field, ranges.clone()));
+                found.push(inner);
+            }
+            if found.len() > most {
+                return Err(TooComplex);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the values of `field` that packets of `set` have.
+    ///
+    /// # Errors
+    /// They take more than `most` ranges.
+    pub fn values(
+        &mut self,
+        set: Set,
+        field: Field,
+        most: usize,
+    ) -> Result<Vec<RangeInclusive<u128>>, TooComplex> {
+        let own = field.first_variable()..field.first_variable() + field.bits();
+        let only = self.without(set, |variable| !own.contains(&variable))?;
+        let found = self.boxes(only, most)?;
+        let whole = 0..=u128::MAX >> (128 - field.bits());
+        Ok(found.first().map_or(Vec::new(), |one| one.ranges(field).map_or(vec![whole], <[_]>::to_vec)))
+    }
+
+    fn slices(&self, set: Set, field: Field, most: usize) -> Result<Vec<Slice>, TooComplex> {
+        let mut found = Vec::new();
+        self.descend(set, field, (0, 0), &mut (&mut found, most))?;
+        Ok(found)
+    }
+
+    /// Adds the slices below the first bits of `field`: their number and the value with zeros after them.
+    fn descend(
+        &self,
+        set: Set,
+        field: Field,
+        (bits, low): (u32, u128),
+        found: &mut (&mut Vec<Slice>, usize),
+    ) -> Result<(), TooComplex> {
+        if set == Set::NONE {
+            return Ok(());
+        }
+        let variable = field.first_variable() + bits;
+        let end = field.first_variable() + field.bits();
+        let next = self.first_variable(set).unwrap_or(u32::MAX);
+        if next >= end {
+            let left = field.bits() - bits;
+            let high = if left == 0 { low } else { low | u128::MAX >> (128 - left) };
+            return add(found.0, set, low..=high, found.1);
+        }
+        let (without, with) = if next == variable { self.halves(set) } else { (set, set) };
+        self.descend(without, field, (bits + 1, low), found)?;
+        self.descend(with, field, (bits + 1, low | 1 << (field.bits() - 1 - bits)), found)
+    }
+}
+
+/// Adds a range that lies after all others.
+fn add(
+    slices: &mut Vec<Slice>,
+    rest: Set,
+    range: RangeInclusive<u128>,
+    most: usize,
+) -> Result<(), TooComplex> {
+    let Some(slice) = slices.iter_mut().find(|one| one.rest == rest) else {
+        slices.push(Slice { ranges: vec![range], rest });
+        return if slices.len() > most { Err(TooComplex) } else { Ok(()) };
+    };
+    match slice.ranges.last_mut() {
+        Some(last) if last.end() + 1 == *range.start() => *last = *last.start()..=*range.end(),
+        _ => slice.ranges.push(range),
+    }
+    if slice.ranges.len() > most { Err(TooComplex) } else { Ok(()) }
+}

@@ -1,0 +1,81 @@
+//! [`PoliciesToWrite`]: what a front end writes in its language, and [`Written`]: the result.
+//!
+//! A writer starts from what runs ([`PolicyConfig`]), because every source has that: a configuration in any
+//! language once it is lowered, and a scenario, which has no Intent.
+
+use perhop_qos::Rate;
+use perhop_qos::policy::PolicyConfig;
+use serde::{Deserialize, Serialize};
+
+use crate::intent::Direction;
+
+/// The policies of one file.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct PoliciesToWrite {
+    /// The file, for messages and comments.
+    pub file: String,
+    /// Its policies.
+    pub policies: Vec<PolicyToWrite>,
+}
+
+/// A policy, and the place that it is attached to as far as the file has one.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PolicyToWrite {
+    /// The name of the policy.
+    pub name: String,
+    /// The interface, as the device of the file names it.
+    pub interface: Option<String>,
+    /// The direction; `None` where the file attaches the policy to nothing.
+    pub direction: Option<Direction>,
+    /// Bits per second that shares and percentages refer to.
+    pub rate: Option<Rate>,
+    /// The policy that runs.
+    pub policy: PolicyConfig,
+}
+
+impl PolicyToWrite {
+    /// Returns the place of the policy for messages: `policy WAN at Serial0/0 output`.
+    pub fn place(&self) -> String {
+        let interface = self.interface.as_ref().map(|name| format!(" at {name}")).unwrap_or_default();
+        let direction = match self.direction {
+            Some(Direction::Input) => " input",
+            Some(Direction::Output) => " output",
+            None => "",
+        };
+        format!("policy {}{interface}{direction}", self.name)
+    }
+}
+
+/// Policies in a vendor's language.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// The parts that the language does not have, or has otherwise.
+    #[serde(rename = "remarks")]
+    pub not_expressed: Vec<NotExpressed>,
+}
+
+/// A part of a policy that a language does not have, or has otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NotExpressed {
+    /// The part, in the terms of the language that it comes from.
+    pub construct: String,
+    /// The policy, interface, direction and class.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// The reason for the difference.
+    #[serde(rename = "why")]
+    pub reason: String,
+    /// A change to the policy after which the difference is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
+}
+
+impl NotExpressed {
+    /// Returns the difference as one line.
+    pub fn line(&self) -> String {
+        let instead = self.instead.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+        format!("{}: {}: {}{instead}", self.place, self.construct, self.reason)
+    }
+}

@@ -1,0 +1,52 @@
+//! The burst of `red`, by which tc chooses the weight of its average (`tc_red.c:tc_red_eval_ewma`).
+
+/// Bursts, packets.
+const MOST_BURST: u64 = 1 << 16;
+/// Weights go down to 2⁻³¹.
+pub(crate) const MOST_EXPONENT: u32 = 31;
+
+/// Returns n of the weight 2⁻ⁿ that tc takes for a burst in packets of `average` bytes and a minimum in
+/// bytes: the average does not exceed the minimum within it.
+pub(crate) fn exponent_of(burst: u64, low: u64, average: u64) -> Option<u32> {
+    let ahead = burst as f64 + 1.0 - low as f64 / average as f64;
+    if ahead < 1.0 {
+        return None;
+    }
+    let mut weight = 0.5_f64;
+    for exponent in 1..=MOST_EXPONENT {
+        if ahead <= (1.0 - (1.0 - weight).powf(burst as f64)) / weight {
+            return Some(exponent);
+        }
+        weight /= 2.0;
+    }
+    None
+}
+
+/// Returns the least burst for which tc takes the weight 2⁻ⁿ for `exponent` n; `None` where there is none.
+pub(crate) fn burst_of(exponent: u32, low: u64, average: u64) -> Option<u64> {
+    let (mut least, mut most) = ((low / average).max(1), MOST_BURST);
+    while least < most {
+        let middle = least.midpoint(most);
+        match exponent_of(middle, low, average) {
+            Some(found) if found >= exponent => most = middle,
+            _ => least = middle + 1,
+        }
+    }
+    (exponent_of(least, low, average) == Some(exponent)).then_some(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_gives_the_weight_of_the_average() {
+        // tc-red(8): burst 20 and a minimum of 30 packets of 1000 bytes cannot be; 55 give 2^-6 or less.
+        assert_eq!(exponent_of(20, 30_000, 1000), None);
+        for exponent in 3..12 {
+            let burst = burst_of(exponent, 20_000, 1000).unwrap();
+            assert_eq!(exponent_of(burst, 20_000, 1000), Some(exponent));
+            assert_ne!(exponent_of(burst - 1, 20_000, 1000), Some(exponent));
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! [`Conditions`]: conditions on packets as matches of u32, which compares masked words of a header.
+
+use std::ops::RangeInclusive;
+
+use perhop_analysis::{Field, PacketBox, PacketSpace, Set, TooComplex};
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::policy::{PolicyConfig, QueueingConfig};
+
+use super::notes::Missing;
+
+/// Filters of one class; more would make every packet slow.
+const MOST_FILTERS: usize = 512;
+/// Boxes that are looked at before a condition counts as too complicated.
+const MOST_BOXES: usize = 4_000;
+/// Fields that Linux has elsewhere than in the headers that u32 sees.
+const UNSEEN: [(Field, &str, &str); 6] = [
+    (Field::Color, "color", "colors are perhop's own"),
+    (Field::HasCos, "cos", "the tag is not among the bytes that u32 sees"),
+    (Field::Cos, "cos", "the tag is not among the bytes that u32 sees"),
+    (Field::HasExp, "mpls-exp", "the label is not among the bytes that u32 sees"),
+    (Field::Exp, "mpls-exp", "the label is not among the bytes that u32 sees"),
+    (Field::Input, "input", "a filter of what leaves does not know where it came in"),
+];
+/// The matches of a filter that takes all packets.
+pub(super) const ALL: &str = "match u32 0 0";
+const IPV6_HEADER: u128 = 40;
+
+/// A version of IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    V4,
+    V6,
+}
+
+impl Version {
+    /// Both, in the order in which filters stand.
+    pub(super) const BOTH: [Version; 2] = [Version::V4, Version::V6];
+
+    /// Returns the protocol of a filter.
+    pub(super) fn protocol(self) -> &'static str {
+        match self {
+            Version::V4 => "ip",
+            Version::V6 => "ipv6",
+        }
+    }
+    /// Returns the number of the version in [`Field::Family`].
+    fn family(self) -> u128 {
+        match self {
+            Version::V4 => 0,
+            Version::V6 => 1,
+        }
+    }
+}
+
+/// The matches of one filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Filter {
+    /// The version of IP that it sees.
+    pub(super) version: Version,
+    /// Its matches.
+    pub(super) words: String,
+}
+
+/// Whether a packet may meet several filters of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overlap {
+    /// The first one decides.
+    Allowed,
+    /// A policer that sends packets on must count each once.
+    Apart,
+}
+
+/// The sets of packets of a script's conditions.
+pub(super) struct Conditions(PacketSpace);
+
+impl Conditions {
+    /// The conditions of `policies`: the interfaces of arrival that they name are known.
+    pub(super) fn new<'a>(policies: impl Iterator<Item = &'a PolicyConfig>) -> Conditions {
+        let mut names = Vec::new();
+        for policy in policies {
+            for stage in &policy.conditioners {
+                add_inputs(stage.matches.as_ref(), &mut names);
+            }
+            policy.queueing.iter().for_each(|queueing| add_class_inputs(queueing, &mut names));
+        }
+        names.sort_unstable();
+        names.dedup();
+        Conditions(PacketSpace::new(&names))
+    }
+
+    /// Returns the filters that take the packets of all `matches`, those of IPv4 first. A packet may meet
+    /// several of them as far as `overlap` allows it.
+    ///
+    /// # Errors
+    /// Linux does not see what a condition asks for, or it is too complicated.
+    pub(super) fn filters(
+        &mut self,
+        matches: &[MatchConfig],
+        overlap: Overlap,
+    ) -> Result<Vec<Filter>, Missing> {
+        let set = self.set(matches).map_err(too_complex)?;
+        for (field, key, reason) in UNSEEN {
+            if self.0.asks(set, field) {
+                return Err(Missing::new(format!("match {key}"), reason));
+            }
+        }
+        let apart = self.filters_of(&[set]);
+        if overlap == Overlap::Apart {
+            return apart;
+        }
+        // Alternatives that overlap, as address lists do, take many more filters apart than as written.
+        let alternatives = self.alternatives_of_all(matches).map_err(too_complex)?;
+        let alternatives = self.needed(alternatives).map_err(too_complex)?;
+        let written = self.filters_of(&alternatives);
+        match (apart, written) {
+            (Ok(apart), Ok(written)) if apart.len() <= written.len() => Ok(apart),
+            (apart, written) => written.or(apart),
+        }
+    }
+
+    /// Returns the filters of some sets, those of IPv4 first.
+    fn filters_of(&self, sets: &[Set]) -> Result<Vec<Filter>, Missing> {
+        let mut boxes = Vec::new();
+        for set in sets {
+            boxes.extend(self.0.boxes(*set, MOST_BOXES).map_err(too_complex)?);
+        }
+        let mut found = Vec::new();
+        for version in Version::BOTH {
+            for one in &boxes {
+                let is_there = |ranges: &[RangeInclusive<u128>]| {
+                    ranges.iter().any(|range| range.contains(&version.family()))
+                };
+                if one.ranges(Field::Family).is_none_or(is_there) {
+                    found.extend(filters_of_box(one, version)?);
+                }
+            }
+        }
+        if found.len() > MOST_FILTERS { Err(too_many(found.len())) } else { Ok(found) }
+    }
+
+    /// Returns the sets of which a packet must be in one, as `matches` have them.
+    fn alternatives_of_all(&mut self, matches: &[MatchConfig]) -> Result<Vec<Set>, TooComplex> {
+        let mut found = vec![Set::ALL];
+        for one in matches {
+            let own = self.alternatives(one)?;
+            found = self.both(&found, &own)?;
+        }
+        Ok(found)
+    }
+
+    fn alternatives(&mut self, condition: &MatchConfig) -> Result<Vec<Set>, TooComplex> {
+        let own = MatchConfig { all: None, any: None, ..condition.clone() };
+        let mut found = vec![self.0.taken_by(&own)?];
+        if let Some(all) = &condition.all {
+            let inner = self.alternatives_of_all(all)?;
+            found = self.both(&found, &inner)?;
+        }
+        if let Some(any) = &condition.any {
+            let inner = any.iter().map(|one| self.alternatives(one)).collect::<Result<Vec<_>, _>>()?;
+            found = self.both(&found, &inner.concat())?;
+        }
+        Ok(found)
+    }
+
+    /// Returns what is in one of the first and in one of the second sets.
+    fn both(&mut self, first: &[Set], second: &[Set]) -> Result<Vec<Set>, TooComplex> {
+        if first.len() * second.len() > MOST_BOXES {
+            return Err(TooComplex);
+        }
+        let pairs = first.iter().flat_map(|one| second.iter().map(move |other| (*one, *other)));
+        pairs.map(|(one, other)| self.0.and(one, other)).collect()
+    }
+
+    /// Returns the sets that have packets which those before them lack.
+    fn needed(&mut self, sets: Vec<Set>) -> Result<Vec<Set>, TooComplex> {
+        let mut together = Set::NONE;
+        let mut found = Vec::new();
+        for set in sets {
+            if self.0.minus(set, together)? != Set::NONE {
+                together = self.0.or(together, set)?;
+                found.push(set);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the values below 256 of `field` that packets of a condition have.
+    pub(super) fn values(&mut self, matches: Option<&MatchConfig>, field: Field) -> Vec<u8> {
+        let all = || vec![0..=u128::MAX >> (128 - field.bits())];
+        let matches: Vec<MatchConfig> = matches.into_iter().cloned().collect();
+        let ranges = self.set(&matches).and_then(|set| self.0.values(set, field, MOST_BOXES));
+        ranges.unwrap_or_else(|_| all()).into_iter().flatten().map(|value| value as u8).collect()
+    }
+
+    fn set(&mut self, matches: &[MatchConfig]) -> Result<Set, TooComplex> {
+        let sets = matches.iter().map(|one| self.0.taken_by(one)).collect::<Result<_, _>>()?;
+        self.0.all(sets)
+    }
+}
+
+fn too_complex(_: TooComplex) -> Missing {
+    Missing::new("a condition", "it is too complicated for a list of filters").instead("split the class")
+}
+
+fn too_many(count: usize) -> Missing {
+    Missing::new(format!("a condition of {count} filters"), format!("more than {MOST_FILTERS} are slow"))
+        .instead("split the class, or match fewer ranges")
+}
+
+fn add_inputs(matches: Option<&MatchConfig>, names: &mut Vec<String>) {
+    let Some(matches) = matches else { return };
+    names.extend(matches.input.iter().flat_map(|input| input.0.iter().cloned()));
+    add_inputs(matches.not.as_deref(), names);
+    for inner in matches.all.iter().chain(&matches.any).flatten() {
+        add_inputs(Some(inner), names);
+    }
+}
+
+fn add_class_inputs(queueing: &QueueingConfig, names: &mut Vec<String>) {
+    for class in &queueing.classes {
+        add_inputs(class.matches.as_ref(), names);
+        class.queueing.iter().for_each(|inner| add_class_inputs(inner, names));
+    }
+}
+
+/// Returns the filters of a box for one version: a product of aligned blocks.
+fn filters_of_box(one: &PacketBox, version: Version) -> Result<Vec<Filter>, Missing> {
+    let mut products = vec![guard(one, version)];
+    for (field, ranges) in one.fields().filter(|(field, _)| *field != Field::Family) {
+        let words: Vec<String> = ranges.iter().flat_map(|range| words(field, range, version)).collect();
+        if products.len() * words.len() > MOST_FILTERS {
+            return Err(too_many(products.len() * words.len()));
+        }
+        products = products
+            .iter()
+            .flat_map(|before| {
+                words.iter().map(move |own| [before.as_slice(), std::slice::from_ref(own)].concat())
+            })
+            .collect();
+    }
+    let joined = |words: Vec<String>| {
+        let words = words.join(" ");
+        Filter { version, words: if words.is_empty() { ALL.to_owned() } else { words } }
+    };
+    Ok(products.into_iter().map(joined).collect())
+}
+
+/// Returns what makes sure that ports stand where they are looked for: no options, and the first fragment.
+fn guard(one: &PacketBox, version: Version) -> Vec<String> {
+    let has_ports =
+        [Field::SourcePort, Field::DestinationPort].iter().any(|field| one.ranges(*field).is_some());
+    if version == Version::V6 || !has_ports {
+        return Vec::new();
+    }
+    ["match u8 0x05 0x0f at 0", "match u16 0 0x1fff at 6"].map(str::to_owned).to_vec()
+}
+
+/// Returns the matches of a range of a field's values, one for each aligned block.
+fn words(field: Field, range: &RangeInclusive<u128>, version: Version) -> Vec<String> {
+    let (low, high) = (*range.start(), *range.end());
+    match (field, version) {
+        (Field::Source | Field::Destination, Version::V4) => {
+            // An IPv4 address is the first 32 bits, with zeros behind them.
+            let (low, high) = (low.div_ceil(1 << 96), high >> 96);
+            blocks(low, high, 32).map(|block| word(field, block, version)).collect()
+        }
+        (Field::Length, Version::V6) => {
+            // The header has the length of the payload.
+            let Some(high) = high.checked_sub(IPV6_HEADER) else { return Vec::new() };
+            let low = low.saturating_sub(IPV6_HEADER);
+            blocks(low, high, field.bits()).map(|block| word(field, block, version)).collect()
+        }
+        _ => blocks(low, high, field.bits()).map(|block| word(field, block, version)).collect(),
+    }
+}
+
+/// Returns the match of one block: a value and the mask of the bits that count.
+fn word(field: Field, (value, mask): (u128, u128), version: Version) -> String {
+    let is_six = version == Version::V6;
+    match field {
+        Field::Dscp if is_six => format!("match u16 {:#06x} {:#06x} at 0", value << 6, mask << 6),
+        Field::Dscp => format!("match u8 {:#04x} {:#04x} at 1", value << 2, mask << 2),
+        Field::Protocol => format!("match u8 {value:#04x} {mask:#04x} at {}", if is_six { 6 } else { 9 }),
+        Field::Length => format!("match u16 {value:#06x} {mask:#06x} at {}", if is_six { 4 } else { 2 }),
+        Field::SourcePort | Field::DestinationPort => {
+            let at = if is_six { 40 } else { 20 } + if field == Field::DestinationPort { 2 } else { 0 };
+            format!("match u16 {value:#06x} {mask:#06x} at {at}")
+        }
+        Field::Source => address(value, mask, if is_six { (8, 4) } else { (12, 1) }),
+        Field::Destination => address(value, mask, if is_six { (24, 4) } else { (16, 1) }),
+        // The label of a node is the mark of a packet in the kernel.
+        _ => format!("match mark {value:#x} {mask:#x}"),
+    }
+}
+
+fn address(value: u128, mask: u128, (at, words): (u32, u32)) -> String {
+    let part = |number: u128, word: u32| number >> (32 * (words - 1 - word)) & 0xffff_ffff;
+    let asked = (0..words).filter(|word| part(mask, *word) != 0);
+    let matches: Vec<String> = asked
+        .map(|word| {
+            format!("match u32 {:#010x} {:#010x} at {}", part(value, word), part(mask, word), at + 4 * word)
+        })
+        .collect();
+    if matches.is_empty() { ALL.to_owned() } else { matches.join(" ") }
+}
+
+/// Returns an interval of values of `bits` bits as aligned blocks: a value and the mask of the bits that
+/// count.
+fn blocks(low: u128, high: u128, bits: u32) -> impl Iterator<Item = (u128, u128)> {
+    let whole = u128::MAX >> (128 - bits);
+    let mut next = Some(low).filter(|low| *low <= high);
+    std::iter::from_fn(move || {
+        let low = next?;
+        // The bits below the first one of the value, as far as the block does not reach beyond the interval.
+        let mut inside = if low == 0 { whole } else { (low & low.wrapping_neg()) - 1 };
+        while inside > high - low {
+            inside >>= 1;
+        }
+        next = (low + inside).checked_add(1).filter(|next| *next <= high);
+        Some((low, whole & !inside))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn blocks_cover_an_interval_exactly(one in 0u128..256, other in 0u128..256) {
+            let (low, high) = (one.min(other), one.max(other));
+            let found: Vec<_> = blocks(low, high, 8).collect();
+            let covered = (0..256).filter(|value| found.iter().any(|(one, mask)| value & mask == *one));
+            prop_assert!(covered.eq(low..=high));
+        }
+    }
+
+    #[test]
+    fn a_whole_field_and_a_half_are_one_block() {
+        assert_eq!(blocks(0, 65535, 16).collect::<Vec<_>>(), [(0, 0)]);
+        assert_eq!(blocks(16384, 32767, 16).collect::<Vec<_>>(), [(0x4000, 0xC000)]);
+        assert_eq!(blocks(0, u128::MAX, 128).collect::<Vec<_>>(), [(0, 0)]);
+    }
+}

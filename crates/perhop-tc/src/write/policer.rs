@@ -1,0 +1,92 @@
+//! Meters as policers: one token bucket each.
+
+use perhop_qos::meter::{ColorMode, MeterConfig};
+use perhop_qos::{ByteSize, Color, Rate};
+
+use super::notes::{Missing, NotesAt};
+
+/// Bytes of Ethernet that a policer counts of packets that leave.
+const ETHERNET: i32 = 14;
+/// More than any packet of an interface without offloads, bytes.
+const MTU: u64 = 65_535;
+
+/// The bytes that the policers of one hook count of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted {
+    /// Bytes that the policy counts in addition to those of IP.
+    pub(super) overhead: i32,
+    /// Whether packets leave.
+    pub(super) leaves: bool,
+}
+
+/// A bucket, and the color of what exceeds it.
+pub(super) struct Bucket {
+    pub(super) exceeding: Color,
+    pub(super) words: String,
+}
+
+/// Returns the buckets of a meter in the order in which packets pass them.
+///
+/// # Errors
+/// Linux has no such meter.
+pub(super) fn buckets(
+    meter: &MeterConfig,
+    counted: Counted,
+    notes: &mut NotesAt,
+) -> Result<Vec<Bucket>, Missing> {
+    let aware = |mode: ColorMode| match mode {
+        ColorMode::ColorBlind => Ok(()),
+        ColorMode::ColorAware => {
+            let missing = Missing::new("a color-aware meter", "colors are perhop's own");
+            Err(missing.instead("write `mode: color-blind`"))
+        }
+    };
+    let mut bucket = |rate, burst| bucket(rate, burst, counted, notes);
+    Ok(match meter {
+        MeterConfig::TokenBucket(one) => {
+            vec![Bucket { exceeding: one.excess, words: bucket(one.rate, one.burst) }]
+        }
+        MeterConfig::PacketRate(one) => {
+            let rate = one.rate.as_packets_per_second();
+            let words = format!("pkts_rate {rate} pkts_burst {}", one.burst.count());
+            vec![Bucket { exceeding: one.excess, words }]
+        }
+        // RFC 2698: what exceeds the peak takes no token of the committed bucket.
+        MeterConfig::TwoRateTcm(two) => {
+            aware(two.mode)?;
+            vec![
+                Bucket { exceeding: Color::RED, words: bucket(two.pir, two.pbs) },
+                Bucket { exceeding: Color::YELLOW, words: bucket(two.cir, two.cbs) },
+            ]
+        }
+        MeterConfig::SingleRateTcm(two) => {
+            aware(two.mode)?;
+            let both = ByteSize::from_bytes(two.cbs.as_bytes() + two.ebs.as_bytes());
+            let words = bucket(two.cir, both);
+            notes.say(
+                "meter single-rate-tcm",
+                "Linux has no bucket that fills from another: one of both bursts, and no yellow packets",
+            );
+            vec![Bucket { exceeding: Color::RED, words }]
+        }
+        other => {
+            let kind = super::words::kind(other);
+            let reason = "policers of Linux are one token bucket each";
+            return Err(Missing::new(format!("meter {kind}"), reason).instead("write a `token-bucket`"));
+        }
+    })
+}
+
+/// A policer sees the frame where packets leave, and the IP packet where they come in.
+fn bucket(rate: Rate, burst: ByteSize, counted: Counted, notes: &mut NotesAt) -> String {
+    let more = counted.overhead - if counted.leaves { ETHERNET } else { 0 };
+    if more < 0 {
+        notes.say(
+            format!("lengths of IP packets plus {} bytes", counted.overhead),
+            format!("a policer of what leaves counts {ETHERNET} bytes of Ethernet as well"),
+        );
+    }
+    let overhead = if more > 0 { format!(" overhead {more}") } else { String::new() };
+    let (rate, burst) = (rate.as_bits_per_second(), burst.as_bytes());
+    format!("rate {rate}bit burst {burst}b mtu {MTU}b{overhead}")
+}

@@ -1,0 +1,98 @@
+//! Shares of classes as rates that HTB guarantees, and as quanta by which it lends.
+
+use perhop_qos::Rate;
+use perhop_qos::policy::ClassConfig;
+use perhop_qos::scheduler::SchedulerConfig;
+
+use super::htb::{MOST_QUANTUM, SMALL_QUANTUM};
+use super::notes::NotesAt;
+
+/// A frame: a smaller quantum takes several turns to send one.
+pub(super) const FRAME: u64 = 1514;
+/// The part of a class that is promised nothing: a hundredth.
+pub(super) const LEAST_PART: u64 = 100;
+
+/// Returns the rate that each class is promised, bits per second: together no more than `inside_bps`.
+pub(super) fn promised(
+    classes: &[ClassConfig],
+    scheduler: SchedulerConfig,
+    inside_bps: u64,
+    port_bps: u64,
+) -> Vec<u64> {
+    let total: f64 = classes.iter().map(weight).sum();
+    let rates: Vec<u64> = classes
+        .iter()
+        .map(|class| {
+            let share = &class.share;
+            if scheduler == SchedulerConfig::ThreeParameter {
+                let minimum = share.minimum.map(Rate::as_bits_per_second);
+                return minimum.unwrap_or((inside_bps / LEAST_PART).max(1));
+            }
+            if let Some(fraction) = share.fraction {
+                return whole(port_bps as f64 * fraction);
+            }
+            let written = share.bandwidth.or(share.real_time.map(|curve| curve.m2));
+            if let Some(rate) = written.filter(|rate| rate.as_bits_per_second() > 0) {
+                return rate.as_bits_per_second();
+            }
+            if classes.len() == 1 {
+                return inside_bps;
+            }
+            whole(inside_bps as f64 * weight(class) / total)
+        })
+        .collect();
+    let sum: u64 = rates.iter().sum();
+    if sum <= inside_bps {
+        return rates;
+    }
+    let scaled = |rate: u64| (u128::from(rate) * u128::from(inside_bps) / u128::from(sum)) as u64;
+    rates.into_iter().map(|rate| scaled(rate).max(1)).collect()
+}
+
+fn whole(bits: f64) -> u64 {
+    (bits.round_ties_even() as u64).max(1)
+}
+
+/// Returns the weight of a class among its siblings: its bandwidth, quantum, weight or slope.
+fn weight(class: &ClassConfig) -> f64 {
+    let share = &class.share;
+    let bits = |rate: Rate| rate.as_bits_per_second() as f64;
+    let above_zero = |found: Option<f64>| found.filter(|weight| *weight > 0.0);
+    if share.minimum.is_some() {
+        return above_zero(share.weight).unwrap_or(1.0);
+    }
+    above_zero(share.fraction)
+        .or(above_zero(share.rate.map(bits)))
+        .or(above_zero(share.bandwidth.map(bits)))
+        .or(above_zero(share.quantum.map(|quantum| quantum.as_bytes() as f64)))
+        .or(above_zero(share.weight))
+        .or(above_zero(share.link_share.map(|curve| bits(curve.m2))))
+        .unwrap_or(1.0)
+}
+
+/// Returns by what each class shares the excess; `rates` are what they are promised.
+pub(super) fn excess(classes: &[ClassConfig], rates: &[u64], scheduler: SchedulerConfig) -> Vec<f64> {
+    let own = classes.iter().zip(rates);
+    own.map(|(class, rate)| match scheduler {
+        SchedulerConfig::Hfsc => weight(class),
+        SchedulerConfig::ThreeParameter => class.share.weight.filter(|weight| *weight > 0.0).unwrap_or(1.0),
+        _ => *rate as f64,
+    })
+    .collect()
+}
+
+/// Returns bytes in proportion to weights, a frame at least where that is possible.
+pub(super) fn quanta(weights: &[f64], notes: &mut NotesAt) -> Vec<u64> {
+    let least_weight = weights.iter().copied().fold(f64::INFINITY, f64::min);
+    let most_weight = weights.iter().copied().fold(0.0, f64::max);
+    let least = (MOST_QUANTUM as f64 * least_weight / most_weight).clamp(SMALL_QUANTUM as f64, FRAME as f64);
+    let scale = least / least_weight;
+    let quanta: Vec<u64> = weights.iter().map(|weight| (weight * scale).round_ties_even() as u64).collect();
+    if quanta.iter().any(|quantum| *quantum > MOST_QUANTUM) {
+        notes.say(
+            format!("shares of the excess from {least_weight} to {most_weight}"),
+            format!("HTB takes quanta up to {MOST_QUANTUM} bytes: the largest are less"),
+        );
+    }
+    quanta.into_iter().map(|quantum| quantum.min(MOST_QUANTUM)).collect()
+}

@@ -1,0 +1,75 @@
+//! Queues of classes as queueing disciplines.
+
+use perhop_qos::QueueSize;
+use perhop_qos::buffer::BufferConfig;
+use perhop_qos::policy::ClassConfig;
+
+use super::condition::Conditions;
+use super::notes::NotesAt;
+use super::words::kind;
+use super::{codel, fair, red};
+
+/// The queue of a class that says nothing.
+const USUAL: &str = "pfifo limit 64";
+
+/// Returns the queueing discipline of a class that sends at about `rate_bps` bits per second.
+pub(super) fn discipline(
+    class: &ClassConfig,
+    rate_bps: u64,
+    conditions: &mut Conditions,
+    notes: &mut NotesAt,
+) -> String {
+    if let Some(flows) = &class.fair_queueing {
+        if let Some(buffer) = &class.buffer {
+            let reason = "only the flows' own limits are kept";
+            notes.say(format!("{} beside fair queueing", kind(buffer)), reason);
+        }
+        return fair::sfq(flows, notes);
+    }
+    let Some(buffer) = &class.buffer else { return USUAL.to_owned() };
+    match buffer {
+        BufferConfig::TailDrop(config) => fifo(config.limit),
+        BufferConfig::WeightedTailDrop(config) => {
+            // The first of those that are equally long.
+            let longer = |one: QueueSize, other: &QueueSize| {
+                if other.count() > one.count() { *other } else { one }
+            };
+            let first = config.limits.first().copied().unwrap_or(QueueSize::Packets(64));
+            let most = config.limits.iter().fold(first, longer);
+            let reason = format!("one limit of {most} for all packets of the class");
+            notes.say("limits by drop precedence", reason);
+            fifo(most)
+        }
+        BufferConfig::Codel(config) => codel::codel(config, notes),
+        BufferConfig::FqCodel(config) => codel::fq_codel(config, notes),
+        BufferConfig::Pie(config) => codel::pie(config, notes),
+        BufferConfig::FqPie(config) => codel::fq_pie(config, notes),
+        BufferConfig::DualPi2(config) => codel::dualpi2(config, rate_bps, notes),
+        BufferConfig::Red(config)
+        | BufferConfig::Wred(config)
+        | BufferConfig::RioC(config)
+        | BufferConfig::RioDc(config)
+        | BufferConfig::Mred(config) => {
+            let rows = red::thresholds(class, config, conditions, notes);
+            let Some(row) = rows.first() else {
+                notes.say(format!("{} by a model", kind(buffer)), "tail drop of 64 packets in its place");
+                return USUAL.to_owned();
+            };
+            if !matches!(buffer, BufferConfig::Red(_) | BufferConfig::Wred(_)) {
+                notes.say(kind(buffer), "one RED in place of several averages");
+            }
+            red::red(row, config, rate_bps, notes)
+        }
+        BufferConfig::Cake(_) => {
+            notes.say("cake", "it is the discipline of a whole port: tail drop of 64 packets in its place");
+            USUAL.to_owned()
+        }
+    }
+}
+
+fn fifo(limit: QueueSize) -> String {
+    match limit {
+        QueueSize::Packets(packets) => format!("pfifo limit {packets}"),
+        QueueSize::Bytes(bytes) => format!("bfifo limit {bytes}"),
+    }
+}

@@ -1,0 +1,175 @@
+//! [`TcWriter`]: the script around the commands.
+
+use perhop_device::intent::Direction;
+use perhop_device::{PoliciesToWrite, PolicyToWrite, Writer, Written};
+use perhop_qos::ConfigError;
+use perhop_qos::policy::QueueingConfig;
+
+use super::cake;
+use super::classes::{Classes, Leaf};
+use super::condition::{Conditions, Overlap, Version};
+use super::conditioners::Conditioners;
+use super::notes::{Notes, comment};
+use super::policer::Counted;
+use super::tree::{self, Discipline};
+
+/// Bytes besides those of IP that Linux counts of a packet that leaves by Ethernet.
+const ETHERNET: i32 = 14;
+const HEAD: &str = "\
+#
+# Packets are counted whole only where the interface does not join them: ethtool -K INTERFACE gro off gso off
+# tso off. Filters look at IPv4 without options and at IPv6 without extension headers; other frames go to the
+# class of all packets.
+set -e
+DEV=${1:?usage: $0 INTERFACE}";
+/// Policers have numbers of their own, for all interfaces together.
+const NUMBER: &str = "\
+# The numbers of policers begin with that of the interface.
+P=$(ip -o link show dev \"$DEV\" | cut -d : -f 1)";
+const CLEAR: &str = "\
+tc qdisc del dev \"$DEV\" root 2> /dev/null || true
+tc qdisc del dev \"$DEV\" clsact 2> /dev/null || true";
+const HOOKS: &str = "tc qdisc add dev \"$DEV\" clsact";
+
+/// Writes the policies of one interface as a shell script of `tc` commands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TcWriter;
+
+impl Writer for TcWriter {
+    fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
+        let sides = sides(policies)?;
+        let mut conditions = Conditions::new(sides.iter().map(|(_, one)| &one.policy));
+        let mut notes = Notes::default();
+        let mut lines = Vec::new();
+        let mut policers = 0;
+        for (hook, one) in &sides {
+            let place = one.place();
+            lines.extend([String::new(), format!("# {}", comment(&place))]);
+            let counted = Counted { overhead: one.policy.overhead, leaves: *hook == EGRESS };
+            let mut conditioners = Conditioners::new(hook, counted, &place, policers);
+            for (number, stage) in (1..).zip(&one.policy.conditioners) {
+                conditioners.add(stage, number, &mut conditions, &mut notes);
+            }
+            policers = conditioners.policers;
+            lines.extend(conditioners.lines);
+            if let Some(queueing) = one.policy.queueing.as_ref().filter(|_| *hook == EGRESS) {
+                lines.extend(queues(one, queueing, &mut conditions, &mut notes)?);
+            }
+        }
+        let not_expressed = notes.into_list();
+        let has_hooks = lines.iter().any(|line| line.contains(" ingress ") || line.contains(" egress "));
+        let mut text = vec![head(policies, &sides)];
+        text.extend(
+            not_expressed.iter().map(|note| format!("# Otherwise than in perhop: {}", comment(&note.line()))),
+        );
+        text.extend((policers > 0).then(|| NUMBER.to_owned()));
+        text.push(CLEAR.to_owned());
+        text.extend(has_hooks.then(|| HOOKS.to_owned()));
+        text.extend(lines);
+        Ok(Written { text: text.join("\n") + "\n", not_expressed })
+    }
+}
+
+const INGRESS: &str = "ingress";
+const EGRESS: &str = "egress";
+
+fn head(policies: &PoliciesToWrite, sides: &[(&str, &PolicyToWrite)]) -> String {
+    let mut names: Vec<&str> = sides.iter().map(|(_, one)| one.name.as_str()).collect();
+    names.dedup();
+    let file = policies.file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let what = comment(&format!("{} of {file}", names.join(", ")));
+    format!("#!/bin/sh\n# The policies of {what}, by `perhop convert`: sh SCRIPT INTERFACE\n{HEAD}")
+}
+
+/// Returns the policy of each hook.
+fn sides(policies: &PoliciesToWrite) -> Result<Vec<(&'static str, &PolicyToWrite)>, ConfigError> {
+    let mut found: Vec<(&'static str, &PolicyToWrite)> = Vec::new();
+    for one in &policies.policies {
+        let hook = if one.direction == Some(Direction::Input) { INGRESS } else { EGRESS };
+        if found.iter().any(|(known, _)| *known == hook) {
+            let place = |one: &PolicyToWrite| one.interface.clone().unwrap_or_else(|| one.name.clone());
+            let mut several: Vec<String> = policies.policies.iter().map(place).collect();
+            several.sort_unstable();
+            several.dedup();
+            let option = if one.interface.is_some() { "--interface" } else { "--policy" };
+            let file = &policies.file;
+            let message = format!("`{file}` has several policies, and commands are for one interface");
+            return Err(ConfigError::new("policies", message)
+                .help(format!("choose with {option}: {}", several.join(", "))));
+        }
+        found.push((hook, one));
+    }
+    Ok(found)
+}
+
+/// Returns the commands for the queues of an interface.
+fn queues(
+    one: &PolicyToWrite,
+    queueing: &QueueingConfig,
+    conditions: &mut Conditions,
+    notes: &mut Notes,
+) -> Result<Vec<String>, ConfigError> {
+    let place = one.place();
+    let rate = one.rate.ok_or_else(|| {
+        let message = format!("{place}: the rate of the interface is not known");
+        ConfigError::new("rate", message).help("give it: --rate 50Mb/s")
+    })?;
+    let overhead = one.policy.overhead;
+    if let Ok(Some((_, config))) = queueing.cake() {
+        let mut notes = notes.at(&place);
+        if overhead != 0 {
+            notes.say(format!("overhead: {overhead}"), "CAKE counts by its own `overhead`");
+        }
+        let words = cake::discipline(config, &mut notes);
+        return Ok(vec![format!("tc qdisc add dev \"$DEV\" root handle 1: {words}")]);
+    }
+    let rate_bps = rate.as_bits_per_second();
+    let mut classes = Classes::new(rate_bps, &place, conditions, notes);
+    let Discipline { kind, options, has_direct } = tree::add_port(&mut classes, queueing, rate_bps);
+    let Classes { lines, leaves, .. } = classes;
+    // HTB counts what the size table says: the frame, and these bytes more or less.
+    let more = overhead - ETHERNET;
+    let table = if more == 0 { String::new() } else { format!(" stab overhead {more} linklayer ethernet") };
+    let default = leaves.iter().find(|leaf| leaf.matches.is_empty()).map(|leaf| leaf.minor);
+    let last = default.unwrap_or(0);
+    let mut commands =
+        vec![format!("tc qdisc add dev \"$DEV\" root handle 1:{table} {kind} default {last:x}{options}")];
+    commands.extend(lines);
+    for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !leaf.matches.is_empty()) {
+        commands.extend(filters(leaf, number, &place, conditions, notes));
+    }
+    // HFSC drops them as well.
+    if default.is_none() && kind != "hfsc" && !has_direct {
+        let reason = "perhop drops them; HTB sends them unshaped, before others";
+        notes.at(&place).say_instead("packets without a class", reason, "write a last class without `match`");
+    }
+    Ok(commands)
+}
+
+/// Returns the filters of a class; the first class in order takes a packet, as in perhop.
+fn filters(
+    leaf: &Leaf,
+    number: usize,
+    place: &str,
+    conditions: &mut Conditions,
+    notes: &mut Notes,
+) -> Vec<String> {
+    match conditions.filters(&leaf.matches, Overlap::Allowed) {
+        Err(missing) => {
+            notes.at(&format!("{place}, class {}", leaf.name)).add(missing);
+            Vec::new()
+        }
+        Ok(found) => found
+            .iter()
+            .map(|filter| {
+                let preference = 2 * number + 1 + usize::from(filter.version == Version::V6);
+                format!(
+                    "tc filter add dev \"$DEV\" parent 1: protocol {} pref {preference} u32 {} flowid 1:{:x}",
+                    filter.version.protocol(),
+                    filter.words,
+                    leaf.minor
+                )
+            })
+            .collect(),
+    }
+}
