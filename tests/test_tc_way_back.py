@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,10 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from perhop import convert
+from perhop import _core, convert
 from perhop.configuration import checked
-from perhop.convert.conditions import same
-from perhop.convert.difference import differences
 from perhop.convert.policies import Attached, read_source
 from perhop.errors import InvalidInputError
 
@@ -31,7 +30,6 @@ TABLE = [
     (r"stages\[.*\]\.meter\.single-rate-tcm|stages\[.*\]\.meter\.token-bucket|stages\[.*\]\.yellow",
      "meter single-rate-tcm", "one bucket of both bursts"),
     (r"stages.*", "meter .*|a color-aware meter", "a meter that tc does not have"),
-    (r"buffer", None, "fair queueing has no buffer of its own"),
     (r"buffer\..*\.(target|update-interval|limit|coupling)", None, "the default of Linux, written out"),
     (r"buffer\.dualpi2\.low-latency", "low-latency by codepoint", "a filter of the discipline"),
     (r"buffer\.(codel|fq-codel|pie|dualpi2)\.law", ".* of RFC .*|law: rfc", "Linux' own law"),
@@ -72,11 +70,38 @@ def _names(commands: str) -> dict[str, str]:
     return {number: name for name, number in found}
 
 
+def _between(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    yield from _core.policy_differences(json.dumps(one), json.dumps(other))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two conditions hold for the same packets."""
+    stages = (
+        {"name": "all", "actions": ["transmit"], **({"match": match} if match else {})}
+        for match in (one, other)
+    )
+    return not list(_between(*({"conditioners": [stage]} for stage in stages)))
+
+
+def _queue_of(leaf: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: leaf[key] for key in ("buffer", "fair-queueing") if leaf.get(key)}
+
+
+def _of_class(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Return the differences between the queues of two classes."""
+    policies = ({"queueing": {"classes": [{"name": "leaf", **queue}]}} for queue in (one, other))
+    for path, *both in _between(*policies):
+        yield path.removeprefix("queueing.classes[leaf]."), *both
+
+
 def _differences(one: Attached, commands: str) -> Iterator[tuple[str, str, str]]:
     (port,) = checked(commands, "linux")["router"]["ports"]
     back = port["input" if one.direction == "input" else "output"]
     sent: Any = one.policy
-    yield from differences({"stages": sent.get("conditioners", [])}, {"stages": back.get("conditioners", [])})
+    for path, *both in _between(
+        *({"conditioners": policy.get("conditioners", [])} for policy in (sent, back))
+    ):
+        yield f"stages{path.removeprefix('conditioners')}", *both
     if not sent.get("queueing"):
         return
     names = _names(commands)
@@ -89,11 +114,9 @@ def _differences(one: Attached, commands: str) -> Iterator[tuple[str, str, str]]
             yield f"leaf {name}", str(name in left), str(name in right)
             continue
         (leaf, match), (other, same_match) = left[name], right[name]
-        if not same(match, same_match):
+        if not _same(match, same_match):
             yield f"match of {name}", str(match), str(same_match)
-        usual = {} if leaf.get("fair-queueing") else {"tail-drop": {"limit": "64 packets"}}
-        parts = {"buffer": leaf.get("buffer") or usual, "fair-queueing": leaf.get("fair-queueing")}
-        yield from differences(parts, {key: other.get(key) for key in parts})
+        yield from _of_class(_queue_of(leaf), _queue_of(other))
     if sent.get("overhead", 0) != back.get("overhead", 0):
         is_cake = any("cake" in (leaf.get("buffer") or {}) for leaf, _ in left.values())
         yield (
@@ -187,7 +210,7 @@ def test_what_came_back_goes_and_comes_again(tmp_path: Path) -> None:
             second = _written(tmp_path, again.text)
             texts = [file.read_text() for file in (first, second)]
             (left,), (right,) = (checked(text, "linux")["router"]["ports"] for text in texts)
-            found = differences(left["output"]["queueing"], right["output"]["queueing"])
+            found = list(_between(left["output"], right["output"]))
             # The second time the bursts of Linux are written out.
             found = [one for one in found if not (one[0].endswith("burst") and one[1] == "nothing")]
             assert not found, f"{path.name}, {one.where}: {found[:4]}"

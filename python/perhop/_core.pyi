@@ -44,6 +44,7 @@ __all__ = [
     "moved_packets",
     "named_role",
     "platform_rules",
+    "policy_differences",
     "quantity",
     "rate_calls",
     "reach_queues",
@@ -352,6 +353,12 @@ def write_policies(name: str, policies: str) -> str:
 
     `policies` is JSON: `file` and `policies`, each with `name`, `interface`, `direction`, `rate` and
     `policy`. Raises `ValueError` of message and help.
+    """
+
+def policy_differences(first: str, second: str) -> list[tuple[str, str, str]]:
+    """Return where two policies differ, both as JSON: the path, what the first has and what the second has.
+
+    Labels that a policy sets and matches by itself may have any numbers. Raises `ValueError`.
     """
 
 def platform_rules(name: str) -> str:

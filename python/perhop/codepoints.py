@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 # RFC 2474 (default), 8622 (le), 5865 (va), 9956 (nqb, non-queue-building), 3246 (ef).
 _NAMED = {"default": 0, "le": 1, "va": 44, "voice-admit": 44, "nqb": 45, "ef": 46}
-# Those for which IOS has no word, and the keys of a policy that hold codepoints.
-_NO_WORD_OF_IOS = {"le", "va", "voice-admit", "nqb"}
-_HOLD_CODEPOINTS = {"dscp", "mark", "by-dscp"}
 # RFC 791, starting with 0.
 _PRECEDENCES = (
     "routine",
@@ -37,16 +32,6 @@ def dscp_number(value: object) -> int:
     if assured := re.fullmatch(r"af([1-4])([1-3])", text):
         return 8 * int(assured[1]) + 2 * int(assured[2])
     return _NAMED[text] if text in _NAMED else int(text)
-
-
-def in_words_of_ios(part: Any, key: str = "") -> Any:  # noqa: ANN401 - any part of a policy
-    """Return a part of a policy, its codepoints by their numbers where IOS has no word for them."""
-    if isinstance(part, Mapping):
-        return {name: in_words_of_ios(value, name) for name, value in part.items()}
-    if isinstance(part, list):
-        return [in_words_of_ios(one, key) for one in part]
-    is_codepoint = key in _HOLD_CODEPOINTS and isinstance(part, str) and part.lower() in _NO_WORD_OF_IOS
-    return dscp_number(part) if is_codepoint else part
 
 
 def precedence_number(value: object) -> int:

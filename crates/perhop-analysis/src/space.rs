@@ -1,5 +1,7 @@
 //! [`PacketSpace`]: sets of packets by the values of their fields.
 
+use perhop_qos::classifier::MatchConfig;
+
 use crate::decision_diagram::{Diagrams, Set, TooComplex};
 use crate::fields::Field;
 use crate::plain::Plain;
@@ -19,6 +21,14 @@ impl PacketSpace {
     /// The packets at a node whose interfaces are called `interfaces`, in the order of their numbers.
     pub fn new(interfaces: &[String]) -> PacketSpace {
         PacketSpace { diagrams: Diagrams::new(), interfaces: interfaces.to_vec(), plain: None }
+    }
+    /// The packets at a node that has the interfaces which `conditions` name.
+    pub fn naming<'a>(conditions: impl IntoIterator<Item = &'a MatchConfig>) -> PacketSpace {
+        let mut names = Vec::new();
+        conditions.into_iter().for_each(|condition| add_inputs(condition, &mut names));
+        names.sort_unstable();
+        names.dedup();
+        PacketSpace::new(&names)
     }
     /// How many nodes its sets take: memory, and with it time, as caches are small.
     pub fn nodes(&self) -> usize {
@@ -178,4 +188,11 @@ impl PacketSpace {
     pub(crate) fn member(&self, set: Set) -> Option<Vec<u32>> {
         self.diagrams.member(set)
     }
+}
+
+/// Adds the interfaces of arrival that a condition names.
+fn add_inputs(condition: &MatchConfig, names: &mut Vec<String>) {
+    names.extend(condition.input.iter().flat_map(|input| input.0.iter().cloned()));
+    let inner = condition.all.iter().chain(&condition.any).flatten();
+    inner.chain(condition.not.as_deref()).for_each(|inner| add_inputs(inner, names));
 }

@@ -80,9 +80,12 @@ impl<'a> FrontEnds<'a> {
     /// Returns `policies` in the language `name`.
     ///
     /// # Errors
-    /// There is no such language, or its writer refuses the policies.
+    /// There is no such language or platform, or the writer refuses the policies.
     pub fn write(self, name: &str, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
         let found = self.all().filter_map(FrontEnd::writer).find(|(known, _)| *known == name);
+        if let Some(platform) = &policies.platform {
+            self.choose("", Some(platform))?;
+        }
         let (_, writer) = found.ok_or_else(|| {
             ConfigError::new("to", format!("`{name}` is not a language that perhop writes"))
                 .help(format!("languages: {}", self.written_languages().join(", ")))

@@ -17,12 +17,14 @@
 //! [`intent`]; [`lower`].
 
 mod common_port;
+mod difference;
 mod forwarding;
 mod front_end;
 mod front_ends;
 pub mod intent;
 pub mod lower;
 mod model;
+mod notes;
 mod platform_rule;
 mod policy;
 mod port;
@@ -31,6 +33,7 @@ mod report;
 mod writing;
 
 pub use common_port::shapers_above_port;
+pub use difference::{Difference, codepoints, differences, same_packets, weight_of, with_counted_labels};
 pub use forwarding::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
     InterfaceAddress, PortForwarding, PortRole, Route, RouteTarget, Tunnel, TunnelEnds, TunnelSource,
@@ -41,6 +44,7 @@ pub use front_end::{
 };
 pub use front_ends::FrontEnds;
 pub use model::{Concern, DeviceModel, Evidence, OpenLine, RecognizedPlatform};
+pub use notes::{Missing, Notes, NotesAt, comment};
 pub use platform_rule::{EvidenceKind, PlatformRule, RuleValue};
 pub use policy::{
     AttachedClass, AttachedPolicy, Basis, Combination, FairQueueing, Guarantee, GuaranteeKind, Limit,
@@ -49,4 +53,4 @@ pub use policy::{
 };
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
-pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, Written};
+pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, SourceConfiguration, Written};

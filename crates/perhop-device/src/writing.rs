@@ -16,6 +16,21 @@ pub struct PoliciesToWrite {
     pub file: String,
     /// Its policies.
     pub policies: Vec<PolicyToWrite>,
+    /// The configuration of a device; `None` for a scenario.
+    #[serde(default)]
+    pub configuration: Option<SourceConfiguration>,
+    /// The platform to write for, as the user chose it.
+    #[serde(default)]
+    pub platform: Option<String>,
+}
+
+/// The configuration that policies were read from.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct SourceConfiguration {
+    /// Its text.
+    pub text: String,
+    /// The platform whose rules were applied.
+    pub platform: String,
 }
 
 /// A policy, and the place that it is attached to as far as the file has one.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use perhop_device::{
     AddedInterface, Certainty, ClassLines, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions,
-    OpenLine, ParseOptions, PlatformRule, RecognizedPlatform,
+    OpenLine, ParseOptions, PlatformRule, RecognizedPlatform, Writer,
 };
 use perhop_lint::Rule;
 use perhop_qos::framing::Framing;
@@ -13,12 +13,15 @@ use perhop_qos::{ByteSize, ConfigError, Rate};
 use crate::ast::Configuration;
 use crate::convert::IosClassLines;
 use crate::platform::{Dialect, Platform, Recognition};
+use crate::write::IosWriter;
 use crate::{convert, interface_name, is_configuration, parse_assuming, rules};
 
 /// Cisco IOS and IOS-XE.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ios;
 
+/// The writer, which reads what it has written.
+static WRITER: IosWriter = IosWriter(&Ios);
 /// The character with which a comment begins.
 const COMMENT: char = '!';
 /// Interfaces that no router has, the slowest first, with their rates in Gb/s.
@@ -86,6 +89,10 @@ impl FrontEnd for Ios {
             diagnostics: diagnostics.into_iter().map(concern).collect(),
             router,
         })
+    }
+
+    fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
+        Some(("ios", &WRITER))
     }
 
     fn interface_name(&self, written: &str) -> String {

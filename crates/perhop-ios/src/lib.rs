@@ -28,6 +28,7 @@ mod relations;
 pub mod rules;
 mod syntax;
 mod words;
+mod write;
 
 pub use assumption::{Assumptions, parse_assuming};
 pub use ast::Configuration;

@@ -69,7 +69,7 @@ mod _core {
         router::{check_router, is_router_configuration, platform_rules, router_text, rules},
         running::{Run, start},
         tracing::{Device, distinct_packets, moved_packets, reach_queues},
-        writing::{write_policies, written_languages},
+        writing::{policy_differences, write_policies, written_languages},
     };
 
     #[pymodule_export]

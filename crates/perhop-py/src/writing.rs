@@ -1,7 +1,8 @@
 //! Policies in the languages of front ends.
 
-use perhop_device::PoliciesToWrite;
+use perhop_device::{PoliciesToWrite, differences, with_counted_labels};
 use perhop_front_ends::FRONT_ENDS;
+use perhop_qos::policy::PolicyConfig;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -22,4 +23,16 @@ pub(crate) fn write_policies(py: Python<'_>, name: &str, policies: &str) -> PyRe
     let policies: PoliciesToWrite = serde_json::from_str(policies).map_err(json)?;
     let written = py.detach(|| FRONT_ENDS.write(name, &policies)).map_err(wrong)?;
     serde_json::to_string(&written).map_err(json)
+}
+
+/// Returns where two policies differ, both as JSON: the path, what the first has and what the second has.
+/// Labels that a policy sets and matches by itself may have any numbers. Raises a `ValueError`.
+#[pyfunction]
+pub(crate) fn policy_differences(first: &str, second: &str) -> PyResult<Vec<(String, String, String)>> {
+    let read =
+        |text: &str| serde_json::from_str::<PolicyConfig>(text).map(|policy| with_counted_labels(&policy));
+    let json = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let (first, second) = (read(first).map_err(json)?, read(second).map_err(json)?);
+    let found = differences(&first, &second);
+    Ok(found.into_iter().map(|one| (one.path, one.first, one.second)).collect())
 }

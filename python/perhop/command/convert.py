@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -15,12 +15,18 @@ from perhop.errors import Exit
 from perhop.printable import printable
 from perhop.saving import replace_file
 
+if TYPE_CHECKING:
+    Language = str
+else:
+    #: The languages that front ends write, known when the program starts.
+    Language = Literal[converting.TARGETS]
+
 
 def convert(
     file: Path,
     /,
     *,
-    to: Literal["yaml", "ios", "tc"],
+    to: Language,
     interface: Interface = None,
     policy: str | None = None,
     platform: Platform = None,

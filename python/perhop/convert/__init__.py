@@ -11,10 +11,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from perhop import _core
-from perhop.convert.ios_text import to_ios
 from perhop.convert.policies import Remark, read_source
 from perhop.convert.written import to_device
 from perhop.convert.yaml_text import to_yaml
@@ -23,9 +22,10 @@ from perhop.quantity import quantity
 
 __all__ = ["TARGETS", "Converted", "Remark", "convert"]
 
-Target = Literal["yaml", "ios", "tc"]
+#: perhop's own policies.
+_OWN = "yaml"
 #: The languages to convert to.
-TARGETS: tuple[Target, ...] = ("yaml", "ios", "tc")
+TARGETS: tuple[str, ...] = (_OWN, *_core.written_languages())
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Converted:
 def convert(
     file: str | os.PathLike[str],
     *,
-    to: Target,
+    to: str,
     interface: str | None = None,
     policy: str | None = None,
     platform: str | None = None,
@@ -53,7 +53,7 @@ def convert(
 
     Args:
         file: a router configuration, a scenario, or a file with `policies:`.
-        to: `yaml`, `ios` or `tc`, commands of Linux for one interface.
+        to: one of `TARGETS`: `yaml`, or the language of a front end.
         interface: only the policies at this interface of a router.
         policy: only the policy of this name.
         platform: the platform whose rules apply to a router configuration, or that IOS is written for.
@@ -67,12 +67,10 @@ def convert(
     source = read_source(
         Path(file), interface=interface, policy=policy, platform=platform, rate_bps=_bits(rate)
     )
-    if to == "yaml":
+    if to == _OWN:
         text, remarks = to_yaml(source)
-    elif to == "ios":
-        text, remarks = to_ios(source, platform)
-    elif to in _core.written_languages():
-        text, remarks = to_device(source, to)
+    elif to in TARGETS:
+        text, remarks = to_device(source, to, platform)
     else:
         raise InvalidInputError(f"`{to}` is no language to convert to", f"one of {', '.join(TARGETS)}")
     return Converted(text, tuple(remarks))

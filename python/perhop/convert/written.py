@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from perhop import _core
 from perhop.configuration import refused_option
 from perhop.convert.policies import Remark, Source
 
 
-def to_device(source: Source, language: str) -> tuple[str, list[Remark]]:
+def to_device(source: Source, language: str, platform: str | None) -> tuple[str, list[Remark]]:
     """Return policies in the language of a device, and what that does not have or has otherwise.
 
     Raises:
@@ -26,8 +27,11 @@ def to_device(source: Source, language: str) -> tuple[str, list[Remark]]:
         }
         for one in source.attached
     ]
+    request: dict[str, Any] = {"file": str(source.file), "policies": policies, "platform": platform}
+    if source.profile is not None:
+        request["configuration"] = {"text": source.text, "platform": source.profile}
     try:
-        text = _core.write_policies(language, json.dumps({"file": str(source.file), "policies": policies}))
+        text = _core.write_policies(language, json.dumps(request))
     except ValueError as error:
         raise refused_option(error) from error
     written = json.loads(text)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from perhop.configuration import LINUX
-from perhop.convert.conditions import listed
 from perhop.convert.policies import Attached, Remark, Source, one_line
 from perhop.readable_yaml import block, flow
 from perhop.schema_types import PolicyConfig
@@ -53,7 +52,8 @@ def _arrivals(part: Any) -> set[str]:  # noqa: ANN401 - a policy, or a part of o
     """Return the interfaces of arrival that conditions name."""
     if isinstance(part, Mapping):
         match = part.get("match")
-        own = set(listed(part["input"])) if isinstance(part.get("input"), (str, list)) else set()
+        named = part.get("input")
+        own = {named} if isinstance(named, str) else set(named) if isinstance(named, list) else set()
         return own.union(_arrivals(match), *(_arrivals(one) for key, one in part.items() if key != "match"))
     return set().union(*map(_arrivals, part)) if isinstance(part, list) else set()
 

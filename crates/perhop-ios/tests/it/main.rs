@@ -19,3 +19,4 @@ mod resolved;
 mod shadows;
 mod taken_back;
 mod work;
+mod write;

@@ -1,8 +1,8 @@
 //! CAKE as the queueing discipline of a whole interface.
 
+use perhop_device::NotesAt;
 use perhop_qos::cake::{CakeAckFilter, CakeCells, CakeConfig};
 
-use super::notes::NotesAt;
 use super::words::{keyword, microseconds};
 
 /// Returns `cake` with its options, which tc-cake(8) knows by nearly the same names.

@@ -1,10 +1,10 @@
 //! [`Classes`]: the classes and queues of one port, as commands.
 
+use perhop_device::Notes;
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::ClassConfig;
 
 use super::condition::Conditions;
-use super::notes::Notes;
 use super::queue::discipline;
 
 /// Handles of queues begin above the numbers of classes.

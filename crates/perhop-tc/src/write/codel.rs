@@ -1,5 +1,6 @@
 //! Queues that control waits: `CoDel`, PIE and `DualPI2`.
 
+use perhop_device::NotesAt;
 use perhop_qos::QueueSize;
 use perhop_qos::buffer::{
     CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, DualPi2Config, DualPi2Law, EcnConfig,
@@ -7,7 +8,6 @@ use perhop_qos::buffer::{
 };
 use perhop_qos::queue::{CoupledQueues, CoupledScheduler, LowLatencyEcn};
 
-use super::notes::NotesAt;
 use super::words::{microseconds, packets};
 
 /// The change by which a policy becomes that of Linux.

@@ -1,12 +1,11 @@
 //! [`Conditions`]: conditions on packets as matches of u32, which compares masked words of a header.
 
+use perhop_device::Missing;
 use std::ops::RangeInclusive;
 
 use perhop_analysis::{Field, PacketBox, PacketSpace, Set, TooComplex};
 use perhop_qos::classifier::MatchConfig;
-use perhop_qos::policy::{PolicyConfig, QueueingConfig};
-
-use super::notes::Missing;
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 
 /// Filters of one class; more would make every packet slow.
 const MOST_FILTERS: usize = 512;
@@ -76,16 +75,7 @@ pub(super) struct Conditions(PacketSpace);
 impl Conditions {
     /// The conditions of `policies`: the interfaces of arrival that they name are known.
     pub(super) fn new<'a>(policies: impl Iterator<Item = &'a PolicyConfig>) -> Conditions {
-        let mut names = Vec::new();
-        for policy in policies {
-            for stage in &policy.conditioners {
-                add_inputs(stage.matches.as_ref(), &mut names);
-            }
-            policy.queueing.iter().for_each(|queueing| add_class_inputs(queueing, &mut names));
-        }
-        names.sort_unstable();
-        names.dedup();
-        Conditions(PacketSpace::new(&names))
+        Conditions(PacketSpace::naming(policies.flat_map(conditions_of)))
     }
 
     /// Returns the filters that take the packets of all `matches`, those of IPv4 first. A packet may meet
@@ -207,20 +197,15 @@ fn too_many(count: usize) -> Missing {
         .instead("split the class, or match fewer ranges")
 }
 
-fn add_inputs(matches: Option<&MatchConfig>, names: &mut Vec<String>) {
-    let Some(matches) = matches else { return };
-    names.extend(matches.input.iter().flat_map(|input| input.0.iter().cloned()));
-    add_inputs(matches.not.as_deref(), names);
-    for inner in matches.all.iter().chain(&matches.any).flatten() {
-        add_inputs(Some(inner), names);
+fn conditions_of(policy: &PolicyConfig) -> Vec<&MatchConfig> {
+    fn of_class(class: &ClassConfig) -> Vec<&MatchConfig> {
+        class.matches.iter().chain(class.queueing.iter().flat_map(of_classes)).collect()
     }
-}
-
-fn add_class_inputs(queueing: &QueueingConfig, names: &mut Vec<String>) {
-    for class in &queueing.classes {
-        add_inputs(class.matches.as_ref(), names);
-        class.queueing.iter().for_each(|inner| add_class_inputs(inner, names));
+    fn of_classes(queueing: &QueueingConfig) -> Vec<&MatchConfig> {
+        queueing.classes.iter().flat_map(of_class).collect()
     }
+    let stages = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
+    stages.chain(policy.queueing.iter().flat_map(of_classes)).collect()
 }
 
 /// Returns the filters of a box for one version: a product of aligned blocks.

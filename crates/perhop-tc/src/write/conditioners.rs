@@ -1,5 +1,6 @@
 //! [`Conditioners`]: conditioners as filters with actions.
 
+use perhop_device::{Missing, Notes, NotesAt, comment};
 use perhop_qos::action::{Action, Outcome};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -7,7 +8,6 @@ use perhop_qos::meter::MeterScope;
 use perhop_qos::{Color, Dscp};
 
 use super::condition::{ALL, Conditions, Overlap, Version};
-use super::notes::{Missing, Notes, NotesAt, comment};
 use super::policer::{Counted, buckets};
 
 /// The filters of one side of an interface that mark and police.

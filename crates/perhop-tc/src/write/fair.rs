@@ -1,8 +1,7 @@
 //! Fair queueing of flows as `sfq`.
 
+use perhop_device::NotesAt;
 use perhop_qos::queue::{FairQueueingConfig, FlowWeights};
-
-use super::notes::NotesAt;
 
 /// Linux: `SFQ_MAX_DEPTH` of `sch_sfq.c`, and the packets that it holds at most.
 const MOST_DEPTH: u64 = 127;

@@ -12,7 +12,6 @@ mod conditioners;
 mod fair;
 mod htb;
 mod native;
-mod notes;
 mod policer;
 mod proportions;
 mod queue;

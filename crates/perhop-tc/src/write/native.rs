@@ -1,5 +1,6 @@
 //! Ports whose scheduler is one of Linux: HTB and HFSC as they are written, class by class.
 
+use perhop_device::comment;
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -8,7 +9,6 @@ use perhop_qos::{QueueSize, Rate};
 
 use super::classes::Classes;
 use super::htb;
-use super::notes::comment;
 use super::words::microseconds;
 
 /// A discipline that takes the classes of a port as they are.

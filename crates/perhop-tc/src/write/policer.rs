@@ -1,9 +1,8 @@
 //! Meters as policers: one token bucket each.
 
+use perhop_device::{Missing, NotesAt};
 use perhop_qos::meter::{ColorMode, MeterConfig};
 use perhop_qos::{ByteSize, Color, Rate};
-
-use super::notes::{Missing, NotesAt};
 
 /// Bytes of Ethernet that a policer counts of packets that leave.
 const ETHERNET: i32 = 14;

@@ -1,11 +1,11 @@
 //! Shares of classes as rates that HTB guarantees, and as quanta by which it lends.
 
+use perhop_device::{NotesAt, weight_of};
 use perhop_qos::Rate;
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::scheduler::SchedulerConfig;
 
 use super::htb::{MOST_QUANTUM, SMALL_QUANTUM};
-use super::notes::NotesAt;
 
 /// A frame: a smaller quantum takes several turns to send one.
 pub(super) const FRAME: u64 = 1514;
@@ -19,7 +19,7 @@ pub(super) fn promised(
     inside_bps: u64,
     port_bps: u64,
 ) -> Vec<u64> {
-    let total: f64 = classes.iter().map(weight).sum();
+    let total: f64 = classes.iter().map(|class| weight_of(&class.share)).sum();
     let rates: Vec<u64> = classes
         .iter()
         .map(|class| {
@@ -38,7 +38,7 @@ pub(super) fn promised(
             if classes.len() == 1 {
                 return inside_bps;
             }
-            whole(inside_bps as f64 * weight(class) / total)
+            whole(inside_bps as f64 * weight_of(&class.share) / total)
         })
         .collect();
     let sum: u64 = rates.iter().sum();
@@ -53,28 +53,11 @@ fn whole(bits: f64) -> u64 {
     (bits.round_ties_even() as u64).max(1)
 }
 
-/// Returns the weight of a class among its siblings: its bandwidth, quantum, weight or slope.
-fn weight(class: &ClassConfig) -> f64 {
-    let share = &class.share;
-    let bits = |rate: Rate| rate.as_bits_per_second() as f64;
-    let above_zero = |found: Option<f64>| found.filter(|weight| *weight > 0.0);
-    if share.minimum.is_some() {
-        return above_zero(share.weight).unwrap_or(1.0);
-    }
-    above_zero(share.fraction)
-        .or(above_zero(share.rate.map(bits)))
-        .or(above_zero(share.bandwidth.map(bits)))
-        .or(above_zero(share.quantum.map(|quantum| quantum.as_bytes() as f64)))
-        .or(above_zero(share.weight))
-        .or(above_zero(share.link_share.map(|curve| bits(curve.m2))))
-        .unwrap_or(1.0)
-}
-
 /// Returns by what each class shares the excess; `rates` are what they are promised.
 pub(super) fn excess(classes: &[ClassConfig], rates: &[u64], scheduler: SchedulerConfig) -> Vec<f64> {
     let own = classes.iter().zip(rates);
     own.map(|(class, rate)| match scheduler {
-        SchedulerConfig::Hfsc => weight(class),
+        SchedulerConfig::Hfsc => weight_of(&class.share),
         SchedulerConfig::ThreeParameter => class.share.weight.filter(|weight| *weight > 0.0).unwrap_or(1.0),
         _ => *rate as f64,
     })

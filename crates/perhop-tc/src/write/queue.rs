@@ -1,11 +1,11 @@
 //! Queues of classes as queueing disciplines.
 
+use perhop_device::NotesAt;
 use perhop_qos::QueueSize;
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::ClassConfig;
 
 use super::condition::Conditions;
-use super::notes::NotesAt;
 use super::words::kind;
 use super::{codel, fair, red};
 

@@ -1,13 +1,13 @@
 //! Random early detection as `red`.
 
 use perhop_analysis::Field;
+use perhop_device::NotesAt;
 use perhop_qos::buffer::{AboveMaxConfig, AveragingConfig, EcnConfig, Law, MredConfig, PrecedenceConfig};
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::{QueueSize, Rate};
 
 use super::condition::Conditions;
-use super::notes::NotesAt;
 use super::words::AVERAGE;
 use crate::red_average::{MOST_EXPONENT, burst_of};
 

@@ -1,7 +1,7 @@
 //! [`TcWriter`]: the script around the commands.
 
 use perhop_device::intent::Direction;
-use perhop_device::{PoliciesToWrite, PolicyToWrite, Writer, Written};
+use perhop_device::{Notes, PoliciesToWrite, PolicyToWrite, Writer, Written, comment};
 use perhop_qos::ConfigError;
 use perhop_qos::policy::QueueingConfig;
 
@@ -9,7 +9,6 @@ use super::cake;
 use super::classes::{Classes, Leaf};
 use super::condition::{Conditions, Overlap, Version};
 use super::conditioners::Conditioners;
-use super::notes::{Notes, comment};
 use super::policer::Counted;
 use super::tree::{self, Discipline};
 

@@ -1,5 +1,6 @@
 //! Queueing as a tree of HTB classes.
 
+use perhop_device::comment;
 use perhop_qos::QueueSize;
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::classifier::MatchConfig;
@@ -10,7 +11,6 @@ use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
 use super::classes::{Classes, Leaf};
 use super::htb::{self, MOST_QUANTUM, RATE_TO_QUANTUM};
 use super::native::{self, Native};
-use super::notes::comment;
 use super::proportions::{self, FRAME, LEAST_PART};
 use super::words::keyword;
 

@@ -1,9 +1,8 @@
 //! Values in the words of tc.
 
+use perhop_device::NotesAt;
 use perhop_qos::{QueueSize, Time};
 use serde::Serialize;
-
-use super::notes::NotesAt;
 
 /// Bytes of a packet where thresholds count packets and Linux counts bytes, or the reverse: what tc-red(8)
 /// advises.

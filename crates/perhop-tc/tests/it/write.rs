@@ -124,7 +124,7 @@ fn write(port: &Port) -> Written {
         rate: Some(RATE),
         policy: policy.clone(),
     });
-    let policies = PoliciesToWrite { file: "test.tc".to_owned(), policies: policies.collect() };
+    let policies = PoliciesToWrite { policies: policies.collect(), ..PoliciesToWrite::default() };
     let (_, writer) = Tc.writer().expect("a writer");
     writer.write(&policies).expect("one port with a rate")
 }

@@ -1,0 +1,173 @@
+//! [`configuration`]: the whole text of a configuration.
+
+use std::collections::BTreeMap;
+
+use perhop_device::intent::Direction;
+use perhop_device::{DeviceModel, NotExpressed, PolicyToWrite, Port};
+use perhop_qos::QueueSize;
+use perhop_qos::buffer::BufferConfig;
+
+use super::blocks::{self, Block, BlockKey, Blocks};
+use super::class::Choice;
+use super::policy_map::PolicyMaps;
+use super::rate_limit::{direction_word, is_rate_limit, rate_limit};
+use crate::platform::Profile;
+
+/// The port of packets to the router itself.
+const CONTROL_PLANE: &str = "control-plane";
+/// The limit of an interface's queue without a line for it.
+const HOLD_QUEUE: u64 = 40;
+/// Bytes that an Ethernet interface counts in addition to those of IP.
+const ETHERNET: i32 = 14;
+
+/// The policies to write and the router that they come from.
+pub(super) struct Source<'a> {
+    pub(super) policies: Vec<PolicyToWrite>,
+    /// The router; `None` where they come from a scenario or another vendor's device.
+    pub(super) device: Option<&'a DeviceModel>,
+}
+
+impl Source<'_> {
+    /// Returns the port of a policy.
+    pub(super) fn port(&self, policy: &PolicyToWrite) -> Option<&Port> {
+        let wanted = policy.interface.as_deref()?;
+        self.device?.router.ports.iter().find(|port| port.name == wanted)
+    }
+
+    /// Returns the interface of the policy at a place in the list: its own, or one that is made for it.
+    pub(super) fn interface(&self, place: usize) -> String {
+        let policy = &self.policies[place];
+        match (&policy.interface, policy.policy.overhead) {
+            (Some(interface), _) if self.device.is_some() => interface.clone(),
+            (_, ETHERNET) => format!("GigabitEthernet0/{place}"),
+            _ => format!("Serial0/{place}/0"),
+        }
+    }
+}
+
+/// Returns the line that shows the platform when the configuration is read again.
+fn sign(profile: Profile) -> &'static str {
+    match profile {
+        Profile::PreHqf => "version 12.2",
+        Profile::Vip7500 => "boot system flash slot0:rsp-jsv-mz.121-5.T8.bin",
+        Profile::Hqf => "version 15.2",
+        Profile::IosXe => "version 16.9",
+    }
+}
+
+/// Returns the configuration with the policies at some places of the list, each with its choice, and what it
+/// does not say.
+pub(super) fn configuration(
+    source: &Source,
+    chosen: &[(usize, Choice)],
+    profile: Profile,
+) -> (String, Vec<NotExpressed>) {
+    let mut maps = PolicyMaps::new(profile);
+    let mut blocks = Blocks::new();
+    let mut names: BTreeMap<String, (usize, Option<String>)> = BTreeMap::new();
+    let mut limits = perhop_device::Notes::default();
+    for (place, choice) in chosen {
+        let one = &source.policies[*place];
+        maps.choice = *choice;
+        let block = add_block(&mut blocks, source, *place);
+        if let (Some(device), Some(port)) = (source.device, source.port(one))
+            && !blocks::attaches(device, port, way(one))
+        {
+            continue;
+        }
+        let mut attached = rate_limits(one, &mut maps, &mut limits);
+        let called = free_name(&names, source, *place);
+        let written = if let Some((_, written)) = names.get(&called) {
+            written.clone()
+        } else {
+            let written = maps.add(&called, &one.policy, one.rate, &one.place());
+            names.insert(called, (*place, written.clone()));
+            written
+        };
+        attached.extend(written.as_ref().map(|written| format!("service-policy {} {written}", way(one))));
+        attached.extend(hold_queue(one));
+        if let Some(block) = blocks.get_mut(&block) {
+            block.attach(attached, written.as_deref());
+        }
+    }
+    let mut lines = vec!["!".to_owned(), sign(profile).to_owned(), "!".to_owned()];
+    lines.extend(maps.lines());
+    let known: Vec<&str> = blocks.values().filter_map(|one| one.text.strip_prefix("interface ")).collect();
+    for interface in maps.class_maps.interfaces.iter().filter(|one| !known.contains(&one.as_str())) {
+        lines.extend([format!("interface {interface}"), "!".to_owned()]);
+    }
+    lines.extend(blocks::lines(&blocks));
+    lines.push("end".to_owned());
+    let notes = [maps.notes.into_list(), limits.into_list()].concat();
+    (lines.join("\n") + "\n", notes)
+}
+
+/// Returns the word by which a policy is attached.
+fn way(one: &PolicyToWrite) -> &'static str {
+    // What is sent to the router itself leaves for its processor through an input policy.
+    if one.interface.as_deref() == Some(CONTROL_PLANE) { "input" } else { direction_word(one.direction) }
+}
+
+/// Returns the name of a policy-map: that of the policy, with a number where another policy has it.
+fn free_name(names: &BTreeMap<String, (usize, Option<String>)>, source: &Source, place: usize) -> String {
+    let one = &source.policies[place];
+    let wanted = if one.name.contains(' ') { "limits" } else { one.name.as_str() };
+    let is_free = |called: &String| {
+        names.get(called).is_none_or(|(other, _)| {
+            let other = &source.policies[*other];
+            other.policy == one.policy && other.rate == one.rate
+        })
+    };
+    // At most every other policy has another of the names.
+    let numbered = (2..=source.policies.len() + 1).map(|number| format!("{wanted}-{number}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    names.find(is_free).unwrap_or_else(|| wanted.to_owned())
+}
+
+/// Returns the `rate-limit` lines of an interface.
+fn rate_limits(one: &PolicyToWrite, maps: &mut PolicyMaps, notes: &mut perhop_device::Notes) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (number, stage) in (1..).zip(&one.policy.conditioners).filter(|(_, stage)| is_rate_limit(stage)) {
+        let made = rate_limit(stage, one.direction, number, &mut maps.tables).and_then(|made| {
+            if let (Some(list), Some(condition)) = (&made.list, &stage.matches) {
+                maps.class_maps.add_access_list(condition, list)?;
+            }
+            Ok(made.line)
+        });
+        match made {
+            Ok(line) => lines.push(line),
+            Err(missing) => {
+                let name = stage.name.clone().unwrap_or_else(|| number.to_string());
+                notes.at(&format!("{}, class {name}", one.place())).add(missing);
+            }
+        }
+    }
+    lines
+}
+
+/// Returns the line of an interface whose policy does not queue, for the queue that it has then.
+fn hold_queue(one: &PolicyToWrite) -> Option<String> {
+    let [only] = one.policy.queueing.as_ref()?.classes.as_slice() else { return None };
+    let Some(BufferConfig::TailDrop(config)) = &only.buffer else { return None };
+    let QueueSize::Packets(packets) = config.limit else { return None };
+    let is_said = packets != HOLD_QUEUE
+        && one.direction != Some(Direction::Input)
+        && one.interface.as_deref() != Some(CONTROL_PLANE)
+        && only.shape.is_none();
+    is_said.then(|| format!("hold-queue {packets} out"))
+}
+
+fn add_block(blocks: &mut Blocks, source: &Source, place: usize) -> BlockKey {
+    let one = &source.policies[place];
+    if let (Some(device), Some(port)) = (source.device, source.port(one)) {
+        return blocks::add_of_port(blocks, device, port);
+    }
+    let key = BlockKey::Made(blocks.len());
+    let kilobits = one.rate.map(|rate| {
+        let kilobits = (rate.as_bits_per_second() as f64 / 1000.0).round_ties_even().max(1.0);
+        format!("bandwidth {kilobits}")
+    });
+    let block = Block::new(format!("interface {}", source.interface(place)), kilobits.into_iter().collect());
+    blocks.insert(key, block);
+    key
+}

@@ -1,0 +1,97 @@
+//! The keys of a condition, one by one.
+
+use perhop_qos::classifier::MatchConfig;
+
+/// A key of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Dscp,
+    Precedence,
+    Color,
+    Label,
+    Cos,
+    MplsExp,
+    Length,
+    Source,
+    Destination,
+    Protocol,
+    SourcePort,
+    DestinationPort,
+    Input,
+    All,
+    Any,
+    Not,
+}
+
+impl Key {
+    /// Whether an entry of an access list can look at it.
+    pub(super) fn is_of_list(self) -> bool {
+        self.is_address() || matches!(self, Key::Dscp | Key::Precedence)
+    }
+    /// Whether it makes an access list of a condition: codepoints alone have a `match` line.
+    pub(super) fn is_address(self) -> bool {
+        use Key::{Destination, DestinationPort, Protocol, Source, SourcePort};
+        matches!(self, Source | Destination | Protocol | SourcePort | DestinationPort)
+    }
+}
+
+/// Returns a condition's keys, each with the condition that has this key alone.
+pub(super) fn parts(condition: &MatchConfig) -> Vec<(Key, MatchConfig)> {
+    let none = MatchConfig::default;
+    let MatchConfig {
+        dscp,
+        precedence,
+        color,
+        label,
+        cos,
+        mpls_exp,
+        length,
+        source,
+        destination,
+        protocol,
+        source_port,
+        destination_port,
+        input,
+        all,
+        any,
+        not,
+    } = condition.clone();
+    let found = [
+        dscp.map(|dscp| (Key::Dscp, MatchConfig { dscp: Some(dscp), ..none() })),
+        precedence.map(|one| (Key::Precedence, MatchConfig { precedence: Some(one), ..none() })),
+        color.map(|color| (Key::Color, MatchConfig { color: Some(color), ..none() })),
+        label.map(|label| (Key::Label, MatchConfig { label: Some(label), ..none() })),
+        cos.map(|cos| (Key::Cos, MatchConfig { cos: Some(cos), ..none() })),
+        mpls_exp.map(|exp| (Key::MplsExp, MatchConfig { mpls_exp: Some(exp), ..none() })),
+        length.map(|length| (Key::Length, MatchConfig { length: Some(length), ..none() })),
+        source.map(|source| (Key::Source, MatchConfig { source: Some(source), ..none() })),
+        destination.map(|to| (Key::Destination, MatchConfig { destination: Some(to), ..none() })),
+        protocol.map(|protocol| (Key::Protocol, MatchConfig { protocol: Some(protocol), ..none() })),
+        source_port.map(|port| (Key::SourcePort, MatchConfig { source_port: Some(port), ..none() })),
+        destination_port
+            .map(|port| (Key::DestinationPort, MatchConfig { destination_port: Some(port), ..none() })),
+        input.map(|input| (Key::Input, MatchConfig { input: Some(input), ..none() })),
+        all.map(|all| (Key::All, MatchConfig { all: Some(all), ..none() })),
+        any.map(|any| (Key::Any, MatchConfig { any: Some(any), ..none() })),
+        not.map(|not| (Key::Not, MatchConfig { not: Some(not), ..none() })),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// Returns the keys of a condition.
+pub(super) fn keys(condition: &MatchConfig) -> Vec<Key> {
+    parts(condition).into_iter().map(|(key, _)| key).collect()
+}
+
+/// Returns the condition and the refused one of `all: [condition, {not: refused}]`.
+pub(super) fn but_not(condition: &MatchConfig) -> Option<(&MatchConfig, &MatchConfig)> {
+    let [kept, excluding] = condition.all.as_deref()? else { return None };
+    let refused = excluding.not.as_deref()?;
+    let is_alone = keys(condition) == [Key::All] && keys(excluding) == [Key::Not];
+    is_alone.then_some((kept, refused))
+}
+
+/// Returns a condition as policies write it.
+pub(super) fn text(condition: &MatchConfig) -> String {
+    serde_json::to_string(condition).unwrap_or_default()
+}

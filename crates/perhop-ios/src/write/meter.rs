@@ -1,0 +1,134 @@
+//! Conditioners as lines of a class: `set` and `police`.
+
+use perhop_device::Missing;
+use perhop_qos::Color;
+use perhop_qos::action::{Action, Outcome};
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::meter::{ColorMode, MeterConfig, MeterScope};
+
+use super::actions::{acting, ending, of_color, outcome, setting, steps};
+use super::table_map::TableMaps;
+
+/// The class-maps of the colors with which packets come to a policer: `conform-color`, `exceed-color`.
+pub(super) type ComingColors = Vec<(&'static str, String)>;
+
+/// Whether a stage is one of a policy inside a class: it sends its packets on to the class around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Outer,
+    Inner,
+}
+
+/// Returns the lines of a class for one conditioner.
+///
+/// # Errors
+/// The router has no such meter or action.
+pub(super) fn stage_lines(
+    stage: &ConditionerConfig,
+    colors: &ComingColors,
+    level: Level,
+    tables: &mut TableMaps,
+) -> Result<Vec<String>, Missing> {
+    let stage = &if level == Level::Inner { sent_on(stage) } else { stage.clone() };
+    if stage.per == MeterScope::Flow {
+        return Err(Missing::new("meter per flow", "a policer of a class is one for all its flows"));
+    }
+    let Some(meter) = &stage.meter else {
+        let actions = if stage.actions.is_empty() { &stage.green } else { &stage.actions };
+        return unmetered(actions, tables);
+    };
+    let (line, told) = police(meter, colors)?;
+    let lists: Vec<&[Action]> = told.iter().map(|color| of_color(stage, *color)).collect();
+    if lists.iter().any(|list| ending(list) == Outcome::Continue) {
+        return Err(Missing::new("continue after a policer", "a class of IOS sends its packets on"));
+    }
+    let shared = shared(&lists);
+    let mut lines = Vec::new();
+    for action in shared {
+        lines.push(format!("set {}", setting(action, tables)?));
+    }
+    lines.push(line);
+    for (word, list) in ["conform", "exceed", "violate"].iter().zip(&lists) {
+        let own: Vec<&Action> = steps(list).iter().filter(|action| !shared.contains(action)).collect();
+        if ending(list) == Outcome::Drop || own.is_empty() {
+            lines.push(format!("  {word}-action {}", outcome(ending(list))));
+            continue;
+        }
+        for action in own {
+            lines.push(format!("  {word}-action {}", acting(action, tables)?));
+        }
+    }
+    Ok(lines)
+}
+
+fn sent_on(stage: &ConditionerConfig) -> ConditionerConfig {
+    let mut stage = stage.clone();
+    for actions in [&mut stage.actions, &mut stage.green, &mut stage.yellow, &mut stage.red] {
+        if let Some(last) = actions.last_mut().filter(|last| **last == Action::Continue) {
+            *last = Action::Transmit;
+        }
+    }
+    stage
+}
+
+fn unmetered(actions: &[Action], tables: &mut TableMaps) -> Result<Vec<String>, Missing> {
+    match ending(actions) {
+        Outcome::Drop => return Ok(vec!["drop".to_owned()]),
+        Outcome::Continue if !steps(actions).is_empty() => {
+            return Err(Missing::new("continue", "a packet meets one class of a policy"));
+        }
+        _ => {}
+    }
+    steps(actions).iter().map(|action| Ok(format!("set {}", setting(action, tables)?))).collect()
+}
+
+/// Returns what every list begins with: what the class sets besides its policer.
+fn shared<'a>(lists: &[&'a [Action]]) -> &'a [Action] {
+    let Some(first) = lists.first() else { return &[] };
+    let first = steps(first);
+    let same = |index: &usize| lists.iter().all(|list| steps(list).get(*index) == first.get(*index));
+    let count = (0..first.len()).take_while(same).count();
+    &first[..count]
+}
+
+/// Returns the `police` line of a meter and the colors that it tells.
+fn police(meter: &MeterConfig, colors: &ComingColors) -> Result<(String, Vec<Color>), Missing> {
+    let all = vec![Color::GREEN, Color::YELLOW, Color::RED];
+    let two = |excess: Color| vec![Color::GREEN, Color::new(excess.index().min(2))];
+    let words: Vec<String> = colors.iter().map(|(color, name)| format!(" {color} {name}")).collect();
+    let words = words.concat();
+    let check = |mode: ColorMode| {
+        if mode == ColorMode::ColorBlind || !colors.is_empty() {
+            return Ok(());
+        }
+        let reason = "conform-color names class-maps; colors have none";
+        Err(Missing::new("a color-aware meter", reason).instead("write `mode: color-blind`"))
+    };
+    Ok(match meter {
+        MeterConfig::TokenBucket(one) => {
+            let (rate, burst) = (one.rate.as_bits_per_second(), one.burst.as_bytes());
+            (format!("police cir {rate} bc {burst}"), two(one.excess))
+        }
+        MeterConfig::PacketRate(one) => {
+            let (rate, burst) = (one.rate.as_packets_per_second(), one.burst.count());
+            (format!("police rate {rate} pps burst {burst} packets"), two(one.excess))
+        }
+        MeterConfig::SingleRateTcm(one) => {
+            check(one.mode)?;
+            let (cir, bc, be) = (one.cir.as_bits_per_second(), one.cbs.as_bytes(), one.ebs.as_bytes());
+            (format!("police cir {cir} bc {bc} be {be}{words}"), all)
+        }
+        MeterConfig::TwoRateTcm(one) => {
+            check(one.mode)?;
+            let (cir, pir) = (one.cir.as_bits_per_second(), one.pir.as_bits_per_second());
+            let (bc, be) = (one.cbs.as_bytes(), one.pbs.as_bytes());
+            (format!("police cir {cir} bc {bc} pir {pir} be {be}{words}"), all)
+        }
+        other => {
+            let kind = serde_json::to_value(other).unwrap_or_default();
+            let kind = kind.as_object().and_then(|fields| fields.keys().next().cloned()).unwrap_or_default();
+            let reason = "policers of IOS are RFC 2697, RFC 2698 or one token bucket";
+            return Err(Missing::new(format!("meter {kind}"), reason).instead("write one of these meters"));
+        }
+    })
+}

@@ -1,0 +1,146 @@
+//! The order of classes in which the first that a packet meets is the right one.
+
+use std::collections::BTreeMap;
+
+use perhop_device::same_packets;
+use perhop_qos::classifier::MatchConfig;
+
+use super::class::{CLASS_DEFAULT, Class};
+use super::criteria::{Key, but_not, keys};
+
+/// The conditions of stages by the labels that they set for queues.
+pub(super) type Labels = BTreeMap<u8, Option<MatchConfig>>;
+
+/// Returns the labels of a condition that is one on labels alone.
+pub(super) fn labels(condition: Option<&MatchConfig>) -> &[u8] {
+    match condition {
+        Some(condition) if keys(condition) == [Key::Label] => {
+            condition.label.as_ref().map_or(&[], |labels| labels.0.as_slice())
+        }
+        _ => &[],
+    }
+}
+
+/// Returns what a condition asks in addition to that of a class around it; `None` is nothing.
+pub(super) fn within(condition: Option<&MatchConfig>, outer: Option<&MatchConfig>) -> Option<MatchConfig> {
+    let own = condition?;
+    if Some(own) == outer {
+        return None;
+    }
+    if let Some([first, second]) = own.all.as_deref()
+        && keys(own) == [Key::All]
+    {
+        if Some(first) == outer {
+            return within(Some(second), None);
+        }
+        if keys(second) == [Key::Not] {
+            return within(Some(first), outer);
+        }
+    }
+    Some(own.clone())
+}
+
+/// Returns the classes with those of policies inside a class in it: `outer.inner` stands before `outer`.
+pub(super) fn nested(classes: Vec<Class>) -> Vec<Class> {
+    let mut found: Vec<Class> = Vec::new();
+    for mut class in classes {
+        let is_inside =
+            |other: &Class| other.name.rsplit_once('.').map_or("", |(outer, _)| outer) == class.name;
+        let (inside, others): (Vec<Class>, Vec<Class>) = found.into_iter().partition(is_inside);
+        found = others;
+        let mut rest = Vec::new();
+        for mut inner in inside {
+            let own = inner.name.rfind('.').map_or(0, |point| point + 1);
+            inner.name.drain(..own);
+            inner.matches = within(inner.matches.as_ref(), class.matches.as_ref());
+            if inner.matches.is_some() {
+                class.inside.push(inner);
+            } else {
+                rest.push(Class { name: CLASS_DEFAULT.to_owned(), lines: inner.lines, ..Class::default() });
+            }
+        }
+        class.inside.extend(rest);
+        found.push(class);
+    }
+    found
+}
+
+/// Returns the classes of stages and of queues, each once.
+pub(super) fn merged(stages: Vec<Class>, queues: Vec<Class>, by_label: &Labels) -> Vec<Class> {
+    if stages.is_empty() {
+        return ordered(queues);
+    }
+    let mut found = stages;
+    for mut queue in queues {
+        if let Some(known) = found.iter_mut().find(|one| one.name == queue.name && one.queue.is_none()) {
+            (known.queue, known.level) = (queue.queue, queue.level);
+            continue;
+        }
+        let own = labels(queue.matches.as_ref()).iter().filter_map(|label| by_label.get(label));
+        let own: Vec<Option<MatchConfig>> = own.cloned().collect();
+        if let Some(condition) = either(own) {
+            queue.matches = condition;
+        } else {
+            let without_queues: Vec<&Class> = found.iter().filter(|one| one.queue.is_none()).collect();
+            let all: Vec<&Class> = found.iter().collect();
+            if excludes(&queue, &all) || excludes(&queue, &without_queues) {
+                drop_exclusion(&mut queue);
+            }
+        }
+        found.push(queue);
+    }
+    let (others, last): (Vec<Class>, Vec<Class>) = found.into_iter().partition(|one| one.matches.is_some());
+    [others, last].concat()
+}
+
+/// Returns one condition for several of which any may hold; `None` where there is none of them.
+#[allow(clippy::option_option)] // "no condition" and "no class" are two things
+fn either(mut conditions: Vec<Option<MatchConfig>>) -> Option<Option<MatchConfig>> {
+    if conditions.len() < 2 {
+        return conditions.pop();
+    }
+    let any: Option<Vec<MatchConfig>> = conditions.into_iter().collect();
+    Some(any.map(|any| MatchConfig { any: Some(any), ..MatchConfig::default() }))
+}
+
+fn drop_exclusion(class: &mut Class) {
+    let kept = class.matches.as_ref().and_then(but_not).map(|(kept, _)| kept.clone());
+    class.matches = kept.or(class.matches.take());
+}
+
+/// Returns the classes with those that exclude others behind these, and without the exclusion.
+fn ordered(classes: Vec<Class>) -> Vec<Class> {
+    let (conditional, last): (Vec<Class>, Vec<Class>) =
+        classes.into_iter().partition(|one| one.matches.is_some());
+    let (mut ordered, priorities): (Vec<Class>, Vec<Class>) =
+        conditional.into_iter().partition(|one| one.level.is_none());
+    for mut class in priorities {
+        let behind = |at: &usize| excludes(&class, &ordered[..*at].iter().collect::<Vec<_>>());
+        let mut at = (1..=ordered.len()).rev().find(behind).unwrap_or(0);
+        if at > 0 {
+            drop_exclusion(&mut class);
+        }
+        // Priority classes keep their order among each other, and come before all that they do not exclude.
+        while ordered.get(at).is_some_and(|one| one.level.is_some()) {
+            at += 1;
+        }
+        ordered.insert(at, class);
+    }
+    ordered.extend(last);
+    ordered
+}
+
+/// Whether a class takes what meets its own condition and none of some others.
+fn excludes(class: &Class, others: &[&Class]) -> bool {
+    let Some((_, refused)) = class.matches.as_ref().and_then(but_not) else { return false };
+    let shared: Vec<&Class> = others.iter().filter(|one| one.level.is_none()).copied().collect();
+    let conditions: Option<Vec<MatchConfig>> = shared.iter().map(|one| one.matches.clone()).collect();
+    match conditions {
+        None => same_packets(Some(refused), None),
+        Some(conditions) if conditions.is_empty() => false,
+        Some(any) => {
+            let any = MatchConfig { any: Some(any), ..MatchConfig::default() };
+            same_packets(Some(refused), Some(&any))
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! [`IosWriter`]: each policy is written in the ways that IOS has for it, and read again: the way that differs
+//! least is taken, and every difference that remains is listed.
+
+use perhop_device::intent::Direction;
+use perhop_device::{
+    DeviceModel, Difference, FrontEnd, NotExpressed, ParseOptions, PoliciesToWrite, PolicyToWrite, Writer,
+    Written, differences, with_counted_labels,
+};
+use perhop_lint::Severity;
+use perhop_qos::ConfigError;
+use perhop_qos::policy::PolicyConfig;
+
+use super::class::Choice;
+use super::configuration::{Source, configuration};
+use crate::platform::{Platform, Profile};
+
+/// Bytes of `account user-defined`: -63 to 63.
+const MOST_ACCOUNTED: i32 = 63;
+
+/// Writes policies as a configuration of IOS, and reads it again with the reader of the language.
+pub(crate) struct IosWriter(pub(crate) &'static dyn FrontEnd);
+
+impl Writer for IosWriter {
+    fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
+        let own = policies.configuration.as_ref().filter(|one| Platform::named(&one.platform).is_some());
+        let device = own
+            .map(|one| self.read(&one.text, Platform::named(&one.platform).map(|platform| platform.profile)))
+            .transpose()?;
+        let chosen = policies.platform.as_deref().and_then(Platform::named);
+        let of_router = own.and_then(|one| Platform::named(&one.platform));
+        let profile = chosen.or(of_router).map_or(Profile::Hqf, |platform| platform.profile);
+        let is_foreign = policies.configuration.is_some() && own.is_none();
+        let all = policies.policies.iter().cloned();
+        let renamed = all.map(|one| if is_foreign { without_device(one) } else { one });
+        let source = Source { policies: renamed.collect(), device: device.as_ref() };
+        self.write_all(&source, profile)
+    }
+}
+
+/// Returns the policy of another vendor's device without the device: a router has interfaces of its own.
+fn without_device(one: PolicyToWrite) -> PolicyToWrite {
+    PolicyToWrite { name: one.interface.unwrap_or(one.name), interface: None, ..one }
+}
+
+impl IosWriter {
+    fn read(&self, text: &str, profile: Option<Profile>) -> Result<DeviceModel, ConfigError> {
+        let platform = profile.map(|profile| profile.name().to_owned());
+        self.0.parse(text, &ParseOptions { platform, ..ParseOptions::default() })
+    }
+
+    fn write_all(&self, source: &Source, profile: Profile) -> Result<Written, ConfigError> {
+        let mut chosen = Vec::new();
+        for place in 0..source.policies.len() {
+            chosen.push((place, self.best(source, place, profile)?));
+        }
+        let (text, mut notes) = configuration(source, &chosen, profile);
+        let device = self.read(&text, Some(profile))?;
+        for place in 0..source.policies.len() {
+            let at = source.policies[place].place();
+            for Difference { path, first, second } in read_again(&device, source, place) {
+                if !is_explained(&path, &at, &notes) {
+                    notes.push(NotExpressed {
+                        construct: format!("{path}: {first}"),
+                        place: at.clone(),
+                        reason: format!("the router would have {second}"),
+                        instead: None,
+                    });
+                }
+            }
+        }
+        let errors = device.diagnostics.iter().map(|one| &one.diagnostic);
+        notes.extend(errors.filter(|one| one.severity == Severity::Error).map(|one| NotExpressed {
+            construct: one.message.clone(),
+            place: format!("line {} of the output", one.line),
+            reason: one.router.clone(),
+            instead: None,
+        }));
+        let mut not_expressed: Vec<NotExpressed> = Vec::new();
+        for note in notes {
+            if !not_expressed.contains(&note) {
+                not_expressed.push(note);
+            }
+        }
+        Ok(Written { text, not_expressed })
+    }
+
+    /// Returns the choice of unsaid lines with which a policy, read again, differs least.
+    fn best(&self, source: &Source, place: usize, profile: Profile) -> Result<Choice, ConfigError> {
+        let mut waiting = std::collections::VecDeque::from(Choice::ALL);
+        let mut least: Option<(usize, Choice)> = None;
+        while let Some(choice) = waiting.pop_front() {
+            let (text, _) = configuration(source, &[(place, choice)], profile);
+            let found = read_again(&self.read(&text, Some(profile))?, source, place);
+            if found.is_empty() {
+                return Ok(choice);
+            }
+            let number = |text: &str| text.parse::<i32>().unwrap_or(0);
+            let overhead = found.iter().find(|one| one.path == "overhead");
+            let account = overhead.map_or(0, |one| number(&one.first) - number(&one.second));
+            if account != 0 && choice.account == 0 && account.abs() <= MOST_ACCOUNTED {
+                waiting.push_back(Choice { account, ..choice });
+            }
+            if least.is_none_or(|(count, _)| found.len() < count) {
+                least = Some((found.len(), choice));
+            }
+        }
+        Ok(least.map_or(Choice::ALL[0], |(_, choice)| choice))
+    }
+}
+
+/// Whether a difference follows from what the list already says of its class.
+fn is_explained(path: &str, place: &str, notes: &[NotExpressed]) -> bool {
+    if path.starts_with("queueing.limit") && notes.iter().any(|note| note.place == place) {
+        return true;
+    }
+    let classes = path.split('[').skip(1).filter_map(|part| part.split_once(']')).map(|(name, _)| name);
+    classes.into_iter().any(|name| {
+        let class = format!("{place}, class {name}");
+        notes.iter().any(|note| note.place.starts_with(&class))
+    })
+}
+
+/// Returns what the policy of the written configuration has otherwise than the source's.
+fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Difference> {
+    let one = &source.policies[place];
+    let name = source.interface(place);
+    let ports = &device.router.ports;
+    let port = ports.iter().find(|port| port.name == name).or_else(|| {
+        // The only circuit of an interface is called like the interface.
+        let interface = name.split(' ').next().unwrap_or_default();
+        ports.iter().find(|port| port.name == interface)
+    });
+    let Some(port) = port else {
+        let (path, second) = ("interface".to_owned(), "nothing".to_owned());
+        return vec![Difference { path, first: name, second }];
+    };
+    let is_input = one.direction == Some(Direction::Input);
+    let mut again = if is_input { port.input.clone() } else { port.output.clone() };
+    if source.port(one).is_none() && one.policy.queueing.is_none() {
+        again.queueing = None;
+    }
+    // Where an input policy sets groups, which one policy by itself does not show, labels begin above them.
+    let counted = |policy: &PolicyConfig| if is_input { policy.clone() } else { with_counted_labels(policy) };
+    differences(&counted(&one.policy), &counted(&again))
+}

@@ -1,0 +1,179 @@
+//! Policies written as a configuration and read again are the same policies, or the list names the loss.
+
+use perhop_device::intent::Direction;
+use perhop_device::{
+    DeviceModel, FrontEnd, ParseOptions, PoliciesToWrite, PolicyToWrite, Port, SourceConfiguration, Written,
+    same_packets,
+};
+use perhop_ios::Ios;
+use perhop_qos::buffer::BufferConfig;
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::queue::PrecedenceSource;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+use proptest::strategy::ValueTree;
+
+/// Match lines of classes, of which none takes all packets of another.
+const MATCHES: [&str; 7] = [
+    "match dscp ef",
+    "match dscp af31 af32 af33",
+    "match precedence 2",
+    "match access-group name WEB",
+    "match not dscp default",
+    "match packet length max 200",
+    "match protocol udp",
+];
+const LIST: &str = "ip access-list extended WEB\n\
+                    \x20deny tcp host 10.1.1.1 any eq 80\n\
+                    \x20permit tcp 10.1.0.0 0.0.255.255 any eq 80\n\
+                    \x20permit tcp any range 8000 8010 192.0.2.0 0.0.0.255\n";
+/// Lines that mark and police the packets of a class.
+const MARKS: [&str; 5] = [
+    "",
+    "  set dscp af11\n",
+    "  set qos-group 7\n",
+    "  police cir 200000 bc 8000\n   conform-action transmit\n   exceed-action set-dscp-transmit af13\n",
+    "  police cir 300000 bc 8000 be 16000\n   conform-action transmit\n   exceed-action set-dscp-transmit cs1\n   \
+     violate-action drop\n",
+];
+/// The queue of a class; `{}` is its share.
+const QUEUES: [&str; 7] = [
+    "{}",
+    "{}  queue-limit 20\n",
+    "{}  random-detect dscp-based\n  random-detect dscp 26 20 40 20\n",
+    "{}  fair-queue\n",
+    "{}  shape average 1000000 8000 0\n",
+    "  shape average 2000000\n  service-policy INNER\n",
+    "",
+];
+const INNER: &str = "policy-map INNER\n class PART\n  bandwidth 300\n class class-default\n  fair-queue\n";
+
+#[derive(Clone, Debug)]
+struct Drawn {
+    mark: &'static str,
+    queue: &'static str,
+    share: u64,
+}
+
+fn configuration() -> impl Strategy<Value = String> {
+    let class = (select(MARKS.to_vec()), select(QUEUES.to_vec()), 1_u64..12)
+        .prop_map(|(mark, queue, share)| Drawn { mark, queue, share });
+    let unit = select(vec!["bandwidth {}00", "bandwidth percent {}", "bandwidth remaining ratio {}"]);
+    let parts = (subsequence(MATCHES.to_vec(), 1..5), prop::collection::vec(class, 5), unit, any::<bool>());
+    parts.prop_map(|(matches, classes, unit, has_priority)| written(&matches, &classes, unit, has_priority))
+}
+
+fn written(matches: &[&str], classes: &[Drawn], unit: &str, has_priority: bool) -> String {
+    let mut parts = vec![format!("version 15.2\n{LIST}class-map match-all PART\n match dscp af41\n")];
+    for (number, line) in matches.iter().enumerate() {
+        parts.push(format!("class-map match-all C{number}\n {line}\n"));
+    }
+    parts.push(format!("{INNER}policy-map OUT\n"));
+    for (number, class) in classes.iter().enumerate().take(matches.len()) {
+        let share = unit.replace("{}", &class.share.to_string());
+        let queue = if has_priority && number == 0 {
+            "  priority 500\n".to_owned()
+        } else {
+            class.queue.replace("{}", &format!("  {share}\n"))
+        };
+        // A class has one policer, and a priority class one of its own.
+        let mark = if queue.contains("priority") && class.mark.contains("police") { "" } else { class.mark };
+        parts.push(format!(" class C{number}\n{queue}{mark}"));
+    }
+    let interface = "interface GigabitEthernet0/0\n bandwidth 10000\n service-policy output OUT\nend\n";
+    parts.push(interface.to_owned());
+    parts.concat()
+}
+
+fn read(text: &str) -> DeviceModel {
+    let options = ParseOptions { platform: Some("hqf".to_owned()), ..ParseOptions::default() };
+    Ios.parse(text, &options).expect("a known platform")
+}
+
+fn write(text: &str, port: &Port) -> Written {
+    let policies = PoliciesToWrite {
+        file: "test.cfg".to_owned(),
+        policies: vec![PolicyToWrite {
+            name: "OUT".to_owned(),
+            interface: Some(port.name.clone()),
+            direction: Some(Direction::Output),
+            rate: port.bandwidth,
+            policy: port.output.clone(),
+        }],
+        configuration: Some(SourceConfiguration { text: text.to_owned(), platform: "hqf".to_owned() }),
+        platform: None,
+    };
+    let (_, writer) = Ios.writer().expect("a writer");
+    writer.write(&policies).expect("a known platform")
+}
+
+/// Lists the thresholds of a class by codepoint: groups of codepoints have any order.
+fn by_codepoint(class: &mut ClassConfig) {
+    if let (PrecedenceSource::ByDscp(groups), Some(BufferConfig::Wred(wred))) =
+        (&class.precedence, &mut class.buffer)
+    {
+        let row = |dscp: u8| {
+            let group = groups.iter().position(|group| group.0.iter().any(|own| own.value() == dscp));
+            wred.precedences[group.unwrap_or(groups.len() - 1)].clone()
+        };
+        wred.precedences = (0..64).map(row).collect();
+        class.precedence = PrecedenceSource::Dscp;
+    }
+}
+
+/// Returns a policy without the conditions of its stages and classes, and these.
+fn apart(policy: &PolicyConfig) -> (PolicyConfig, Vec<Option<MatchConfig>>) {
+    fn of_classes(queueing: &mut QueueingConfig, found: &mut Vec<Option<MatchConfig>>) {
+        for class in &mut queueing.classes {
+            by_codepoint(class);
+            let ClassConfig { matches, queueing, .. } = class;
+            found.push(matches.take());
+            if let Some(inner) = queueing {
+                of_classes(inner, found);
+            }
+        }
+    }
+    let mut policy = policy.clone();
+    let mut found: Vec<_> = policy.conditioners.iter_mut().map(|stage| stage.matches.take()).collect();
+    policy.queueing.iter_mut().for_each(|queueing| of_classes(queueing, &mut found));
+    (policy, found)
+}
+
+/// Compares a policy with the one that is read again; returns whether nothing was lost.
+fn compare(text: &str) -> bool {
+    let before = read(text);
+    let port = before.router.ports.first().expect("an interface");
+    let written = write(text, port);
+    if !written.not_expressed.is_empty() {
+        return false;
+    }
+    let after = read(&written.text);
+    let again = after.router.port(&port.name).expect("the interface");
+    let both = format!("{text}\n{}", written.text);
+    let ((one, conditions), (other, others)) = (apart(&port.output), apart(&again.output));
+    assert_eq!(one, other, "{both}");
+    assert_eq!(conditions.len(), others.len(), "{both}");
+    for (one, other) in conditions.iter().zip(&others) {
+        assert!(same_packets(one.as_ref(), other.as_ref()), "{one:?}\n{other:?}\n{both}");
+    }
+    // Written again, it is the same text.
+    assert_eq!(write(&written.text, again).text, written.text, "{both}");
+    true
+}
+
+proptest! {
+    #[test]
+    fn written_and_read_again_is_the_same_policy_or_a_loss_is_named(text in configuration()) {
+        compare(&text);
+    }
+}
+
+#[test]
+fn half_of_all_policies_lose_nothing() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let draw = configuration();
+    let mut is_kept = |_: &usize| compare(&draw.new_tree(&mut runner).expect("no filter").current());
+    let kept = (0..60).filter(&mut is_kept).count();
+    assert!(kept >= 30, "{kept} of 60");
+}
