@@ -105,7 +105,14 @@ fn copied(field: CopyField) -> &'static str {
 /// # Errors
 /// As [`setting`].
 pub(super) fn acting(action: &Action, tables: &mut TableMaps) -> Result<String, Missing> {
-    let words = setting(action, tables)?;
+    of_policer(&setting(action, tables)?)
+}
+
+/// Returns a policer's action that sets what `set` with these words sets.
+///
+/// # Errors
+/// No policer sets it.
+pub(super) fn of_policer(words: &str) -> Result<String, Missing> {
     let found = ACTIONS.iter().find_map(|(field, name)| Some((name, words.strip_prefix(field)?)));
     let (name, rest) = found.ok_or_else(|| Missing::new(format!("action {words}"), "no policer sets it"))?;
     Ok(format!("{name}{rest}"))

@@ -21,6 +21,15 @@ pub(super) struct Class {
     pub(super) inside: Vec<Class>,
 }
 
+/// The source of a policy's lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Its demands: Intent.
+    Demands,
+    /// The policy that runs.
+    Running(Choice),
+}
+
 /// The classes without a need that have no `bandwidth` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use perhop_device::intent::Direction;
+use perhop_device::intent::{Direction, Policy};
 use perhop_device::{DeviceModel, NotExpressed, PolicyToWrite, Port};
 use perhop_qos::QueueSize;
 use perhop_qos::buffer::BufferConfig;
 
 use super::blocks::{self, Block, BlockKey, Blocks};
-use super::class::Choice;
+use super::class::Way;
 use super::policy_map::PolicyMaps;
 use super::rate_limit::{direction_word, is_rate_limit, rate_limit};
 use crate::platform::Profile;
@@ -32,6 +32,19 @@ impl Source<'_> {
     pub(super) fn port(&self, policy: &PolicyToWrite) -> Option<&Port> {
         let wanted = policy.interface.as_deref()?;
         self.device?.router.ports.iter().find(|port| port.name == wanted)
+    }
+
+    /// Returns the demands of a policy of the router, where one policy has them all.
+    pub(super) fn demands(&self, policy: &PolicyToWrite) -> Option<&Policy> {
+        let intent = &self.port(policy)?.intent;
+        let policies = match policy.direction {
+            Some(Direction::Input) => &intent.input,
+            Some(Direction::Output) | None => &intent.output,
+        };
+        match policies.as_slice() {
+            [one] => Some(one),
+            _ => None,
+        }
     }
 
     /// Returns the interface of the policy at a place in the list: its own, or one that is made for it.
@@ -59,16 +72,15 @@ fn sign(profile: Profile) -> &'static str {
 /// does not say.
 pub(super) fn configuration(
     source: &Source,
-    chosen: &[(usize, Choice)],
+    chosen: &[(usize, Way)],
     profile: Profile,
 ) -> (String, Vec<NotExpressed>) {
     let mut maps = PolicyMaps::new(profile);
     let mut blocks = Blocks::new();
     let mut names: BTreeMap<String, (usize, Option<String>)> = BTreeMap::new();
     let mut limits = perhop_device::Notes::default();
-    for (place, choice) in chosen {
+    for (place, chosen_way) in chosen {
         let one = &source.policies[*place];
-        maps.choice = *choice;
         let block = add_block(&mut blocks, source, *place);
         if let (Some(device), Some(port)) = (source.device, source.port(one))
             && !blocks::attaches(device, port, way(one))
@@ -80,7 +92,7 @@ pub(super) fn configuration(
         let written = if let Some((_, written)) = names.get(&called) {
             written.clone()
         } else {
-            let written = maps.add(&called, &one.policy, one.rate, &one.place());
+            let written = add_policy(&mut maps, source, *place, *chosen_way, &called);
             names.insert(called, (*place, written.clone()));
             written
         };
@@ -100,6 +112,27 @@ pub(super) fn configuration(
     lines.push("end".to_owned());
     let notes = [maps.notes.into_list(), limits.into_list()].concat();
     (lines.join("\n") + "\n", notes)
+}
+
+/// Adds a policy; returns the name of its policy-map, `None` where it needs none.
+fn add_policy(
+    maps: &mut PolicyMaps,
+    source: &Source,
+    place: usize,
+    way: Way,
+    called: &str,
+) -> Option<String> {
+    let one = &source.policies[place];
+    match way {
+        Way::Running(choice) => {
+            maps.choice = choice;
+            maps.add(called, &one.policy, one.rate, &one.place())
+        }
+        Way::Demands => {
+            let written = maps.add_demands(called, source.demands(one)?);
+            written.map_err(|missing| maps.notes.at(&one.place()).add(missing)).ok()
+        }
+    }
 }
 
 /// Returns the word by which a policy is attached.

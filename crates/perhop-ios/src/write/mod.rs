@@ -1,9 +1,13 @@
 //! [`IosWriter`]: policies as a configuration, which is read again to see what it does not say.
 //!
 //! ```text
-//! PolicyConfig → classes (conditioners and queues of one class together, in an order that holds)
-//!              → policy_map → configuration → parse → difference
+//! Intent → demands ─────────────────────────────────────────────────────────┐
+//! PolicyConfig → classes (conditioners and queues of one class together) ───┴→ policy_map
+//! policy_map → configuration → parse → difference
 //! ```
+//!
+//! A router's own configuration is written from Intent, where every demand has a line here; all other
+//! policies from what runs.
 
 mod access_list;
 mod actions;
@@ -13,6 +17,8 @@ mod class_map;
 mod classes;
 mod configuration;
 mod criteria;
+mod demanded_queue;
+mod demands;
 mod meter;
 mod order;
 mod policy_map;

@@ -52,6 +52,11 @@ impl PolicyMaps {
         [self.tables.lines(), self.class_maps.lines(), self.lines.clone()].concat()
     }
 
+    /// Adds the lines of policy-maps.
+    pub(super) fn add_lines(&mut self, lines: Vec<String>) {
+        self.lines.extend(lines);
+    }
+
     /// Adds a policy; returns the name of its policy-map, `None` where it needs none.
     pub(super) fn add(
         &mut self,
@@ -82,7 +87,7 @@ impl PolicyMaps {
                 *line = format!("{line} account user-defined {}", self.choice.account);
             }
         }
-        self.lines.extend(maps.concat());
+        self.add_lines(maps.concat());
         Some(called)
     }
 

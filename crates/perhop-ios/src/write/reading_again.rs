@@ -10,7 +10,7 @@ use perhop_lint::Severity;
 use perhop_qos::ConfigError;
 use perhop_qos::policy::PolicyConfig;
 
-use super::class::Choice;
+use super::class::{Choice, Way};
 use super::configuration::{Source, configuration};
 use crate::platform::{Platform, Profile};
 
@@ -84,15 +84,24 @@ impl IosWriter {
         Ok(Written { text, not_expressed })
     }
 
-    /// Returns the choice of unsaid lines with which a policy, read again, differs least.
-    fn best(&self, source: &Source, place: usize, profile: Profile) -> Result<Choice, ConfigError> {
+    /// Returns the way of writing a policy that differs least, read again: that of its demands, or one of
+    /// those that leave lines unsaid.
+    fn best(&self, source: &Source, place: usize, profile: Profile) -> Result<Way, ConfigError> {
+        if source.demands(&source.policies[place]).is_some() {
+            let (text, notes) = configuration(source, &[(place, Way::Demands)], profile);
+            let is_whole =
+                notes.is_empty() && read_again(&self.read(&text, Some(profile))?, source, place).is_empty();
+            if is_whole {
+                return Ok(Way::Demands);
+            }
+        }
         let mut waiting = std::collections::VecDeque::from(Choice::ALL);
         let mut least: Option<(usize, Choice)> = None;
         while let Some(choice) = waiting.pop_front() {
-            let (text, _) = configuration(source, &[(place, choice)], profile);
+            let (text, _) = configuration(source, &[(place, Way::Running(choice))], profile);
             let found = read_again(&self.read(&text, Some(profile))?, source, place);
             if found.is_empty() {
-                return Ok(choice);
+                return Ok(Way::Running(choice));
             }
             let number = |text: &str| text.parse::<i32>().unwrap_or(0);
             let overhead = found.iter().find(|one| one.path == "overhead");
@@ -104,7 +113,7 @@ impl IosWriter {
                 least = Some((found.len(), choice));
             }
         }
-        Ok(least.map_or(Choice::ALL[0], |(_, choice)| choice))
+        Ok(Way::Running(least.map_or(Choice::ALL[0], |(_, choice)| choice)))
     }
 }
 

@@ -13,6 +13,11 @@ impl TableMaps {
         let mut lines: Vec<String> =
             copy.map.iter().map(|(from, to)| format!("map from {} to {}", word(from), word(to))).collect();
         lines.push(format!("default {}", default(copy)));
+        self.add(lines)
+    }
+
+    /// Returns the table-map with some lines.
+    pub(super) fn add(&mut self, lines: Vec<String>) -> String {
         let place = self.0.iter().position(|known| *known == lines).unwrap_or_else(|| {
             self.0.push(lines);
             self.0.len() - 1
