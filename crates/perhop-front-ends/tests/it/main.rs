@@ -4,3 +4,4 @@ mod differences;
 mod invented;
 mod questions;
 mod rules;
+mod there_and_back;

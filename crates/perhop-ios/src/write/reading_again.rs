@@ -12,6 +12,7 @@ use perhop_qos::policy::PolicyConfig;
 
 use super::class::{Choice, Way};
 use super::configuration::{Source, configuration};
+use super::words::name;
 use crate::platform::{Platform, Profile};
 
 /// Bytes of `account user-defined`: -63 to 63.
@@ -132,16 +133,16 @@ fn is_explained(path: &str, place: &str, notes: &[NotExpressed]) -> bool {
 /// Returns what the policy of the written configuration has otherwise than the source's.
 fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Difference> {
     let one = &source.policies[place];
-    let name = source.interface(place);
+    let interface = source.interface(place);
     let ports = &device.router.ports;
-    let port = ports.iter().find(|port| port.name == name).or_else(|| {
+    let port = ports.iter().find(|port| port.name == interface).or_else(|| {
         // The only circuit of an interface is called like the interface.
-        let interface = name.split(' ').next().unwrap_or_default();
-        ports.iter().find(|port| port.name == interface)
+        let only = interface.split(' ').next().unwrap_or_default();
+        ports.iter().find(|port| port.name == only)
     });
     let Some(port) = port else {
         let (path, second) = ("interface".to_owned(), "nothing".to_owned());
-        return vec![Difference { path, first: name, second }];
+        return vec![Difference { path, first: interface, second }];
     };
     let is_input = one.direction == Some(Direction::Input);
     let mut again = if is_input { port.input.clone() } else { port.output.clone() };
@@ -150,5 +151,9 @@ fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Differ
     }
     // Where an input policy sets groups, which one policy by itself does not show, labels begin above them.
     let counted = |policy: &PolicyConfig| if is_input { policy.clone() } else { with_counted_labels(policy) };
-    differences(&counted(&one.policy), &counted(&again))
+    let mut found = differences(&counted(&one.policy), &counted(&again));
+    // Names of the router have no spaces.
+    let is_name = |path: &str| path.rsplit('.').next() == Some("name");
+    found.retain(|one| !is_name(&one.path) || name(&one.first) != one.second);
+    found
 }
