@@ -4,6 +4,7 @@
 mod profile;
 mod recognition;
 mod signs;
+mod written;
 
 use perhop_device::profile::{GuaranteeSum, ProfileRules};
 use perhop_qos::ByteSize;

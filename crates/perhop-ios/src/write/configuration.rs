@@ -58,16 +58,6 @@ impl Source<'_> {
     }
 }
 
-/// Returns the line that shows the platform when the configuration is read again.
-fn sign(profile: Profile) -> &'static str {
-    match profile {
-        Profile::PreHqf => "version 12.2",
-        Profile::Vip7500 => "boot system flash slot0:rsp-jsv-mz.121-5.T8.bin",
-        Profile::Hqf => "version 15.2",
-        Profile::IosXe => "version 16.9",
-    }
-}
-
 /// Returns the configuration with the policies at some places of the list, each with its choice, and what it
 /// does not say.
 pub(super) fn configuration(
@@ -102,7 +92,7 @@ pub(super) fn configuration(
             block.attach(attached, written.as_deref());
         }
     }
-    let mut lines = vec!["!".to_owned(), sign(profile).to_owned(), "!".to_owned()];
+    let mut lines = vec!["!".to_owned(), profile.sign().to_owned(), "!".to_owned()];
     lines.extend(maps.lines());
     let known: Vec<&str> = blocks.values().filter_map(|one| one.text.strip_prefix("interface ")).collect();
     for interface in maps.class_maps.interfaces.iter().filter(|one| !known.contains(&one.as_str())) {

@@ -66,22 +66,16 @@ pub(super) fn lines(
     if config.ecn == EcnConfig::Mark {
         found.push("random-detect ecn".to_owned());
     }
-    if let Some(size) = config.limit.filter(|size| *size != LIMIT || profile != Profile::Hqf) {
+    if let Some(size) = config.limit.filter(|size| *size != LIMIT || !profile.limits_early_drops()) {
         found.insert(0, format!("queue-limit {}", limit(size)));
     }
     Ok(found)
 }
 
-/// Returns the lines of the precedences without a line for them, next to a maximum of 40 packets and 1/10:
-/// outputs of routers before HQF and with it.
+/// Returns the lines that stand for the precedences without a line for them.
 fn usual_precedences(profile: Profile) -> Vec<String> {
-    let minima: &[u64] = match profile {
-        Profile::PreHqf | Profile::Vip7500 => &[20, 22, 24, 26, 28, 31, 33, 35],
-        Profile::Hqf => &[20, 22, 24, 26, 28, 30, 32, 34],
-        Profile::IosXe => &[],
-    };
     let line = |(value, low): (usize, &u64)| format!("random-detect precedence {value} {low} 40 10");
-    minima.iter().enumerate().map(line).collect()
+    profile.usual_precedence_minima().iter().enumerate().map(line).collect()
 }
 
 fn thresholds(row: &PrecedenceConfig) -> Result<String, Missing> {
@@ -127,7 +121,7 @@ fn by_group(
     for dscp in codepoints(class.matches.as_ref()) {
         let group = groups.iter().rposition(|group| group.0.contains(&dscp)).unwrap_or(last);
         let text = thresholds(row(rows, group))?;
-        if text != usual_codepoint(dscp) || profile == Profile::IosXe {
+        if text != usual_codepoint(dscp) || !profile.has_usual_thresholds() {
             lines.push(format!("random-detect dscp {} {text}", dscp.value()));
         }
     }

@@ -29,7 +29,7 @@ impl Writer for IosWriter {
             .transpose()?;
         let chosen = policies.platform.as_deref().and_then(Platform::named);
         let of_router = own.and_then(|one| Platform::named(&one.platform));
-        let profile = chosen.or(of_router).map_or(Profile::Hqf, |platform| platform.profile);
+        let profile = chosen.or(of_router).map_or(Profile::OF_FOREIGN_POLICIES, |platform| platform.profile);
         let is_foreign = policies.configuration.is_some() && own.is_none();
         let all = policies.policies.iter().cloned();
         let renamed = all.map(|one| if is_foreign { without_device(one) } else { one });
