@@ -270,7 +270,7 @@ def test_policies_as_yaml_run_as_the_configuration(name: str, tmp_path: Path, pe
         if same:
             resolved["policies"][old] = same[0].policy
             taken += 1
-        elif config.get("conditioners"):
+        elif config.get("conditioners") and old not in by_text["policies"]:
             pytest.fail(f"no converted policy is {old}")
     assert taken
     for router in resolved["routers"].values():

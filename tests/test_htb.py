@@ -66,7 +66,7 @@ def test_tc_gets_the_classes_as_they_are_written(policy: Path) -> None:
 
 def test_ios_gets_guarantees_and_is_told_what_is_missing(policy: Path) -> None:
     said = {remark.construct for remark in convert.convert(policy, to="ios", rate="10Mb/s").remarks}
-    assert {"scheduler htb", "ceil 8mb/s of htb", "level 1 of htb", "quantum 300b of htb"} <= said
+    assert {"scheduler htb", "ceil 8Mb/s of htb", "level 1 of htb", "quantum 300B of htb"} <= said
 
 
 def test_rates_are_those_of_the_classes() -> None:

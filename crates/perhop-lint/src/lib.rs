@@ -12,6 +12,7 @@ mod bursts;
 mod classes;
 pub mod diagnostic;
 mod finding;
+mod leaf;
 pub mod line;
 mod nesting;
 mod nqb;

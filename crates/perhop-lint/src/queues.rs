@@ -1,11 +1,11 @@
 //! What waits in front of the wire: queues at the rate that their class is sure of, and the transmit ring.
 
+use perhop_qos::QueueSize;
 use perhop_qos::buffer::BufferConfig;
-use perhop_qos::policy::ClassConfig;
 use perhop_qos::ring::{RingConfig, RingRelease};
-use perhop_qos::{QueueSize, Rate};
 
 use crate::finding::{Finding, Place, Subject};
+use crate::leaf::Leaf;
 use crate::{policers, rules, wred};
 
 /// ITU-T G.114: one way, for conversation.
@@ -20,20 +20,6 @@ const MEAN_BYTES: f64 = 500.0;
 /// IP bytes of small and full packets, between which the time of a limit in packets lies.
 const SMALL_BYTES: f64 = 64.0;
 const LONGEST_BYTES: u64 = 1500;
-
-/// A class with a queue.
-pub(crate) struct Leaf<'a> {
-    pub(crate) subject: &'a Subject<'a>,
-    pub(crate) class: &'a ClassConfig,
-    /// The name of its queue in results.
-    pub(crate) path: &'a str,
-    pub(crate) place: Place,
-    /// Bits per second that it gets whatever the others send.
-    pub(crate) sure: Option<Rate>,
-    pub(crate) has_priority: bool,
-    /// The limit of the queues of its level.
-    pub(crate) limit: Option<QueueSize>,
-}
 
 impl Leaf<'_> {
     pub(crate) fn check(&self, found: &mut Vec<Finding>) {

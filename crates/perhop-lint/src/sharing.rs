@@ -6,7 +6,8 @@ use perhop_qos::policy::{ClassConfig, WireConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 
 use crate::finding::{Finding, Place, Subject};
-use crate::queues::{Leaf, check_ring};
+use crate::leaf::Leaf;
+use crate::queues::check_ring;
 use crate::{bursts, rules};
 
 /// Less than this part of its level is nothing.

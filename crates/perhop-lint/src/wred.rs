@@ -7,7 +7,7 @@ use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::{Dscp, QueueSize};
 
 use crate::finding::{Finding, Place};
-use crate::queues::Leaf;
+use crate::leaf::Leaf;
 use crate::rules;
 
 /// Pushes the findings on the drop curves `config` of a class, whose queue holds at most `limit`.

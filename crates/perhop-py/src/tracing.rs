@@ -139,6 +139,7 @@ impl Device {
     }
 
     /// Returns the lines that perhop does not model and that concern packets at one of `interfaces`.
+    #[allow(clippy::needless_pass_by_value)] // arguments of Python are owned
     fn open_lines(&self, interfaces: Vec<String>) -> Vec<String> {
         self.0.open_lines(&interfaces)
     }

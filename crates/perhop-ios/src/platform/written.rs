@@ -16,8 +16,9 @@ impl Profile {
         }
     }
 
-    /// Returns the minimum thresholds of the precedences without a line for them in packets, next to a maximum
-    /// of 40 packets and 1/10: outputs of routers before HQF and with it. Empty where they depend on the queue.
+    /// Returns the minimum thresholds of the precedences without a line for them in packets, next to a
+    /// maximum of 40 packets and 1/10: outputs of routers before HQF and with it. Empty where they depend on
+    /// the queue.
     pub(crate) fn usual_precedence_minima(self) -> &'static [u64] {
         match self {
             Profile::PreHqf | Profile::Vip7500 => &[20, 22, 24, 26, 28, 31, 33, 35],
@@ -26,12 +27,28 @@ impl Profile {
         }
     }
 
+    /// Whether the release has no hierarchical queueing framework.
+    pub(crate) fn is_before_hqf(self) -> bool {
+        matches!(self, Profile::PreHqf | Profile::Vip7500)
+    }
+
+    /// Returns the limit of a queue without a line for it in packets; `None` where it depends on the rate.
+    /// Source: Cisco document 110850; Cisco, "Queue Depth" (IOS-XE 16.12) for priority classes.
+    pub(crate) fn usual_limit(self, has_priority: bool) -> Option<u64> {
+        match (self, has_priority) {
+            (Profile::IosXe, true) => Some(512),
+            (Profile::IosXe, false) => None,
+            _ => Some(64),
+        }
+    }
+
     /// Whether codepoints without a line have thresholds that are the same in every queue.
     pub(crate) fn has_usual_thresholds(self) -> bool {
         !self.usual_precedence_minima().is_empty()
     }
 
-    /// Whether a class with `random-detect` has the limit of 64 packets without a line for it.
+    /// Whether classes with `random-detect` or `fair-queue` have the limit of 64 packets without a line for
+    /// it.
     pub(crate) fn limits_early_drops(self) -> bool {
         self == Profile::Hqf
     }

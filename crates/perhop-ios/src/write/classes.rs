@@ -14,7 +14,6 @@ use super::class::{CLASS_DEFAULT, Class};
 use super::meter::{ComingColors, Level, stage_lines};
 use super::order::{Labels, labels, merged, nested, within};
 use super::policy_map::PolicyMaps;
-use crate::platform::Profile;
 
 /// Stages that give packets the color with which a policer behind them takes them.
 const COLORING: [&str; 3] = ["conform-color", "exceed-color", "colors"];
@@ -180,7 +179,7 @@ impl PolicyMaps {
                 });
             }
         }
-        let most = if matches!(self.profile, Profile::PreHqf | Profile::Vip7500) { 1 } else { 2 };
+        let most = if self.profile.is_before_hqf() { 1 } else { 2 };
         if priorities.len() > most {
             let construct = format!("{} levels of priority", priorities.len());
             let reason = format!("a router of {} has {most}", self.profile.name());

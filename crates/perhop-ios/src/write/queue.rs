@@ -11,10 +11,8 @@ use super::random_detect;
 use super::words::{codepoint, limit, limit_with_unit};
 use crate::platform::Profile;
 
-/// Packets in a class's queue without a line for it: Cisco document 110850; priority classes of IOS-XE:
-/// Cisco, "Queue Depth" (IOS-XE 16.12).
+/// Packets in a class's queue without a line for it: Cisco document 110850.
 const LIMIT: u64 = 64;
-const PRIORITY_LIMIT_XE: u64 = 512;
 /// Queues of `fair-queue` without a number.
 const FLOWS: u16 = 256;
 
@@ -57,22 +55,20 @@ pub(super) fn queue_lines(class: &ClassConfig, profile: Profile, rank: Rank) -> 
 }
 
 fn limit_line(size: QueueSize, profile: Profile, rank: Rank) -> Option<String> {
-    let is_priority = rank == Rank::Priority;
-    let usual = if is_priority && profile == Profile::IosXe { PRIORITY_LIMIT_XE } else { LIMIT };
-    let is_said = size != QueueSize::Packets(usual) || (profile == Profile::IosXe && !is_priority);
-    is_said.then(|| format!("queue-limit {}", limit(size)))
+    let usual = profile.usual_limit(rank == Rank::Priority).map(QueueSize::Packets);
+    (usual != Some(size)).then(|| format!("queue-limit {}", limit(size)))
 }
 
 fn fair_lines(fair: &FairQueueingConfig, profile: Profile, has_wred: bool) -> Vec<String> {
     let queues = if fair.queues == FLOWS { String::new() } else { format!(" {}", fair.queues) };
     let mut lines = vec![format!("fair-queue{queues}")];
     let packets = fair.flow_limit.count();
-    if matches!(profile, Profile::PreHqf | Profile::Vip7500) {
+    if profile.is_before_hqf() {
         lines.extend((packets != LIMIT).then(|| format!("queue-limit {packets}")));
         return lines;
     }
     // With HQF a flow has a quarter of the class's limit: Cisco document 110850.
-    let is_usual = 4 * packets == LIMIT && profile == Profile::Hqf;
+    let is_usual = 4 * packets == LIMIT && profile.limits_early_drops();
     if !has_wred && !is_usual {
         lines.push(format!("queue-limit {}", 4 * packets));
     }

@@ -44,7 +44,7 @@ pub(super) fn share_lines(
     if weight.fract() != 0.0 || !(1.0..=MOST_RATIO).contains(&weight) {
         return Err(Missing::new(construct(), "ratios are whole numbers from 1 to 65536"));
     }
-    if matches!(profile, Profile::PreHqf | Profile::Vip7500) {
+    if profile.is_before_hqf() {
         return Err(Missing::new(construct(), "classes before HQF share by bandwidth")
             .instead("write `bandwidth` in place of `weight`"));
     }
