@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,28 @@ def test_commands_of_tc_say_their_rates(perhop: Command, tmp_path: Path) -> None
     voice, rest = found["1:10"], found["1:20"]
     assert (voice["promised_bps"], voice["limit_bps"]) == (2e6, 4e6)
     assert voice["while_busy_bps"] + rest["while_busy_bps"] == pytest.approx(10e6)
+
+
+@pytest.mark.parametrize(
+    ("around", "wire", "names"),
+    [("200kbit", "1Mb/s", None), ("100kbit", "1Mb/s", "1:1"), ("200kbit", "150kb/s", "the line")],
+)
+def test_rates_of_htb_that_exceed_what_is_around_them_are_called_approximate(
+    around: str, wire: str, names: str | None, perhop: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "htb.tc"
+    file.write_text(
+        "tc qdisc add dev eth0 root handle 1: htb default 12\n"
+        f"tc class add dev eth0 parent 1: classid 1:1 htb rate {around}\n"
+        "tc class add dev eth0 parent 1:1 classid 1:11 htb rate 60kbit ceil 100kbit\n"
+        "tc class add dev eth0 parent 1:1 classid 1:12 htb rate 60kbit ceil 100kbit\n"
+        "tc filter add dev eth0 parent 1: protocol ip u32 match ip dport 80 0xffff flowid 1:11\n"
+    )
+    ended = perhop("rates", file, "--rate", wire, "--json")
+    (port,) = json.loads(ended.out)["ports"]
+    found = [one for one in port["assumed"] if one.startswith("HTB: rates exceed that of ")]
+    assert len(found) == (names is not None)
+    assert names is None or names in found[0]
 
 
 def test_tables_fit_the_terminal(perhop: Command, tmp_path: Path) -> None:

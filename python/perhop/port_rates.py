@@ -19,7 +19,7 @@ from perhop.rates import QueueRates, class_rates
 from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
-    from perhop.schema_types import PolicyConfig
+    from perhop.schema_types import PolicyConfig, QueueingConfig
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,10 @@ def _line(port: RouterPort) -> tuple[float | None, str]:
 
 def _port(name: str, policy: PolicyConfig, line_bps: float | None, because: str) -> PortRates:
     queues = class_rates(policy, line_bps)
-    return PortRates(name, line_bps, because, list(_assumed(policy, queues)), queues)
+    return PortRates(name, line_bps, because, list(_assumed(policy, line_bps, queues)), queues)
 
 
-def _assumed(policy: PolicyConfig, queues: list[QueueRates]) -> Iterator[str]:
+def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRates]) -> Iterator[str]:
     counted = policy.get("overhead") or 0
     extra = f" and {counted} bytes more" if counted else ""
     yield f"Rates count the IP bytes of a packet{extra}; other headers of the line come on top."
@@ -159,3 +159,22 @@ def _assumed(policy: PolicyConfig, queues: list[QueueRates]) -> Iterator[str]:
     if unlimited:
         names = ", ".join(unlimited)
         yield f"Priority without a limit: {names}. Promises to others hold while it is silent."
+    exceeding = list(_exceeding_htb(policy.get("queueing"), line_bps, "the line"))
+    if exceeding:
+        yield (
+            f"HTB: rates exceed that of {', '.join(exceeding)}. Classes at different depths then take turns,"
+            " and these rates are an approximation; `perhop run` measures them."
+        )
+
+
+def _exceeding_htb(queueing: QueueingConfig | None, around_bps: float | None, name: str) -> Iterator[str]:
+    """Generate the names of what has less than the rates of HTB's classes directly inside it."""
+    if queueing is None:
+        return
+    classes = queueing.get("classes", [])
+    written = [one.get("share", {}).get("rate") for one in classes]
+    rates = [0.0 if rate is None else bits_per_second(rate) for rate in written]
+    if queueing.get("scheduler") == "htb" and around_bps is not None and sum(rates) > around_bps:
+        yield name
+    for one, rate in zip(classes, rates, strict=True):
+        yield from _exceeding_htb(one.get("queueing"), rate or around_bps, one["name"])

@@ -96,7 +96,7 @@ pub trait FrontEnd: Sync {
 /// The writer of a vendor's language.
 pub trait Writer: Sync {
     /// Returns `policies` in this language, with a list of the parts that it does not have or has otherwise.
-    /// What is written is a text that the front end reads; a part without any counterpart is left out.
+    /// The front end can read the text. It leaves out each part without a counterpart.
     ///
     /// # Errors
     /// The policies do not fit into one text, or the rate of an interface is missing.

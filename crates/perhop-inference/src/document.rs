@@ -23,7 +23,7 @@ const FAST: f64 = 100e6;
 /// second of any datagrams.
 const AMPLE: &str = "ample";
 const AMPLE_LIMIT: &str = "10000000 packets";
-/// The same with the precedence as CoS of every packet.
+/// The policy `ample` that also sets the CoS of every packet to its precedence.
 const TAGGING: &str = "ample-with-cos";
 
 /// An entry of traffic without its ends, and the headers that give them.

@@ -121,7 +121,8 @@ impl<'a> Selection<'a> {
             let (input, output) = (entrance.name.clone(), leaving.name.clone());
             let mut network = Network::new(self.site, entrance, leaving);
             network.assumed.push(format!(
-                "packets enter by {input}, whose input policy has the only classes: {output} queues them as one"
+                "packets enter by {input}, whose input policy has the only classes: {output} queues them as \
+                 one"
             ));
             return network;
         }

@@ -89,10 +89,12 @@ impl Dice {
             "hfsc" => match self.number(0, 3) {
                 0 => json!({"real-time": {"m2": self.kilobits(50, 400)}}),
                 1 => {
-                    json!({"real-time": {"m2": self.kilobits(50, 400)}, "link-share": {"m2": self.kilobits(50, 900)}})
+                    let (claim, part) = (self.kilobits(50, 400), self.kilobits(50, 900));
+                    json!({"real-time": {"m2": claim}, "link-share": {"m2": part}})
                 }
                 2 => {
-                    json!({"link-share": {"m2": self.kilobits(50, 900)}, "upper-limit": {"m2": self.kilobits(50, 900)}})
+                    let (part, limit) = (self.kilobits(50, 900), self.kilobits(50, 900));
+                    json!({"link-share": {"m2": part}, "upper-limit": {"m2": limit}})
                 }
                 _ => json!({"link-share": {"m2": self.kilobits(50, 900)}}),
             },
@@ -149,7 +151,8 @@ impl Dice {
         if self.chance(20) {
             class["shape"] = match self.number(0, 2) {
                 0 => {
-                    json!({"rate": self.kilobits(50, 600), "burst": "3000B", "excess": "1500B", "form": "peak"})
+                    let rate = self.kilobits(50, 600);
+                    json!({"rate": rate, "burst": "3000B", "excess": "1500B", "form": "peak"})
                 }
                 _ => json!({"rate": self.kilobits(50, 900), "burst": "3000B"}),
             };

@@ -96,7 +96,8 @@ fn router() -> impl Strategy<Value = String> {
     let treatments = prop::collection::vec(select(TREATMENTS.to_vec()), 5);
     (subsequence(CLASSES.to_vec(), 1..5), treatments).prop_map(|(classes, treatments)| {
         let mut parts = vec![
-            "version 15.2\nip access-list extended WEB\n permit tcp 10.1.0.0 0.0.255.255 any eq 80 dscp af41\n"
+            "version 15.2\nip access-list extended WEB\n \
+             permit tcp 10.1.0.0 0.0.255.255 any eq 80 dscp af41\n"
                 .to_owned(),
         ];
         let each = || classes.iter().zip(&treatments).enumerate();
@@ -122,8 +123,8 @@ fn linux() -> impl Strategy<Value = String> {
     (subsequence(conditions.to_vec(), 1..4), rates).prop_map(|(conditions, rates)| {
         let filter = |(number, (condition, rate)): (usize, (&&str, &u64))| {
             format!(
-                "tc filter add dev eth0 ingress protocol ip pref {} {condition} action police rate {rate}mbit \
-                 burst 20000 conform-exceed drop/pass\n",
+                "tc filter add dev eth0 ingress protocol ip pref {} {condition} action police \
+                 rate {rate}mbit burst 20000 conform-exceed drop/pass\n",
                 number + 1
             )
         };
