@@ -112,6 +112,40 @@ def test_rates_of_htb_that_exceed_what_is_around_them_are_called_approximate(
     assert names is None or names in found[0]
 
 
+@pytest.mark.parametrize(
+    ("limiter", "most_bps", "what"),
+    [
+        ("rate-limit output 1000000 187500 375000", 1e6, "all packets"),
+        ("rate-limit output access-group 101 1000000 187500 375000", 5e6, "other packets than"),
+    ],
+)
+def test_policers_before_the_queues_are_named(
+    limiter: str, most_bps: float, what: str, perhop: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "site.cfg"
+    file.write_text(
+        "hostname site\naccess-list 101 permit tcp any any\nclass-map VOICE\n match dscp ef\n"
+        "policy-map WAN\n class VOICE\n  priority 500\ninterface Serial0/0\n bandwidth 5000\n"
+        f" {limiter} conform-action transmit exceed-action drop\n service-policy output WAN\n"
+    )
+    (port,) = json.loads(perhop("rates", file, "--json").out)["ports"]
+    assert max(one["maximum_bps"] for one in port["queues"]) == most_bps
+    (found,) = (one for one in port["assumed"] if one.startswith("Before the queues"))
+    assert f"a policer of {what}" in found
+    assert "drops above 1 Mb/s" in found
+
+
+def test_a_policer_of_one_class_is_a_limit_of_that_class(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "site.cfg"
+    file.write_text(
+        "hostname site\nclass-map WEB\n match dscp af21\npolicy-map WAN\n class WEB\n  bandwidth 500\n"
+        "  police 300000\ninterface Serial0/0\n bandwidth 5000\n service-policy output WAN\n"
+    )
+    (port,) = json.loads(perhop("rates", file, "--json").out)["ports"]
+    assert {one["queue"]: one["maximum_bps"] for one in port["queues"]}["WEB"] == 300e3
+    assert not any(one.startswith("Before the queues") for one in port["assumed"])
+
+
 def test_tables_fit_the_terminal(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "site.cfg"
     file.write_text(SITE)

@@ -14,7 +14,7 @@ from perhop.core_types import RouterPort
 from perhop.errors import InvalidInputError
 from perhop.inference.fragment import MADE, made_for, require_rate
 from perhop.ports import ports
-from perhop.quantity import bits_per_second
+from perhop.quantity import bits_per_second, rate_words
 from perhop.rates import QueueRates, class_rates
 from perhop.scenario import Scenario
 
@@ -159,6 +159,14 @@ def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRat
     if unlimited:
         names = ", ".join(unlimited)
         yield f"Priority without a limit: {names}. Promises to others hold while it is silent."
+    for one in json.loads(_core.policers(json.dumps(policy))):
+        if one["scope"] != "class":
+            what = "all packets" if one["scope"] == "all" else "other packets than those of one class"
+            name = f" ({one['name']})" if one["name"] else ""
+            yield (
+                f"Before the queues, a policer of {what}{name} drops above {rate_words(one['limit_bps'])},"
+                " regardless of promises: they hold for what it passes."
+            )
     exceeding = list(_exceeding_htb(policy.get("queueing"), line_bps, "the line"))
     if exceeding:
         yield (

@@ -69,6 +69,12 @@ def scale(unit: str, largest: float) -> tuple[float, str]:
     return next((pair for pair in scales if largest >= pair[0]), scales[-1])
 
 
+def rate_words(bits: float) -> str:
+    """Return a rate in bits per second with a unit for readers, as in `1.5 Mb/s`."""
+    divisor, unit = scale("b/s", bits)
+    return f"{number(bits / divisor)} {unit}"
+
+
 def metric_words(metric: str, unit: str) -> str:
     """Return the name of a study's metric as words, without a unit at its end."""
     words = metric.split("_")

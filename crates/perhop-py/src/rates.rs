@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perhop_analysis::rates::{ClassRates, Given, Holds, conditioner_limit, rates};
+use perhop_analysis::rates::{ClassRates, Given, Holds, Scope, rates};
 use perhop_qos::Rate;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use pyo3::exceptions::PyValueError;
@@ -27,6 +27,7 @@ struct QueueRates {
 struct Policer<'a> {
     name: &'a str,
     limit_bps: f64,
+    scope: Scope,
 }
 
 /// Returns the rates of each queue of a policy as JSON, on a line of `line_bps` bits per second where that is
@@ -48,14 +49,13 @@ pub(crate) fn class_rates(py: Python<'_>, policy: &str, line_bps: Option<u64>) -
 #[pyfunction]
 pub(crate) fn policers(policy: &str) -> PyResult<String> {
     let policy = read(policy)?;
-    let stages = policy.conditioners.iter();
-    let policer = |(stage, limit_bps)| Policer { name: name_of(stage), limit_bps };
-    let found = stages.filter_map(|stage| Some((stage, conditioner_limit(stage)?))).map(policer);
-    to_text(&found.collect::<Vec<_>>())
-}
-
-fn name_of(stage: &perhop_qos::conditioner::ConditionerConfig) -> &str {
-    stage.name.as_deref().unwrap_or_default()
+    let found = perhop_analysis::rates::policers(&policy);
+    let policers = found.iter().map(|one| Policer {
+        name: one.stage.name.as_deref().unwrap_or_default(),
+        limit_bps: one.limit,
+        scope: one.scope,
+    });
+    to_text(&policers.collect::<Vec<_>>())
 }
 
 /// The queues of a class: its own, or those of its tins, of which none is sure of a rate by itself.

@@ -12,7 +12,7 @@ from perhop.configuration import router_text
 from perhop.errors import Exit
 from perhop.port_rates import PortRates, port_rates
 from perhop.printable import printable
-from perhop.quantity import NOTHING, number, scale
+from perhop.quantity import NOTHING, number, rate_words, scale
 from perhop.rates import QueueRates
 from perhop.scenario import RouterOptions
 
@@ -78,7 +78,7 @@ def rates(
 
 def _show(port: PortRates) -> None:
     queues = port.queues
-    line = "" if port.line_bps is None else f" {_rate(port.line_bps)},"
+    line = "" if port.line_bps is None else f" {rate_words(port.line_bps)},"
     divisor, unit = scale("b/s", max((_shown(one) for one in queues), default=0.0))
 
     def column(name: str, values: Sequence[float | None]) -> Column:
@@ -107,8 +107,3 @@ def _show(port: PortRates) -> None:
 def _shown(one: QueueRates) -> float:
     """Return the rate by which the unit of a table is chosen."""
     return max(one["promised_bps"] or 0.0, one["while_busy_bps"] or one["maximum_bps"] or 0.0)
-
-
-def _rate(bits: float) -> str:
-    divisor, unit = scale("b/s", bits)
-    return f"{number(bits / divisor)} {unit}"

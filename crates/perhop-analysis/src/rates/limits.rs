@@ -10,6 +10,7 @@ use perhop_qos::meter::MeterConfig;
 use perhop_qos::policer::PoliceWhen;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
+use serde::Serialize;
 
 /// The limits of a class, in bits per second; infinite where it has none.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +150,7 @@ impl<'a> LimitsOf<'a> {
         above: SchedulerConfig,
     ) -> f64 {
         let of_class = |class: &ClassConfig| {
-            let path = format!("{path}/{}", class.name);
+            let path = joined(path, class);
             self.of_class(inner, class, &path, wire, Some(above)).most()
         };
         inner.classes.iter().map(of_class).sum()
@@ -159,14 +160,65 @@ impl<'a> LimitsOf<'a> {
     /// condition, and those named after it.
     fn policed(&self, class: &ClassConfig, path: &str) -> Option<f64> {
         let given = self.given.get(path).copied().map(bits);
-        let name = class_path(path).replace('/', ".");
-        let is_of_class = |stage: &&ConditionerConfig| {
-            let has_condition = stage.matches.is_some() && stage.matches == class.matches;
-            has_condition || stage.name.as_deref() == Some(name.as_str())
-        };
-        let stages = self.policy.conditioners.iter().filter(is_of_class);
+        let stages = self.policy.conditioners.iter().filter(|stage| is_of_class(stage, class, path));
         stages.filter_map(conditioner_limit).chain(given).reduce(f64::min)
     }
+}
+
+/// Whether a conditioner has the condition or the name of a class.
+fn is_of_class(stage: &ConditionerConfig, class: &ClassConfig, path: &str) -> bool {
+    let has_condition = stage.matches.is_some() && stage.matches == class.matches;
+    has_condition || stage.name.as_ref().is_some_and(|name| *name == class_path(path).replace('/', "."))
+}
+
+/// A conditioner that drops above a rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Policer<'a> {
+    /// The conditioner.
+    pub stage: &'a ConditionerConfig,
+    /// The rate in bits per second.
+    pub limit: f64,
+    /// The packets that it meters.
+    pub scope: Scope,
+}
+
+/// The packets of a policer in front of queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// Those of one class: the limit is one of the class's.
+    Class,
+    /// All packets of the port.
+    All,
+    /// Others: packets of several classes, or a part of them.
+    Other,
+}
+
+/// Returns the conditioners of a policy that drop above a rate.
+pub fn policers(policy: &PolicyConfig) -> Vec<Policer<'_>> {
+    let policer = |stage| {
+        let is_of_any = policy.queueing.as_ref().is_some_and(|queueing| has_class_of(queueing, "", stage));
+        let scope = match (is_of_any, &stage.matches) {
+            (true, _) => Scope::Class,
+            (false, None) => Scope::All,
+            (false, Some(_)) => Scope::Other,
+        };
+        Some(Policer { stage, limit: conditioner_limit(stage)?, scope })
+    };
+    policy.conditioners.iter().filter_map(policer).collect()
+}
+
+fn has_class_of(queueing: &QueueingConfig, around: &str, stage: &ConditionerConfig) -> bool {
+    queueing.classes.iter().any(|class| {
+        let path = joined(around, class);
+        let inside = || class.queueing.as_ref().is_some_and(|inner| has_class_of(inner, &path, stage));
+        is_of_class(stage, class, &path) || inside()
+    })
+}
+
+/// Returns the path of a class in another one.
+pub(super) fn joined(around: &str, class: &ClassConfig) -> String {
+    if around.is_empty() { class.name.clone() } else { format!("{around}/{}", class.name) }
 }
 
 /// Returns the rate that the CAKE of a class keeps, where it has one.

@@ -22,10 +22,10 @@ use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 use serde::Serialize;
 
-pub use limits::{capacity, class_path, conditioner_limit, shaped_rate};
+pub use limits::{Policer, Scope, capacity, class_path, conditioner_limit, policers, shaped_rate};
 
 use allot::{Whole, allot, by_level, weights_of_rest, written};
-use limits::{Limits, LimitsOf};
+use limits::{Limits, LimitsOf, joined};
 
 /// The place of a policy, as far as it is known.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +97,7 @@ pub struct ClassRates<'a> {
     pub limit: Option<f64>,
     /// The times at which that limit holds.
     pub holds: Holds,
-    /// The most that it sends: its limit, those of the classes around it, and the line.
+    /// The most that it sends: its limit, those of the classes around it and of all packets, and the line.
     pub maximum: Option<f64>,
     /// Its part of the rest among the classes of its scheduler, 0 to 1; `None` where the scheduler shares
     /// nothing by bytes.
@@ -124,13 +124,15 @@ impl<'a> Level<'a> {
 pub fn rates<'a>(policy: &'a PolicyConfig, given: Given) -> Option<Level<'a>> {
     let queueing = policy.queueing.as_ref()?;
     let line = given.line.map(limits::bits);
+    let of_all = policers(policy).into_iter().filter(|one| one.scope == Scope::All).map(|one| one.limit);
+    let of_all = of_all.fold(f64::INFINITY, f64::min);
     let walk = Walk { limits: LimitsOf::new(policy, given.limits), line, load: PriorityLoad::FULL };
     let around = Around {
         path: "",
         busy: line,
         bounded: line,
         service: line,
-        maximum: line,
+        maximum: least(line, of_all),
         has_priority: false,
         is_sure: true,
         above: None,
@@ -393,8 +395,4 @@ fn is_direct(class: &ClassConfig) -> bool {
 /// Whether the class at `index` has strict priority over another; the last to be served has not.
 pub fn has_priority(queueing: &QueueingConfig, index: usize) -> bool {
     queueing.scheduler == SchedulerConfig::Priority && by_level(queueing).last() != Some(&index)
-}
-
-fn joined(around: &str, class: &ClassConfig) -> String {
-    if around.is_empty() { class.name.clone() } else { format!("{around}/{}", class.name) }
 }
