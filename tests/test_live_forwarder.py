@@ -185,10 +185,7 @@ def test_a_hundred_thousand_malformed_frames_do_no_harm(row: Row, tmp_path: Path
         result = forwarder.end()
     assert after - before < _FLAT_BYTES
     frames_of = result["frames"]
-    ends = ("sent", "unsent", "no-slot", "oversized", "unexpected", "local", "held")
-    ended = sum(frames_of[end] for end in ends)
-    ended += sum(frames_of["refused"].values()) + sum(frames_of["dropped"].values())
-    assert frames_of["received"] == ended
+    assert frames_of["received"] == _ended(frames_of)
     assert sum(frames_of["refused"].values()) > 10_000
 
 
@@ -203,7 +200,10 @@ def test_a_burst_at_full_speed_leaves_memory_flat(row: Row, tmp_path: Path) -> N
         after = forwarder.await_status(lambda status: _taken(status) >= 120_000)
         result = forwarder.end()
     assert after["resident-bytes"] - before < _FLAT_BYTES
-    assert result["frames"]["dropped"]["queue-full"] > 50_000
+    # How many reach it, and how many leave meanwhile, depends on the load of the machine; each has one end.
+    frames_of = result["frames"]
+    assert frames_of["received"] == _ended(frames_of)
+    assert frames_of["dropped"]["queue-full"] > 1_000
 
 
 @pytest.mark.parametrize("how", ["end of input", "death"])
@@ -369,6 +369,13 @@ def _taken(status: dict[str, Any]) -> int:
     """Frames that the forwarder has dealt with or the kernel had no room for."""
     device = status["devices"][0]
     return int(device["received-frames"] + device["lost-frames"])
+
+
+def _ended(frames: dict[str, Any]) -> int:
+    """Frames by all their ends."""
+    ends = ("sent", "unsent", "no-slot", "oversized", "unexpected", "local", "held")
+    refused, dropped = frames["refused"].values(), frames["dropped"].values()
+    return int(sum(frames[end] for end in ends) + sum(refused) + sum(dropped))
 
 
 def _malformed(draw: random.Random) -> bytes:
