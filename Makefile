@@ -218,7 +218,7 @@ coverage: ## lines that the Rust tests run, by crate, against floors (needs carg
 MUTANTS_FLOOR := 0.9
 mutants: ## small faults in the data plane and in measuring, and how many the tests find (needs cargo-mutants)
 	$(PYTHON) tools/mutants.py perhop-qos --tests perhop-qos-tests --floor $(MUTANTS_FLOOR)
-	$(PYTHON) tools/mutants.py perhop-measure --tests perhop-sim --sample 200 --floor $(MUTANTS_FLOOR)
+	$(PYTHON) tools/mutants.py perhop-measure --tests perhop-sim-tests --sample 200 --floor $(MUTANTS_FLOOR)
 
 mutants-sample: ## 300 faults of the data plane, drawn at random, against the same floor (needs cargo-mutants)
 	@if cargo mutants --version > /dev/null 2>&1; then \

@@ -21,10 +21,10 @@ _FOLDER = _ROOT / "target" / "coverage"
 #: Per cent of lines that each crate's tests must run.
 FLOORS = {"perhop-qos": 95.0, "perhop-ios": 95.0, "perhop-measure": 0.0, "perhop-net": 0.0}
 #: Packages whose tests run others: the plain engine and the measurements have their tests in the simulator,
-#: the data plane in a package of its own.
+#: in packages of their own.
 _TESTERS = {
-    "perhop-measure": "perhop-sim",
-    "perhop-net": "perhop-sim",
+    "perhop-measure": "perhop-sim-tests",
+    "perhop-net": "perhop-sim-tests",
     "perhop-qos": "perhop-qos-tests",
 }
 

@@ -14,7 +14,7 @@ fn readable() -> impl Iterator<Item = PathBuf> {
 }
 
 fn examples() -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples");
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -112,7 +112,7 @@ fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
 }
 
 fn readings() -> Readings {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/readings/linux-aqm.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/readings/linux-aqm.toml");
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

@@ -18,7 +18,7 @@ const WARMUP: u32 = 20;
 type Rows = Vec<[f64; 3]>;
 
 fn by_ns2() -> Option<Rows> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ns2/red.tcl");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/ns2/red.tcl");
     let run = |seed: u32| {
         let arguments = [seed, SECONDS, WARMUP].map(|number| number.to_string());
         let output = Command::new("ns").arg(script).args(arguments).output().ok()?;

@@ -8,7 +8,7 @@ use perhop_scenario::load;
 use perhop_sim::{Progress, run};
 
 fn results(example: &str, overrides: &[(String, String)]) -> Results {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples").join(example);
     let loaded = load(&path, overrides).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     run(&loaded.scenario, &loaded.base, &ONCE, &Progress::new()).unwrap()
 }

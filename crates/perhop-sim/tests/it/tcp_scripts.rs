@@ -77,7 +77,7 @@ struct Step {
 }
 
 fn vectors() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/tcp")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors/tcp")
 }
 
 fn cases<T: DeserializeOwned>(file: &str) -> Vec<T> {
