@@ -127,6 +127,30 @@ def test_verdicts_tell_what_is_guaranteed(file: Path) -> None:
 
 
 @needs_page
+def test_verdicts_stand_above_what_they_assume_and_leave_out(file: Path) -> None:
+    shaped = "tc qdisc add dev wan0 root tbf rate 5mbit burst 16k latency 50ms\n"
+    listed = (
+        (EXAMPLES / "router.cfg")
+        .read_text()
+        .replace("interface Serial0/0\n", "interface Serial0/0\n ip access-group business-servers out\n")
+    )
+    with page(file) as here:
+        lines = here.tab.locator("#premises li")
+        here.write(shaped)
+        (assumed,) = lines.all_inner_texts()
+        assert assumed.startswith("assumed: the line of wan0 is taken for Ethernet of 1Gb/s")
+        here.write(listed)
+        assert any(
+            one.startswith("not looked at: line ") and "access-group business-servers out" in one
+            for one in lines.all_inner_texts()
+        )
+        assert "voice" in here.text("verdicts")
+        # A scenario is run as it is written: nothing of the router's stays.
+        here.write(STARTER.read_text())
+        assert lines.all_inner_texts() == []
+
+
+@needs_page
 def test_a_mistake_is_told_under_its_line(file: Path) -> None:
     with page(file) as here:
         here.type(STARTER.read_text().replace("rate: 2Mb/s", "rate: 2Mbs"))

@@ -210,7 +210,19 @@ function refresh() {
   });
 }
 
+// What the inference of a router's traffic assumes, leaves out and cannot reach: the verdicts depend on it.
+function premises({ asked }) {
+  const { assumed = [], not_looked_at: leftOut = [], missing = [] } = asked ?? {};
+  const lines = [...leftOut.map((one) => ["not looked at", one]), ...assumed.map((one) => ["assumed", one]), ...missing.map((one) => ["no traffic", one])];
+  $("premises").replaceChildren(...lines.map(([head, text]) => {
+    const item = document.createElement("li");
+    item.append(element("b", `${head}: `), text);
+    return item;
+  }));
+}
+
 function judge() {
+  premises(current);
   const roles = rolesOf(current.started.classes);
   const earlier = before && $("overlay").checked ? verdicts(before.summary, judging, before.calls) : [];
   // What servers answer is worth a word where some of it is lost.
