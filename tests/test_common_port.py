@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,3 +61,55 @@ def test_shapers_that_exceed_their_common_port_are_reported(
 def test_a_shaper_alone_is_the_matter_of_another_rule(perhop: Command, tmp_path: Path) -> None:
     text = SITE.replace("RATE", "15000000") + SUBINTERFACE.replace("NUMBER", "1")
     assert not findings(perhop, tmp_path, text)
+
+
+SITES = """\
+version 15.4
+hostname hub
+class-map VOICE
+ match dscp ef
+policy-map CLASSES
+ class VOICE
+  priority percent 20
+policy-map SITE
+ class class-default
+  shape average 6000000
+  service-policy CLASSES
+interface FastEthernet0/1
+ ip address 10.20.0.1 255.255.255.0
+interface Ethernet0/0
+ no ip address
+""" + "".join(SUBINTERFACE.replace("NUMBER", str(number)) for number in (1, 2, 3))
+
+
+def obtained(summary: dict[str, Any]) -> dict[str, float]:
+    """Return the bits per second that each class of a run gets."""
+    return {one["class"]: one["throughput_bps"]["mean"] for one in summary["classes"]}
+
+
+def test_a_run_of_the_whole_port_divides_its_rate_among_its_shapers(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "router.cfg"
+    file.write_text(SITES)
+    options = ("--duration", "6s", "--json")
+    alone = obtained(perhop("run", file, "--interface", "e0/0.1", *options).json())
+    assert sum(alone.values()) == pytest.approx(6e6, rel=0.04), "a shaper alone keeps its rate"
+    ended = perhop("run", file, "--whole-port", "e0/0", *options)
+    together = obtained(ended.json())
+    # Headers of the wire take what is left of the port.
+    assert 9e6 < sum(together.values()) < 10e6
+    for number in (1, 2, 3):
+        site = [rate for name, rate in together.items() if name.startswith(f"Ethernet0/0.{number}/")]
+        assert sum(site) == pytest.approx(sum(together.values()) / 3, rel=0.03), number
+        assert together[f"Ethernet0/0.{number}/VOICE"] == pytest.approx(960e3, rel=0.02)
+    assert "get equal parts of it while it is full" in ended.err
+    # The hint for editing has the option, and the scenario runs the same.
+    assert "--whole-port e0/0" in ended.err
+    assert perhop("init", "hub", "--from", file, "--whole-port", "e0/0").code == 0
+    assert obtained(perhop("run", tmp_path / "hub.perhop.yaml", *options).json()) == together
+
+
+def test_the_whole_port_and_one_interface_exclude_each_other(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "router.cfg"
+    file.write_text(SITES)
+    ended = perhop("run", file, "--whole-port", "e0/0", "--interface", "e0/0.1")
+    assert (ended.code, "exclude each other" in ended.err) == (2, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, Self, TypedDict
 
 from perhop import _core
 from perhop.capturing import Captures
@@ -26,6 +26,7 @@ class RouterOptions(TypedDict):
     """How a router configuration is read and run; `Scenario.infer` describes each."""
 
     interface: str | None
+    whole_port: NotRequired[str | None]
     platform: str | None
     assume: Mapping[str, str] | None
     rate: str | None
@@ -62,6 +63,7 @@ class Scenario(Document):
         set: Mapping[str, object] | None = None,
         *,
         interface: str | None = None,
+        whole_port: str | None = None,
         platform: str | None = None,
         assume: Mapping[str, str] | None = None,
         rate: str | None = None,
@@ -74,6 +76,7 @@ class Scenario(Document):
             path: the file; `-` is standard input.
             set: values to replace, by their path.
             interface: as all that follow, only for router configurations: `infer` describes them.
+            whole_port: in place of it, the interface whose tunnels and sub-interfaces run together.
             platform: the platform whose rules apply.
             assume: match criteria of class-maps.
             rate: the rate of an interface made for a policy.
@@ -88,6 +91,7 @@ class Scenario(Document):
         text = router_text(Path(path))
         options: RouterOptions = {
             "interface": interface,
+            "whole_port": whole_port,
             "platform": platform,
             "assume": assume,
             "rate": rate,
@@ -115,6 +119,7 @@ class Scenario(Document):
         path: str | PathLike[str],
         interface: str | None = None,
         *,
+        whole_port: str | None = None,
         platform: str | None = None,
         assume: Mapping[str, str] | None = None,
         rate: str | None = None,
@@ -129,6 +134,8 @@ class Scenario(Document):
             path: the running configuration, or a part of it.
             interface: where packets leave, also a sub-interface or tunnel; by default the interface whose
                 policy has most classes.
+            whole_port: in place of it, the interface whose tunnels and sub-interfaces with policies run
+                together, below its rate.
             platform: the platform whose rules apply, as `hqf`; by default recognized.
             assume: what class-maps match, as `{"VOICE": "dscp ef"}`, in place of their own criteria.
             rate: the rate of the line where the configuration cannot set it, as in `tc`; else of an interface
@@ -154,6 +161,7 @@ class Scenario(Document):
             configured(source, platform, assume),
             file.parent,
             interface=interface,
+            whole_port=whole_port,
             rate=rate,
             policy=policy,
             traffic=None if traffic is None else Path(traffic),

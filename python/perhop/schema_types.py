@@ -140,6 +140,7 @@ class Multilink(TypedDict):
 
 InterfaceConfig = TypedDict("InterfaceConfig", {
     "name": 'NotRequired[str | None]',
+    "carries": 'NotRequired[dict[str, list[Prefix]]]',
     "input": 'NotRequired[str | None]',
     "output": 'NotRequired[str | None]',
     "ring": 'NotRequired[RingConfig]',
@@ -963,13 +964,13 @@ EspIntegrity = Literal["none", "md5", "sha1", "sha256", "sha384", "sha512"]
 EspMode = Literal["tunnel", "transport"]
 L2tpVersion = Literal["v2", "v3"]
 MultilinkSequence = Literal["long", "short"]
+Prefix = str
 Dscp = str | int
 IpPrecedence = str | int
 Color = str | int
 OneOrManyuint8 = int | list[int]
 LinkMark = str | int
 LengthRange = int | str
-Prefix = str
 Protocol = str | int
 PortRange = int | str
 OneOrManystring = str | list[str]
@@ -1044,11 +1045,11 @@ FileConnection = Literal["persistent", "per-file"]
 ConnectionEnd = Literal["client", "server"]
 DelayScope = Literal["per-class", "per-flow"]
 HeaderStack = list[Header]
+OneOrManyPrefix = Prefix | list[Prefix]
 OneOrManyDscp = Dscp | list[Dscp]
 OneOrManyIpPrecedence = IpPrecedence | list[IpPrecedence]
 OneOrManyColor = Color | list[Color]
 OneOrManyLinkMark = LinkMark | list[LinkMark]
 OneOrManyLengthRange = LengthRange | list[LengthRange]
-OneOrManyPrefix = Prefix | list[Prefix]
 OneOrManyProtocol = Protocol | list[Protocol]
 OneOrManyPortRange = PortRange | list[PortRange]

@@ -1,4 +1,5 @@
-//! [`shapers_above_port`]: shapers of tunnels and sub-interfaces that share one port.
+//! [`ports_above`], the tunnels and sub-interfaces that share one port, and [`shapers_above_port`], those
+//! whose shapers exceed it.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -12,29 +13,50 @@ use crate::port::Port;
 /// The names of shaped ports in a message at most.
 const MOST_NAMES: usize = 3;
 
-/// Returns a diagnostic for each port below several shaped ones whose rates add up to more than its own.
-pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
-    let mut by_interface: BTreeMap<&str, &Port> = BTreeMap::new();
-    let mut by_address: BTreeMap<IpAddr, &Port> = BTreeMap::new();
-    for port in ports {
-        by_interface.entry(&port.interface).or_insert(port);
-        for own in &port.addresses {
-            by_address.entry(own.address).or_insert(port);
+/// Finds the port below a tunnel or a sub-interface.
+struct PortsBelow<'a> {
+    by_interface: BTreeMap<&'a str, &'a Port>,
+    by_address: BTreeMap<IpAddr, &'a Port>,
+}
+
+impl<'a> PortsBelow<'a> {
+    fn new(ports: &'a [Port]) -> PortsBelow<'a> {
+        let (mut by_interface, mut by_address) = (BTreeMap::new(), BTreeMap::new());
+        for port in ports {
+            by_interface.entry(port.interface.as_str()).or_insert(port);
+            for own in &port.addresses {
+                by_address.entry(own.address).or_insert(port);
+            }
         }
+        PortsBelow { by_interface, by_address }
     }
-    let below = |port: &Port| {
+
+    /// Returns the port by which the packets of `port` leave; `None` where it has a line of its own.
+    fn below(&self, port: &Port) -> Option<&'a Port> {
         let source = port.forwarding.tunnel.as_ref().and_then(|tunnel| tunnel.source.as_ref());
         let line = match source.map(|source| &source.value) {
-            Some(TunnelSource::Interface(name)) => by_interface.get(name.as_str()).copied(),
-            Some(TunnelSource::Address(address)) => by_address.get(address).copied(),
+            Some(TunnelSource::Interface(name)) => self.by_interface.get(name.as_str()).copied(),
+            Some(TunnelSource::Address(address)) => self.by_address.get(address).copied(),
             None => None,
         };
         let parent = line.unwrap_or(port).forwarding.parent.as_deref();
-        parent.and_then(|parent| by_interface.get(parent).copied()).or(line)
-    };
+        parent.and_then(|parent| self.by_interface.get(parent).copied()).or(line)
+    }
+}
+
+/// Returns the tunnels and sub-interfaces that are up and whose packets leave by the port `below`.
+pub fn ports_above<'a>(ports: &'a [Port], below: &Port) -> Vec<&'a Port> {
+    let found = PortsBelow::new(ports);
+    let is_above = |port: &&Port| found.below(port).is_some_and(|one| one.name == below.name);
+    ports.iter().filter(|port| !port.shutdown).filter(is_above).collect()
+}
+
+/// Returns a diagnostic for each port below several shaped ones whose rates add up to more than its own.
+pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
+    let found = PortsBelow::new(ports);
     let mut above: BTreeMap<usize, CommonPort> = BTreeMap::new();
     for port in ports.iter().filter(|port| !port.shutdown) {
-        if let (Some(below), Some(rate)) = (below(port), shaped_rate(port)) {
+        if let (Some(below), Some(rate)) = (found.below(port), shaped_rate(port)) {
             let common = above.entry(below.line).or_insert(CommonPort { below, shaped: Vec::new() });
             common.shaped.push((port, rate));
         }
@@ -76,7 +98,7 @@ fn exceeded(below: &Port, shaped: &[(&Port, Rate)]) -> Option<Diagnostic> {
             below.name
         ),
         format!(
-            "when all are busy, their packets wait in the queue of {}, where their classes do not count",
+            "when all are busy, none gets its rate: `perhop run --whole-port {}` shows what each class gets",
             below.name
         ),
     ))

@@ -102,6 +102,9 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
     let delay = if network.bottleneck() > FAST { SHORT_DELAY } else { DELAY };
     let router = &site.router;
     let mut ends = named(leaving);
+    if let Some(common) = site.common {
+        ends["carries"] = json!(common.carries);
+    }
     if let Some(ring) = site.ring {
         ends["ring"] = json!({"packets": ring});
     }

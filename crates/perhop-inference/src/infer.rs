@@ -10,6 +10,7 @@ use perhop_scenario::RouterConfiguration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::common_port::CommonPort;
 use crate::document::{Entry, scenario};
 use crate::failure::Failure;
 use crate::given::{Given, by_class, wanted, with_class_names};
@@ -56,6 +57,8 @@ pub struct Request {
     pub base: String,
     /// The interface that packets leave by; by default the one whose policy has most classes.
     pub interface: Option<String>,
+    /// In place of it, the interface whose tunnels and sub-interfaces are run together.
+    pub whole_port: Option<String>,
     /// The rate of its wire; by default what the configuration says.
     pub rate: Option<Rate>,
     /// Packets of its transmit ring; by default what the configuration says.
@@ -120,9 +123,11 @@ pub struct Inferred {
 /// given traffic is invalid.
 pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Result<Inferred, Failure> {
     let device = read(devices, request)?;
-    let site = site(&device, request);
+    let common = common_port(&device, request)?;
+    let site = site(&device, request, common.as_ref());
     let selection = Selection { site: &site, front_end: device.front_end, rate: request.rate };
-    let network = selection.select(request.interface.as_deref())?;
+    let chosen = common.as_ref().map(|common| common.name.as_str()).or(request.interface.as_deref());
+    let network = selection.select(chosen)?;
     let mut trial = Trial::new(&network, devices)?;
     let (network, traffic) = match &request.given {
         None => {
@@ -157,7 +162,7 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
 /// There is no interface that is up, or no packet reaches a class.
 pub fn require_way(devices: &Devices, request: &Request) -> Result<(), Failure> {
     let device = read(devices, request)?;
-    let site = site(&device, request);
+    let site = site(&device, request, None);
     let selection = Selection { site: &site, front_end: device.front_end, rate: None };
     let network = selection.select(None)?;
     if network.leaves.is_empty() || network.leaves.iter().any(|leaf| leaf.matches.is_empty()) {
@@ -182,14 +187,29 @@ fn read<'f>(devices: &Devices<'f>, request: &Request) -> Result<Device<'f>, Fail
     }
 }
 
-fn site<'d>(device: &'d Device, request: &'d Request) -> Site<'d> {
+/// Returns the port whose tunnels and sub-interfaces are run together, if the user names one.
+fn common_port(device: &Device, request: &Request) -> Result<Option<CommonPort>, Failure> {
+    let Some(name) = &request.whole_port else { return Ok(None) };
+    if request.interface.is_some() {
+        return Err(Failure::invalid(
+            "the whole port and one interface exclude each other",
+            "leave out --interface, or --whole-port",
+        ));
+    }
+    let site = site(device, request, None);
+    let selection = Selection { site: &site, front_end: device.front_end, rate: request.rate };
+    CommonPort::new(&device.model.router, selection.named(name)?).map(Some)
+}
+
+fn site<'d>(device: &'d Device, request: &'d Request, common: Option<&'d CommonPort>) -> Site<'d> {
     let router = &device.model.router;
     let own = router.ports.iter().flat_map(|port| &port.addresses);
     Site {
         router: node_name(router.hostname.as_deref()),
         configuration: request.configuration.clone(),
         base: Path::new(&request.base),
-        ports: &router.ports,
+        ports: common.map_or(&router.ports, |common| &common.ports),
+        common,
         lines: device.model.lines.iter().map(|line| line.text.trim()).collect(),
         own: own.map(|own| own.address).collect(),
         subnets: router.ports.iter().flat_map(subnets_of).collect(),
@@ -275,6 +295,7 @@ fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) 
         let (class, queue) = (flow.class().to_owned(), flow.queue.clone());
         ClassTraffic { class, queue, rate, kind, load: flow.rate, tcp: flow.header.is("tcp") }
     };
+    let common = network.site.common.into_iter();
     Inferred {
         scenario: Value::Object(measured(network, traffic)),
         leaving: network.leaving.port.map(|port| port.name.clone()),
@@ -284,7 +305,7 @@ fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) 
         port: network.port(),
         offered: traffic.flows.iter().map(offered).collect(),
         missing: traffic.remarks.clone(),
-        assumed: network.assumed.clone(),
+        assumed: common.flat_map(|common| &common.assumed).chain(&network.assumed).cloned().collect(),
         not_looked_at: left_out(network),
         queues: network.leaves.len(),
         platform,

@@ -6,6 +6,7 @@
 //! Everything inferred is reported.
 
 mod candidates;
+mod common_port;
 mod document;
 mod failure;
 mod given;

@@ -15,6 +15,7 @@ use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::PolicyConfig;
 use serde_json::{Map, Value};
 
+use crate::common_port::CommonPort;
 use crate::header::{Header, Subnet};
 use crate::shares::{Leaf, leaves};
 
@@ -85,6 +86,8 @@ pub(crate) struct Site<'a> {
     /// The folder that relative paths in the scenario start from.
     pub(crate) base: &'a Path,
     pub(crate) ports: &'a [Port],
+    /// The port whose tunnels and sub-interfaces are run together.
+    pub(crate) common: Option<&'a CommonPort>,
     /// The lines of the configuration.
     pub(crate) lines: Vec<&'a str>,
     /// The router's own addresses.

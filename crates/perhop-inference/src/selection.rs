@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use perhop_device::{AddedInterface, FrontEnd, Port};
+use perhop_network::{has_input_policy, has_output_policy};
 use perhop_qos::Rate;
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
@@ -148,7 +149,7 @@ impl<'a> Selection<'a> {
     ///
     /// # Errors
     /// There is none, or several, or packets cannot take it.
-    fn named(self, interface: &str) -> Result<&'a Port, Failure> {
+    pub(crate) fn named(self, interface: &str) -> Result<&'a Port, Failure> {
         let ports: Vec<&Port> = self.site.ports.iter().collect();
         let wanted = folded(interface);
         let mut found: Vec<&Port> =
@@ -220,16 +221,6 @@ fn tells_classes_apart(interface: &Interface) -> bool {
         let queues = port.output.queueing.as_ref().map_or(0, |queueing| queueing.queue_names().len());
         queues > 1 || !port.output.conditioners.is_empty()
     })
-}
-
-/// Whether packets that enter by a port are marked or policed.
-pub(crate) fn has_input_policy(port: &Port) -> bool {
-    !port.input.conditioners.is_empty()
-}
-
-/// Whether packets that leave by a port are classified, marked, policed or shaped.
-pub(crate) fn has_output_policy(port: &Port) -> bool {
-    output_rank(port).0 > 0
 }
 
 /// Returns the rank of an interface to leave by: classes and conditioners, an address, a low rate.

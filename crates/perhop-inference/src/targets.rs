@@ -84,13 +84,10 @@ pub(crate) fn targets<'a>(network: &Network<'a>) -> Vec<Target<'a>> {
     let service = |has_priority| if has_priority { Service::Priority } else { Service::Ordinary };
     let mut found = Vec::new();
     for (side, stage_name, stage) in stages(network) {
-        if OF_ROUTER.contains(&stage_name.as_str()) || OF_COLORS.iter().any(|end| stage_name.ends_with(end)) {
+        let Named { own_name, name } = name_of_stage(network, &stage_name);
+        if OF_ROUTER.contains(&own_name.as_str()) || OF_COLORS.iter().any(|end| stage_name.ends_with(end)) {
             continue;
         }
-        let own_name = stage_name.rsplit('.').next().unwrap_or_default().to_owned();
-        // The stage of an inner class, in the same words as its queue.
-        let whole = stage_name.replace('.', "/");
-        let name = if network.names.contains(&whole) { whole } else { own_name.clone() };
         let service = service(first.contains(own_name.as_str()));
         let matches = stage.matches.iter().collect();
         found.push(Target { place: Place::Stage(side, stage_name), name, own_name, matches, service });
@@ -108,6 +105,29 @@ pub(crate) fn targets<'a>(network: &Network<'a>) -> Vec<Target<'a>> {
         found.push(Target { place: Place::Rest, name, own_name, matches: Vec::new(), service });
     }
     found
+}
+
+/// The names of a stage of conditioning: in its own policy, and among all classes.
+struct Named {
+    own_name: String,
+    name: String,
+}
+
+/// Returns the names of a stage, which are those of the queue of its class where it has one.
+fn name_of_stage(network: &Network, stage: &str) -> Named {
+    let mut carried = network.site.common.into_iter().flat_map(|common| common.carries.keys());
+    let port =
+        carried.find(|port| stage.strip_prefix(port.as_str()).is_some_and(|rest| rest.starts_with('.')));
+    let inner = port.map_or(stage, |port| &stage[port.len() + 1..]);
+    let own_name = inner.rsplit('.').next().unwrap_or_default().to_owned();
+    // The stage of an inner class, in the same words as its queue.
+    let whole = inner.replace('.', "/");
+    let name = match port {
+        Some(port) => format!("{port}/{own_name}"),
+        None if network.names.contains(&whole) => whole,
+        None => own_name.clone(),
+    };
+    Named { own_name, name }
 }
 
 /// Generates the conditioners that packets pass, each with its side and its name in results.

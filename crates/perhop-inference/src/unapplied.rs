@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use perhop_device::{ClassifiedHeader, Port, PortRole, TunnelSource};
+use perhop_network::{has_input_policy, has_output_policy};
 
 use crate::network::Network;
-use crate::selection::{has_input_policy, has_output_policy};
 
 /// Returns the parts of the configuration on the path that the run does not apply, one line each.
 pub(crate) fn left_out(network: &Network) -> Vec<String> {
@@ -37,6 +37,7 @@ pub(crate) fn left_out(network: &Network) -> Vec<String> {
     if let Some(port) = leaving {
         found.extend(tunnels_at(network, port));
     }
+    found.extend(network.site.common.into_iter().flat_map(|common| common.not_looked_at.iter().cloned()));
     let mut seen = BTreeSet::new();
     found.retain(|line| seen.insert(line.clone()));
     found

@@ -1,13 +1,13 @@
 //! Translates router configurations into policies, rates, framings and rings of the scenario.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use perhop_device::{FrontEnd, InterfaceAddress, Port};
-use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::framing::HeaderStack;
-use perhop_qos::policy::{PolicyConfig, QueueingConfig};
+use perhop_qos::policy::PolicyConfig;
 use perhop_qos::ring::RingConfig;
 use perhop_scenario::{
     Diagnostic, Document, InterfaceConfig, RouterConfiguration, Scenario, Severity, ValuePath, suggest,
@@ -15,7 +15,9 @@ use perhop_scenario::{
 
 use crate::devices::{Device, Devices, with_added};
 use crate::finding::{Finding, findings};
+use crate::neighbors::{Neighbors, by_neighbor};
 use crate::options::{options, path_of};
+use crate::whole_port::{CarriedPort, whole_port};
 
 /// Returns `written` with its router configurations, read by `devices`, as policies; and diagnostics about
 /// them, with positions in `document`.
@@ -44,9 +46,8 @@ pub(crate) fn assemble(
 fn named_interfaces(written: &Scenario) -> BTreeMap<&str, Vec<&str>> {
     let mut named: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (node, interface) in written.links.iter().flat_map(|link| &link.interfaces) {
-        if let Some(name) = &interface.name {
-            named.entry(node).or_default().push(name);
-        }
+        let names = interface.name.iter().chain(interface.carries.keys()).map(String::as_str);
+        named.entry(node).or_default().extend(names);
     }
     named
 }
@@ -86,10 +87,20 @@ impl<'a> Ports<'a> {
         }
         Ports { all, named, by_interface, front_end: router.front_end }
     }
-}
 
-/// The neighbors of a node by the names of its ports and interfaces.
-type Neighbors<'a> = BTreeMap<&'a str, &'a str>;
+    /// Returns the port that a scenario calls `written`, or its name as the language has it.
+    fn find(&self, written: &str) -> Result<&'a Port, String> {
+        let full = self.front_end.interface_name(written);
+        let of_interface = self.by_interface.get(full.as_str()).map_or(&[][..], Vec::as_slice);
+        // Languages abbreviate otherwise: what is written as it stands comes first.
+        let named = |name: &str| self.named.get(name).copied();
+        match (named(written).or_else(|| named(&full)), of_interface) {
+            (Some(port), _) => Ok(port),
+            (None, [port]) => Ok(port),
+            _ => Err(full),
+        }
+    }
+}
 
 /// One end of a link: the interface of `node` towards `neighbor`.
 #[derive(Clone, Copy)]
@@ -105,7 +116,7 @@ impl LinkEnd<'_> {
     }
 }
 
-impl<'f> Assembly<'_, 'f> {
+impl<'s, 'f> Assembly<'s, 'f> {
     fn error(&mut self, path: &ValuePath, message: impl Into<String>, help: impl Into<String>) {
         self.found.push(self.document.diagnostic(Severity::Error, path, message).help(help));
     }
@@ -183,7 +194,7 @@ impl<'f> Assembly<'_, 'f> {
         let routers: BTreeMap<&str, Ports> =
             routers.iter().map(|(name, router)| (*name, Ports::new(router))).collect();
         let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();
-        let mut placed: Vec<(LinkEnd, &Port)> = Vec::new();
+        let mut placed: Vec<(LinkEnd, Cow<Port>)> = Vec::new();
         for (index, link) in self.written.links.iter().enumerate() {
             let [a, b] = &link.between;
             for (node, neighbor) in [(a, b), (b, a)] {
@@ -191,18 +202,22 @@ impl<'f> Assembly<'_, 'f> {
                 let written = link.interfaces.get(node).and_then(|interface| interface.name.as_deref());
                 let Some(router) = routers.get(node.as_str()) else { continue };
                 let Some(port) = self.port(end, router, written) else { continue };
-                if taken.insert((node, &port.name)) {
-                    placed.push((end, port));
-                } else {
-                    let message = format!("two links use interface `{}` of `{node}`", port.name);
+                let carried = self.carried(end, router);
+                let used = std::iter::once(port).chain(carried.iter().map(|one| one.port));
+                for used in used.filter(|used| !taken.insert((node, &used.name))) {
+                    let message = format!("two links use interface `{}` of `{node}`", used.name);
                     self.error(&end.path().join("name"), message, "an interface has only one link");
                 }
+                let whole = || Cow::Owned(whole_port(port, &carried));
+                placed.push((end, if carried.is_empty() { Cow::Borrowed(port) } else { whole() }));
             }
         }
         let mut neighbors: BTreeMap<&str, Neighbors> = BTreeMap::new();
         for (end, port) in &placed {
             let names = neighbors.entry(end.node).or_default();
-            for name in [&port.name, &port.interface] {
+            let carried = self.written.links[end.link].interfaces.get(end.node);
+            let carried = carried.into_iter().flat_map(|interface| interface.carries.keys());
+            for name in [&port.name, &port.interface].into_iter().chain(carried) {
                 names.entry(name).or_insert(end.neighbor);
             }
         }
@@ -226,24 +241,42 @@ impl<'f> Assembly<'_, 'f> {
             self.error(&link, message, help);
             return None;
         };
-        let full = router.front_end.interface_name(written);
-        let of_interface = router.by_interface.get(full.as_str()).map_or(&[][..], Vec::as_slice);
-        // Languages abbreviate otherwise: what is written as it stands comes first.
-        let named = |name: &str| router.named.get(name).copied();
-        let port = match (named(written).or_else(|| named(&full)), of_interface) {
-            (Some(port), _) => port,
-            (None, [port]) => port,
-            _ => {
-                let message = format!("the configuration of `{}` has no interface `{written}`", end.node);
-                self.error(&end.path().join("name"), message, suggest("interfaces", &full, names()));
-                return None;
-            }
-        };
+        let port = self.found(end, router, written, "name")?;
         if port.shutdown {
             let message = format!("`{}` is shut down in line {} of the configuration", port.name, port.line);
             self.error(&end.path().join("name"), message, "add `no shutdown` to the configuration");
         }
         Some(port)
+    }
+
+    /// Returns the port called `written` under `key` of an interface.
+    fn found<'r>(&mut self, end: LinkEnd, router: &Ports<'r>, written: &str, key: &str) -> Option<&'r Port> {
+        let found = router.find(written);
+        let wrong = |full: String| {
+            let message = format!("the configuration of `{}` has no interface `{written}`", end.node);
+            let names = router.all.iter().map(|port| port.name.as_str());
+            self.error(&end.path().join(key), message, suggest("interfaces", &full, names));
+        };
+        found.map_err(wrong).ok()
+    }
+
+    /// Returns the ports that the interface at `end` carries.
+    fn carried<'r>(&mut self, end: LinkEnd, router: &Ports<'r>) -> Vec<CarriedPort<'r>>
+    where
+        's: 'r,
+    {
+        let written = self.written;
+        let interface = written.links[end.link].interfaces.get(end.node);
+        let mut carried = Vec::new();
+        for (name, destinations) in interface.into_iter().flat_map(|interface| &interface.carries) {
+            let Some(port) = self.found(end, router, name, "carries") else { continue };
+            if destinations.is_empty() {
+                let message = format!("no packet leaves by `{}`: it has no destinations", port.name);
+                self.error(&end.path().join("carries").join(name), message, "write prefixes: [10.1.0.0/16]");
+            }
+            carried.push(CarriedPort { port, destinations });
+        }
+        carried
     }
 
     /// Applies the configuration of `port` to the interface at `end`.
@@ -324,7 +357,7 @@ impl<'f> Assembly<'_, 'f> {
     }
 
     /// Gives hosts without an address one from the subnet of the router's interface on their link.
-    fn addresses(&mut self, placed: &[(LinkEnd, &Port)]) {
+    fn addresses(&mut self, placed: &[(LinkEnd, Cow<Port>)]) {
         let hosts = &self.written.hosts;
         let mut used: BTreeSet<IpAddr> = hosts.values().filter_map(|host| host.address).collect();
         let of_routers = placed.iter().flat_map(|(_, port)| &port.addresses);
@@ -374,36 +407,4 @@ fn first_free(
     let free = (*from..last).find(|bits| !used.contains(&IpAddr::V4(Ipv4Addr::from_bits(*bits))));
     *from = free.unwrap_or(last);
     free.map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)))
-}
-
-/// Replaces names of interfaces by the neighbors on their links, which are their names in the scenario.
-fn by_neighbor(policy: &mut PolicyConfig, neighbors: &Neighbors) {
-    let rename = |condition: &mut MatchConfig| rename(condition, neighbors);
-    policy.conditioners.iter_mut().filter_map(|one| one.matches.as_mut()).for_each(rename);
-    if let Some(queueing) = &mut policy.queueing {
-        in_classes(queueing, neighbors);
-    }
-}
-
-fn in_classes(queueing: &mut QueueingConfig, neighbors: &Neighbors) {
-    for class in &mut queueing.classes {
-        if let Some(condition) = &mut class.matches {
-            rename(condition, neighbors);
-        }
-        if let Some(inner) = &mut class.queueing {
-            in_classes(inner, neighbors);
-        }
-    }
-}
-
-fn rename(condition: &mut MatchConfig, neighbors: &Neighbors) {
-    if let Some(OneOrMany(names)) = &mut condition.input {
-        for name in names.iter_mut() {
-            if let Some(neighbor) = neighbors.get(name.as_str()) {
-                (*neighbor).clone_into(name);
-            }
-        }
-    }
-    let inner = condition.all.iter_mut().chain(condition.any.iter_mut()).flatten();
-    inner.chain(condition.not.as_deref_mut()).for_each(|inner| rename(inner, neighbors));
 }

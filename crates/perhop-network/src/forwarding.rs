@@ -94,6 +94,14 @@ impl<'a> Table<'a> {
         })
     }
 
+    /// Returns the port by which the packets of a route leave; `None` where the device does not use it.
+    pub fn port_of(&self, route: &'a Route) -> Option<&'a Port> {
+        match self.follow(route, route.vrf.as_deref(), MOST_LOOKUPS)? {
+            Kind::Leaves(exit) => Some(exit.port),
+            Kind::Discarded(_) | Kind::Learned(_) => None,
+        }
+    }
+
     fn look_up(&self, vrf: Option<&str>, destination: IpAddr, lookups: usize) -> Decision<'a> {
         let mut best: Option<Candidate> = None;
         for port in self.ports(vrf) {

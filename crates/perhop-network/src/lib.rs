@@ -13,8 +13,10 @@ mod device;
 mod devices;
 mod finding;
 pub mod forwarding;
+mod neighbors;
 mod options;
 pub mod trace;
+mod whole_port;
 
 use std::path::Path;
 
@@ -23,6 +25,9 @@ pub use devices::{Device, Devices, with_added};
 pub use options::options;
 use perhop_device::FrontEnds;
 use perhop_scenario::{Assembler, Diagnostic, Document, Scenario};
+pub use whole_port::{
+    CarriedPort, different_wires, has_classes, has_input_policy, has_output_policy, whole_port,
+};
 
 /// Applies configurations in the languages of some front ends.
 pub struct Network<'a>(pub FrontEnds<'a>);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use perhop_qos::classifier::Prefix;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::WireConfig;
 use perhop_qos::port::RateChange;
@@ -95,6 +96,11 @@ pub struct InterfaceConfig {
     /// Name in the router's `configuration`: `ATM1/0.1`, or `ATM1/0.1 0/100` for one of several circuits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Tunnels and sub-interfaces of the `configuration` whose packets leave by this interface, each with the
+    /// destinations of its packets: of several prefixes, the longest decides. Their output policies apply
+    /// below the rate of this interface, which they share in equal parts while it is full.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub carries: BTreeMap<String, Vec<Prefix>>,
     /// Name of the policy for arriving packets, of which conditioners apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,

@@ -25,7 +25,7 @@ pub(crate) fn around(asked: &Around) -> Result<Answer, Answer> {
         rate: rate.transpose()?,
         ring: asked.ring,
         loads: asked.loads.clone(),
-        given: None,
+        ..Request::default()
     };
     let inferred = infer(&Devices::new(FRONT_ENDS), &request, None).map_err(refused)?;
     Ok(answer(&inferred))

@@ -32,6 +32,7 @@ def init(
     template: Annotated[str | None, Parameter(name="--template")] = None,
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
     interface: Interface = None,
+    whole_port: str | None = None,
     platform: Platform = None,
     assume: Assume = None,
     rate: str | None = None,
@@ -51,6 +52,8 @@ def init(
         A router configuration: infer the scenario from it, with one entry of traffic for each class.
     interface
         The interface by which packets leave the router; by default the one with most classes.
+    whole_port
+        In place of it: a port whose tunnels and sub-interfaces with policies run all at once.
     platform
         The platform whose rules apply to the configuration; by default recognized.
     assume
@@ -65,6 +68,7 @@ def init(
     """
     options: RouterOptions = {
         "interface": interface,
+        "whole_port": whole_port,
         "platform": platform,
         "assume": assumptions(assume),
         "rate": rate,
@@ -72,7 +76,9 @@ def init(
         "traffic": traffic,
     }
     if from_ is None and (given := [name for name, value in options.items() if value]):
-        raise InvalidInputError(f"--{given[0]} needs --from", "give the router configuration")
+        raise InvalidInputError(
+            f"--{given[0].replace('_', '-')} needs --from", "give the router configuration"
+        )
     if from_ is not None and template is not None:
         raise InvalidInputError("--template and --from exclude each other", "give one of them")
     name = name or (Path("first") if from_ is None else Path(from_.name.partition(".")[0]))
@@ -113,6 +119,7 @@ def _inferred(router: Path, scenario: Path, options: RouterOptions) -> str:
         configured({"file": file}, options["platform"], options["assume"]),
         scenario.parent,
         interface=options["interface"],
+        whole_port=options.get("whole_port"),
         rate=options["rate"],
         policy=options["policy"],
         traffic=None if traffic is None else Path(traffic),

@@ -62,6 +62,7 @@ def run(
     replications: Replications = None,
     duration: str | None = None,
     interface: Interface = None,
+    whole_port: str | None = None,
     platform: Platform = None,
     assume: Assume = None,
     rate: str | None = None,
@@ -107,6 +108,9 @@ def run(
     interface
         Of a router configuration: the interface that packets leave by, also a sub-interface or a tunnel; by
         default the one whose policy has most classes.
+    whole_port
+        In place of --interface: a port whose tunnels and sub-interfaces with policies run all at once, below
+        the rate of the port.
     platform
         Of a router configuration: the platform whose rules apply, `linux` for tc; by default recognized.
     assume
@@ -174,6 +178,7 @@ def run(
     _check_targets(output, pcap, force=force)
     of_router: RouterOptions = {
         "interface": interface,
+        "whole_port": whole_port,
         "platform": platform,
         "assume": assumptions(assume),
         "rate": rate,

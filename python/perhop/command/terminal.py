@@ -101,7 +101,8 @@ def _left_out(file: Path, options: RouterOptions | None) -> Iterator[str]:
 
 def _as_arguments(options: RouterOptions | None) -> Iterator[str]:
     """Return the options of a router configuration as arguments."""
-    for name, value in (options or {}).items():
+    for key, value in (options or {}).items():
+        name = key.replace("_", "-")
         if isinstance(value, Mapping):
             for one, criteria in value.items():
                 yield from (f"--{name}", f"{one} = {criteria}")

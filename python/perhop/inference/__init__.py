@@ -65,6 +65,7 @@ def infer(
     base: Path,
     *,
     interface: str | None = None,
+    whole_port: str | None = None,
     rate: str | None = None,
     policy: str | None = None,
     traffic: Path | None = None,
@@ -76,6 +77,7 @@ def infer(
         configuration: the scenario's `configuration` of the router, which names the file or holds the text.
         base: the folder that relative paths in the scenario start from.
         interface: the interface that packets leave by; by default the one whose policy has most classes.
+        whole_port: in place of it, the interface whose tunnels and sub-interfaces run together.
         rate: the rate of the line where the configuration cannot set it, as in `tc`; else of an interface to
             make for a policy that is attached nowhere.
         policy: that policy, where several are attached nowhere.
@@ -108,10 +110,10 @@ def infer(
         # An assumption about no class is refused.
         _report(text, configuration, "lines")
     given = None if traffic is None else read_traffic(traffic, base)
-    request = {"interface": chosen, "rate": line}
+    request = {"interface": chosen, "whole-port": whole_port, "rate": line}
     found = _found(text, configuration, base, request, given)
     remarks += [*found["assumed"], *found["missing"]]
-    if chosen is None and found["queues"] <= 1:
+    if chosen is None and whole_port is None and found["queues"] <= 1:
         remarks += _unattached(_report(text, configuration, "lines"))
     offered = found["offered"]
     return InferredScenario(

@@ -2,4 +2,5 @@
 
 mod entrances;
 mod loads;
+mod whole_port;
 mod work;

@@ -194,6 +194,32 @@ fn interfaces_are_named_and_are_there() {
 }
 
 #[test]
+fn carried_interfaces_are_named_and_have_destinations() {
+    let carrying = |carries: &str| format!("{{ name: eth0, carries: {carries} }}");
+    let loaded = load(&SCENARIO.replace("{ name: eth0 }", &carrying("{ ATM1.1: [10.9.0.0/16, 10.9.9.9] }")))
+        .map(|loaded| loaded.resolved.policies["edge Ethernet0 output"].clone());
+    // The other link uses the same interface by itself.
+    assert!(loaded.unwrap_err().contains("two links use interface `ATM1.1`"));
+    let alone = SCENARIO.replace("{ edge: { name: ATM1 } }", "{}").replace("[edge, core]", "[pc, core]");
+    let loaded =
+        load(&alone.replace("{ name: eth0 }", &carrying("{ ATM1.1: [10.9.0.0/16, 10.9.9.9] }"))).unwrap();
+    let policy = &loaded.resolved.policies["edge Ethernet0 output"];
+    let names = policy.queueing.as_ref().unwrap().queue_names();
+    assert_eq!(names, ["ATM1.1/lan", "ATM1.1/rest"]);
+    for (carries, words) in [
+        ("{ ATM1.1: [] }", "no packet leaves by `ATM1.1`: it has no destinations"),
+        ("{ ATM2: [10.9.0.0/16] }", "no interface `ATM2`"),
+        ("{ ATM1.1: [10.9.0.1/16] }", "has bits set after the first 16"),
+    ] {
+        let found = load(&alone.replace("{ name: eth0 }", &carrying(carries))).unwrap_err();
+        assert!(found.contains(words), "{found}");
+    }
+    let plain = "interfaces: { edge: { name: ATM1 }, core: { carries: { x: [10.0.0.0/8] } } }";
+    let plain = refused("interfaces: { edge: { name: ATM1 } }", plain);
+    assert!(plain.contains("`core` has no configuration") && plain.contains("remove `carries`"), "{plain}");
+}
+
+#[test]
 fn findings_are_shown_where_they_stand() {
     let loaded = load(&SCENARIO.replace("text: fine", "text: \"fine\\nbad\"")).unwrap();
     let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };

@@ -43,14 +43,16 @@ fn names_without_configuration(document: &Document, written: &Scenario) -> Vec<D
     let mut found = Vec::new();
     for (index, link) in written.links.iter().enumerate() {
         for node in &link.between {
-            let has_name = link.interfaces.get(node).is_some_and(|interface| interface.name.is_some());
-            let router = written.routers.get(node);
-            if has_name && router.is_none_or(|router| router.configuration.is_none()) {
-                let path = ValuePath::from("links").join(index).join("interfaces").join(node).join("name");
+            let has_configuration =
+                written.routers.get(node).is_some_and(|router| router.configuration.is_some());
+            let Some(interface) = link.interfaces.get(node).filter(|_| !has_configuration) else { continue };
+            let set = [("name", interface.name.is_some()), ("carries", !interface.carries.is_empty())];
+            for (key, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
+                let path = ValuePath::from("links").join(index).join("interfaces").join(node).join(key);
                 let message =
                     format!("`{node}` has no configuration in which an interface could have this name");
                 let refused = document.diagnostic(Severity::Error, &path, message);
-                found.push(refused.help("remove `name`, or give the router a `configuration`"));
+                found.push(refused.help(format!("remove `{key}`, or give the router a `configuration`")));
             }
         }
     }

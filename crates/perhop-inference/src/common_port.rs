@@ -1,0 +1,131 @@
+//! [`CommonPort`]: a port with the policies of all the tunnels and sub-interfaces whose packets leave by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr};
+
+use perhop_device::{Port, Router, ports_above};
+use perhop_network::forwarding::{Table, addresses};
+use perhop_network::{
+    CarriedPort, different_wires, has_classes, has_input_policy, has_output_policy, whole_port,
+};
+use perhop_qos::classifier::Prefix;
+
+use crate::failure::Failure;
+
+/// The first of the networks that ports without addresses and routes lead to: those for benchmarks (RFC
+/// 2544).
+const FIRST_FREE: u32 = Ipv4Addr::new(198, 18, 0, 0).to_bits();
+/// The bits of such a network's prefix, and the number of them.
+const FREE_LENGTH: u8 = 24;
+const FREE: u32 = 512;
+
+/// A port that others share.
+#[derive(Debug)]
+pub(crate) struct CommonPort {
+    /// Its name.
+    pub(crate) name: String,
+    /// The ports of the router: this one with the policies of all, and those that it does not carry.
+    pub(crate) ports: Vec<Port>,
+    /// The ports that it carries, with the destinations of their packets.
+    pub(crate) carries: BTreeMap<String, Vec<Prefix>>,
+    /// The assumptions about them, one line each.
+    pub(crate) assumed: Vec<String>,
+    /// The parts of the configuration that the run does not apply to them, one line each.
+    pub(crate) not_looked_at: Vec<String>,
+}
+
+impl CommonPort {
+    /// Returns the port `below` of `router` with the policies of the ports above it.
+    ///
+    /// # Errors
+    /// None of them has a policy.
+    pub(crate) fn new(router: &Router, below: &Port) -> Result<CommonPort, Failure> {
+        let own = below.forwarding.output_line;
+        // A sub-interface without a policy has that of the port, which is for all of these together.
+        let has_own = |port: &&Port| own.is_none() || port.forwarding.output_line != own;
+        let above = ports_above(&router.ports, below).into_iter().filter(has_own);
+        let (carried, plain): (Vec<&Port>, Vec<&Port>) = above.partition(|port| is_carried(port));
+        if carried.is_empty() {
+            return Err(Failure::invalid(
+                format!("no tunnel or sub-interface with an output policy leaves by `{}`", below.name),
+                "choose the interface with --interface",
+            ));
+        }
+        let mut assumed = vec![format!(
+            "the interfaces above {} get equal parts of it while it is full; priority counts within each",
+            below.name
+        )];
+        let destinations = destinations_of(router, &carried, &mut assumed);
+        let pairs: Vec<CarriedPort> = carried
+            .iter()
+            .zip(&destinations)
+            .map(|(port, destinations)| CarriedPort { port, destinations })
+            .collect();
+        let not_looked_at = not_looked_at(below, &pairs, &plain);
+        let whole = whole_port(below, &pairs);
+        let names = carried.iter().map(|port| port.name.clone());
+        let carries: BTreeMap<String, Vec<Prefix>> = names.zip(destinations).collect();
+        let is_other = |port: &&Port| !carries.contains_key(&port.name);
+        let others = router.ports.iter().filter(is_other);
+        let ports = others.map(|port| if port.name == below.name { &whole } else { port }).cloned().collect();
+        Ok(CommonPort { name: below.name.clone(), ports, carries, assumed, not_looked_at })
+    }
+}
+
+/// Whether a port has an output policy, shapes or limits: a router also marks the tags of others by itself.
+fn is_carried(port: &Port) -> bool {
+    port.forwarding.output_line.is_some() || has_classes(port) || !port.links.output.limiters.is_empty()
+}
+
+/// Returns the destinations of the packets of each port: its subnets, and those of its static routes.
+fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>) -> Vec<Vec<Prefix>> {
+    let table = Table { router, given: &[] };
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut found: Vec<Vec<Prefix>> = Vec::new();
+    for port in carried {
+        let subnets = addresses(port).filter_map(|own| own.subnet());
+        let routes = router.forwarding.routes.iter();
+        let routes = routes.filter(|route| table.port_of(route).is_some_and(|one| one.name == port.name));
+        let all = subnets.chain(routes.map(|route| route.prefix));
+        found.push(all.filter(|prefix| taken.insert(prefix.to_string())).collect());
+    }
+    for (port, destinations) in carried.iter().zip(&mut found) {
+        let free = (0..FREE).map(|place| Ipv4Addr::from_bits(FIRST_FREE + (place << (32 - FREE_LENGTH))));
+        let mut free = free.filter_map(|first| Prefix::new(IpAddr::V4(first), FREE_LENGTH).ok());
+        if destinations.is_empty()
+            && let Some(prefix) = free.find(|prefix| !taken.contains(&prefix.to_string()))
+        {
+            taken.insert(prefix.to_string());
+            assumed.push(format!(
+                "packets to {prefix} leave by {}, of which the configuration shows no destination",
+                port.name
+            ));
+            destinations.push(prefix);
+        }
+    }
+    found
+}
+
+/// Returns what the run leaves out of the ports above `below`.
+fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<String> {
+    let mut found = Vec::new();
+    let names = |ports: &[&Port]| {
+        let names: Vec<&str> = ports.iter().map(|port| port.name.as_str()).collect();
+        names.join(", ")
+    };
+    if !plain.is_empty() {
+        found.push(format!("packets of {}, without an output policy, which share the port", names(plain)));
+    }
+    if has_output_policy(below) {
+        let above: Vec<&Port> = carried.iter().map(|one| one.port).collect();
+        found.push(format!("the output policy of {} for packets of {}", below.name, names(&above)));
+    }
+    let inputs = carried.iter().map(|one| one.port).filter(|port| has_input_policy(port));
+    found.extend(inputs.map(|port| format!("the input policy of {}", port.name)));
+    let first = carried.first().map_or("", |one| one.port.name.as_str());
+    let differences = different_wires(carried).into_iter();
+    found.extend(
+        differences.map(|words| format!("different {words} above {}: all have those of {first}", below.name)),
+    );
+    found
+}

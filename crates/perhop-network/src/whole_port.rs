@@ -1,0 +1,141 @@
+//! [`whole_port`]: the output policies of tunnels and sub-interfaces together, at the port that they share.
+
+use perhop_device::{Port, Wire};
+use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
+
+/// The name of the only queue of a port without a policy.
+const PLAIN_QUEUE: &str = "fifo";
+
+/// IP bytes of a packet that no link cuts.
+const SHORT_PACKET: u64 = 40;
+
+/// A tunnel or sub-interface whose packets leave by another port.
+#[derive(Clone, Copy, Debug)]
+pub struct CarriedPort<'a> {
+    /// The tunnel or sub-interface.
+    pub port: &'a Port,
+    /// The destinations of its packets.
+    pub destinations: &'a [Prefix],
+}
+
+/// Whether packets that enter by a port are marked or policed.
+pub fn has_input_policy(port: &Port) -> bool {
+    !port.input.conditioners.is_empty()
+}
+
+/// Whether packets that leave by a port are classified, marked, policed or shaped.
+pub fn has_output_policy(port: &Port) -> bool {
+    !port.output.conditioners.is_empty() || has_classes(port)
+}
+
+/// Whether a port has other queues than one FIFO.
+pub fn has_classes(port: &Port) -> bool {
+    let queues = port.output.queueing.as_ref().map(QueueingConfig::queue_names).unwrap_or_default();
+    !(queues.is_empty() || queues == [PLAIN_QUEUE])
+}
+
+/// Returns the port `below` with the output policies of `carried`, each for packets to its destinations.
+///
+/// A class for each carried port has the queues of its policy; while the wire is full, these classes get
+/// equal parts of it. A policy of `below` itself applies to packets to other destinations. Headers and
+/// lengths are those of the first carried port where they differ ([`different_wires`]).
+pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
+    let mut output = PolicyConfig::default();
+    let mut classes = Vec::new();
+    for one in carried {
+        let condition = destinations_of(*one, carried);
+        add_conditioners(&mut output, &one.port.name, &one.port.output, &condition);
+        classes.push(class_of(one.port, Some(condition)));
+    }
+    if has_output_policy(below) {
+        let theirs = carried.iter().flat_map(|one| one.destinations).copied().collect();
+        let rest = MatchConfig { not: Some(Box::new(to(theirs))), ..MatchConfig::default() };
+        add_conditioners(&mut output, &below.name, &below.output, &rest);
+        classes.push(class_of(below, None));
+    }
+    output.queueing =
+        Some(QueueingConfig { scheduler: SchedulerConfig::Scfq, classes, ..QueueingConfig::default() });
+    let first = carried.first().map_or(below, |one| one.port);
+    output.overhead = first.output.overhead;
+    let own = below.wire;
+    let wire = Wire {
+        headers: if own.headers.is_empty() { first.wire.headers } else { own.headers },
+        framing: own.framing.or(first.wire.framing),
+        mtu: own.mtu.or(first.wire.mtu),
+        adjust_mss: own.adjust_mss.or(first.wire.adjust_mss),
+        ..own
+    };
+    let addresses = carried.iter().flat_map(|one| &one.port.addresses);
+    let addresses = below.addresses.iter().chain(addresses).copied().collect();
+    Port { output, wire, addresses, attachments: None, ..below.clone() }
+}
+
+/// Returns the properties in which the wires of carried ports differ, of which one port has only one.
+pub fn different_wires(carried: &[CarriedPort]) -> Vec<&'static str> {
+    let differs = |is_same: fn(&Port, &Port) -> bool| {
+        carried.windows(2).any(|pair| !is_same(pair[0].port, pair[1].port))
+    };
+    let properties = [
+        ("headers", differs(|a, b| bytes_of_headers(a) == bytes_of_headers(b))),
+        ("overhead", differs(|a, b| a.output.overhead == b.output.overhead)),
+        ("MTU", differs(|a, b| a.wire.mtu == b.wire.mtu)),
+        ("largest TCP segments", differs(|a, b| a.wire.adjust_mss == b.wire.adjust_mss)),
+    ];
+    properties.into_iter().filter(|(_, differs)| *differs).map(|(words, _)| words).collect()
+}
+
+/// Returns the bytes of the headers of a short packet.
+fn bytes_of_headers(port: &Port) -> u64 {
+    port.wire.headers.bytes(SHORT_PACKET)
+}
+
+/// Returns the condition that a packet goes to the destinations of a carried port: the longest prefix of all
+/// carried ports decides.
+fn destinations_of(own: CarriedPort, carried: &[CarriedPort]) -> MatchConfig {
+    let others = carried.iter().filter(|one| one.port.name != own.port.name);
+    let others: Vec<Prefix> = others.flat_map(|one| one.destinations).copied().collect();
+    let inside = |outer: &Prefix| -> Vec<Prefix> {
+        let is_inside = |one: &&Prefix| one.length() > outer.length() && outer.contains(one.address().into());
+        others.iter().filter(is_inside).copied().collect()
+    };
+    let (cut, whole): (Vec<Prefix>, Vec<Prefix>) =
+        own.destinations.iter().partition(|prefix| !inside(prefix).is_empty());
+    let cut = cut
+        .into_iter()
+        .map(|prefix| MatchConfig { not: Some(Box::new(to(inside(&prefix)))), ..to(vec![prefix]) });
+    let mut any: Vec<MatchConfig> = cut.collect();
+    if !whole.is_empty() {
+        any.push(to(whole));
+    }
+    if any.len() == 1 { any.remove(0) } else { MatchConfig { any: Some(any), ..MatchConfig::default() } }
+}
+
+fn to(destinations: Vec<Prefix>) -> MatchConfig {
+    MatchConfig { destination: Some(OneOrMany(destinations)), ..MatchConfig::default() }
+}
+
+/// Adds the conditioners of a policy, for packets that meet `condition`, under names that begin with that of
+/// its port.
+fn add_conditioners(output: &mut PolicyConfig, port: &str, policy: &PolicyConfig, condition: &MatchConfig) {
+    for (index, stage) in policy.conditioners.iter().enumerate() {
+        let own = stage.name.clone().unwrap_or_else(|| index.to_string());
+        let mut stage = stage.clone();
+        stage.name = Some(format!("{port}.{own}"));
+        stage.matches = Some(match stage.matches.take() {
+            None => condition.clone(),
+            Some(own) => MatchConfig { all: Some(vec![condition.clone(), own]), ..MatchConfig::default() },
+        });
+        output.conditioners.push(stage);
+    }
+}
+
+/// Returns the class with the queues of a port: in place of its only outermost class, if there is only one.
+fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
+    let class = match port.output.queueing.as_ref().map(|queueing| queueing.classes.as_slice()) {
+        Some([only]) if only.matches.is_none() => only.clone(),
+        _ => ClassConfig { queueing: port.output.queueing.clone(), ..ClassConfig::default() },
+    };
+    ClassConfig { name: port.name.clone(), matches, share: ShareConfig::default(), ..class }
+}
