@@ -135,6 +135,41 @@ def test_policers_before_the_queues_are_named(
     assert "drops above 1 Mb/s" in found
 
 
+def test_a_run_shows_no_guarantee_behind_a_limiter_of_all_packets(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "site.cfg"
+    text = SITE.replace("shape average 5000000", "shape average 8000000")
+    limiter = " rate-limit output RATE 37500 75000 conform-action transmit exceed-action drop\n"
+    at_port = " ip address 192.0.2.1 255.255.255.0\n"
+
+    def configured(rate: int) -> dict[str, tuple[float | None, float | None]]:
+        file.write_text(text.replace(at_port, at_port + limiter.replace("RATE", str(rate))))
+        rows = perhop("run", file, "--duration", "3s", "--json").json()["rates"]
+        own = [row for row in rows if row["port"].endswith("->far-side")]
+        return {row["queue"].rpartition("/")[2]: (row["guaranteed_bps"], row["limit_bps"]) for row in own}
+
+    found = configured(200_000)
+    most = rates_of(perhop, file)
+    # Each is below the limiter, as `perhop rates` has it: nothing holds that a policer of all packets drops.
+    assert found["BULK"] == (None, 200e3) == (None, most["BULK"]["maximum_bps"])
+    assert found["DATA"] == (None, 200e3) == (None, most["DATA"]["maximum_bps"])
+    # A limiter above the promises leaves them.
+    assert configured(4_000_000)["BULK"] == (232e3, None)
+
+
+def test_losses_by_a_limiter_of_all_are_not_those_of_the_class(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "site.cfg"
+    file.write_text(
+        SITE.replace(
+            " ip address 192.0.2.1 255.255.255.0\n",
+            " ip address 192.0.2.1 255.255.255.0\n rate-limit output 1000000 37500 75000"
+            " conform-action transmit exceed-action drop\n",
+        )
+    )
+    verdicts = perhop("run", file, "--duration", "5s", "--json").json()["verdicts"]
+    (voice,) = (one for one in verdicts if one["class"] == "VOICE")
+    assert "lost by a policer at" in voice["text"], "it sends 410 of its 512 kb/s"
+
+
 def test_a_policer_of_one_class_is_a_limit_of_that_class(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "site.cfg"
     file.write_text(

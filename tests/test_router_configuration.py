@@ -82,6 +82,15 @@ def test_lines_that_are_not_simulated_are_reported(perhop: Command, tmp_path: Pa
     assert "`frobnicate 2`: not simulated" in warning["message"]
 
 
+def test_a_line_that_stands_several_times_is_named_once(perhop: Command, tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "router.cfg").read_text()
+    twice = text.replace("interface Serial0/0\n", "interface Serial0/0\n mpls ip\n frobnicate 3\n")
+    twice = twice.replace("interface FastEthernet0/0\n", "interface FastEthernet0/0\n mpls ip\n")
+    (tmp_path / "router.cfg").write_text(twice)
+    ended = perhop("run", "router.cfg", "--duration", "1s")
+    assert "`mpls ip` (2 lines), `frobnicate 3`: not simulated" in ended.err
+
+
 def test_results_are_plotted_where_their_traces_are_not(tmp_path: Path) -> None:
     """Saved results are plotted without the traces and configurations of the run."""
     import perhop.plot

@@ -104,6 +104,55 @@ def test_forwarding_decides_where_a_packet_leaves(
     assert decision["lines"], "the route and its line"
 
 
+TAGGED = """\
+version 15.4
+interface GigabitEthernet0/0
+ ip address 192.0.2.1 255.255.255.252
+interface GigabitEthernet0/1.10
+ encapsulation dot1Q 10
+ ip address 10.0.10.1 255.255.255.0
+interface GigabitEthernet0/1.20
+ encapsulation dot1Q 20
+ ip address 10.0.20.1 255.255.255.0
+interface GigabitEthernet0/2
+ no ip address
+interface GigabitEthernet0/2.20
+ encapsulation dot1Q 20
+ ip address 10.2.20.1 255.255.255.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("tag", "enters"),
+    [
+        ("vlan 10", "GigabitEthernet0/1.10"),
+        ("vlan 20 in gi0/2", "GigabitEthernet0/2.20"),
+        ("in gi0/1.20 vlan 20", "GigabitEthernet0/1.20"),
+    ],
+)
+def test_the_tag_of_a_vlan_chooses_the_entrance(answer: Any, tag: str, enters: str) -> None:
+    (path,) = answer(TAGGED, f"udp 10.9.9.9:1 > 192.0.2.2:2 {tag}")["paths"]
+    assert stages(path, "entrance")[0]["interface"] == enters
+
+
+@pytest.mark.parametrize(
+    ("tag", "words"),
+    [
+        ("vlan 30", "VLANs: 10 (GigabitEthernet0/1.10), 20 (GigabitEthernet0/1.20)"),
+        ("vlan 20", "several interfaces take packets of VLAN 20"),
+        ("vlan 10 in gi0/2.20", "no interface at GigabitEthernet0/2.20 takes packets of VLAN 10"),
+        ("vlan 0", "vlan 0: a number from 1 to 4094"),
+    ],
+)
+def test_a_tag_that_no_interface_takes_is_refused(
+    perhop: Command, tmp_path: Path, tag: str, words: str
+) -> None:
+    file = tmp_path / "router.cfg"
+    file.write_text(TAGGED)
+    ended = perhop("trace", file, "--packet", f"udp 10.9.9.9:1 > 192.0.2.2:2 {tag}")
+    assert (ended.code, words in ended.err) == (2, True), ended.err
+
+
 def test_the_longest_prefix_that_can_be_used_wins(answer: Any) -> None:
     """A route to an unknown next hop is not used, a discarding one drops, and a given one is named so."""
     more = "ip route 198.51.100.0 255.255.255.0 10.0.1.9\nip route 203.0.113.0 255.255.255.0 172.16.0.1\n"

@@ -11,7 +11,7 @@ from conftest import ROOT, Command
 
 CONFIGURATIONS = ROOT / "tests" / "configurations"
 SWITCH = CONFIGURATIONS / "catalyst-9300.cfg"
-HELP = "`perhop check` shows what is recognized; --platform reads it as that of another platform"
+HELP = "--platform reads it as that of another platform, by whose rules it runs"
 #: The beginning of every question about a configuration.
 QUESTIONS = {
     "run": ["run"],

@@ -69,7 +69,7 @@ def rates(
                     "queue": one["queue"],
                     "priority": one["priority"],
                     "guaranteed_bps": _beyond_limit(one),
-                    "limit_bps": one["limit_bps"],
+                    "limit_bps": _limit(one),
                     "remaining": _remaining(one),
                     "obtained_bps": sent.get(one["queue"]) or {"mean": None, "ci95": None, "unit": "b/s"},
                     "queued_packets": queued.get((port.name, one["queue"])),
@@ -81,10 +81,16 @@ def rates(
 
 def _beyond_limit(one: QueueRates) -> float | None:
     """Return what a queue is promised, where its priority or its limit does not say it already."""
-    promised, limit = one["promised_bps"], one["limit_bps"]
+    promised, limit = one["promised_bps"], _limit(one)
     if one["priority"] or promised is None or (limit is not None and limit <= promised):
         return None
     return promised
+
+
+def _limit(one: QueueRates) -> float | None:
+    """Return what a queue's own limit lets pass, or a limiter of all packets below its promise."""
+    promised, limit, maximum = one["promised_bps"], one["limit_bps"], one["maximum_bps"]
+    return maximum if promised is not None and maximum is not None and maximum < promised else limit
 
 
 def _remaining(one: QueueRates) -> str | None:

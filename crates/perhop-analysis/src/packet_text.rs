@@ -13,9 +13,13 @@ pub struct PacketText {
     pub packet: Packet,
     /// The interface by which it arrives, as written.
     pub input: Option<String>,
+    /// The VLAN of the tag with which it arrives there.
+    pub vlan: Option<u16>,
 }
 
 const USUAL_BYTES: u32 = 500;
+/// The VLANs that a tag can name (IEEE 802.1Q §9.6).
+const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
 const SHAPE: &str = "write a packet as `udp 192.0.2.1:50000 > 198.51.100.1:16384 dscp ef len 200`";
 
 impl FromStr for PacketText {
@@ -44,7 +48,7 @@ impl FromStr for PacketText {
             length: USUAL_BYTES,
             ..Packet::default()
         };
-        let mut read = PacketText { packet, input: None };
+        let mut read = PacketText { packet, input: None, vlan: None };
         while let Some(key) = words.next() {
             let value = next(&mut words, &format!("a value of `{key}`"))?;
             read.set(key, value)?;
@@ -65,8 +69,12 @@ impl PacketText {
             }
             "cos" => packet.set_cos(mark(key, value)?),
             "exp" => packet.set_exp(mark(key, value)?),
+            "vlan" => {
+                let vlan = value.parse().ok().filter(|vlan| VLANS.contains(vlan));
+                self.vlan = Some(vlan.ok_or(format!("vlan {value}: a number from 1 to 4094"))?);
+            }
             "in" => self.input = Some(value.to_owned()),
-            _ => return Err(format!("`{key}` is none of dscp, len, cos, exp, in")),
+            _ => return Err(format!("`{key}` is none of dscp, len, cos, exp, vlan, in")),
         }
         Ok(())
     }
@@ -123,6 +131,7 @@ mod tests {
             ("udp 10.0.0.1:1 > 2001:db8::1", "one family"),
             ("udp 10.0.0.1:1 > 10.0.0.2:2 len 19", "from 20 to 65535"),
             ("udp 10.0.0.1:1 > 10.0.0.2:2 tos 4", "`tos` is none of"),
+            ("udp 10.0.0.1:1 > 10.0.0.2:2 vlan 4095", "from 1 to 4094"),
             ("udp 10.0.0.1:1 > 10.0.0.2:2 dscp", "a value of `dscp` is missing"),
         ] {
             let error = text.parse::<PacketText>().unwrap_err();

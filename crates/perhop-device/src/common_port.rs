@@ -13,14 +13,19 @@ use crate::port::Port;
 /// The names of shaped ports in a message at most.
 const MOST_NAMES: usize = 3;
 
+/// The most ports below each other: a tunnel in a tunnel over a sub-interface has four.
+const DEEPEST: usize = 8;
+
 /// Finds the port below a tunnel or a sub-interface.
-struct PortsBelow<'a> {
+#[derive(Debug)]
+pub struct PortsBelow<'a> {
     by_interface: BTreeMap<&'a str, &'a Port>,
     by_address: BTreeMap<IpAddr, &'a Port>,
 }
 
 impl<'a> PortsBelow<'a> {
-    fn new(ports: &'a [Port]) -> PortsBelow<'a> {
+    /// Returns the ports of a device by what they are above.
+    pub fn new(ports: &'a [Port]) -> PortsBelow<'a> {
         let (mut by_interface, mut by_address) = (BTreeMap::new(), BTreeMap::new());
         for port in ports {
             by_interface.entry(port.interface.as_str()).or_insert(port);
@@ -41,6 +46,15 @@ impl<'a> PortsBelow<'a> {
         };
         let parent = line.unwrap_or(port).forwarding.parent.as_deref();
         parent.and_then(|parent| self.by_interface.get(parent).copied()).or(line)
+    }
+
+    /// Returns the name of the port with a line of its own by which the packets of `port` leave.
+    pub fn line_of<'p>(&self, port: &'p Port) -> &'p str
+    where
+        'a: 'p,
+    {
+        let down = std::iter::successors(Some(port), |port| self.below(port));
+        down.take(DEEPEST).last().map_or(port.name.as_str(), |lowest| lowest.name.as_str())
     }
 }
 

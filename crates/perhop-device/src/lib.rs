@@ -32,7 +32,7 @@ pub mod profile;
 mod report;
 mod writing;
 
-pub use common_port::{ports_above, shapers_above_port};
+pub use common_port::{PortsBelow, ports_above, shapers_above_port};
 pub use difference::{Difference, codepoints, differences, same_packets, weight_of, with_counted_labels};
 pub use forwarding::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use perhop_device::{AddedInterface, FrontEnd, Port};
+use perhop_device::{AddedInterface, FrontEnd, Port, PortsBelow};
 use perhop_network::{has_input_policy, has_output_policy};
 use perhop_qos::Rate;
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
@@ -48,7 +48,9 @@ impl<'a> Selection<'a> {
             ));
         };
         let chosen = interface.map_or(Ok(*best), |name| self.named(name))?;
-        let others: Vec<&Port> = up.iter().copied().filter(|port| !is_same_wire(port, chosen)).collect();
+        let below = PortsBelow::new(self.site.ports);
+        let others: Vec<&Port> =
+            up.iter().copied().filter(|port| !is_same_wire(&below, port, chosen)).collect();
         let leaving = self.leaving(chosen)?;
         if has_input_policy(chosen) && !has_output_policy(chosen) {
             let plain: Vec<&Port> = others.iter().copied().filter(|port| !has_output_policy(port)).collect();
@@ -72,8 +74,9 @@ impl<'a> Selection<'a> {
     /// interface that packets entered by.
     pub(crate) fn other_entrances(self, network: &Network<'a>) -> impl Iterator<Item = Network<'a>> {
         let (entering, leaving) = (network.entering.name.clone(), network.leaving.clone());
+        let below = PortsBelow::new(self.site.ports);
         let is_other = move |port: &&'a Port| {
-            let is_leaving = leaving.port.is_some_and(|leaving| is_same_wire(leaving, port));
+            let is_leaving = leaving.port.is_some_and(|leaving| is_same_wire(&below, leaving, port));
             self.is_usable(port) && entering != port.name && !is_leaving
         };
         let leaving = network.leaving.clone();
@@ -341,8 +344,8 @@ fn parts(name: &str) -> (&str, &str) {
     name.split_at(end)
 }
 
-/// Whether two ports are one interface, or sub-interfaces or circuits of one.
-fn is_same_wire(one: &Port, other: &Port) -> bool {
+/// Whether two ports are one interface, parts or circuits of one, or tunnels over it.
+fn is_same_wire(below: &PortsBelow, one: &Port, other: &Port) -> bool {
     let wire = |port: &Port| port.name.split(['.', ' ']).next().unwrap_or_default().to_owned();
-    wire(one) == wire(other)
+    wire(one) == wire(other) || below.line_of(one) == below.line_of(other)
 }

@@ -10,6 +10,7 @@ use perhop_device::{
 use perhop_lint::Line;
 use perhop_qos::ConfigError;
 use perhop_qos::classifier::Prefix;
+use perhop_qos::framing::Header;
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, Scenario};
 use serde::Serialize;
@@ -135,13 +136,53 @@ impl<'a> NetworkDevice<'a> {
         })
     }
 
+    /// Returns the port that takes packets with the tag of a VLAN: `named` itself or a part of it, where it
+    /// is chosen.
+    ///
+    /// # Errors
+    /// There is no such port, or several.
+    fn port_of_vlan(&self, vlan: u16, named: Option<&Port>) -> Result<&Port, ConfigError> {
+        let tag = |port: &Port| {
+            // From the packet outwards: the port tells packets apart by the outermost tag.
+            let tags = port.wire.headers.headers().iter().filter_map(|header| match header {
+                Header::Vlan(tag) => Some(tag.id),
+                _ => None,
+            });
+            tags.last()
+        };
+        let is_meant = |port: &Port| {
+            named.is_none_or(|named| {
+                named.name == port.name || port.forwarding.parent.as_ref() == Some(&named.interface)
+            })
+        };
+        let ports = || self.router.ports.iter().filter(|port| is_interface(port) && is_meant(port));
+        let found: Vec<&Port> = ports().filter(|port| tag(port) == Some(vlan)).collect();
+        let at = named.map_or(String::new(), |named| format!(" at {}", named.name));
+        match found.as_slice() {
+            [port] => Ok(port),
+            [] => {
+                let known: Vec<String> =
+                    ports().filter_map(|port| Some(format!("{} ({})", tag(port)?, port.name))).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                let message = format!("no interface{at} takes packets of VLAN {vlan}");
+                Err(ConfigError::new("packet", message).help(format!("VLANs: {known}")))
+            }
+            several => {
+                let names: Vec<&str> = several.iter().map(|port| port.name.as_str()).collect();
+                let message = format!("several interfaces{at} take packets of VLAN {vlan}");
+                Err(ConfigError::new("packet", message)
+                    .help(format!("write `in` one of {}", names.join(", "))))
+            }
+        }
+    }
+
     /// Returns the paths of a packet, written as [`PacketText`] reads it, that arrives by the port `at` and
     /// leaves by the port `out`, where these are chosen.
     ///
     /// # Errors
     /// The packet cannot be read, there is no such port, or [`trace()`] fails.
     pub fn trace(&self, packet: &str, at: Option<&str>, out: Option<&str>) -> Result<Answer, ConfigError> {
-        let PacketText { packet, input } =
+        let PacketText { packet, input, vlan } =
             packet.parse().map_err(|message: String| ConfigError::new("packet", message))?;
         let device = TracedDevice {
             router: &self.router,
@@ -150,7 +191,11 @@ impl<'a> NetworkDevice<'a> {
             class_lines: self.class_lines.as_deref(),
             given: &self.given,
         };
-        let arrives = at.or(input.as_deref()).map(|name| self.port(name)).transpose()?;
+        let named = at.or(input.as_deref()).map(|name| self.port(name)).transpose()?;
+        let arrives = match vlan {
+            Some(vlan) => Some(self.port_of_vlan(vlan, named)?),
+            None => named,
+        };
         let leaves = out.map(|name| self.port(name)).transpose()?;
         trace(&device, TraceOptions { arrives, leaves }, &packet)
     }

@@ -49,8 +49,21 @@ fn not_simulated(all: &[Line]) -> Option<Finding> {
         LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
         _ => &rules::COMMAND_UNKNOWN,
     };
-    let named: Vec<String> = lines.iter().take(NAMED).map(|line| format!("`{}`", line.text.trim())).collect();
-    let others = match lines.len() - named.len() {
+    // Of lines with the same text, one is named with their number.
+    let mut texts: Vec<(&str, usize)> = Vec::new();
+    for line in &lines {
+        let text = line.text.trim();
+        match texts.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, count)) => *count += 1,
+            None => texts.push((text, 1)),
+        }
+    }
+    let in_words = |(text, count): &(&str, usize)| match count {
+        1 => format!("`{text}`"),
+        count => format!("`{text}` ({count} lines)"),
+    };
+    let named: Vec<String> = texts.iter().take(NAMED).map(in_words).collect();
+    let others = match texts.iter().skip(NAMED).map(|(_, count)| count).sum() {
         0 => String::new(),
         1 => " and another line".to_owned(),
         count => format!(" and {count} other lines"),

@@ -67,7 +67,7 @@ def _verdict(
         cause=cause,
         cause_percent=part,
         port=port if cause else None,
-        limit_bps=limit_of(name, queue, summary) if state == "policed" else None,
+        limit_bps=limit_of(name, queue, traffic.offered_bps, summary) if state == "policed" else None,
         holder=holder_of(port, queue, summary) if port and is_short else None,
     )
 

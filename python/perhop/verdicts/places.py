@@ -93,11 +93,17 @@ def port_of_drops(cause: str, queue: Queue | None, ports: Sequence[Mapping[str, 
     return dropping.pop() if len(dropping) == 1 else None
 
 
-def limit_of(name: str, queue: Queue | None, summary: Mapping[str, Any]) -> float | None:
-    """Return the lowest rate to which a class is policed, in bits per second, as far as it is known."""
-    limits = [row["limit_bps"] for row in summary.get("policers", []) if row["class"] == name]
+def limit_of(name: str, queue: Queue | None, offered_bps: float, summary: Mapping[str, Any]) -> float | None:
+    """Return the lowest rate to which a class is policed, in bits per second, as far as it is known.
+
+    It is unknown where the class offers less and a policer of further classes may drop its packets as well.
+    """
+    policers = summary.get("policers", [])
+    limits = [row["limit_bps"] for row in policers if row["class"] == name]
     limits += [queue.limit_bps] if queue is not None and queue.limit_bps is not None else []
-    return min(limits, default=None)
+    least: float | None = min(limits, default=None)
+    is_alone = all(row["class"] == name for row in policers)
+    return least if is_alone or least is None or offered_bps > least else None
 
 
 def _dropped(row: Mapping[str, Any], ports: Sequence[Mapping[str, Any]]) -> float:

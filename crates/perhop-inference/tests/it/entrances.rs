@@ -117,3 +117,29 @@ fn classes_of_an_input_policy_share_an_output_without_classes() {
     let found = infer(&Devices::new(FRONT_ENDS), &request(&text), None).unwrap();
     assert_eq!(found.entering, None);
 }
+
+#[test]
+fn no_packet_enters_by_a_tunnel_over_the_interface_by_which_it_leaves() {
+    let text = |lan: &str| {
+        format!(
+            "hostname hub\npolicy-map OUT\n class class-default\n  shape average 2000000\n{lan}\
+             interface Tunnel1\n bandwidth 9000000\n ip address 10.2.1.1 255.255.255.252\n \
+             tunnel source GigabitEthernet0/0\n tunnel destination 198.51.100.1\n\
+             interface Tunnel2\n ip address 10.2.2.1 255.255.255.252\n tunnel source 192.0.2.1\n \
+             tunnel destination 198.51.100.2\n service-policy output OUT\n\
+             interface GigabitEthernet0/0\n ip address 192.0.2.1 255.255.255.252\n"
+        )
+    };
+    let lan = "interface FastEthernet1/0\n ip address 10.1.0.1 255.255.255.0\n";
+    for (lan, entrance) in [(lan, Some("FastEthernet1/0")), ("", None)] {
+        // Neither the port below a tunnel nor another tunnel over it.
+        for leaving in ["GigabitEthernet0/0", "Tunnel2"] {
+            let request = Request { interface: Some(leaving.into()), ..request(&text(lan)) };
+            let found = infer(&Devices::new(FRONT_ENDS), &request, None).unwrap();
+            if leaving == "Tunnel2" || entrance.is_none() {
+                assert_eq!(found.entering.as_deref(), entrance, "{leaving} {lan}");
+            }
+            assert_ne!(found.entering.as_deref(), Some("Tunnel1"), "{leaving}");
+        }
+    }
+}
