@@ -14,11 +14,11 @@ from typing import Any
 import perhop
 from perhop import _core
 from perhop.results import Results
-from perhop.show.document import interface_document
-from perhop.show.simulated import sampled, shown
+from perhop.show.output import sampled, shown
 
 FILE = Path(__file__).parents[1] / "tests" / "readings" / "routers-show.toml"
 CASES = {case["id"]: case for case in tomllib.loads(FILE.read_text())["case"]}
+COMMAND = "policy-map interface"
 PERCENT, POINTS = 5.0, 2.0
 FACTORS = {"kb/s": 1000.0}
 # In flow-based WFQ, the weight of a flow of precedence 0; that of precedence 5 is a sixth of it.
@@ -110,7 +110,7 @@ def results(case_id: str) -> Results:
         }
     )
     return (
-        sampled(scenario.check()).run(seed=1)
+        sampled(scenario.check(), [COMMAND]).run(seed=1)
         if "policy-map" in case["configuration"]
         else scenario.run(seed=1)
     )
@@ -119,9 +119,9 @@ def results(case_id: str) -> Results:
 @cache
 def policy(case_id: str, side: str, after_s: float | None) -> dict[str, Any]:
     """Return the policy of a case with its counters."""
-    [router] = shown(results(case_id), CASES[case_id]["interface"], after_s=after_s)
-    [interface] = router.interfaces
-    return dict(interface_document(interface)["policies"][side])
+    [router] = shown(results(case_id), COMMAND, CASES[case_id]["interface"], after_s=after_s)
+    [interface] = router["documents"]
+    return dict(interface["policies"][side])
 
 
 def at(value: Any, path: str) -> Any:  # noqa: ANN401 - any JSON

@@ -85,7 +85,11 @@ BUILT = {line.strip("/") for line in (ROOT / ".gitignore").read_text().splitline
 def test_files_named_are_there(page: Path) -> None:
     if page.name == "CHANGELOG.md":
         return  # it tells of the past
-    for name in re.findall(rf"`((?:{FOLDERS})/[^\s`]*[\w/])`", markdown(page)):
+    text = markdown(page)
+    if page.name == "tests-merged.md":
+        # The first column has tests that are not there any more.
+        text = re.sub(r"^\| [^|]*", "", text, flags=re.MULTILINE)
+    for name in re.findall(rf"`((?:{FOLDERS})/[^\s`]*[\w/])`", text):
         if re.search(r"[<{…]|_build|generated", name):
             continue
         # A decision goes by its number; a crate's tests are named without the crate.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import Command
 from perhop.errors import InvalidInputError
-from perhop.show.beside import Tolerances, beside
-from perhop.show.reading import PolicyReading, read_policies
+from perhop.show.comparison import Tolerances
+from perhop.show.output import compared_outputs, read
 from routers import ROUTERS
 
 BY_NAME = {router.name: router for router in ROUTERS}
@@ -136,11 +137,15 @@ NESTED = """\
 """
 
 
+def policies(text: str) -> list[dict[str, Any]]:
+    return read(text)["policies"]
+
+
 def test_before_hqf_the_lines_are_others() -> None:
-    [policy] = read_policies(OLD)
-    assert (policy.interface, policy.side, policy.name) == ("Serial0/1/0", "output", "EDGE")
-    voice, data, default = policy.classes
-    assert voice.numbers == {
+    [policy] = policies(OLD)
+    assert (policy["interface"], policy["side"], policy["name"]) == ("Serial0/1/0", "output", "EDGE")
+    voice, data, default = policy["classes"]
+    assert voice["numbers"] == {
         "packets": 1200,
         "bytes": 76_800,
         "offered_bps": 20_000,
@@ -151,34 +156,42 @@ def test_before_hqf_the_lines_are_others() -> None:
         "output_bytes": 1920,
         "exceed_drops": 12,
     }
-    assert data.numbers["packets"] == 900, "not those of a match line"
-    assert (data.numbers["bandwidth_percent"], data.numbers["bandwidth_kbps"]) == (25, 64)
-    assert (data.numbers["limit_packets"], data.numbers["depth"], data.numbers["queue_drops"]) == (64, 4, 7)
-    assert (data.early_drops["4"].min, data.early_drops["4"].random_packets) == (28, 2)
-    assert default.numbers["shape_target_bps"] == 256_000
-    assert (default.numbers["shape_cir_bps"], default.numbers["shape_bc_bits"]) == (128_000, 7936)
+    assert data["numbers"]["packets"] == 900, "not those of a match line"
+    assert (data["numbers"]["bandwidth_percent"], data["numbers"]["bandwidth_kbps"]) == (25, 64)
+    assert [data["numbers"][name] for name in ("limit_packets", "depth", "queue_drops")] == [64, 4, 7]
+    assert data["early_drops"][1] == {
+        "value": "4",
+        "min": 28,
+        "max": 40,
+        "mark_denominator": 10,
+        "transmitted_packets": 498,
+        "random_packets": 2,
+        "tail_packets": 0,
+    }
+    assert default["numbers"]["shape_target_bps"] == 256_000
+    assert (default["numbers"]["shape_cir_bps"], default["numbers"]["shape_bc_bits"]) == (128_000, 7936)
 
 
 def test_policies_nest_and_noise_is_passed_over() -> None:
-    mark, top = read_policies(NESTED)
-    assert [mark.interface, top.interface] == ["GigabitEthernet0/0/1.100"] * 2
-    [marked] = mark.classes
-    assert marked.actions == {
+    mark, top = policies(NESTED)
+    assert [mark["interface"], top["interface"]] == ["GigabitEthernet0/0/1.100"] * 2
+    [marked] = mark["classes"]
+    assert marked["actions"] == {
         "conformed": ["set-prec-transmit 3", "set-qos-transmit 2"],
         "exceeded": ["transmit"],
         "violated": ["drop"],
     }
-    assert marked.numbers["police_percent"] == 20
-    assert marked.numbers["police_be_bytes"] == 125_000
-    assert marked.numbers["conformed_bps"] == 2000
-    assert [one.name for one in top.classes] == [
+    assert marked["numbers"]["police_percent"] == 20
+    assert marked["numbers"]["police_be_bytes"] == 125_000
+    assert marked["numbers"]["conformed_bps"] == 2000
+    assert ["/".join(one["path"]) for one in top["classes"]] == [
         "class-default",
         "class-default/(priority level 1)",
         "class-default/(priority level 2)",
         "class-default/RT",
         "class-default/class-default",
     ]
-    outer, first, second, rt, inner = (one.numbers for one in top.classes)
+    outer, first, second, rt, inner = (one["numbers"] for one in top["classes"])
     assert outer["queue_drops"] == 100
     assert (first["limit_us"], first["limit_bytes"]) == (3932, 49_152)
     assert (second["limit_packets"], second["queue_drops"]) == (512, 1)
@@ -188,60 +201,61 @@ def test_policies_nest_and_noise_is_passed_over() -> None:
 
 def test_something_else_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="no output of `show policy-map interface`"):
-        read_policies("Building configuration...\ninterface Serial0/0\n service-policy output WAN\n")
+        read("Building configuration...\ninterface Serial0/0\n service-policy output WAN\n")
 
 
 def test_what_perhop_shows_it_reads(perhop: Command, tmp_path: Path) -> None:
     for name, classes in (("levels", 5), ("nested", 5), ("both-sides", 6)):
         text = perhop("show", "policy-map", "interface", BY_NAME[name].scenario(tmp_path)).out
-        assert sum(len(policy.classes) for policy in read_policies(text)) == classes, name
+        assert sum(len(policy["classes"]) for policy in policies(text)) == classes, name
 
 
-def verdicts(one: list[PolicyReading], other: list[PolicyReading]) -> dict[tuple[str, str], str]:
-    found = beside(one, other, Tolerances())
-    return {(row.class_name, row.quantity): row.verdict for policy in found.policies for row in policy.rows}
+def verdicts(one: str, other: str) -> dict[tuple[str, str], str]:
+    found = compared_outputs(one, other, Tolerances())
+    rows = (row for policy in found["policies"] for row in policy["rows"])
+    return {(row["class"], row["quantity"]): row["verdict"] for row in rows}
 
 
 def test_a_router_agrees_with_itself() -> None:
     for text in (OLD, NESTED):
-        found = beside(read_policies(text), read_policies(text), Tolerances())
-        assert found.agrees
-        assert found.counted()["agrees"] > 20
+        found = compared_outputs(text, text, Tolerances())
+        assert found["agrees"]
+        assert found["figures"]["agrees"] > 20
 
 
 def test_configured_numbers_must_be_equal_and_measured_ones_near() -> None:
-    router = read_policies(NESTED)
+    router = NESTED
     other = NESTED.replace("bc 40000", "bc 100000").replace("offered rate 80000", "offered rate 83000")
-    found = verdicts(router, read_policies(other))
+    found = verdicts(router, other)
     assert found["class-default", "shape bc"] == "differs"
     assert found["class-default", "shape be"] == "agrees"
     assert found["class-default/class-default", "offered rate"] == "agrees", "within 5 %"
-    faster = read_policies(NESTED.replace("offered rate 80000", "offered rate 90000"))
+    faster = NESTED.replace("offered rate 80000", "offered rate 90000")
     assert verdicts(router, faster)["class-default/class-default", "offered rate"] == "differs"
-    more_drops = read_policies(NESTED.replace("5/99/0/40", "5/130/0/40"))
+    more_drops = NESTED.replace("5/99/0/40", "5/130/0/40")
     assert verdicts(router, more_drops)["class-default/class-default", "dropped packets"] == "differs"
-    colors = read_policies(NESTED.replace("exceeded 6 packets, 600", "exceeded 9 packets, 900"))
+    colors = NESTED.replace("exceeded 6 packets, 600", "exceeded 9 packets, 900")
     assert verdicts(router, colors)["class-default", "exceeded"] == "differs"
 
 
 def test_a_feature_on_one_side_only_is_a_difference() -> None:
-    router = read_policies(NESTED)
-    without = read_policies(NESTED.replace("          bandwidth remaining ratio 7 \r\n", ""))
+    router = NESTED
+    without = NESTED.replace("          bandwidth remaining ratio 7 \r\n", "")
     found = verdicts(router, without)
     assert found["class-default/class-default", "bandwidth remaining ratio"] == "differs"
     # Routers do not always print a limit.
-    silent = read_policies(NESTED.replace("      queue limit 64 packets\r\n      (queue", "      (queue"))
+    silent = NESTED.replace("      queue limit 64 packets\r\n      (queue", "      (queue")
     assert verdicts(router, silent)["class-default", "queue limit"] == "not-comparable"
 
 
 def test_classes_and_policies_on_one_side_are_named() -> None:
-    router = read_policies(NESTED)
-    renamed = read_policies(NESTED.replace("Class-map: RT", "Class-map: VOICE"))
-    found = beside(router, renamed, Tolerances())
-    assert not found.agrees
-    assert found.policies[1].only_router == ["class-default/RT"]
-    assert found.policies[1].only_simulated == ["class-default/VOICE"]
-    assert beside(router, read_policies(OLD), Tolerances()).missing == [
+    router = NESTED
+    renamed = NESTED.replace("Class-map: RT", "Class-map: VOICE")
+    found = compared_outputs(router, renamed, Tolerances())
+    assert not found["agrees"]
+    assert found["policies"][1]["only_router"] == ["class-default/RT"]
+    assert found["policies"][1]["only_simulated"] == ["class-default/VOICE"]
+    assert compared_outputs(router, OLD, Tolerances())["missing"] == [
         "GigabitEthernet0/0/1.100 input MARK",
         "GigabitEthernet0/0/1.100 output TOP",
     ]

@@ -34,8 +34,7 @@ from perhop.inputs import SCENARIO, require_regular
 from perhop.results import Results
 from perhop.running import simulate
 from perhop.scenario import Scenario
-from perhop.show.printing import interface_text
-from perhop.show.simulated import sampled, shown
+from perhop.show.output import sampled, shown
 from perhop.tracing import has_output, node, traced
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,7 +76,10 @@ class Router:
             "resolved": self.resolved,
             "run": lambda: self.results().summary,
             "show": lambda: [
-                interface_text(one, "ios15") for at in shown(self.results()) for one in at.interfaces
+                text
+                for command in self.outputs()
+                for device in shown(self.results(), command)
+                for text in device["texts"]
             ],
             "trace": self.traced,
             "draw": lambda: draw_router(self.text),
@@ -105,11 +107,17 @@ class Router:
         scenario = self.inferred()
         return json.loads(_core.load_json(scenario.to_json(), scenario.base, overrides(SHORT)).resolved)
 
+    def outputs(self) -> tuple[str, ...]:
+        """Return the commands of the device whose output is shown."""
+        profile = json.loads(_core.check_router(self.text, detail="remarks"))["platform"]["profile"]
+        return ("qdisc", "class") if profile == "linux" else ("policy-map interface",)
+
     def results(self) -> Results:
         """Return the results of a short run."""
         if self._results is None:
             try:
-                self._results = simulate(sampled(self.inferred().changed(SHORT)), replications=1, threads=1)
+                scenario = sampled(self.inferred().changed(SHORT), self.outputs())
+                self._results = simulate(scenario, replications=1, threads=1)
             except PerhopError as error:
                 self._results = error
         if isinstance(self._results, PerhopError):

@@ -27,6 +27,7 @@ __all__ = [
     "codecs",
     "compare_configurations",
     "compare_policies",
+    "compare_shown",
     "confidence_95",
     "distinct_packets",
     "drop_curves",
@@ -48,14 +49,17 @@ __all__ = [
     "policers",
     "policies",
     "policy_differences",
+    "print_show",
     "quantity",
     "rate_calls",
     "reach_queues",
+    "read_show",
     "require_way",
     "resolve",
     "router_text",
     "rules",
     "schema",
+    "shown_links",
     "speech_category",
     "start",
     "waits",
@@ -261,6 +265,22 @@ def class_rates(policy: str, line_bps: int | None = None) -> str:
 
 def policers(policy: str) -> str:
     """Return the conditioners of a policy that drop above a rate: a JSON list of `name` and `limit_bps`."""
+
+def shown_links(scenario: str, base: str, commands: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the links, as node and neighbor, whose queues `commands` show; raises `ValueError`."""
+
+def print_show(scenario: str, tables: str, request: str) -> str:
+    """Return the output of a command for the devices of a run as JSON; raises `ValueError`.
+
+    Each has `node`, `hostname`, `profile`, `heading`, `texts`, `documents` and `without_link`. `request` has
+    `command`, `interface`, `style` and `after_s`.
+    """
+
+def read_show(output: str) -> str:
+    """Return the `policies` in the output of a device and its `commands`, as JSON; raises `ValueError`."""
+
+def compare_shown(router: str, run: str, percent: float, points: float) -> str:
+    """Return the comparison of the output of a device with that of a run, as JSON; raises `ValueError`."""
 
 def waits(
     scenario_json: str,

@@ -284,6 +284,30 @@ class RouterReport(TypedDict):
     platform: NotRequired[RecognizedPlatform]
 
 
+class ShownDevice(TypedDict):
+    """The output of a command for a device."""
+
+    node: str
+    hostname: str
+    profile: str
+    #: The line with which its user asks for the output.
+    heading: str
+    #: One for each interface, with the same numbers in `documents`.
+    texts: list[str]
+    documents: list[Any]
+    #: Interfaces without a link, whose counters are zero.
+    without_link: list[str]
+
+
+class ShowReading(TypedDict):
+    """The policies in the output of a device."""
+
+    #: Each with `interface`, `side`, `name` and `classes`.
+    policies: list[dict[str, Any]]
+    #: The commands that have such output.
+    commands: list[str]
+
+
 class Value(TypedDict):
     """A metric of a summary: mean over the replications, and its 95 % confidence interval from two on."""
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::model::{DeviceModel, Evidence};
 use crate::platform_rule::PlatformRule;
-use crate::policy::AttachedPolicy;
+use crate::show::Shows;
 use crate::writing::{PoliciesToWrite, Written};
 
 /// The language of a vendor's devices.
@@ -76,20 +76,9 @@ pub trait FrontEnd: Sync {
         None
     }
 
-    /// Returns `policies` as the device prints them with their counters.
-    ///
-    /// # Errors
-    /// The front end has no printer.
-    fn print_show(&self, _policies: &[AttachedPolicy]) -> Result<String, NotSupported> {
-        Err(NotSupported)
-    }
-
-    /// Returns the policies in the output of a device.
-    ///
-    /// # Errors
-    /// The front end has no reader of outputs.
-    fn read_show(&self, _output: &str) -> Result<Vec<AttachedPolicy>, NotSupported> {
-        Err(NotSupported)
+    /// Returns the printer and the reader of the outputs of its devices; `None` where the front end has none.
+    fn shows(&self) -> Option<&dyn Shows> {
+        None
     }
 }
 
@@ -179,7 +168,3 @@ pub struct MatchedLines {
     /// The lines of its criteria that hold, and of access lists the entries that decided.
     pub criteria: Vec<usize>,
 }
-
-/// The front end does not have this function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotSupported;

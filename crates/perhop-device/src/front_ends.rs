@@ -6,6 +6,7 @@ use perhop_qos::ConfigError;
 use crate::front_end::{Certainty, FrontEnd, ParseOptions};
 use crate::model::DeviceModel;
 use crate::platform_rule::PlatformRule;
+use crate::show::{PolicyReading, ShowCommand};
 use crate::writing::{PoliciesToWrite, Written};
 
 /// The languages that are known.
@@ -91,6 +92,33 @@ impl<'a> FrontEnds<'a> {
                 .help(format!("languages: {}", self.written_languages().join(", ")))
         })?;
         writer.write(policies)
+    }
+
+    /// Returns the commands of devices whose output can be printed.
+    pub fn show_commands(self) -> Vec<&'static ShowCommand> {
+        let mut found = Vec::new();
+        for shows in self.all().filter_map(FrontEnd::shows) {
+            found.extend(shows.commands());
+        }
+        found
+    }
+
+    /// Returns the policies in the output of a device, and the commands that have such output.
+    ///
+    /// # Errors
+    /// The text is not an output that a front end reads.
+    pub fn read_show(self, output: &str) -> Result<(Vec<PolicyReading>, Vec<&'static str>), ConfigError> {
+        for shows in self.all().filter_map(FrontEnd::shows) {
+            let policies = shows.read_show(output);
+            if !policies.is_empty() {
+                let read = shows.commands().iter().filter(|command| command.is_read);
+                return Ok((policies, read.map(|command| command.name).collect()));
+            }
+        }
+        let read = self.show_commands().into_iter().filter(|command| command.is_read);
+        let commands: Vec<String> = read.map(|command| format!("`{}`", command.whole)).collect();
+        let message = format!("there is no output of {} in it", commands.join(" or of "));
+        Err(ConfigError::new("", message).help("give the whole text, as the device prints it"))
     }
 
     fn of_text(self, text: &str) -> &'a dyn FrontEnd {

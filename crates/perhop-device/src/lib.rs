@@ -30,6 +30,7 @@ mod policy;
 mod port;
 pub mod profile;
 mod report;
+pub mod show;
 mod writing;
 
 pub use common_port::{PortsBelow, ports_above, shapers_above_port};
@@ -39,8 +40,8 @@ pub use forwarding::{
     InterfaceAddress, PortForwarding, PortRole, Route, RouteTarget, Tunnel, TunnelEnds, TunnelSource,
 };
 pub use front_end::{
-    AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, NotSupported,
-    ParseOptions, Recognition, Writer,
+    AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, ParseOptions,
+    Recognition, Writer,
 };
 pub use front_ends::FrontEnds;
 pub use model::{Concern, DeviceModel, Evidence, OpenLine, RecognizedPlatform};

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use perhop_device::show::Shows;
 use perhop_device::{
     AddedInterface, Certainty, ClassLines, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions,
     OpenLine, ParseOptions, PlatformRule, RecognizedPlatform, Writer,
@@ -13,6 +14,7 @@ use perhop_qos::{ByteSize, ConfigError, Rate};
 use crate::ast::Configuration;
 use crate::convert::IosClassLines;
 use crate::platform::{Dialect, Platform, Recognition};
+use crate::show::IosShows;
 use crate::write::IosWriter;
 use crate::{convert, interface_name, is_configuration, parse_assuming, rules};
 
@@ -93,6 +95,10 @@ impl FrontEnd for Ios {
 
     fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
         Some(("ios", &WRITER))
+    }
+
+    fn shows(&self) -> Option<&dyn Shows> {
+        Some(&IosShows)
     }
 
     fn interface_name(&self, written: &str) -> String {

@@ -26,6 +26,7 @@ mod parser;
 pub mod platform;
 mod relations;
 pub mod rules;
+mod show;
 mod syntax;
 mod words;
 mod write;

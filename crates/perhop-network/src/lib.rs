@@ -15,6 +15,7 @@ mod finding;
 pub mod forwarding;
 mod neighbors;
 mod options;
+pub mod show;
 pub mod trace;
 mod whole_port;
 

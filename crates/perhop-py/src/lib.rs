@@ -22,6 +22,7 @@ mod playback;
 mod rates;
 mod router;
 mod running;
+mod show;
 mod tracing;
 mod writing;
 
@@ -68,6 +69,7 @@ mod _core {
         rates::{class_rates, policers},
         router::{check_router, is_router_configuration, platform_rules, router_text, rules},
         running::{Run, start},
+        show::{compare_shown, print_show, read_show, shown_links},
         tracing::{Device, distinct_packets, moved_packets, reach_queues},
         writing::{policy_differences, write_policies, written_languages},
     };

@@ -36,7 +36,7 @@ from perhop.live.comparing import live_beside_simulated
 from perhop.results import Results
 from perhop.saving import check_target
 from perhop.scenario import RouterOptions, Scenario
-from perhop.show.beside import Tolerances
+from perhop.show.comparison import Tolerances
 
 # Number of simulations where the scenario has one replication: random variation needs several.
 _REPLICATIONS = 10

@@ -12,10 +12,9 @@ from perhop.configuration import read
 from perhop.errors import InvalidInputError
 from perhop.live.comparing import Watched
 from perhop.scenario import RouterOptions
-from perhop.show.beside import Tolerances, beside
-from perhop.show.printing import interface_text, style_of
-from perhop.show.reading import read_policies
-from perhop.show.simulated import shown
+from perhop.show.comparison import Tolerances
+from perhop.show.output import compared
+from perhop.show.output import read as read_output
 
 
 @contextmanager
@@ -40,22 +39,19 @@ def compared_with_router(
     options: RouterOptions,
 ) -> bool:
     """Show a router's output beside a run; return whether the two agree."""
-    router = read_policies(read(output))
+    text = read(output)
+    commands = read_output(text)["commands"]
     if len(what) != 1:
         raise InvalidInputError(
             f"{len(what)} arguments to compare with a router",
             "give a scenario, a router configuration or a folder of results",
         )
-    states = shown(results_of(what[0], changed, seed=seed, quiet=quiet, options=options))
-    texts = [
-        interface_text(one, style_of(state.router.profile)) for state in states for one in state.interfaces
-    ]
-    # Read back from what is printed: both sides are then rounded alike and mean the same.
-    found = beside(router, read_policies("\n".join(texts)), tolerances)
+    results = results_of(what[0], changed, commands, seed=seed, quiet=quiet, options=options)
+    found = compared(results, text, tolerances)
     if json:
-        print_json(found.to_json())
+        print_json(found)
     elif not quiet:
         from perhop.command.router_table import show  # lazy: rich, which --json does not need
 
         show(found)
-    return found.agrees
+    return found["agrees"]

@@ -11,7 +11,7 @@ from rich.text import Text
 from perhop.command.screen import styled
 from perhop.command.terminal import console
 from perhop.quantity import NOTHING, agreement, counted, number
-from perhop.show.beside import Beside, BesidePolicy, Row, Verdict
+from perhop.show.comparison import ComparedPolicy, Comparison, Row, Verdict
 
 _MARKS: dict[Verdict, tuple[str, str]] = {
     "agrees": ("agrees", "green"),
@@ -20,27 +20,27 @@ _MARKS: dict[Verdict, tuple[str, str]] = {
 }
 
 
-def show(found: Beside) -> None:
+def show(found: Comparison) -> None:
     """Print one table for each policy, what is on one side only, and a summary."""
-    for policy in found.policies:
+    for policy in found["policies"]:
         _show_policy(policy)
-    for missing in found.missing:
+    for missing in found["missing"]:
         print(f"not in the run: {missing}")
-    counts = found.counted()
+    counts = found["figures"]
     print(f"figures: {agreement(counts['agrees'], counts['differs'])}")
 
 
-def _show_policy(policy: BesidePolicy) -> None:
-    title = f"{policy.interface}, {policy.side}: {policy.name}"
+def _show_policy(policy: ComparedPolicy) -> None:
+    title = f"{policy['interface']}, {policy['side']}: {policy['policy']}"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
     for name in ("class", "quantity", "unit"):
         table.add_column(name)
     for name in ("router", "simulated", "tolerance"):
         table.add_column(name, justify="right")
     table.add_column("verdict")
-    for class_name, rows in groupby(policy.rows, key=lambda row: row.class_name):
+    for class_name, rows in groupby(policy["rows"], key=lambda row: row["class"]):
         shown = list(rows)
-        settled = [row for row in shown if row.kind == "configured" and row.verdict == "agrees"]
+        settled = [row for row in shown if row["kind"] == "configured" and row["verdict"] == "agrees"]
         lines = [_line(row) for row in shown if row not in settled]
         if settled:
             numbers = counted(len(settled), "configured number")
@@ -48,15 +48,15 @@ def _show_policy(policy: BesidePolicy) -> None:
         for number_of_line, line in enumerate(lines):
             table.add_row("" if number_of_line else class_name, *line)
     console().print(table)
-    for words, names in (("the router", policy.only_router), ("the run", policy.only_simulated)):
+    for words, names in (("the router", policy["only_router"]), ("the run", policy["only_simulated"])):
         if names:
             print(f"only {words} has: {', '.join(names)}")
 
 
 def _line(row: Row) -> tuple[str | Text, ...]:
-    tolerance = "exact" if row.kind == "configured" else f"± {number(row.tolerance, 2)}"
-    numbers = (number(row.router), number(row.simulated))
-    return row.quantity, row.unit, *numbers, tolerance, _marked(row.verdict)
+    tolerance = "exact" if row["kind"] == "configured" else f"± {number(row['tolerance'], 2)}"
+    numbers = (number(row["router"]), number(row["simulated"]))
+    return row["quantity"], row["unit"], *numbers, tolerance, _marked(row["verdict"])
 
 
 def _marked(verdict: Verdict) -> Text:

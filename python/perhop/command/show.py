@@ -19,12 +19,10 @@ from perhop.command.options import (
 )
 from perhop.command.showing import results_of
 from perhop.command.terminal import print_json
+from perhop.core_types import ShownDevice
 from perhop.errors import Exit, InvalidInputError
 from perhop.scenario import RouterOptions
-from perhop.show.document import interface_document
-from perhop.show.limiters import limiter_document, limiters, limiters_text
-from perhop.show.printing import StyleName, interface_text, style_of
-from perhop.show.simulated import RouterState, shown
+from perhop.show.output import shown
 
 
 def policy_map_interface(
@@ -32,7 +30,7 @@ def policy_map_interface(
     interface: str | None = None,
     /,
     *,
-    style: StyleName | None = None,
+    style: str | None = None,
     after: str | None = None,
     replication: int = 0,
     set_: Overrides = None,
@@ -86,18 +84,11 @@ def policy_map_interface(
         "policy": None,
         "traffic": traffic,
     }
-    results = results_of(source, changes(set_, duration), seed=seed, quiet=quiet, options=options)
-    found = shown(results, interface, replication=replication, after_s=after_s)
-    for router in found:
-        _tell_what_is_apart(router)
-    if json:
-        print_json({"schema_version": 1, "routers": [_document(router) for router in found]})
-        return Exit.OK
-    for router in found:
-        if len(found) > 1:
-            print(f"{router.router.hostname}#show policy-map interface")
-        for one in router.interfaces:
-            print(interface_text(one, style or style_of(router.router.profile)))
+    command = "policy-map interface"
+    results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
+    after_s = _seconds(after)
+    found = shown(results, command, interface, replication=replication, style=style, after_s=after_s)
+    _print(found, json=json)
     return Exit.OK
 
 
@@ -149,13 +140,14 @@ def interfaces_rate_limit(
         "policy": None,
         "traffic": traffic,
     }
-    changed = changes(set_, duration)
-    results = results_of(source, changed, seed=seed, quiet=quiet, options=options, prepare=lambda one: one)
-    found = limiters(results, interface, replication=replication)
+    command = "interfaces rate-limit"
+    results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
+    found = shown(results, command, interface, replication=replication)
     if json:
-        print_json({"schema_version": 1, "limiters": [limiter_document(one) for one in found]})
+        limiters = [limiter for one in found for document in one["documents"] for limiter in document]
+        print_json({"schema_version": 1, "limiters": limiters})
     else:
-        print(limiters_text(found))
+        print("\n".join(text for one in found for text in one["texts"]))
     return Exit.OK
 
 
@@ -168,20 +160,28 @@ def _seconds(text: str | None) -> float | None:
     return found[0]
 
 
-def _tell_what_is_apart(router: RouterState) -> None:
-    apart = [one.interface.name for one in router.interfaces if one.interface.neighbor is None]
-    if apart:
-        names = ", ".join(apart)
-        print(
-            f"{router.router.hostname}: no packets passed {names}: the scenario has no link there",
-            file=sys.stderr,
-        )
-
-
-def _document(found: RouterState) -> dict[str, object]:
-    return {
-        "node": found.router.node,
-        "hostname": found.router.hostname,
-        "profile": found.router.profile,
-        "interfaces": [interface_document(one) for one in found.interfaces],
-    }
+def _print(found: list[ShownDevice], *, json: bool) -> None:
+    for one in found:
+        if one["without_link"]:
+            names = ", ".join(one["without_link"])
+            print(
+                f"{one['hostname']}: no packets passed {names}: the scenario has no link there",
+                file=sys.stderr,
+            )
+    if json:
+        routers = [
+            {
+                "node": one["node"],
+                "hostname": one["hostname"],
+                "profile": one["profile"],
+                "interfaces": one["documents"],
+            }
+            for one in found
+        ]
+        print_json({"schema_version": 1, "routers": routers})
+        return
+    for one in found:
+        if len(found) > 1:
+            print(one["heading"])
+        for text in one["texts"]:
+            print(text)

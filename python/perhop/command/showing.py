@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 from perhop.command.terminal import progress_bar, show_inferred, show_warnings
@@ -11,21 +11,21 @@ from perhop.manifest import MANIFEST
 from perhop.results import Results
 from perhop.running import simulate
 from perhop.scenario import RouterOptions, Scenario
-from perhop.show.simulated import sampled
+from perhop.show.output import sampled
 
 
 def results_of(
     source: Path,
     changed: dict[str, str],
+    commands: Sequence[str],
     *,
     seed: int | None,
     quiet: bool,
     options: RouterOptions | None = None,
-    prepare: Callable[[Scenario], Scenario] = sampled,
 ) -> Results:
     """Return saved results, or those of a run of a scenario or of a router configuration with its options.
 
-    `prepare` adds to the scenario what is measured for them.
+    A run also measures what `commands` of its devices print.
     """
     if (source / MANIFEST).exists():
         if changed or seed is not None or (options is not None and any(options.values())):
@@ -39,4 +39,4 @@ def results_of(
     show_inferred(scenario, source, options)
     show_warnings(scenario.warnings)
     with progress_bar(scenario["name"], quiet=quiet) as progress:
-        return simulate(prepare(scenario), seed=seed, replications=1, progress=progress)
+        return simulate(sampled(scenario, commands), seed=seed, replications=1, progress=progress)

@@ -1,6 +1,4 @@
-"""What routers print: `show policy-map interface` of a run, and of real routers beside it.
+"""Outputs of devices with their counters: those of a run, and those of a real device next to them.
 
-`routers` finds the routers of a scenario and their policies, `counters` what a run counted there, `state`
-puts both together, `printing` writes that in the router's own format. `reading` reads such a text, `beside`
-lays two of them side by side.
+Front ends print and read the outputs; `output` hands them the counters of results.
 """

@@ -17,6 +17,7 @@ mod reference;
 mod refused;
 mod resolved;
 mod shadows;
+mod show;
 mod taken_back;
 mod work;
 mod write;

@@ -1,0 +1,260 @@
+//! [`compare`]: the numbers of a device next to those of a run, class by class.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::measured::measured;
+use super::reading::{ClassReading, PolicyReading};
+use crate::intent::Direction;
+
+/// Configured numbers: their names, words and units, and whether a device without the number has another
+/// value.
+const CONFIGURED: [(&str, &str, &str, Missing); 26] = [
+    ("limit_packets", "queue limit", "packets", Missing::NotPrinted),
+    ("limit_bytes", "queue limit", "bytes", Missing::NotPrinted),
+    ("limit_us", "queue limit", "us", Missing::NotPrinted),
+    ("limit_ms", "queue limit", "ms", Missing::NotPrinted),
+    ("flow_limit_packets", "queue limit of a flow", "packets", Missing::Different),
+    ("shape_cir_bps", "shape cir", "b/s", Missing::Different),
+    ("shape_bc_bits", "shape bc", "bits", Missing::Different),
+    ("shape_be_bits", "shape be", "bits", Missing::Different),
+    ("shape_target_bps", "target shape rate", "b/s", Missing::Different),
+    ("bandwidth_percent", "bandwidth", "%", Missing::NotPrinted),
+    ("bandwidth_kbps", "bandwidth", "kb/s", Missing::Different),
+    ("remaining_percent", "bandwidth remaining", "%", Missing::Different),
+    ("remaining_ratio", "bandwidth remaining ratio", "", Missing::Different),
+    ("priority_percent", "priority", "%", Missing::NotPrinted),
+    ("priority_kbps", "priority", "kb/s", Missing::Different),
+    ("priority_burst_bytes", "priority burst", "bytes", Missing::Different),
+    ("priority_level", "priority level", "", Missing::NotPrinted),
+    ("police_percent", "police", "%", Missing::NotPrinted),
+    ("police_cir_bps", "police cir", "b/s", Missing::Different),
+    ("police_bc_bytes", "police bc", "bytes", Missing::Different),
+    ("police_pir_bps", "police pir", "b/s", Missing::Different),
+    ("police_be_bytes", "police be", "bytes", Missing::Different),
+    ("exponent", "WRED exponent", "", Missing::NotPrinted),
+    ("rate_bps", "rate", "b/s", Missing::Different),
+    ("ceiling_bps", "ceiling", "b/s", Missing::Different),
+    ("quantum_bytes", "quantum", "bytes", Missing::NotPrinted),
+];
+/// Devices print rates in whole kilobits.
+const ROUNDING_BPS: f64 = 1000.0;
+
+/// The meaning of a configured number that one side lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    /// The device has another configuration.
+    Different,
+    /// The device does not always print the number.
+    NotPrinted,
+}
+
+/// Differences between measured numbers that do not count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerances {
+    /// Of rates and packet sizes, percent of the device's.
+    pub percent: f64,
+    /// Of shares, percentage points.
+    pub points: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    Agrees,
+    Differs,
+    NotComparable,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Configured,
+    Measured,
+}
+
+/// One number of one class, of the device and of the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Row {
+    class: String,
+    quantity: String,
+    unit: &'static str,
+    kind: Kind,
+    router: Value,
+    simulated: Value,
+    /// The largest difference that does not count, in the unit.
+    tolerance: f64,
+    verdict: Verdict,
+}
+
+/// A policy of the device and of the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct ComparedPolicy {
+    interface: String,
+    side: Direction,
+    policy: String,
+    agrees: bool,
+    only_router: Vec<String>,
+    only_simulated: Vec<String>,
+    rows: Vec<Row>,
+}
+
+/// The numbers of rows by verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Figures {
+    agrees: usize,
+    differs: usize,
+    not_comparable: usize,
+}
+
+/// All policies of a device's output next to those of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    schema_version: u32,
+    agrees: bool,
+    figures: Figures,
+    /// Policies of the device that the run does not have.
+    missing: Vec<String>,
+    policies: Vec<ComparedPolicy>,
+}
+
+/// Compares the policies of a device with those of a run. A policy is looked for at the interface of the same
+/// name, and then at any interface.
+pub fn compare(router: &[PolicyReading], run: &[PolicyReading], tolerances: Tolerances) -> Comparison {
+    let (mut policies, mut missing) = (Vec::new(), Vec::new());
+    for policy in router {
+        let same = || run.iter().filter(|one| (one.side, &one.name) == (policy.side, &policy.name));
+        let at = same().find(|one| one.interface.eq_ignore_ascii_case(&policy.interface));
+        match at.or_else(|| same().next()) {
+            Some(found) => policies.push(compared(policy, found, tolerances)),
+            None => missing.push(place(policy)),
+        }
+    }
+    let rows = || policies.iter().flat_map(|policy: &ComparedPolicy| &policy.rows);
+    let count = |verdict| rows().filter(|row| row.verdict == verdict).count();
+    Comparison {
+        schema_version: 1,
+        agrees: missing.is_empty() && policies.iter().all(|policy| policy.agrees),
+        figures: Figures {
+            agrees: count(Verdict::Agrees),
+            differs: count(Verdict::Differs),
+            not_comparable: count(Verdict::NotComparable),
+        },
+        missing,
+        policies,
+    }
+}
+
+fn place(policy: &PolicyReading) -> String {
+    let side = match policy.side {
+        Direction::Input => "input",
+        Direction::Output => "output",
+    };
+    format!("{} {side} {}", policy.interface, policy.name)
+}
+
+fn compared(router: &PolicyReading, run: &PolicyReading, tolerances: Tolerances) -> ComparedPolicy {
+    let mut rows = Vec::new();
+    for class in &router.classes {
+        if let Some(other) = run.classes.iter().rfind(|one| one.path == class.path) {
+            add_configured(class, other, &mut rows);
+            add_early_drops(class, other, &mut rows);
+            add_measured((router, class), (run, other), tolerances, &mut rows);
+        }
+    }
+    let only = |one: &PolicyReading, other: &PolicyReading| -> Vec<String> {
+        let is_there = |class: &&ClassReading| !other.classes.iter().any(|own| own.path == class.path);
+        one.classes.iter().filter(is_there).map(ClassReading::name).collect()
+    };
+    let (only_router, only_simulated) = (only(router, run), only(run, router));
+    let is_whole = only_router.is_empty() && only_simulated.is_empty();
+    ComparedPolicy {
+        interface: router.interface.clone(),
+        side: router.side,
+        policy: router.name.clone(),
+        agrees: is_whole && rows.iter().all(|row| row.verdict != Verdict::Differs),
+        only_router,
+        only_simulated,
+        rows,
+    }
+}
+
+fn add_configured(router: &ClassReading, run: &ClassReading, rows: &mut Vec<Row>) {
+    for (key, words, unit, missing) in CONFIGURED {
+        let values = (router.number(key), run.number(key));
+        if values != (None, None) {
+            rows.push(exact(router, words.to_owned(), unit, values, missing));
+        }
+    }
+}
+
+fn exact(
+    class: &ClassReading,
+    quantity: String,
+    unit: &'static str,
+    (router, simulated): (Option<u64>, Option<u64>),
+    missing: Missing,
+) -> Row {
+    let is_partial = router.is_none() || simulated.is_none();
+    let verdict = match missing {
+        Missing::NotPrinted if is_partial => Verdict::NotComparable,
+        _ if router == simulated => Verdict::Agrees,
+        _ => Verdict::Differs,
+    };
+    Row {
+        class: class.name(),
+        quantity,
+        unit,
+        kind: Kind::Configured,
+        router: router.into(),
+        simulated: simulated.into(),
+        tolerance: 0.0,
+        verdict,
+    }
+}
+
+fn add_early_drops(router: &ClassReading, run: &ClassReading, rows: &mut Vec<Row>) {
+    for one in &router.early_drops {
+        let Some(other) = run.early_drops.iter().find(|other| other.value == one.value) else { continue };
+        for (words, pair) in [
+            ("minimum", (one.min, other.min)),
+            ("maximum", (one.max, other.max)),
+            ("mark denominator", (one.mark_denominator, other.mark_denominator)),
+        ] {
+            let words = format!("WRED {} {words}", one.value);
+            rows.push(exact(router, words, "", (Some(pair.0), Some(pair.1)), Missing::Different));
+        }
+    }
+}
+
+fn add_measured(
+    (policy, class): (&PolicyReading, &ClassReading),
+    (run, other): (&PolicyReading, &ClassReading),
+    tolerances: Tolerances,
+    rows: &mut Vec<Row>,
+) {
+    let simulated = measured(run, other);
+    for one in measured(policy, class) {
+        let is_same =
+            |other: &&super::measured::Measured| (&other.words, other.unit) == (&one.words, one.unit);
+        let Some(other) = simulated.iter().find(is_same) else { continue };
+        let tolerance = if one.unit == "%" {
+            tolerances.points
+        } else {
+            let rounding = if one.unit == "b/s" { ROUNDING_BPS } else { 0.0 };
+            (tolerances.percent / 100.0 * one.value).max(rounding)
+        };
+        let is_near = (other.value - one.value).abs() <= tolerance;
+        rows.push(Row {
+            class: class.name(),
+            quantity: one.words,
+            unit: one.unit,
+            kind: Kind::Measured,
+            router: one.value.into(),
+            simulated: other.value.into(),
+            tolerance,
+            verdict: if is_near { Verdict::Agrees } else { Verdict::Differs },
+        });
+    }
+}

@@ -1,0 +1,179 @@
+//! [`PortCounters`]: the counters of a port, as a run measures them.
+
+use std::collections::BTreeMap;
+use std::iter::Sum;
+use std::ops::{Add, Sub};
+
+use perhop_qos::packet::Color;
+use perhop_qos::verdict::DropCause;
+
+use crate::intent::Direction;
+
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes; a fraction where they are estimated.
+    pub bytes: f64,
+}
+
+impl Traffic {
+    /// `packets` of `bytes` together.
+    pub fn new(packets: u64, bytes: f64) -> Traffic {
+        Traffic { packets, bytes }
+    }
+
+    /// Returns the same packets with `overhead` more bytes in each.
+    #[must_use]
+    pub fn with_overhead(self, overhead: i32) -> Traffic {
+        Traffic { bytes: self.bytes + f64::from(overhead) * self.packets as f64, ..self }
+    }
+
+    /// Returns the bytes, rounded to a whole number.
+    pub fn whole_bytes(self) -> u64 {
+        self.bytes.round_ties_even().max(0.0) as u64
+    }
+}
+
+impl Add for Traffic {
+    type Output = Traffic;
+    fn add(self, other: Traffic) -> Traffic {
+        Traffic { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
+/// The difference is never below nothing, because the counters may be of different instants.
+impl Sub for Traffic {
+    type Output = Traffic;
+    fn sub(self, other: Traffic) -> Traffic {
+        Traffic {
+            packets: self.packets.saturating_sub(other.packets),
+            bytes: (self.bytes - other.bytes).max(0.0),
+        }
+    }
+}
+
+impl Sum for Traffic {
+    fn sum<I: Iterator<Item = Traffic>>(parts: I) -> Traffic {
+        parts.fold(Traffic::default(), Traffic::add)
+    }
+}
+
+/// The counters of one drop precedence of a queue, in IP bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PrecedenceCounters {
+    /// Packets that reached the queue.
+    pub arrived: Traffic,
+    /// Packets that left it.
+    pub sent: Traffic,
+    /// Packets with a congestion mark of the queue.
+    pub marked_packets: u64,
+    /// Dropped packets by cause, in the order of [`DropCause::ALL`].
+    pub dropped: [u64; DropCause::COUNT],
+}
+
+impl PrecedenceCounters {
+    /// Returns the same counters with `overhead` more bytes in each packet.
+    #[must_use]
+    pub fn with_overhead(&self, overhead: i32) -> PrecedenceCounters {
+        PrecedenceCounters {
+            arrived: self.arrived.with_overhead(overhead),
+            sent: self.sent.with_overhead(overhead),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the packets dropped for one of `causes`, with estimated bytes.
+    pub fn drops(&self, causes: &[DropCause]) -> Traffic {
+        self.of_packets(causes.iter().map(|cause| self.dropped[cause.index()]).sum())
+    }
+
+    /// Returns `packets` of the mean length of those that arrived: results count no bytes of them.
+    pub fn of_packets(&self, packets: u64) -> Traffic {
+        if self.arrived.packets == 0 {
+            return Traffic::new(packets, 0.0);
+        }
+        Traffic::new(packets, packets as f64 * self.arrived.bytes / self.arrived.packets as f64)
+    }
+}
+
+/// The last sample of a queue.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueSample {
+    /// Packets in the queue.
+    pub packets: u64,
+    /// Their IP bytes.
+    pub bytes: u64,
+    /// The averages of the buffer manager by drop precedence, in the unit of its thresholds.
+    pub averages: BTreeMap<u64, f64>,
+}
+
+/// The counters of a queue.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueCounters {
+    /// By drop precedence.
+    pub precedences: BTreeMap<u64, PrecedenceCounters>,
+    /// The last sample; `None` where the run took none.
+    pub sample: Option<QueueSample>,
+}
+
+impl QueueCounters {
+    /// Returns the sum of a part of the counters over all drop precedences.
+    pub fn sum(&self, part: impl Fn(&PrecedenceCounters) -> Traffic) -> Traffic {
+        self.precedences.values().map(part).sum()
+    }
+
+    /// Returns the same counters with `overhead` more bytes in each packet.
+    #[must_use]
+    pub fn with_overhead(&self, overhead: i32) -> QueueCounters {
+        let precedences =
+            self.precedences.iter().map(|(value, one)| (*value, one.with_overhead(overhead))).collect();
+        let more = |sample: &QueueSample| {
+            let bytes = Traffic::new(sample.packets, sample.bytes as f64).with_overhead(overhead);
+            QueueSample { bytes: bytes.whole_bytes(), ..sample.clone() }
+        };
+        QueueCounters { precedences, sample: self.sample.as_ref().map(more) }
+    }
+}
+
+/// Packets by the color that a conditioner gave them, dropped ones included.
+pub type ColorCounters = BTreeMap<Color, Traffic>;
+
+/// The counters of a port, in IP bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PortCounters {
+    /// Seconds over which packets were counted.
+    pub seconds: f64,
+    /// All packets that came by the link.
+    pub arrived: Traffic,
+    /// All packets that were to leave by the link, dropped or not.
+    pub handed: Traffic,
+    /// By the name of the queue.
+    pub queues: BTreeMap<String, QueueCounters>,
+    /// The conditioners for arriving packets, by name.
+    pub input: BTreeMap<String, ColorCounters>,
+    /// The conditioners for departing packets, by name.
+    pub output: BTreeMap<String, ColorCounters>,
+}
+
+impl PortCounters {
+    /// Returns the counters of the conditioner `name`; empty where nothing was counted.
+    pub fn stage(&self, direction: Direction, name: &str) -> ColorCounters {
+        let stages = match direction {
+            Direction::Input => &self.input,
+            Direction::Output => &self.output,
+        };
+        stages.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Returns the counters of the queue `name`; empty where nothing was counted.
+    pub fn queue(&self, name: &str) -> QueueCounters {
+        self.queues.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Returns the mean rate of `traffic`, bits per second.
+    pub fn bits_per_second(&self, traffic: Traffic) -> f64 {
+        if self.seconds > 0.0 { traffic.bytes * 8.0 / self.seconds } else { 0.0 }
+    }
+}

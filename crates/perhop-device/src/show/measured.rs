@@ -1,0 +1,83 @@
+//! [`measured`]: the counters of a class as shares and rates, by which two devices can be compared.
+
+use super::reading::{ClassReading, PolicyReading};
+
+/// The colors of a policer as devices print them.
+const COLORS: [&str; 3] = ["conformed", "exceeded", "violated"];
+
+/// A measured quantity of a class.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Measured {
+    pub(super) words: String,
+    pub(super) unit: &'static str,
+    pub(super) value: f64,
+}
+
+/// Returns the quantities that the counters of a class of `policy` show.
+pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Measured> {
+    let mut found = Vec::new();
+    let mut add = |words: &str, unit, value| found.push(Measured { words: words.to_owned(), unit, value });
+    let number = |name: &str| class.number(name).unwrap_or(0) as f64;
+    let packets = number("packets");
+    if let Some(offered) = class.number("offered_bps").filter(|_| packets > 0.0) {
+        add("offered rate", "b/s", offered as f64);
+        add("offered less dropped", "b/s", (offered as f64 - number("drop_bps")).max(0.0));
+    }
+    for (words, key) in [
+        ("share of what is offered", "bytes"),
+        ("share of what is sent", "output_bytes"),
+        ("share of what is sent", "sent_bytes"),
+    ] {
+        let whole: u64 = siblings(policy, class).filter_map(|other| other.number(key)).sum();
+        if let Some(own) = class.number(key).filter(|_| whole > 0) {
+            add(words, "%", 100.0 * own as f64 / whole as f64);
+        }
+    }
+    // Some devices count packets that leave alone.
+    let (sent, dropped) = (number("sent_packets"), dropped(class) as f64);
+    if packets > 0.0 {
+        add("dropped packets", "%", (100.0 * dropped / packets).min(100.0));
+    } else if class.number("sent_packets").is_some() && sent + dropped > 0.0 {
+        add("dropped packets", "%", 100.0 * dropped / (sent + dropped));
+    }
+    for (key, count) in [("bytes", packets), ("sent_bytes", sent)] {
+        if let Some(bytes) = class.number(key).filter(|_| count > 0.0) {
+            add("bytes of a packet", "bytes", bytes as f64 / count);
+        }
+    }
+    let bytes = |color: &str| class.number(&format!("{color}_bytes"));
+    let whole: u64 = COLORS.iter().filter_map(|color| bytes(color)).sum();
+    for color in COLORS {
+        if let Some(own) = bytes(color).filter(|_| whole > 0) {
+            add(color, "%", 100.0 * own as f64 / whole as f64);
+        }
+    }
+    for row in &class.early_drops {
+        let dropped = row.random_packets + row.tail_packets;
+        let whole = row.transmitted_packets + dropped;
+        if whole > 0 {
+            add(&format!("WRED {}, dropped", row.value), "%", 100.0 * dropped as f64 / whole as f64);
+        }
+    }
+    found
+}
+
+/// Returns the classes of the policy that `class` is in, itself included.
+fn siblings<'a>(
+    policy: &'a PolicyReading,
+    class: &'a ClassReading,
+) -> impl Iterator<Item = &'a ClassReading> {
+    let around = |one: &'a ClassReading| one.path.split_last().map(|(_, around)| around);
+    policy.classes.iter().filter(move |other| around(other) == around(class))
+}
+
+/// Returns the packets that a class loses to its queue, the policer of its priority and its own policer.
+fn dropped(class: &ClassReading) -> u64 {
+    let drops = |color: &&&str| {
+        class.actions.get(**color).is_some_and(|actions| actions.iter().any(|action| action == "drop"))
+    };
+    let policed = COLORS.iter().filter(drops);
+    let policed: u64 = policed.filter_map(|color| class.number(&format!("{color}_packets"))).sum();
+    let own = ["queue_drops", "exceed_drops"].into_iter().filter_map(|key| class.number(key));
+    own.sum::<u64>() + policed
+}

@@ -1,0 +1,98 @@
+//! Outputs of devices with their counters: what a front end prints of a run, reads of a device, and the
+//! comparison of both.
+
+mod comparison;
+mod counters;
+mod measured;
+mod reading;
+
+use std::collections::BTreeSet;
+
+use perhop_qos::{ConfigError, Dscp};
+use serde_json::Value;
+
+pub use comparison::{Comparison, Tolerances, compare};
+pub use counters::{ColorCounters, PortCounters, PrecedenceCounters, QueueCounters, QueueSample, Traffic};
+pub use reading::{ClassReading, EarlyDropReading, PolicyReading};
+
+use crate::model::DeviceModel;
+use crate::port::Port;
+
+/// A command of a device that prints counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShowCommand {
+    /// Its name for users of perhop.
+    pub name: &'static str,
+    /// The whole command, as a user of the device writes it.
+    pub whole: &'static str,
+    /// The part of a port that it is about, with its article.
+    pub about: &'static str,
+    /// Whether [`Shows::read_show`] reads its output.
+    pub is_read: bool,
+    /// Whether it needs samples of queues.
+    pub needs_samples: bool,
+}
+
+/// Choices of the user for an output.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ShowOptions {
+    /// The release whose layout is written; by default that of the platform.
+    pub style: Option<String>,
+    /// Seconds for which the traffic has lasted; `None` for long enough.
+    pub after_s: Option<f64>,
+}
+
+/// A port of a device in a network, with its counters.
+#[derive(Clone, Debug)]
+pub struct CountedPort<'a> {
+    /// The port.
+    pub port: &'a Port,
+    /// The node at the other end of its link; `None` where the network has no link there.
+    pub link_to: Option<&'a str>,
+    /// The counters; all of them zero without a link.
+    pub counters: PortCounters,
+}
+
+/// A device with the counters of some of its ports.
+#[derive(Clone, Debug)]
+pub struct CountedDevice<'a> {
+    /// The device.
+    pub model: &'a DeviceModel,
+    /// The ports to print.
+    pub ports: Vec<CountedPort<'a>>,
+    /// The codepoints of packets in the network, from their sources or by marking.
+    pub codepoints: &'a BTreeSet<Dscp>,
+}
+
+/// The output of a command for one port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownPort {
+    /// The text as the device prints it.
+    pub text: String,
+    /// The same numbers, unrounded, with their names.
+    pub document: Value,
+}
+
+/// The printer and the reader of the outputs of a vendor's devices.
+pub trait Shows: Sync {
+    /// Returns the commands whose output it prints.
+    fn commands(&self) -> &'static [ShowCommand];
+
+    /// Whether `command` has anything to print of `port`.
+    fn is_shown(&self, command: &ShowCommand, port: &Port) -> bool;
+
+    /// Returns the output of `command` for each port of `device`.
+    ///
+    /// # Errors
+    /// An option is invalid.
+    fn print_show(
+        &self,
+        command: &ShowCommand,
+        device: &CountedDevice,
+        options: &ShowOptions,
+    ) -> Result<Vec<ShownPort>, ConfigError>;
+
+    /// Returns the policies in the output of a device, in their order. Lines that are not known are passed
+    /// over. Empty where the text is not an output of these commands.
+    fn read_show(&self, output: &str) -> Vec<PolicyReading>;
+}

@@ -1,0 +1,80 @@
+//! Outputs of IOS and IOS-XE with their counters.
+
+mod document;
+mod early_drops;
+mod limiters;
+mod load_interval;
+mod pattern;
+mod printing;
+mod reading;
+mod state;
+mod style;
+
+use perhop_device::Port;
+use perhop_device::show::{CountedDevice, PolicyReading, ShowCommand, ShowOptions, ShownPort, Shows};
+use perhop_qos::ConfigError;
+
+use style::Style;
+
+/// The commands whose output is printed.
+const COMMANDS: [ShowCommand; 2] = [
+    ShowCommand {
+        name: "policy-map interface",
+        whole: "show policy-map interface",
+        about: "a policy-map",
+        is_read: true,
+        needs_samples: true,
+    },
+    ShowCommand {
+        name: LIMITERS,
+        whole: "show interfaces rate-limit",
+        about: "a `rate-limit`",
+        is_read: false,
+        needs_samples: false,
+    },
+];
+const LIMITERS: &str = "interfaces rate-limit";
+
+/// The outputs of IOS and IOS-XE.
+pub(crate) struct IosShows;
+
+impl Shows for IosShows {
+    fn commands(&self) -> &'static [ShowCommand] {
+        &COMMANDS
+    }
+
+    fn is_shown(&self, command: &ShowCommand, port: &Port) -> bool {
+        if command.name == LIMITERS {
+            !port.links.has_no_limiter()
+        } else {
+            port.input_policy().is_some() || port.output_policy().is_some()
+        }
+    }
+
+    fn print_show(
+        &self,
+        command: &ShowCommand,
+        device: &CountedDevice,
+        options: &ShowOptions,
+    ) -> Result<Vec<ShownPort>, ConfigError> {
+        let style = Style::chosen(options.style.as_deref(), &device.model.platform.name)?;
+        if command.name == LIMITERS {
+            return Ok(device.ports.iter().map(|port| limiters::shown(device.model, port)).collect());
+        }
+        let intervals = load_interval::LoadIntervals::read(&device.model.lines);
+        let shown = device.ports.iter().map(|port| {
+            let interval_s = intervals.of_port(&port.port.name);
+            let place = state::Place { port, interval_s, after_s: options.after_s, seen: device.codepoints };
+            let policies = place.policies();
+            ShownPort {
+                text: printing::interface_text(&port.port.name, &policies, style, interval_s),
+                document: document::interface(port, &policies, interval_s),
+            }
+        });
+        Ok(shown.collect())
+    }
+
+    fn read_show(&self, output: &str) -> Vec<PolicyReading> {
+        reading::read(output)
+    }
+}

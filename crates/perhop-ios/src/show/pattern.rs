@@ -1,0 +1,170 @@
+//! [`Pattern`]: lines of output with numbers in them.
+//!
+//! A pattern is compared word by word, regardless of the spaces between the words. `{name}` is a number, `#`
+//! a number without a name, `one|other` either word, `[…]` a part that can be missing, and a `$` the end of
+//! the line. A line may go on behind a pattern without one.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// A line of output.
+#[derive(Debug)]
+pub(super) struct Pattern(Vec<Part>);
+
+#[derive(Debug)]
+enum Part {
+    /// One of these words.
+    Word(Vec<String>),
+    /// A number, with its name.
+    Number(Option<String>),
+    /// Parts that can be missing.
+    Optional(Vec<Part>),
+    /// The end of the line.
+    End,
+}
+
+/// The numbers of a line by name.
+pub(super) type Numbers = Vec<(String, u64)>;
+
+impl Pattern {
+    /// Reads a pattern.
+    pub(super) fn new(text: &str) -> Pattern {
+        Pattern(parts(&mut text.chars().peekable()))
+    }
+
+    /// Returns the numbers of a line of `words`; `None` where the line is another one.
+    pub(super) fn numbers(&self, words: &[String]) -> Option<Numbers> {
+        let mut found = Numbers::new();
+        taken(&self.0, words, &mut found).map(|_| found)
+    }
+}
+
+/// Splits a line into words, numbers and single characters.
+pub(super) fn words(line: &str) -> Vec<String> {
+    let mut rest = line.chars().peekable();
+    let mut found = Vec::new();
+    while let Some(first) = rest.peek().copied() {
+        if first.is_whitespace() {
+            rest.next();
+        } else {
+            found.push(word(&mut rest));
+        }
+    }
+    found
+}
+
+fn word(rest: &mut Peekable<Chars>) -> String {
+    let mut word: String = rest.next().into_iter().collect();
+    let is_letter = |one: char| one.is_ascii_alphabetic() || one == '-';
+    let is_more = |one: char| match word.chars().next() {
+        Some(first) if is_letter(first) => is_letter(one),
+        Some(first) => first.is_ascii_digit() && one.is_ascii_digit(),
+        None => false,
+    };
+    let more: String = std::iter::from_fn(|| rest.next_if(|one| is_more(*one))).collect();
+    word.push_str(&more);
+    word
+}
+
+fn parts(rest: &mut Peekable<Chars>) -> Vec<Part> {
+    let mut found = Vec::new();
+    while let Some(first) = rest.peek().copied() {
+        match first {
+            ' ' => {
+                rest.next();
+            }
+            ']' => {
+                rest.next();
+                return found;
+            }
+            '[' => {
+                rest.next();
+                found.push(Part::Optional(parts(rest)));
+            }
+            '{' => {
+                rest.next();
+                found.push(Part::Number(Some(rest.by_ref().take_while(|one| *one != '}').collect())));
+            }
+            '#' => {
+                rest.next();
+                found.push(Part::Number(None));
+            }
+            '$' => {
+                rest.next();
+                found.push(Part::End);
+            }
+            _ => {
+                let mut words = vec![word(rest)];
+                while rest.next_if_eq(&'|').is_some() {
+                    words.push(word(rest));
+                }
+                found.push(Part::Word(words));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the words behind those that `parts` take, or `None` where they do not fit.
+fn taken<'w>(parts: &[Part], words: &'w [String], found: &mut Numbers) -> Option<&'w [String]> {
+    let mut rest = words;
+    for part in parts {
+        match part {
+            Part::End => {
+                if !rest.is_empty() {
+                    return None;
+                }
+            }
+            Part::Word(known) => {
+                let (first, behind) = rest.split_first()?;
+                known.contains(first).then_some(())?;
+                rest = behind;
+            }
+            Part::Number(name) => {
+                let (first, behind) = rest.split_first()?;
+                first.starts_with(|one: char| one.is_ascii_digit()).then_some(())?;
+                // A number beyond 64 bits counts as the greatest.
+                let value = first.parse().unwrap_or(u64::MAX);
+                found.extend(name.iter().map(|name| (name.clone(), value)));
+                rest = behind;
+            }
+            Part::Optional(inner) => {
+                let before = found.len();
+                match taken(inner, rest, found) {
+                    Some(behind) => rest = behind,
+                    None => found.truncate(before),
+                }
+            }
+        }
+    }
+    Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pattern, words};
+
+    fn numbers(pattern: &str, line: &str) -> Option<Vec<u64>> {
+        let found = Pattern::new(pattern).numbers(&words(line))?;
+        Some(found.into_iter().map(|(_, value)| value).collect())
+    }
+
+    #[test]
+    fn spaces_do_not_count_and_parts_can_be_missing() {
+        let pattern = "Bandwidth {kbps} (kbps)[Max Threshold {limit}]";
+        assert_eq!(numbers(pattern, "Bandwidth  64 (kbps)Max Threshold 9 (packets)"), Some(vec![64, 9]));
+        assert_eq!(numbers(pattern, "Bandwidth 64 (kbps)"), Some(vec![64]));
+        assert_eq!(numbers(pattern, "Bandwidth 64 (%)"), None);
+    }
+
+    #[test]
+    fn an_end_is_the_end() {
+        assert_eq!(numbers("{n} packets$", "7 packets"), Some(vec![7]));
+        assert_eq!(numbers("{n} packets$", "7 packets, 100 bytes"), None);
+        assert_eq!(
+            numbers("# second|minute offered rate {bps}", "5 minute offered rate 3 bps"),
+            Some(vec![3])
+        );
+        assert_eq!(numbers("[{n} packets,]{b} bytes", "8 bytes"), Some(vec![8]));
+    }
+}

@@ -1,0 +1,31 @@
+//! [`Style`]: the layouts of releases.
+
+use perhop_qos::ConfigError;
+
+/// The layout of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// IOS 15: counters for each line of `match-any`, and of marked packets.
+    Ios15,
+    /// IOS-XE.
+    IosXe,
+}
+
+const STYLES: [(&str, Style); 2] = [("ios15", Style::Ios15), ("ios-xe", Style::IosXe)];
+
+impl Style {
+    /// Returns the style called `name`, or that of the releases of a platform.
+    ///
+    /// # Errors
+    /// There is no such style.
+    pub(super) fn chosen(name: Option<&str>, platform: &str) -> Result<Style, ConfigError> {
+        let Some(name) = name else {
+            return Ok(if platform == "ios-xe" { Style::IosXe } else { Style::Ios15 });
+        };
+        let found = STYLES.iter().find(|(known, _)| *known == name).map(|(_, style)| *style);
+        found.ok_or_else(|| {
+            ConfigError::new("style", format!("--style: there is no style `{name}`"))
+                .help(format!("styles: {}", STYLES.map(|(name, _)| name).join(", ")))
+        })
+    }
+}
