@@ -1,5 +1,6 @@
 //! [`Tc`]: this language behind the contract of all languages.
 
+use perhop_device::show::Shows;
 use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, OpenLine, ParseOptions, Recognition,
     RecognizedPlatform, Writer,
@@ -11,6 +12,7 @@ use crate::configuration::Configuration;
 use crate::convert::convert;
 use crate::recognition::{parse, recognized};
 use crate::rules;
+use crate::statistics::TcShows;
 use crate::write::TcWriter;
 
 /// Commands and output of Linux' `tc`.
@@ -57,6 +59,10 @@ impl FrontEnd for Tc {
 
     fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
         Some(("tc", &TcWriter))
+    }
+
+    fn shows(&self) -> Option<&dyn Shows> {
+        Some(&TcShows)
     }
 
     fn has_line(&self, name: &str) -> bool {

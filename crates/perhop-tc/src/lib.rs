@@ -33,6 +33,7 @@ pub mod rules;
 mod session;
 mod shell;
 mod show;
+mod statistics;
 mod syntax;
 mod units;
 mod variables;

@@ -186,6 +186,20 @@ _add(
     "Show what routers would print for `show interfaces rate-limit` at the end of a run.",
     examples.SHOW,
 )
+_add(
+    show,
+    "qdisc",
+    "show:qdisc",
+    "Show what Linux would print for `tc -s qdisc show` at the end of a run.",
+    examples.SHOW,
+)
+_add(
+    show,
+    "class",
+    "show:class_",
+    "Show what Linux would print for `tc -s class show` at the end of a run.",
+    examples.SHOW,
+)
 show.command(policy_map)
 show.command(interfaces)
 app.command(show)

@@ -181,6 +181,8 @@ Examples:
   perhop show policy-map interface results/edge
   perhop show policy-map interface router.cfg --json | jq '.routers[]'
   perhop show interfaces rate-limit router.cfg
+  perhop show qdisc uplink.tc
+  perhop show class uplink.tc eth1
 """
 
 EXPORT = """\

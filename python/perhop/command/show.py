@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from perhop._core import quantity
 from perhop.command.options import (
@@ -149,6 +150,66 @@ def interfaces_rate_limit(
     else:
         print("\n".join(text for one in found for text in one["texts"]))
     return Exit.OK
+
+
+def _of_linux(command: str) -> Callable[..., Exit]:
+    """Return the command that shows what Linux would print for `tc -s COMMAND show`."""
+
+    def show(
+        source: ScenarioFile,
+        interface: str | None = None,
+        /,
+        *,
+        replication: int = 0,
+        set_: Overrides = None,
+        seed: Seed = None,
+        duration: str | None = None,
+        traffic: Traffic = None,
+        json: Json = False,
+        quiet: Quiet = False,
+    ) -> Exit:
+        """Show what Linux would print at the end of a run.
+
+        Parameters
+        ----------
+        source
+            Commands or output of tc or a scenario, which is run first, or a folder with results.
+        interface
+            The device; by default all that have a queueing discipline.
+        replication
+            Which replication of the results; the first is 0.
+        set_
+            Replace a value of the scenario, as path=value; may be given several times.
+        seed
+            Seed for all random streams; by default the scenario's own.
+        duration
+            Simulated time with its unit, as in 60s.
+        traffic
+            The load of a configuration in place of a guess, as `perhop run --help` describes it.
+        json
+            Print the objects with their counters as one JSON document.
+        quiet
+            Do not show progress.
+
+        """
+        options: RouterOptions = {
+            "interface": None,
+            "platform": None,
+            "assume": None,
+            "rate": None,
+            "policy": None,
+            "traffic": traffic,
+        }
+        changed = changes(set_, duration)
+        results = results_of(source, changed, [command], seed=seed, quiet=quiet, options=options)
+        _print(shown(results, command, interface, replication=replication), json=json)
+        return Exit.OK
+
+    return show
+
+
+qdisc = _of_linux("qdisc")
+class_ = _of_linux("class")
 
 
 def _seconds(text: str | None) -> float | None:

@@ -21,6 +21,7 @@ use perhop_device::lower::{Links, PortLinks};
 use perhop_device::{Forwarding, Port, Router, Wire};
 use perhop_qos::ByteSize;
 use perhop_qos::Rate;
+use perhop_qos::buffer::BufferConfig;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::random::Streams;
@@ -32,7 +33,12 @@ use inputs::inputs;
 
 use crate::configuration::Configuration;
 use crate::log::Log;
-use crate::model::{Device, ETHERNET, HOOK_EGRESS, HOOK_INGRESS};
+use crate::model::{Device, ETHERNET, HOOK_EGRESS, HOOK_INGRESS, Qdisc};
+
+/// The buffer manager of a discipline with every default; `None` where perhop has none for it.
+pub(crate) fn buffer_of(qdisc: &Qdisc, device: &Device) -> Option<BufferConfig> {
+    buffers::of(qdisc, device, buffers::Above::Device, &mut Log::default())
+}
 
 /// What `configuration` amounts to. What is found out on the way joins its lines and diagnostics.
 pub fn convert(configuration: &mut Configuration) -> Router {

@@ -7,5 +7,6 @@ mod json;
 mod policers;
 mod read;
 mod reference;
+mod statistics;
 mod users;
 mod write;

@@ -1,0 +1,150 @@
+//! [`DeviceCounters`]: the counters of queues as those of disciplines and classes.
+
+use perhop_device::show::{CountedPort, PrecedenceCounters, QueueCounters, Traffic};
+use perhop_qos::DropCause;
+use serde_json::{Map, Value, json};
+
+use crate::model::{Device, Place, Qdisc};
+use crate::units::shown_id;
+
+/// The row of packets that no class takes.
+const NO_QUEUE: &str = "(none)";
+/// The queue of packets that `htb` sends without a class.
+const DIRECT: &str = "direct";
+const BY_QUEUE: [DropCause; 3] = [DropCause::QueueFull, DropCause::EarlyRandom, DropCause::EarlyForced];
+
+/// The counters of a device.
+pub(super) struct DeviceCounters<'a> {
+    device: &'a Device,
+    /// By the path of the queue: the numbers of the classes around it and its own.
+    queues: Vec<(Vec<&'a str>, QueueCounters)>,
+    /// Packets without a class, which the root drops.
+    unclassified: u64,
+}
+
+/// The counters of a discipline or class.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counters {
+    pub(super) sent: Traffic,
+    pub(super) backlog: Traffic,
+    pub(super) arrived: u64,
+    /// Dropped because the queue was full.
+    pub(super) full: u64,
+    /// Dropped by the buffer manager before that.
+    pub(super) early: u64,
+    /// Dropped for other reasons.
+    pub(super) others: u64,
+    pub(super) marked: u64,
+}
+
+impl<'a> DeviceCounters<'a> {
+    pub(super) fn new(device: &'a Device, port: &'a CountedPort) -> DeviceCounters<'a> {
+        let overhead = port.port.output.overhead;
+        let all = port.counters.queues.iter().filter(|(name, _)| !name.starts_with('('));
+        let queues =
+            all.map(|(name, counters)| (name.split('/').collect(), counters.with_overhead(overhead)));
+        let without = port.counters.queue(NO_QUEUE);
+        let dropped = without.sum(|one| one.drops(&[DropCause::NoClass]));
+        DeviceCounters { device, queues: queues.collect(), unclassified: dropped.packets }
+    }
+
+    /// Returns the counters of a discipline; `None` where perhop has none for it.
+    pub(super) fn of_qdisc(&self, qdisc: &Qdisc) -> Option<Counters> {
+        match qdisc.place {
+            Place::Root => {
+                let found = self.sum(|_| true).unwrap_or_default();
+                Some(Counters { others: self.unclassified, ..found })
+            }
+            Place::Class(id) => self.of_class(id),
+            Place::Hooks => None,
+        }
+    }
+
+    /// Returns the counters of a class, which are zero for one without packets; `None` where perhop has none.
+    pub(super) fn of_class(&self, id: u32) -> Option<Counters> {
+        let name = shown_id(id);
+        self.sum(|path| path.contains(&name.as_str())).or_else(|| {
+            let around = self.device.of_major(id).map(|index| &self.device.qdiscs[index]);
+            match around {
+                // All packets of the discipline pass its only class.
+                Some(qdisc) if qdisc.kind.name == "tbf" => self.of_qdisc(qdisc),
+                Some(qdisc) if qdisc.kind.name != "mq" => Some(Counters::default()),
+                // perhop sends all packets of `mq` by its first queue.
+                _ => {
+                    let is_child = |one: &&Qdisc| matches!(one.place, Place::Class(_));
+                    let first = self.device.qdiscs.iter().find(is_child);
+                    first.filter(|one| one.place == Place::Class(id)).and_then(|_| self.sum(|_| true))
+                }
+            }
+        })
+    }
+
+    /// Returns the packets that left without a class.
+    pub(super) fn direct(&self) -> u64 {
+        self.sum(|path| path == [DIRECT]).map_or(0, |found| found.sent.packets)
+    }
+
+    fn sum(&self, is_meant: impl Fn(&[&str]) -> bool) -> Option<Counters> {
+        let queues = self.queues.iter().filter(|(path, _)| is_meant(path));
+        queues.map(|(_, counters)| of_queue(counters)).reduce(Counters::and)
+    }
+}
+
+impl Counters {
+    fn and(self, other: Counters) -> Counters {
+        Counters {
+            sent: self.sent + other.sent,
+            backlog: self.backlog + other.backlog,
+            arrived: self.arrived + other.arrived,
+            full: self.full + other.full,
+            early: self.early + other.early,
+            others: self.others + other.others,
+            marked: self.marked + other.marked,
+        }
+    }
+
+    /// All dropped packets.
+    pub(super) fn dropped(self) -> u64 {
+        self.full + self.early + self.others
+    }
+
+    /// Appends the lines that every discipline and class has; `overlimits` where perhop knows the number. No
+    /// packet of perhop is put back into a queue by a device that is busy.
+    pub(super) fn print(self, overlimits: Option<u64>, lines: &mut Vec<String>) {
+        let (bytes, packets, dropped) = (self.sent.whole_bytes(), self.sent.packets, self.dropped());
+        let over = overlimits.map(|count| format!("overlimits {count} ")).unwrap_or_default();
+        lines.push(format!(" Sent {bytes} bytes {packets} pkt (dropped {dropped}, {over}requeues 0) "));
+        let (bytes, packets) = (self.backlog.whole_bytes(), self.backlog.packets);
+        lines.push(format!(" backlog {bytes}b {packets}p requeues 0"));
+    }
+
+    /// Returns the counters by the names that the reader gives them.
+    pub(super) fn document(self) -> Map<String, Value> {
+        let numbers = [
+            ("sent_bytes", self.sent.whole_bytes()),
+            ("sent_packets", self.sent.packets),
+            ("queue_drops", self.dropped()),
+            ("depth_bytes", self.backlog.whole_bytes()),
+            ("depth", self.backlog.packets),
+        ];
+        numbers.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
+    }
+}
+
+fn of_queue(counters: &QueueCounters) -> Counters {
+    let sum = |part: fn(&PrecedenceCounters) -> Traffic| counters.sum(part);
+    let [arrived, sent] = [sum(|one| one.arrived), sum(|one| one.sent)];
+    let dropped = sum(|one| one.drops(&BY_QUEUE));
+    let count = |causes: &[DropCause]| -> u64 { counters.sum(|one| one.drops(causes)).packets };
+    let sample = counters.sample.as_ref();
+    let sampled = sample.map(|sample| Traffic::new(sample.packets, sample.bytes as f64));
+    Counters {
+        sent,
+        backlog: sampled.unwrap_or(arrived - sent - dropped),
+        arrived: arrived.packets,
+        full: count(&[DropCause::QueueFull]),
+        early: count(&[DropCause::EarlyRandom, DropCause::EarlyForced]),
+        others: 0,
+        marked: counters.precedences.values().map(|one| one.marked_packets).sum(),
+    }
+}
