@@ -19,7 +19,7 @@ from perhop.rates import QueueRates, class_rates
 from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
-    from perhop.schema_types import PolicyConfig, QueueingConfig
+    from perhop.schema_types import PolicyConfig
 
 
 @dataclass(frozen=True)
@@ -167,22 +167,9 @@ def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRat
                 f"Before the queues, a policer of {what}{name} drops above {rate_words(one['limit_bps'])},"
                 " regardless of promises: they hold for what it passes."
             )
-    exceeding = list(_exceeding_htb(policy.get("queueing"), line_bps, "the line"))
-    if exceeding:
+    approximate = [one["queue"] for one in queues if one["approximate"]]
+    if approximate:
         yield (
-            f"HTB: rates exceed that of {', '.join(exceeding)}. Classes at different depths then take turns,"
-            " and these rates are an approximation; `perhop run` measures them."
+            f"HTB: {', '.join(approximate)} claim together more than there is. Bursts cut their turns short,"
+            " so that these rates are an approximation; `perhop run` measures them."
         )
-
-
-def _exceeding_htb(queueing: QueueingConfig | None, around_bps: float | None, name: str) -> Iterator[str]:
-    """Generate the names of what has less than the rates of HTB's classes directly inside it."""
-    if queueing is None:
-        return
-    classes = queueing.get("classes", [])
-    written = [one.get("share", {}).get("rate") for one in classes]
-    rates = [0.0 if rate is None else bits_per_second(rate) for rate in written]
-    if queueing.get("scheduler") == "htb" and around_bps is not None and sum(rates) > around_bps:
-        yield name
-    for one, rate in zip(classes, rates, strict=True):
-        yield from _exceeding_htb(one.get("queueing"), rate or around_bps, one["name"])

@@ -34,6 +34,8 @@ class QueueRates(TypedDict):
     limit_holds: Literal["always", "under-congestion"] | None
     #: What it sends at most: its limit, those of the classes around it, and the line.
     maximum_bps: float | None
+    #: Whether these rates are an approximation, because queues of HTB are promised more than it has.
+    approximate: bool
     #: Its part of what promises leave among the classes of its scheduler, 0 to 1.
     excess: float | None
 

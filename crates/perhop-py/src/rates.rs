@@ -19,6 +19,7 @@ struct QueueRates {
     limit_bps: Option<f64>,
     limit_holds: Option<Holds>,
     maximum_bps: Option<f64>,
+    approximate: bool,
     excess: Option<f64>,
 }
 
@@ -72,6 +73,7 @@ fn of_class(rates: &ClassRates) -> Vec<QueueRates> {
         limit_bps: rates.limit,
         limit_holds: rates.limit.map(|_| rates.holds),
         maximum_bps: rates.maximum,
+        approximate: rates.is_approximate,
         excess: rates.excess,
     };
     names.into_iter().map(queue).collect()

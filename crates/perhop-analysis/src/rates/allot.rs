@@ -1,31 +1,21 @@
 //! [`allot`]: the division of a rate by each scheduler among classes that want as much as they may have.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig};
+use perhop_qos::scheduler::SchedulerConfig;
 
+use super::htb;
 use super::limits::{allotment, bits};
+use super::weights::{Got, Want, Whole, slope, weights_of_rest};
 
-/// Bytes of the turn of a class that writes none (`drr.rs` of `perhop-qos`).
-const DRR_QUANTUM: f64 = 1500.0;
-/// Bytes of the turns that the kernel takes where none is written (`htb/build.rs` of `perhop-qos`).
-const HTB_QUANTA: (f64, f64) = (1000.0, 200_000.0);
-const HTB_RATE_TO_QUANTUM: u32 = 10;
-
-/// A rate, and what it is a part of.
-#[derive(Clone, Copy)]
-pub(super) struct Whole {
-    /// Bits per second that the classes share.
-    pub(super) rate: f64,
-    /// Bits per second of the wire, of which allotments of CBQ are parts.
-    pub(super) wire: f64,
-}
-
-/// Returns the bits per second that each class of `queueing` gets of `whole` in the long run, where class i
-/// wants `wants[i]`, which may be infinite, and has its priority up to `caps[i]`.
-pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[f64], caps: &[f64]) -> Vec<f64> {
+/// Returns what each class of `queueing` gets of `whole` in the long run, where class i has its priority up
+/// to `caps[i]`. HTB divides among all classes of its tree at once: `queueing` is the outermost of a tree.
+pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     let classes = &queueing.classes;
     let weights = weights_of_rest(queueing, whole);
-    match queueing.scheduler {
+    let tree = wants;
+    let wants: &[f64] = &tree.iter().map(|want| want.rate).collect::<Vec<_>>();
+    let got = match queueing.scheduler {
+        SchedulerConfig::Htb => return htb::divide(queueing, whole.rate, tree),
         // First come, first served: in proportion to what comes. Without a limit of what comes, all bring the
         // same.
         SchedulerConfig::Fifo => fill(whole.rate, &vec![1.0; classes.len()], wants),
@@ -44,31 +34,58 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[f64], caps
             let sure = fill(whole.rate, &claims, &limited(&claims, wants));
             with_rest(queueing, sure, whole.rate, &weights, wants)
         }
-        SchedulerConfig::Htb => {
-            let is_direct = |class: &ClassConfig| class.share.direct == Some(true);
-            let direct = classes.iter().map(is_direct);
-            let mut sure: Vec<f64> =
-                direct.zip(wants).map(|(is_direct, want)| if is_direct { *want } else { 0.0 }).collect();
-            let left = (whole.rate - sure.iter().sum::<f64>()).max(0.0);
-            if left == 0.0 {
-                return fill(
-                    whole.rate,
-                    &sure.iter().map(|one| f64::from(*one > 0.0)).collect::<Vec<_>>(),
-                    &sure,
-                );
-            }
-            // Guarantees come before all that others borrow; where that is more than there is, in turns.
-            let claims = limited(&claims(queueing, whole), wants);
-            let by_rates = in_levels(queueing, left, &weights, &claims);
-            sure.iter_mut().zip(by_rates).for_each(|(sure, rate)| *sure += rate);
-            with_rest(queueing, sure, whole.rate, &weights, wants)
-        }
         SchedulerConfig::Wrr
         | SchedulerConfig::Drr
         | SchedulerConfig::Scfq
         | SchedulerConfig::Wfq
         | SchedulerConfig::Wf2qPlus => fill(whole.rate, &weights, wants),
+    };
+    got.into_iter().map(Got::exact).collect()
+}
+
+/// Returns the rates at which queues empty in [`allot`]: for each class, as if no policer stood before its
+/// own.
+pub(super) fn serve(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
+    if queueing.scheduler == SchedulerConfig::Fifo {
+        // Its packets leave with those of the other classes.
+        return wants.iter().map(|want| Got::exact(whole.rate.min(want.held))).collect();
     }
+    let mut found = allot(queueing, whole, wants, caps);
+    for path in policed(wants) {
+        let mut raised = wants.to_vec();
+        raise(&mut raised, &path);
+        let mut got = allot(queueing, whole, &raised, caps);
+        at_path(&mut found, &path).rate = at_path(&mut got, &path).rate;
+    }
+    found
+}
+
+/// Returns the places of classes with a policer in front of their queue that limits them.
+fn policed(wants: &[Want]) -> Vec<Vec<usize>> {
+    let places = |(index, want): (usize, &Want)| {
+        let mut found = policed(&want.inner);
+        if want.inner.is_empty() && want.rate < want.held {
+            found.push(Vec::new());
+        }
+        found.into_iter().map(move |inside| [vec![index], inside].concat()).collect::<Vec<_>>()
+    };
+    wants.iter().enumerate().flat_map(places).collect()
+}
+
+fn at_path<'g>(got: &'g mut [Got], path: &[usize]) -> &'g mut Got {
+    match path {
+        [first, inside @ ..] if !inside.is_empty() => at_path(&mut got[*first].inner, inside),
+        _ => &mut got[path[0]],
+    }
+}
+
+/// Takes the policer away from the class at `path`, and returns by how much more it wants.
+fn raise(wants: &mut [Want], path: &[usize]) -> f64 {
+    let Some((first, inside)) = path.split_first() else { return 0.0 };
+    let want = &mut wants[*first];
+    let more = if inside.is_empty() { want.held - want.rate } else { raise(&mut want.inner, inside) };
+    want.rate += more;
+    more
 }
 
 /// Returns `sure` and what each class gets of the rest, level by level where classes have levels.
@@ -122,43 +139,6 @@ pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Opt
             None
         }
     }
-}
-
-/// Returns the weights by which classes share what promises leave; 0 for a class that gets nothing of it.
-pub(super) fn weights_of_rest(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
-    let weight = |class: &ClassConfig| {
-        let share = &class.share;
-        match queueing.scheduler {
-            SchedulerConfig::Fifo | SchedulerConfig::Priority => 0.0,
-            SchedulerConfig::ThreeParameter => share.weight.unwrap_or(1.0),
-            SchedulerConfig::Drr => share.quantum.map_or(DRR_QUANTUM, |quantum| quantum.as_bytes() as f64),
-            SchedulerConfig::Wrr
-            | SchedulerConfig::Scfq
-            | SchedulerConfig::Wfq
-            | SchedulerConfig::Wf2qPlus => share.bandwidth.map(bits).or(share.weight).unwrap_or(1.0),
-            SchedulerConfig::Cbq if share.borrow == Some(false) => 0.0,
-            SchedulerConfig::Cbq => allotment(class, Some(whole.wire)).unwrap_or(0.0),
-            SchedulerConfig::Hfsc => slope(share.link_share),
-            SchedulerConfig::Htb if share.direct == Some(true) => 0.0,
-            SchedulerConfig::Htb => htb_quantum(queueing.rate_to_quantum, class),
-        }
-    };
-    queueing.classes.iter().map(weight).collect()
-}
-
-/// Returns the bytes that a class of HTB sends in a turn; of one around others, those of all inside it.
-fn htb_quantum(rate_to_quantum: Option<u32>, class: &ClassConfig) -> f64 {
-    if let Some(inner) = class.link_shared(SchedulerConfig::Htb) {
-        return inner.classes.iter().map(|class| htb_quantum(rate_to_quantum, class)).sum();
-    }
-    let divisor = f64::from(rate_to_quantum.unwrap_or(HTB_RATE_TO_QUANTUM).max(1));
-    let default = || class.share.rate.map_or(0.0, |rate| bits(rate) / 8.0 / divisor);
-    let quantum = class.share.quantum.map(|quantum| quantum.as_bytes() as f64);
-    quantum.unwrap_or_else(|| default().clamp(HTB_QUANTA.0, HTB_QUANTA.1))
-}
-
-fn slope(curve: Option<ServiceCurveConfig>) -> f64 {
-    curve.map_or(0.0, |curve| bits(curve.m2))
 }
 
 /// Divides `rate` in proportion to `weights`, none more than it wants.
@@ -268,4 +248,9 @@ fn claim(class: &ClassConfig) -> f64 {
         Some(inner) => inner.classes.iter().map(claim).sum(),
         None => slope(class.share.real_time),
     }
+}
+
+/// Whether the class at `index` has strict priority over another; the last to be served has not.
+pub fn has_priority(queueing: &QueueingConfig, index: usize) -> bool {
+    queueing.scheduler == SchedulerConfig::Priority && by_level(queueing).last() != Some(&index)
 }

@@ -1,0 +1,91 @@
+//! [`Level`], [`ClassRates`]: the rates of classes, and the loads for which they hold.
+
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use serde::Serialize;
+
+/// The traffic of classes with strict priority; all other classes send as much as they may.
+#[derive(Clone, Copy, Debug)]
+pub struct PriorityLoad {
+    /// The part of its limit that a class sends.
+    pub of_limit: f64,
+    /// The part of the rate that classes without a limit send together; `None` for all that is left.
+    pub without_limit: Option<f64>,
+}
+
+impl PriorityLoad {
+    /// The load of classes that send as much as they may.
+    pub const FULL: PriorityLoad = PriorityLoad { of_limit: 1.0, without_limit: None };
+    /// The load of classes with a limit that send as much as they may; those without are silent.
+    pub(super) const BOUNDED: PriorityLoad = PriorityLoad { of_limit: 1.0, without_limit: Some(0.0) };
+}
+
+/// The times at which a limit holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holds {
+    /// Always.
+    Always,
+    /// While other classes wait: what exceeds it has no priority, or is dropped then.
+    UnderCongestion,
+}
+
+/// The classes of one scheduler with their rates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level<'a> {
+    /// Their scheduler and classes.
+    pub queueing: &'a QueueingConfig,
+    /// The bits per second that they share while all are busy.
+    pub rate: Option<f64>,
+    /// The bits per second at which they are served meanwhile: a policer around them does not count.
+    pub service: Option<f64>,
+    /// One for each class, in order.
+    pub classes: Vec<ClassRates<'a>>,
+}
+
+/// The rates of one class, in bits per second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassRates<'a> {
+    /// The class.
+    pub class: &'a ClassConfig,
+    /// The names of its classes from the outermost in, joined by `/`: that of its queue in results.
+    pub path: String,
+    /// Whether it, or a class around it, has strict priority.
+    pub has_priority: bool,
+    /// The guarantee as its policy writes it, also where the line does not carry it.
+    pub written: Option<f64>,
+    /// The rate that it gets for any traffic of the others, while classes with priority and no limit are
+    /// silent; `None` where nothing is promised or the line is not known.
+    pub promised: Option<f64>,
+    /// The rate that it gets while every class sends as much as it may.
+    pub while_busy: Option<f64>,
+    /// The rate at which its queue empties while every class sends as much as it may.
+    pub service: Option<f64>,
+    /// The least of its own policer, shaper, cap and ceiling; `None` where it has none.
+    pub limit: Option<f64>,
+    /// The times at which that limit holds.
+    pub holds: Holds,
+    /// The most that it sends: its limit, those of the classes around it and of all packets, and the line.
+    pub maximum: Option<f64>,
+    /// Whether these rates are an approximation: the queues of HTB that it is of are promised more than HTB
+    /// has, so that turns decide.
+    pub is_approximate: bool,
+    /// Its part of the rest among the classes of its scheduler, 0 to 1; `None` where the scheduler shares
+    /// nothing by bytes.
+    pub excess: Option<f64>,
+    /// The classes inside it.
+    pub inner: Option<Level<'a>>,
+}
+
+impl<'a> Level<'a> {
+    /// Returns the classes that have a queue, in the order of results.
+    pub fn leaves(&self) -> Vec<&ClassRates<'a>> {
+        let mut found = Vec::new();
+        for class in &self.classes {
+            match &class.inner {
+                Some(inner) => found.extend(inner.leaves()),
+                None => found.push(class),
+            }
+        }
+        found
+    }
+}

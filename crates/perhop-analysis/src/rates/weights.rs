@@ -1,0 +1,99 @@
+//! [`weight`]: the numbers by which classes share what promises leave; and what a division takes and gives.
+
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig};
+
+use super::limits::{allotment, bits};
+
+/// Bytes of the turn of a class that writes none (`drr.rs` of `perhop-qos`).
+const DRR_QUANTUM: f64 = 1500.0;
+/// Bytes of the turns that the kernel takes where none is written (`htb/build.rs` of `perhop-qos`).
+const HTB_QUANTA: (f64, f64) = (1000.0, 200_000.0);
+const HTB_RATE_TO_QUANTUM: u32 = 10;
+/// The level of an outermost class of HTB with classes inside; what is inside it is one below.
+pub(super) const HTB_OUTERMOST: u8 = 7;
+
+/// A rate, and what it is a part of.
+#[derive(Clone, Copy)]
+pub(super) struct Whole {
+    /// Bits per second that the classes share.
+    pub(super) rate: f64,
+    /// Bits per second of the wire, of which allotments of CBQ are parts.
+    pub(super) wire: f64,
+}
+
+/// The most that a class sends, in bits per second; infinite where nothing limits it.
+#[derive(Clone, Debug)]
+pub(super) struct Want {
+    pub(super) rate: f64,
+    /// The same without the policers in front of its queue.
+    pub(super) held: f64,
+    /// Of a class of HTB, those of the classes of HTB inside it.
+    pub(super) inner: Vec<Want>,
+}
+
+/// The rate that a class gets, in bits per second.
+#[derive(Clone, Debug)]
+pub(super) struct Got {
+    pub(super) rate: f64,
+    /// Whether bursts of HTB, which are not computed packet by packet, have a part in it.
+    pub(super) is_approximate: bool,
+    /// Of a class of HTB, those of the classes of HTB inside it.
+    pub(super) inner: Vec<Got>,
+}
+
+impl Got {
+    pub(super) fn exact(rate: f64) -> Got {
+        Got { rate, is_approximate: false, inner: Vec::new() }
+    }
+}
+
+/// Returns the weights by which classes share what promises leave; 0 for a class that gets nothing of it.
+pub(super) fn weights_of_rest(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
+    let weight = |class| weight_of_rest(queueing.scheduler, queueing.rate_to_quantum, class, whole.wire);
+    queueing.classes.iter().map(weight).collect()
+}
+
+/// Returns the weight by which a class shares with its siblings what promises leave; `None` where its
+/// scheduler shares nothing by weights, or the class gets nothing. Of CBQ it is a rate, or a part of the
+/// wire.
+pub fn weight(scheduler: SchedulerConfig, class: &ClassConfig) -> Option<f64> {
+    Some(weight_of_rest(scheduler, None, class, 1.0)).filter(|weight| *weight > 0.0)
+}
+
+fn weight_of_rest(
+    scheduler: SchedulerConfig,
+    rate_to_quantum: Option<u32>,
+    class: &ClassConfig,
+    wire: f64,
+) -> f64 {
+    let share = &class.share;
+    match scheduler {
+        SchedulerConfig::Fifo | SchedulerConfig::Priority => 0.0,
+        SchedulerConfig::ThreeParameter => share.weight.unwrap_or(1.0),
+        SchedulerConfig::Drr => share.quantum.map_or(DRR_QUANTUM, |quantum| quantum.as_bytes() as f64),
+        SchedulerConfig::Wrr | SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus => {
+            share.bandwidth.map(bits).or(share.weight).unwrap_or(1.0)
+        }
+        SchedulerConfig::Cbq if share.borrow == Some(false) => 0.0,
+        SchedulerConfig::Cbq => allotment(class, Some(wire)).unwrap_or(0.0),
+        SchedulerConfig::Hfsc => slope(share.link_share),
+        SchedulerConfig::Htb if share.direct == Some(true) => 0.0,
+        SchedulerConfig::Htb => htb_quantum(rate_to_quantum, class),
+    }
+}
+
+/// Returns the bytes that a class of HTB sends in a turn; of one around others, those of all inside it.
+pub(super) fn htb_quantum(rate_to_quantum: Option<u32>, class: &ClassConfig) -> f64 {
+    if let Some(inner) = class.link_shared(SchedulerConfig::Htb) {
+        return inner.classes.iter().map(|class| htb_quantum(rate_to_quantum, class)).sum();
+    }
+    let divisor = f64::from(rate_to_quantum.unwrap_or(HTB_RATE_TO_QUANTUM).max(1));
+    let default = || class.share.rate.map_or(0.0, |rate| bits(rate) / 8.0 / divisor);
+    let quantum = class.share.quantum.map(|quantum| quantum.as_bytes() as f64);
+    quantum.unwrap_or_else(|| default().clamp(HTB_QUANTA.0, HTB_QUANTA.1))
+}
+
+pub(super) fn slope(curve: Option<ServiceCurveConfig>) -> f64 {
+    curve.map_or(0.0, |curve| bits(curve.m2))
+}
