@@ -5,8 +5,10 @@
 
 #![allow(clippy::doc_markdown)] // formulas
 
+use perhop_analysis::rates::weight;
 use perhop_qos::policy::ClassConfig;
-use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND};
+use perhop_qos::scheduler::SchedulerConfig;
+use perhop_qos::units::PICOSECONDS_PER_SECOND;
 
 use crate::arrival::Arrival;
 use crate::guarantee::{Guarantee, Plain};
@@ -81,13 +83,9 @@ impl Above {
     }
 }
 
-/// The weights of `children`, as `wrr`, `scfq`, `wfq` and `wf2q-plus` read them: only their ratios count.
-fn weights(children: &[Child]) -> Vec<f64> {
-    let share = |child: &Child| {
-        let share = &child.class.share;
-        share.bandwidth.map(|rate| rate.as_bits_per_second() as f64).or(share.weight).unwrap_or(1.0)
-    };
-    children.iter().map(share).collect()
+/// The weights of `children` under `scheduler`: only their ratios count.
+fn weights(scheduler: SchedulerConfig, children: &[Child]) -> Vec<f64> {
+    children.iter().map(|child| weight(scheduler, child.class).unwrap_or(1.0)).collect()
 }
 
 /// Self-clocked fair queueing (Golestani 1994), for child `index`.
@@ -97,7 +95,7 @@ fn weights(children: &[Child]) -> Vec<f64> {
 /// class sends no more than X · φ_j / φ + L_j. The packet on the wire then is one of these, or, if it is its
 /// own, came in the same busy period.
 pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
-    let weights = weights(children);
+    let weights = weights(SchedulerConfig::Scfq, children);
     let of_all: f64 = weights.iter().zip(children).map(|(weight, child)| weight * above.cost(child)).sum();
     let others = children.iter().enumerate().filter(|(other, _)| *other != index);
     let ahead: f64 = others.map(|(_, child)| above.counted.most(&child.lengths) * above.cost(child)).sum();
@@ -130,6 +128,7 @@ pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig
     }
     let every: Vec<Child> =
         all.iter().map(|class| Child { class, lengths: children[index].lengths.clone() }).collect();
+    let weights = |children: &[Child]| weights(SchedulerConfig::Wfq, children);
     let part = weights(children)[index] / weights(&every).iter().sum::<f64>();
     let longest = children.iter().map(|child| above.longest(child)).fold(0.0, f64::max);
     let line = above.plain.shared(1.0 / part, longest);
@@ -138,20 +137,16 @@ pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig
     Guarantee { strict, ..above.guarantee(above.counted, line, Service::default(), rule) }
 }
 
-/// The quantum of a class that writes none, bytes (`drr.rs` of `perhop-qos`).
-const DEFAULT_QUANTUM: u64 = 1500;
-
 /// Deficit round robin (Shreedhar and Varghese 1995), for child `index`.
 ///
 /// It begins to wait behind the others. X bytes end in its turn number ⌈X / Q⌉, before which each other class
 /// has as many turns, and what it had saved up: less than its longest packet. The packet on the wire is of
 /// the others' turns, or its own.
 pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
-    let quantum =
-        |child: &Child| child.class.share.quantum.map_or(DEFAULT_QUANTUM, ByteSize::as_bytes) as f64;
+    let quanta = weights(SchedulerConfig::Drr, children);
     let (mut round, mut saved) = (0.0, 0.0);
-    for (_, other) in children.iter().enumerate().filter(|(other, _)| *other != index) {
-        round += quantum(other) * above.cost(other);
+    for (number, other) in children.iter().enumerate().filter(|(other, _)| *other != index) {
+        round += quanta[number] * above.cost(other);
         saved += (above.counted.most(&other.lengths) - 1.0).max(0.0) * above.cost(other);
     }
     let own = &children[index];
@@ -159,7 +154,7 @@ pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let turns = |of: &Service, beside: f64| Turns {
         of: of.clone(),
         factor: above.cost(own),
-        grant: quantum(own),
+        grant: quanta[index],
         others: round,
         fixed: saved + beside,
         grain,
@@ -173,6 +168,7 @@ pub fn wrr(above: &Above, children: &[Child], index: usize, all: &[ClassConfig])
     let every: Vec<Child> = all.iter().map(|class| Child { class, lengths: lengths.clone() }).collect();
     // Bandwidths are divided by the smallest, so that a round sends a packet of each.
     let by_bandwidth = all.iter().any(|class| class.share.bandwidth.is_some());
+    let weights = |children: &[Child]| weights(SchedulerConfig::Wrr, children);
     let smallest = weights(&every).into_iter().fold(f64::INFINITY, f64::min);
     let unit = if by_bandwidth { smallest } else { 1.0 };
     let grants: Vec<f64> = weights(children).iter().map(|weight| weight / unit).collect();

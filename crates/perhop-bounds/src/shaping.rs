@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use perhop_analysis::rates::shaped_rate;
 use perhop_qos::policy::QueueingConfig;
-use perhop_qos::scheduler::{ShapeConfig, ShapeForm};
+use perhop_qos::scheduler::ShapeConfig;
 
 use crate::arrival::Arrival;
 use crate::capacity::limits_of_all;
@@ -15,10 +16,7 @@ use crate::service::{RateLatency, Service};
 
 /// Rate and depth of the bucket, bytes per second and bytes of what the policy counts.
 fn bucket(shape: &ShapeConfig) -> (f64, f64) {
-    let (rate, committed) = (shape.rate.as_bits_per_second() as f64 / 8.0, shape.burst.as_bytes() as f64);
-    let excess = shape.excess.as_bytes() as f64;
-    let rate = if shape.form == ShapeForm::Peak { rate * (1.0 + excess / committed) } else { rate };
-    (rate, committed + excess)
+    (shaped_rate(shape) / 8.0, (shape.burst.as_bytes() + shape.excess.as_bytes()) as f64)
 }
 
 /// The shapers of `config`, whose first queue is number `first`, those inside before those around them: the

@@ -12,7 +12,6 @@ mod labels;
 mod shares;
 
 pub use labels::with_counted_labels;
-pub use shares::weight_of;
 use shares::{are_close, are_proportional, without_shares};
 
 /// The values of a part that is not there.
@@ -100,7 +99,8 @@ fn compare_key(
                 let scheduler = fields.get("scheduler").and_then(Value::as_str);
                 scheduler.is_some_and(|scheduler| PROPORTIONAL.contains(&scheduler))
             });
-            compare_classes(left, right, path, is_proportional, found);
+            let is_equal = is_proportional && are_proportional(one, other);
+            compare_classes(left, right, path, is_equal, found);
         }
         _ => compare(left, right, path, found),
     }
@@ -153,16 +153,10 @@ fn effective(actions: &Value) -> Vec<&Value> {
     kept
 }
 
-fn compare_classes(
-    one: &Value,
-    other: &Value,
-    path: &str,
-    is_proportional: bool,
-    found: &mut Vec<Difference>,
-) {
+fn compare_classes(one: &Value, other: &Value, path: &str, share_equally: bool, found: &mut Vec<Difference>) {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (mut left, mut right) = (list(one), list(other));
-    if is_proportional && are_proportional(&left, &right) {
+    if share_equally {
         (left, right) = (without_shares(left), without_shares(right));
     }
     let is_alone = left.len() == 1 && right.len() == 1;

@@ -34,7 +34,7 @@ pub mod show;
 mod writing;
 
 pub use common_port::{PortsBelow, ports_above, shapers_above_port};
-pub use difference::{Difference, codepoints, differences, same_packets, weight_of, with_counted_labels};
+pub use difference::{Difference, codepoints, differences, same_packets, with_counted_labels};
 pub use forwarding::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
     InterfaceAddress, PortForwarding, PortRole, Route, RouteTarget, Tunnel, TunnelEnds, TunnelSource,

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use perhop_device::{Missing, weight_of};
+use perhop_analysis::rates::weight;
+use perhop_device::Missing;
 use perhop_qos::ByteSize;
 use perhop_qos::action::Action;
 use perhop_qos::classifier::MatchConfig;
@@ -150,7 +151,7 @@ impl PolicyMaps {
                 let ShareConfig { real_time, upper_limit, .. } = share;
                 let lost = ShareConfig { real_time, upper_limit, ..ShareConfig::default() };
                 lose(&lost, "hfsc", "no such curves in IOS");
-                let weight = (weight_of(&share) * 1e3).round() / 1e6;
+                let weight = (weight(scheduler, class).unwrap_or(1.0) * 1e3).round() / 1e6;
                 ShareConfig { weight: Some(weight), ..ShareConfig::default() }
             }
             SchedulerConfig::Htb => {

@@ -1,6 +1,7 @@
 //! Shares of classes as rates that HTB guarantees, and as quanta by which it lends.
 
-use perhop_device::{NotesAt, weight_of};
+use perhop_analysis::rates::weight;
+use perhop_device::NotesAt;
 use perhop_qos::Rate;
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::scheduler::SchedulerConfig;
@@ -19,10 +20,12 @@ pub(super) fn promised(
     inside_bps: u64,
     port_bps: u64,
 ) -> Vec<u64> {
-    let total: f64 = classes.iter().map(|class| weight_of(&class.share)).sum();
+    let weights: Vec<f64> = classes.iter().map(|class| weight(scheduler, class).unwrap_or(1.0)).collect();
+    let total: f64 = weights.iter().sum();
     let rates: Vec<u64> = classes
         .iter()
-        .map(|class| {
+        .zip(weights)
+        .map(|(class, weight)| {
             let share = &class.share;
             if scheduler == SchedulerConfig::ThreeParameter {
                 let minimum = share.minimum.map(Rate::as_bits_per_second);
@@ -38,7 +41,7 @@ pub(super) fn promised(
             if classes.len() == 1 {
                 return inside_bps;
             }
-            whole(inside_bps as f64 * weight_of(&class.share) / total)
+            whole(inside_bps as f64 * weight / total)
         })
         .collect();
     let sum: u64 = rates.iter().sum();
@@ -57,7 +60,7 @@ fn whole(bits: f64) -> u64 {
 pub(super) fn excess(classes: &[ClassConfig], rates: &[u64], scheduler: SchedulerConfig) -> Vec<f64> {
     let own = classes.iter().zip(rates);
     own.map(|(class, rate)| match scheduler {
-        SchedulerConfig::Hfsc => weight_of(&class.share),
+        SchedulerConfig::Hfsc => weight(scheduler, class).unwrap_or(1.0),
         SchedulerConfig::ThreeParameter => class.share.weight.filter(|weight| *weight > 0.0).unwrap_or(1.0),
         _ => *rate as f64,
     })
