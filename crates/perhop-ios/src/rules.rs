@@ -43,6 +43,7 @@ declare_rules! {
     WRED_UNITS_MIXED = "wred-units-mixed" Error;
     WRED_WITHOUT_QUEUE = "wred-without-queue" Error;
     QUEUE_LIMIT_WITHOUT_QUEUE = "queue-limit-without-queue" Error;
+    HOLD_QUEUE_UNUSED = "hold-queue-unused" Note;
     VALUE_LIMIT_IGNORED = "value-limit-ignored" Warning;
     DSCP_AND_PRECEDENCE_SET = "dscp-and-precedence-set" Error;
     MARK_IN_WRONG_DIRECTION = "mark-in-wrong-direction" Warning;

@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
 
     /// The first class of `policy`, or of a policy inside it, that queues, and the policy that it is a class
     /// of.
-    fn queueing_class<'p>(
+    pub(super) fn queueing_class<'p>(
         &'p self,
         policy: &'p PolicyMap,
         depth: usize,

@@ -6,6 +6,7 @@ use perhop_device::{Attachments, CountedBytes, InterfaceAddress, Port, PortForwa
 
 use super::context::Context;
 use super::diagnostics::fragments::advise_fragments;
+use super::diagnostics::hold_queue::unused_hold_queue;
 use super::diagnostics::link_marks::Tag;
 use super::diagnostics::remarks::diagnostic;
 use super::diagnostics::tunnels::without_line;
@@ -59,6 +60,7 @@ impl<'a> Context<'a> {
             |side: Option<(Policy, Reference)>| side.into_iter().map(|(policy, _)| policy).collect();
         let intent = PortIntent { input: policies(input), output: policies(output) };
         self.found.extend(advise_fragments(interface, self.configuration, &wire, &departing.config));
+        self.advise_hold_queue(interface, circuit, &departing);
         let has_known_line = has_known_line(interface, self.configuration);
         if !has_known_line && departing.policy.is_some() {
             self.found.push(without_line(interface));
@@ -80,6 +82,17 @@ impl<'a> Context<'a> {
             ..Port::new(&circuit.name, circuit.line)
         };
         ConvertedPort { port, input: arriving.policy, output: departing.policy }
+    }
+
+    /// Reports a limit of the plain queue where the attached policy has queues of its own.
+    fn advise_hold_queue(&mut self, interface: &'a Interface, circuit: &Circuit<'a>, departing: &Lowered) {
+        let hold = circuit.pvc.and_then(|pvc| pvc.hold_queue).or(interface.hold_queue);
+        let Some((name, _)) = self.attached(interface, circuit, Direction::Output) else { return };
+        let policy = self.configuration.policy_maps.get(name).filter(|_| departing.policy.is_some());
+        let queues = policy.is_some_and(|policy| self.queueing_class(policy, 0).is_some());
+        if let Some(hold) = hold.filter(|_| queues) {
+            self.found.push(unused_hold_queue(hold, name, &departing.config));
+        }
     }
 
     /// The conditioners of packets that arrive.

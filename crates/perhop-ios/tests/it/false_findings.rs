@@ -51,3 +51,19 @@ fn a_policer_that_drops_the_excess_does_not_reorder() {
     assert!(node("set-dscp-transmit default").has_finding("exceed-reorders"));
     assert!(!node("drop").has_finding("exceed-reorders"));
 }
+
+/// A policy without queues leaves the interface its one queue, whose limit `hold-queue` is.
+#[test]
+fn a_hold_queue_has_an_effect_where_no_policy_queues() {
+    let node = |command: &str, hold: &str| {
+        let lines = format!(
+            "class-map match-any WEB\n match dscp af21\npolicy-map OUT\n class WEB\n  {command}\n\
+             interface FastEthernet0/0\n service-policy output OUT\n hold-queue 256 {hold}\n"
+        );
+        Node::from_text(&lines, Profile::Hqf).has_finding("hold-queue-unused")
+    };
+    assert!(node("bandwidth 400", "out"));
+    assert!(!node("set dscp af11", "out"));
+    assert!(!node("police 800000", "out"));
+    assert!(!node("bandwidth 400", "in"));
+}

@@ -1,0 +1,43 @@
+//! A `hold-queue` of an interface whose policy has queues of its own.
+
+use perhop_lint::Diagnostic;
+use perhop_qos::buffer::BufferConfig;
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+
+use crate::ast::At;
+use crate::rules;
+
+/// The number of queues that a note names.
+const NAMED: usize = 3;
+
+/// Returns a note that `hold` is not the limit of the queues of `policy`, which `output` carries out.
+pub(in crate::convert) fn unused_hold_queue(
+    hold: At<u64>,
+    policy: &str,
+    output: &PolicyConfig,
+) -> Diagnostic {
+    let mut limits = Vec::new();
+    if let Some(queueing) = &output.queueing {
+        add_limits(queueing, &mut limits);
+    }
+    let more = if limits.len() > NAMED { ", …" } else { "" };
+    limits.truncate(NAMED);
+    let limits = if limits.is_empty() { String::new() } else { format!(": {}{more}", limits.join(", ")) };
+    Diagnostic::new(
+        &rules::HOLD_QUEUE_UNUSED,
+        hold.line,
+        format!("hold-queue {} does not enlarge the queues of policy {policy}", hold.value),
+        format!("each class drops above its own limit{limits}; `queue-limit` of the class changes it"),
+    )
+}
+
+/// Adds the names and limits of the queues with tail drop.
+fn add_limits(queueing: &QueueingConfig, found: &mut Vec<String>) {
+    for ClassConfig { name, buffer, queueing, .. } in &queueing.classes {
+        match (queueing, buffer) {
+            (Some(inner), _) => add_limits(inner, found),
+            (None, Some(BufferConfig::TailDrop(drop))) => found.push(format!("{name} {}", drop.limit)),
+            (None, _) => {}
+        }
+    }
+}
