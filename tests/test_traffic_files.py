@@ -90,6 +90,16 @@ def test_classes_that_are_not_in_the_file_have_no_traffic(
     assert "class `VOICE`: not in the file, no traffic" in ended.err
 
 
+def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_path: Path) -> None:
+    """Greedy TCP takes what it gets: with a rate, other TCP offers it, and the run says so."""
+    rows = "class,rate,kind\nERP,500kb/s,greedy\nVOICE,100kb/s,voice\nclass-default,,tcp\n"
+    ended = perhop("run", router, "--duration", "2s", "--traffic", given(tmp_path, rows))
+    assert ended.code == 0, ended.err
+    assert ended.err.count("greedy TCP has no rate") == 1
+    assert "class `ERP`: greedy TCP has no rate: TCP transfers of " in ended.err
+    assert "offer 500 kb/s; an empty `rate` lets it take all it gets" in ended.err
+
+
 FLOWS = "src,dst,proto,bytes,first,last"
 FLOW = "10.1.0.9,10.9.0.5,6"
 

@@ -127,7 +127,17 @@ pub(crate) fn by_class(
     }
     let given: BTreeSet<&str> = loads.iter().map(|load| load.name.as_str()).collect();
     let silent = names.iter().filter(|name| !given.contains(name.as_str()));
-    let remarks = silent.map(|name| format!("class `{name}`: not in the file, no traffic")).collect();
+    let silent = silent.map(|name| format!("class `{name}`: not in the file, no traffic"));
+    let limited = loads.iter().zip(&flows).filter(|(load, _)| load.kind == Some(Kind::Greedy));
+    let limited = limited.filter_map(|(load, flow)| {
+        let rate = rate_in_words(load.rate?);
+        let [_, words] = &flow.offered;
+        Some(format!(
+            "class `{}`: greedy TCP has no rate: {words} offer {rate}; an empty `rate` lets it take all it gets",
+            load.name
+        ))
+    });
+    let remarks = limited.chain(silent).collect();
     Ok(Traffic { flows, remarks, ..Traffic::default() })
 }
 

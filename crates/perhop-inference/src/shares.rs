@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use perhop_analysis::rates::{Given, Level, PriorityLoad, rates, shares_under};
-use perhop_qos::Rate;
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{ClassConfig, PolicyConfig};
+use perhop_qos::{QueueSize, Rate};
+
+use crate::sources::{PACKET, Room};
 
 /// The part of a rate taken for priority classes without a limit: Cisco's advice for low-latency queueing
 /// (Enterprise `QoS` Solution Reference Network Design Guide 3.3, chapter 1, "33 percent LLQ rule").
@@ -33,6 +35,23 @@ pub(crate) struct Leaf<'a> {
     pub(crate) limit: Option<f64>,
     /// Of a tin of CAKE: bits per second that it surely gets, and soon, however busy the others are.
     pub(crate) part: Option<f64>,
+}
+
+impl Leaf<'_> {
+    /// Returns the packets that its queue holds; `None` where it drops by another rule than what it holds.
+    pub(crate) fn room(&self) -> Option<Room> {
+        let packets = |size: QueueSize| match size {
+            QueueSize::Packets(packets) => packets as f64,
+            QueueSize::Bytes(bytes) => bytes as f64 / PACKET,
+        };
+        match (&self.class.fair_queueing, &self.class.buffer) {
+            (Some(fair), None) => Some(Room { all: packets(fair.limit), of_flow: packets(fair.flow_limit) }),
+            (None, Some(BufferConfig::TailDrop(drop))) => {
+                Some(Room { all: packets(drop.limit), of_flow: f64::INFINITY })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Returns the queues of a policy at a wire of `rate` bits per second, in the order of results.

@@ -7,6 +7,9 @@ use crate::words::{as_rate, counted, microseconds, number};
 
 /// The rate above which connections need a window wider than the 64 KiB of hosts without window scaling, b/s.
 const FAST: f64 = 100e6;
+/// That window, and IP bytes of a full segment.
+const NARROW_WINDOW: f64 = 65536.0;
+pub(crate) const PACKET: f64 = 1500.0;
 /// Greedy connections: at least this many, and one for each 5 Mb/s, so that the longest
 /// round trip times their rate is within what their windows and the queues hold.
 const CONNECTIONS: f64 = 4.0;
@@ -57,6 +60,25 @@ pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
             }
         }
     }
+}
+
+/// The packets that a queue holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Of all flows.
+    pub(crate) all: f64,
+    /// Of each.
+    pub(crate) of_flow: f64,
+}
+
+/// Returns greedy connections with a window that lets them fill a queue with `room`.
+pub(crate) fn filling(sent: Sending, room: Room) -> Sending {
+    let needed = room.of_flow.min(room.all / f64::from(sent.count));
+    let is_narrow = needed * PACKET >= NARROW_WINDOW && sent.source["bulk"].is_object();
+    if !is_narrow {
+        return sent;
+    }
+    Sending { source: json!({"bulk": {"tcp": tcp(f64::INFINITY)}}), ..sent }
 }
 
 /// Returns the words for greedy TCP.

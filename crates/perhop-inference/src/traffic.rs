@@ -9,7 +9,7 @@ use crate::header::Header;
 use crate::network::Network;
 use crate::role::Kind;
 use crate::shares::{FILLED, Leaf};
-use crate::sources::{Sending, sending};
+use crate::sources::{Sending, filling, sending};
 use crate::targets::{Hit, stages};
 use crate::trial::{Place, Side, Trial};
 use crate::words::{percent, rate_in_words};
@@ -131,6 +131,11 @@ fn flow(network: &Network, hit: &Hit, name: &str, load: Load) -> Flow {
     }
     let usual = if kind == hit.role.kind { hit.role.packet_bytes } else { DATAGRAM };
     let sent = sending(kind, rate, hit.header.packet_bytes.unwrap_or(usual));
+    let leaf = hit.leaf(network);
+    let sent = match leaf.and_then(Leaf::room) {
+        Some(room) => filling(sent, room),
+        None => sent,
+    };
     let basis = if is_given { "given" } else { &basis };
     let mut words = format!("{} ({basis}): {}", hit.role.name, sent.words);
     if hit.header.is("tcp") && !has_replies {
@@ -140,7 +145,7 @@ fn flow(network: &Network, hit: &Hit, name: &str, load: Load) -> Flow {
     Flow {
         header: hit.header.clone(),
         entry: entry(name, &hit.header, &sent),
-        queue: hit.leaf(network).map(|leaf| leaf.path.clone()),
+        queue: leaf.map(|leaf| leaf.path.clone()),
         offered: [format!("{above}{}", rate_in_words(rate)), words],
         rate,
     }

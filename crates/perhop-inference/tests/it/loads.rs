@@ -62,3 +62,29 @@ fn no_load_at_all_is_refused() {
         other => panic!("{other:?}"),
     }
 }
+
+/// Four connections with the 43 packets of a window of 64 KiB fill 172 packets, and 43 of each flow.
+#[test]
+fn greedy_connections_have_a_window_that_fills_their_queue() {
+    let window = |profile: &str, queue: &str| {
+        let text =
+            BRANCH.replace("  bandwidth 768\n", &format!("  bandwidth 768\n class class-default\n{queue}"));
+        let mut request = request(&text);
+        request.configuration.insert("platform".into(), serde_json::json!({"profile": profile}));
+        let found = infer(&Devices::new(FRONT_ENDS), &request, None).unwrap();
+        let traffic = found.scenario["traffic"].as_array().unwrap().clone();
+        let rest = traffic.iter().find(|entry| entry["name"] == "class-default").unwrap();
+        rest["source"]["bulk"]["tcp"]["window"].as_str().unwrap().to_owned()
+    };
+    let sized = |packets: u32| format!("  bandwidth 400\n  queue-limit {packets}\n");
+    for (profile, queue, expected) in [
+        ("hqf", sized(64), "64KiB"),
+        ("hqf", sized(170), "64KiB"),
+        ("hqf", sized(180), "1MiB"),
+        // With 16 packets for each flow, and with 64.
+        ("hqf", "  fair-queue\n".to_owned(), "64KiB"),
+        ("pre-hqf", "  fair-queue\n".to_owned(), "1MiB"),
+    ] {
+        assert_eq!(window(profile, &queue), expected, "{profile} {queue}");
+    }
+}
