@@ -144,11 +144,11 @@ impl<'a> NetworkDevice<'a> {
     fn port_of_vlan(&self, vlan: u16, named: Option<&Port>) -> Result<&Port, ConfigError> {
         let tag = |port: &Port| {
             // From the packet outwards: the port tells packets apart by the outermost tag.
-            let tags = port.wire.headers.headers().iter().filter_map(|header| match header {
+            let mut tags = port.wire.headers.headers().iter().filter_map(|header| match header {
                 Header::Vlan(tag) => Some(tag.id),
                 _ => None,
             });
-            tags.last()
+            tags.next_back()
         };
         let is_meant = |port: &Port| {
             named.is_none_or(|named| {
