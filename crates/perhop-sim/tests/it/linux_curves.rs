@@ -144,7 +144,8 @@ fn windows_follow_the_kernels_curves() {
     struct File {
         case: Vec<Case>,
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../studies/linux-aqm/reference/windows.toml");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../studies/linux-aqm/reference/windows.toml");
     let File { case: cases } = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut wrong = String::new();
     for (id, equal_until_s, mean, threshold) in BOUNDS {
