@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 
 from programs import ROOT
 
@@ -61,3 +66,58 @@ def test_the_table_of_layers_has_every_crate_and_dependencies_go_down() -> None:
         if places[other] < place
     }
     assert not upward
+
+
+# Commands and their words in the languages of vendors, names of platforms, and kinds of interfaces.
+VENDOR = re.compile(
+    r"policy-map|class-map|service-policy|random-detect|class-default|control-plane|access-group|rate-limit"
+    r"|tx-ring|conform-action|shape average|queue-limit|load-interval|ip(?:v6)? address|fair-queue\b|set-dscp"
+    r"|\bqdisc\b|\bclassid\b|fq_codel|\btc (?:qdisc|class|filter)"
+    r"|\bhqf\b|\bios-xe\b|\bios15\b|(?:Serial|Ethernet)\d"
+)
+#: Modules of Python that name them all the same, and why.
+NAMING = {
+    "command/__init__.py": "names and helps of commands that users type as on a device",
+    "command/examples.py": "examples of the command line",
+    "command/show.py": "names of commands that users type as on a device",
+    "design": "advice has lines to paste",
+    "schema_types.py": "made from the scenario language, whose keys they are",
+}
+
+
+def _strings(file: Path) -> Iterator[str]:
+    """Generate the texts of a module without the documentation, which helps of commands are made of."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented)]
+    docstrings = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+
+
+def _naming(package: Path) -> dict[str, list[str]]:
+    """Return the vendor's words by the modules that name them."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(package.rglob("*.py")):
+        words = [match[0] for text in _strings(file) for match in VENDOR.finditer(text)]
+        if words:
+            found[str(file.relative_to(package))] = words
+    return found
+
+
+def test_python_does_not_name_the_words_of_a_vendor() -> None:
+    naming = _naming(ROOT / "python" / "perhop")
+    allowed = {one for one in naming if one in NAMING or one.partition("/")[0] in NAMING}
+    others = {module: words for module, words in naming.items() if module not in allowed}
+    assert others == {}, "ask the front end, by a function of perhop._core with a neutral name"
+    used = {one if one in NAMING else one.partition("/")[0] for one in allowed}
+    assert used == set(NAMING), "an exception that nothing needs"
+
+
+@pytest.mark.parametrize("text", ["interface Serial0/0", "class-map match-any X", "tc qdisc add dev eth0"])
+def test_a_word_in_a_module_is_found(tmp_path: Path, text: str) -> None:
+    (tmp_path / "module.py").write_text(f'"""Reads {text}."""\n\nWORDS = f"{text} {{1}}"\n')
+    assert list(_naming(tmp_path)) == ["module.py"]
+    (tmp_path / "module.py").write_text(f'"""Reads {text}."""\n')
+    assert _naming(tmp_path) == {}

@@ -34,6 +34,7 @@ __all__ = [
     "envelope",
     "findings",
     "infer_scenario",
+    "interface_for",
     "is_router_configuration",
     "judge",
     "live_bridge",
@@ -45,6 +46,7 @@ __all__ = [
     "load_json",
     "moved_packets",
     "named_role",
+    "open_thresholds",
     "platform_rules",
     "policers",
     "policies",
@@ -54,6 +56,7 @@ __all__ = [
     "rate_calls",
     "reach_queues",
     "read_show",
+    "reading_platform",
     "require_way",
     "resolve",
     "router_text",
@@ -62,6 +65,7 @@ __all__ = [
     "shown_links",
     "speech_category",
     "start",
+    "unattached_policies",
     "waits",
     "write_policies",
     "written_languages",
@@ -265,6 +269,24 @@ def class_rates(policy: str, line_bps: int | None = None) -> str:
 
 def policers(policy: str) -> str:
     """Return the conditioners of a policy that drop above a rate: a JSON list of `name` and `limit_bps`."""
+
+def interface_for(text: str, configuration: str, rate: str, policy: str | None = None) -> str:
+    """Return an interface of `rate` that carries a policy of a configuration, as JSON; raises `ValueError`.
+
+    `configuration` is that of a router in a scenario. The interface has `name`, `policy` and `commands`.
+    """
+
+def unattached_policies(text: str, configuration: str) -> list[str]:
+    """Return the policies of a configuration that nothing attaches; raises `ValueError`."""
+
+def open_thresholds(text: str, commands: Sequence[str]) -> str:
+    """Return the thresholds with placeholders in commands that are added to a configuration, as JSON.
+
+    Each has `rate_bps` of its class, `precedence`, `min`, `max` and `denominator`.
+    """
+
+def reading_platform(text: str, platform: str) -> str | None:
+    """Return `platform`, or `None` where the text is in another language; raises `ValueError`."""
 
 def shown_links(scenario: str, base: str, commands: Sequence[str]) -> list[tuple[str, str]]:
     """Return the links, as node and neighbor, whose queues `commands` show; raises `ValueError`."""

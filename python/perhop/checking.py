@@ -35,11 +35,6 @@ if TYPE_CHECKING:
 STATE_RULES = {"not-recognized": "command-unknown", "not-modelled": "command-not-modelled"}
 # What a file of tests begins with.
 _TESTS = re.compile(rb"^perhop-tests:", re.MULTILINE)
-# Physical interfaces with an address and without flat lines in between, and commands that remove interfaces.
-_PHYSICAL = re.compile(
-    r"^interface \w*(?:Ethernet|Serial)[\d/.]+\n(?: .*\n)* ip address \d.*\n(?: .*\n)*", re.MULTILINE
-)
-_TAKES_AWAY = re.compile(r"^ *(?:no|default) +interface|^shutdown", re.MULTILINE)
 # Below this part of commands that perhop knows, a file is hardly a configuration.
 _LITTLE = 0.5
 
@@ -104,7 +99,8 @@ def check_file(
     text = router_text(file)
     if text is not None:
         report = examined(text, platform, assume, detail=detail)
-        further = _without_way(text, platform, assume) if is_supported(report) else []
+        is_clear = report["has_interface_up"] or not is_supported(report)
+        further = [] if is_clear else _without_way(text, platform, assume)
         return _router(file, text, report, ignore, further)
     content = _content(file)
     if _TESTS.search(content):
@@ -167,16 +163,13 @@ def _whole(report: RouterReport) -> list[Finding]:
     elif known < _LITTLE * total and is_supported(report):
         message = f"{known} of {total} lines are commands that perhop knows"
         found.append(
-            _of_file("little-recognized", message, "is it a configuration of Cisco IOS or IOS-XE, or of tc?")
+            _of_file("little-recognized", message, "`perhop check --help` names the languages that it reads")
         )
     return found
 
 
 def _without_way(text: str, platform: str | None, assume: Mapping[str, str] | None) -> list[Finding]:
     """Return the finding that no packet can take an interface or a class, in the words of `perhop run`."""
-    # The last part of the report is by far the largest: read it only where the text leaves doubt.
-    if _has_interface_up(text):
-        return []
     from perhop.inference import require_way  # lazy: most configurations need no trial
 
     try:
@@ -184,13 +177,6 @@ def _without_way(text: str, platform: str | None, assume: Mapping[str, str] | No
     except InvalidInputError as error:
         return [_of_file("scenario-invalid", str(error), error.help)]
     return []
-
-
-def _has_interface_up(text: str) -> bool:
-    """Whether the text alone shows an interface that packets can take; `False` where it leaves doubt."""
-    if _TAKES_AWAY.search(text):
-        return False
-    return any("\n shutdown" not in found[0] for found in _PHYSICAL.finditer(text))
 
 
 def _of_file(rule: str, message: str, remedy: str | None) -> Finding:

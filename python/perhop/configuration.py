@@ -10,7 +10,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
@@ -34,10 +33,8 @@ _QUIET = ("modelled", "irrelevant")
 # Longer configurations are collapsed in a report.
 _SHORT = 40
 
-# The top-level keys of perhop's own files; words such as `class-default` occur in both formats.
+# The top-level keys of perhop's own files; words of policies occur in both formats.
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
-# A class of a policy, or its definition.
-_CLASS = re.compile(r"class(?:-map)?\s+(?:type\s+\S+\s+)?(?:match-(?:all|any)\s+)?(\S+)")
 #: How much is said of a configuration: also the resulting policies, every line, or what needs attention.
 Detail = Literal["policies", "lines", "remarks"]
 #: The name of standard input.
@@ -104,7 +101,7 @@ def examined(
     """Return what a configuration says, of any system; without policies where perhop does not simulate it.
 
     Only with the `detail` of `policies` is there the key `router`, by far the largest part; `remarks` leaves
-    out the lines that need no attention, and cannot be had with assumptions. `hardware` is the `platform` of
+    out the lines that need no attention. `hardware` is the `platform` of
     the configuration in a scenario.
 
     Raises:
@@ -117,32 +114,13 @@ def examined(
         found: RouterReport = json.loads(report)
     except ValueError as error:
         raise refused_option(error) from error
-    _require_classes(found, assume or {})
     return found
 
 
 def refused_option(error: ValueError) -> InvalidInputError:
     """Return the error for an option that the extension module refuses, by message and help."""
     message, help = (*error.args, None)[:2]
-    if not str(message).startswith("assume "):
-        return InvalidInputError(str(message), help)
-    return InvalidInputError(
-        f"{message}: {help}", "criteria as in a class-map, for example --assume 'VOICE = dscp ef'"
-    )
-
-
-def _require_classes(report: RouterReport, assume: Mapping[str, str]) -> None:
-    """Raise `InvalidInputError` for an assumption about a class that no policy has."""
-    if not assume:
-        return
-    texts = [line["text"].strip() for line in report["lines"]]
-    names = {found[1] for text in texts if (found := _CLASS.match(text))}
-    for name in assume:
-        if name not in names:
-            near = get_close_matches(name, sorted(names), n=1)
-            classes = ", ".join(sorted(names - {"class-default"})) or "none"
-            help = f"did you mean `{near[0]}`?" if near else f"classes: {classes}"
-            raise InvalidInputError(f"assume {name}: no policy has a class of this name", help)
+    return InvalidInputError(str(message), help)
 
 
 def configured(
@@ -181,8 +159,16 @@ def _checked(
     return _core.check_router(text, **options)
 
 
-#: The platform of commands and output of `tc`.
-LINUX = "linux"
+def reading_platform(text: str, platform: str | None) -> str | None:
+    """Return the platform to read a text by; `None` where it is of another language than the text."""
+    if platform is None:
+        return None
+    try:
+        return _core.reading_platform(text, platform)
+    except ValueError as error:
+        raise refused_option(error) from error
+
+
 #: The rule by which a system is refused.
 NOT_SUPPORTED = "platform-not-supported"
 

@@ -50,6 +50,8 @@ class RouterDiagnostic(TypedDict):
     further_interfaces: NotRequired[int]
     #: The line as it had better be, where other words in it mend it.
     fixed: NotRequired[str]
+    #: The class without a definition that an assumption can define.
+    assumable: NotRequired[str]
 
 
 class Wire(TypedDict):
@@ -242,6 +244,8 @@ class RouterPort(TypedDict):
     policies: NotRequired[PortPolicies]
     limiters: NotRequired[PortLimiters]
     counted_bytes: NotRequired[CountedBytes]
+    #: Whether its packets go to the device itself.
+    leads_to_device: NotRequired[bool]
 
 
 class Router(TypedDict):
@@ -280,8 +284,19 @@ class RouterReport(TypedDict):
     lines: list[RouterLine]
     counts: dict[str, int]
     diagnostics: list[RouterDiagnostic]
+    #: Whether packets can take one of the interfaces without doubt.
+    has_interface_up: bool
     router: Router
     platform: NotRequired[RecognizedPlatform]
+
+
+class MadeInterface(TypedDict):
+    """An interface that is made for a policy."""
+
+    name: str
+    policy: str
+    #: The commands that add it.
+    commands: list[str]
 
 
 class ShownDevice(TypedDict):

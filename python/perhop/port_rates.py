@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
-from perhop.configuration import STANDARD_INPUT, checked, is_short_for, router_text
+from perhop.configuration import STANDARD_INPUT, checked, configured, is_short_for, router_text
 from perhop.core_types import RouterPort
 from perhop.errors import InvalidInputError
-from perhop.inference.fragment import MADE, made_for, require_rate
+from perhop.inference.made import made_for, require_rate
 from perhop.ports import ports
 from perhop.quantity import bits_per_second, rate_words
 from perhop.rates import QueueRates, class_rates
@@ -116,9 +116,10 @@ def _of_router(
         if rate is None:
             message = "--policy needs --rate"
             raise InvalidInputError(message, "give the rate of an interface for it: --rate 50Mb/s")
-        added = "\n".join(made_for(report, rate, policy))
+        made = made_for(text, configured({"text": text}, platform, assume), rate, policy)
+        added = "\n".join(made["commands"])
         report = checked(f"{text.rstrip()}\n{added}\n", platform, assume)
-        with_queues = [port for port in report["router"]["ports"] if port["name"] == MADE]
+        with_queues = [port for port in report["router"]["ports"] if port["name"] == made["name"]]
     return [_of_interface(port, rate) for port in with_queues]
 
 

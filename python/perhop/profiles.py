@@ -44,3 +44,11 @@ def platform_rules(name: str) -> list[PlatformRule]:
     except ValueError as error:
         raise UnknownNameError(*error.args) from error
     return [PlatformRule(**one) for one in found]
+
+
+def has_rules(name: str) -> bool:
+    """Whether the rules of the platform called `name` are data."""
+    try:
+        return bool(platform_rules(name))
+    except UnknownNameError:
+        return False

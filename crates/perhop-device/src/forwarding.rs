@@ -107,6 +107,20 @@ pub enum PortRole {
     ControlPlane,
 }
 
+/// Whether packets of the port go to the device itself: the only part of reports.
+impl Serialize for PortForwarding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bool(!self.is_of_interface())
+    }
+}
+
+impl PortForwarding {
+    /// Whether packets arrive and leave by the port.
+    pub fn is_of_interface(&self) -> bool {
+        self.role == PortRole::Interface
+    }
+}
+
 /// The parts of a port that decide the path of its packets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortForwarding {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perhop_lint::Rule;
+use perhop_lint::{Line, Rule};
 use perhop_qos::buffer::DropSpacing;
 use perhop_qos::packet::Packet;
 use perhop_qos::ring::{RingAdmission, RingRelease};
@@ -10,6 +10,7 @@ use perhop_qos::{ConfigError, Rate};
 use serde::Serialize;
 
 use crate::model::{DeviceModel, Evidence};
+use crate::named_policies::{MadeInterface, PolicyUses};
 use crate::platform_rule::PlatformRule;
 use crate::show::Shows;
 use crate::writing::{PoliciesToWrite, Written};
@@ -70,6 +71,24 @@ pub trait FrontEnd: Sync {
         Ok(None)
     }
 
+    /// Returns the policies that each part of a configuration defines or names. Empty where the language has
+    /// no policies apart from interfaces.
+    fn policy_uses(&self, _lines: &[Line]) -> Vec<PolicyUses> {
+        Vec::new()
+    }
+
+    /// Returns an interface of `rate` by which packets leave through `policy`; `None` where no command sets
+    /// the rate of an interface.
+    fn interface_for(&self, _policy: &str, _rate: Rate) -> Option<MadeInterface> {
+        None
+    }
+
+    /// Returns the thresholds of random early detection in `commands`, which are added to `text`, where these
+    /// have placeholders such as `{min}` for numbers.
+    fn open_thresholds(&self, _text: &str, _commands: &[String]) -> Vec<OpenThresholds> {
+        Vec::new()
+    }
+
     /// Returns the writer of this language and the name by which users choose it; `None` where the front end
     /// has none.
     fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
@@ -97,6 +116,21 @@ pub trait ClassLines: Send + Sync {
     /// Returns the classes of `policy` to which `packet` belongs, from the outermost in. Empty where there is
     /// no such policy. Interfaces have the numbers of their places in `interfaces`.
     fn matched(&self, policy: &str, interfaces: &[String], packet: &Packet) -> Vec<MatchedLines>;
+}
+
+/// Thresholds of random early detection, as written: numbers or placeholders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpenThresholds {
+    /// The guaranteed rate of the class, bits per second.
+    pub rate_bps: u64,
+    /// The drop precedence.
+    pub precedence: u8,
+    /// The lower threshold.
+    pub min: String,
+    /// The upper threshold.
+    pub max: String,
+    /// The denominator of the probability at the upper threshold.
+    pub denominator: Option<String>,
 }
 
 /// Evidence that a text is in a language.

@@ -24,6 +24,7 @@ mod front_ends;
 pub mod intent;
 pub mod lower;
 mod model;
+mod named_policies;
 mod notes;
 mod platform_rule;
 mod policy;
@@ -40,11 +41,12 @@ pub use forwarding::{
     InterfaceAddress, PortForwarding, PortRole, Route, RouteTarget, Tunnel, TunnelEnds, TunnelSource,
 };
 pub use front_end::{
-    AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, ParseOptions,
-    Recognition, Writer,
+    AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, OpenThresholds,
+    ParseOptions, Recognition, Writer,
 };
 pub use front_ends::FrontEnds;
 pub use model::{Concern, DeviceModel, Evidence, OpenLine, RecognizedPlatform};
+pub use named_policies::{MadeInterface, PolicyUses, interface_for, unattached_policies};
 pub use notes::{Missing, Notes, NotesAt, comment};
 pub use platform_rule::{EvidenceKind, PlatformRule, RuleValue};
 pub use policy::{

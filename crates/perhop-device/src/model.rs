@@ -66,7 +66,7 @@ impl DeviceModel {
         let help = "--platform reads it as that of another platform, by whose rules it runs";
         let line = platform.because.first().map_or(1, |one| one.line);
         let diagnostic = Diagnostic::new(&rules::PLATFORM_NOT_SUPPORTED, line, message, help);
-        let diagnostics = vec![Concern { diagnostic, interfaces: None }];
+        let diagnostics = vec![Concern { diagnostic, interfaces: None, assumable: None }];
         let (open_lines, router) = (Vec::new(), Router::default());
         DeviceModel { platform, lines, comment, diagnostics, open_lines, router }
     }
@@ -85,6 +85,8 @@ pub struct Concern {
     pub diagnostic: Diagnostic,
     /// The names of the interfaces, shared between diagnostics; `None` for the whole device.
     pub interfaces: Option<Arc<[String]>>,
+    /// The class without a definition that an assumption of the user can define.
+    pub assumable: Option<String>,
 }
 
 /// The platform whose rules apply to a configuration.

@@ -78,8 +78,8 @@ pub struct Port {
     pub wire: Wire,
     /// Whether the interface is administratively down.
     pub shutdown: bool,
-    /// The parts that decide the path of its packets.
-    #[serde(skip)]
+    /// The parts that decide the path of its packets; serialized is whether they lead to the device itself.
+    #[serde(rename = "leads_to_device", skip_serializing_if = "PortForwarding::is_of_interface")]
     pub forwarding: PortForwarding,
 }
 

@@ -7,7 +7,7 @@ use perhop_qos::ConfigError;
 use serde::Serialize;
 
 use crate::model::{DeviceModel, RecognizedPlatform};
-use crate::port::Router;
+use crate::port::{LineKind, Port, Router};
 
 /// The extent of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Report<'a> {
     lines: Vec<&'a Line>,
     counts: BTreeMap<String, usize>,
     diagnostics: Vec<Reported<'a>>,
+    /// Whether packets can take one of the interfaces without doubt.
+    has_interface_up: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     router: Option<&'a Router>,
 }
@@ -58,6 +60,8 @@ struct Reported<'a> {
     further_interfaces: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assumable: Option<&'a str>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
@@ -79,6 +83,12 @@ impl Listing {
         self.0 = self.0.saturating_sub(count);
         (&all[..count], all.len() - count)
     }
+}
+
+/// Whether packets arrive and leave by `port` without doubt: it has a line of its own and an address.
+fn is_up(port: &Port) -> bool {
+    let has_line = matches!(port.kind, Some(LineKind::Ethernet | LineKind::Serial));
+    has_line && !port.shutdown && !port.addresses.is_empty()
 }
 
 impl DeviceModel {
@@ -105,9 +115,11 @@ impl DeviceModel {
                     let all = one.interfaces.as_deref().unwrap_or_default();
                     let (interfaces, further_interfaces) = listing.list(all);
                     let fixed = self.fixed(&one.diagnostic);
-                    Reported { diagnostic: &one.diagnostic, interfaces, further_interfaces, fixed }
+                    let assumable = one.assumable.as_deref();
+                    Reported { diagnostic: &one.diagnostic, interfaces, further_interfaces, fixed, assumable }
                 })
                 .collect(),
+            has_interface_up: self.router.ports.iter().any(is_up),
             router: (detail == Detail::Policies).then_some(&self.router),
         }
     }

@@ -5,9 +5,10 @@ use std::str::FromStr;
 use perhop_device::show::Shows;
 use perhop_device::{
     AddedInterface, Certainty, ClassLines, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions,
-    OpenLine, ParseOptions, PlatformRule, RecognizedPlatform, Writer,
+    MadeInterface, OpenLine, OpenThresholds, ParseOptions, PlatformRule, PolicyUses, RecognizedPlatform,
+    Writer,
 };
-use perhop_lint::Rule;
+use perhop_lint::{Line, Rule};
 use perhop_qos::framing::Framing;
 use perhop_qos::{ByteSize, ConfigError, Rate};
 
@@ -16,6 +17,7 @@ use crate::convert::IosClassLines;
 use crate::platform::{Dialect, Platform, Recognition};
 use crate::show::IosShows;
 use crate::write::IosWriter;
+use crate::{check, named_policies};
 use crate::{convert, interface_name, is_configuration, parse_assuming, rules};
 
 /// Cisco IOS and IOS-XE.
@@ -80,6 +82,7 @@ impl FrontEnd for Ios {
         let dependencies = configuration.dependencies();
         let concern = |diagnostic: perhop_lint::Diagnostic| Concern {
             interfaces: Some(dependencies.used_by(diagnostic.line).clone()),
+            assumable: check::undefined_class(&diagnostic).map(str::to_owned),
             diagnostic,
         };
         let Configuration { lines, diagnostics, .. } = configuration;
@@ -95,6 +98,18 @@ impl FrontEnd for Ios {
 
     fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
         Some(("ios", &WRITER))
+    }
+
+    fn policy_uses(&self, lines: &[Line]) -> Vec<PolicyUses> {
+        named_policies::policy_uses(lines)
+    }
+
+    fn interface_for(&self, policy: &str, rate: Rate) -> Option<MadeInterface> {
+        Some(named_policies::interface_for(policy, rate))
+    }
+
+    fn open_thresholds(&self, text: &str, commands: &[String]) -> Vec<OpenThresholds> {
+        named_policies::open_thresholds(text, commands)
     }
 
     fn shows(&self) -> Option<&dyn Shows> {
@@ -133,11 +148,31 @@ impl FrontEnd for Ios {
 }
 
 fn read(text: &str, options: &ParseOptions) -> Result<Configuration, ConfigError> {
-    parse_assuming(text, &options.assume).map_err(|(class, message)| {
-        // The name of a class may contain a period.
-        ConfigError { path: vec!["assume".to_owned(), class], message, help: None }
-            .help("write criteria as `match` takes them, for example dscp ef")
-    })
+    // The name of a class may contain a period.
+    let wrong = |class: &str, message: String| ConfigError {
+        path: vec!["assume".to_owned(), class.to_owned()],
+        message,
+        help: None,
+    };
+    let configuration = parse_assuming(text, &options.assume).map_err(|(class, message)| {
+        wrong(&class, message).help("criteria as in a class-map, for example --assume 'VOICE = dscp ef'")
+    })?;
+    if options.assume.is_empty() {
+        return Ok(configuration);
+    }
+    let mut known: Vec<&str> =
+        configuration.lines.iter().filter_map(|line| named_policies::class_name(&line.text)).collect();
+    known.sort_unstable();
+    known.dedup();
+    if let Some(class) = options.assume.keys().find(|class| !known.contains(&class.as_str())) {
+        known.retain(|name| *name != "class-default");
+        let listed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let near = check::meant(class, known).map(|(_, near)| format!("did you mean `{near}`?"));
+        let help = near.unwrap_or_else(|| format!("classes: {listed}"));
+        let message = "no policy has a class of this name".to_owned();
+        return Err(wrong(class, message).help(help));
+    }
+    Ok(configuration)
 }
 
 fn chosen(name: &str) -> Result<Platform, ConfigError> {

@@ -21,6 +21,7 @@ mod check;
 pub mod convert;
 mod front_end;
 mod mode;
+mod named_policies;
 mod object_group;
 mod parser;
 pub mod platform;

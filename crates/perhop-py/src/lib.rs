@@ -67,7 +67,10 @@ mod _core {
         loading::{Loaded, Warnings, cake_tins, check, findings, load, load_json, policies, resolve, schema},
         playback::Playback,
         rates::{class_rates, policers},
-        router::{check_router, is_router_configuration, platform_rules, router_text, rules},
+        router::{
+            check_router, interface_for, is_router_configuration, open_thresholds, platform_rules,
+            reading_platform, router_text, rules, unattached_policies,
+        },
         running::{Run, start},
         show::{compare_shown, print_show, read_show, shown_links},
         tracing::{Device, distinct_packets, moved_packets, reach_queues},

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use perhop_device::Detail;
+use perhop_device::{Certainty, Detail};
 use perhop_front_ends::FRONT_ENDS;
-use perhop_qos::ConfigError;
+use perhop_network::{Device, Devices, with_added};
+use perhop_qos::{ConfigError, Rate};
 use perhop_scenario::{PlatformConfig, RouterConfiguration};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -47,10 +48,74 @@ pub(crate) fn check_router(
 pub(crate) fn wrong(error: ConfigError) -> PyErr {
     match error.path.as_slice() {
         [option, class] if option == "assume" => {
-            PyValueError::new_err((format!("assume {class}"), error.message))
+            PyValueError::new_err((format!("assume {class}: {}", error.message), error.help))
         }
         _ => PyValueError::new_err((error.message, error.help)),
     }
+}
+
+/// Returns an interface of `rate` that carries a policy of a configuration, as JSON: `name`, `policy` and
+/// `commands`. `configuration` is that of a router in a scenario, as JSON. Raises a `ValueError` of message
+/// and help.
+#[pyfunction]
+#[pyo3(signature = (text, configuration, rate, policy=None))]
+pub(crate) fn interface_for(
+    py: Python<'_>,
+    text: &str,
+    configuration: &str,
+    rate: &str,
+    policy: Option<&str>,
+) -> PyResult<String> {
+    let rate: Rate = rate.parse().map_err(PyValueError::new_err)?;
+    let made = py.detach(|| {
+        let device = device(text, configuration)?;
+        perhop_device::interface_for(device.front_end, &device.model, rate, policy)
+    });
+    let made = made.map_err(wrong)?;
+    serde_json::to_string(&made).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Returns the policies of a configuration that nothing attaches. `configuration` is that of a router in a
+/// scenario, as JSON. Raises a `ValueError` of message and help.
+#[pyfunction]
+pub(crate) fn unattached_policies(py: Python<'_>, text: &str, configuration: &str) -> PyResult<Vec<String>> {
+    let found = py.detach(|| {
+        let device = device(text, configuration)?;
+        let uses = device.front_end.policy_uses(&device.model.lines);
+        let names = perhop_device::unattached_policies(&uses);
+        Ok(names.into_iter().map(str::to_owned).collect())
+    });
+    found.map_err(wrong)
+}
+
+fn device(text: &str, configuration: &str) -> Result<Device<'static>, ConfigError> {
+    let configuration: RouterConfiguration = serde_json::from_str(configuration)
+        .map_err(|error| ConfigError::new("configuration", error.to_string()))?;
+    let options = perhop_network::options(&configuration)?;
+    Devices::new(FRONT_ENDS).read(&with_added(text, &configuration.add), &options)
+}
+
+/// Returns the thresholds of random early detection with placeholders in commands that are added to a
+/// configuration, as JSON: `rate_bps`, `precedence`, `min`, `max` and `denominator`.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // Python hands over a new list
+pub(crate) fn open_thresholds(text: &str, commands: Vec<String>) -> PyResult<String> {
+    let front_end = FRONT_ENDS.choose(text, None).map_err(wrong)?;
+    serde_json::to_string(&front_end.open_thresholds(text, &commands))
+        .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Returns `platform` where a text can be read by its rules, and `None` where the text is in another language
+/// without doubt. Raises a `ValueError` of message and help.
+#[pyfunction]
+pub(crate) fn reading_platform(py: Python<'_>, text: &str, platform: &str) -> PyResult<Option<String>> {
+    let is_other = py.detach(|| {
+        let chosen = FRONT_ENDS.choose("", Some(platform))?;
+        let own = FRONT_ENDS.choose(text, None)?;
+        let certainty = own.recognize(text).map(|found| found.certainty);
+        Ok(own.name() != chosen.name() && certainty == Some(Certainty::Certain))
+    });
+    Ok((!is_other.map_err(wrong)?).then(|| platform.to_owned()))
 }
 
 /// Reads the text of a router configuration from a file.

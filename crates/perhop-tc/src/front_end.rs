@@ -77,6 +77,7 @@ impl FrontEnd for Tc {
         let interfaces = |line| configuration.device_of(line).map(|device| [device.to_owned()].into());
         let concern = |diagnostic: &perhop_lint::Diagnostic| Concern {
             interfaces: interfaces(diagnostic.line),
+            assumable: None,
             diagnostic: diagnostic.clone(),
         };
         let diagnostics = configuration.diagnostics.iter().map(concern).collect();

@@ -22,21 +22,19 @@ MEANINGS = {
 _COUNTED = ("modelled", "irrelevant", "not-modelled", "suspicious", "not-recognized")
 # The states of lines that can make a simulation differ from the router.
 _CHANGING = ("suspicious", "not-recognized", "not-modelled")
-# Lines of an interface that say nothing about its policies.
-_NOT_OF_POLICIES = ("ip address", "ipv6 address")
+# The beginning of rules about addresses, which say nothing about policies.
+_NOT_OF_POLICIES = "address-"
 # Notes that are shown; all of them with `--lines`.
 _MOST_NOTES = 20
 
 
 def attached_errors(report: RouterReport) -> list[dict[str, Any]]:
     """Return the errors that affect policies of interfaces: their lines, and the interfaces."""
-    texts = {line["number"]: line["text"].strip() for line in report["lines"]}
     return [
         {"line": one["line"], "interfaces": one["interfaces"]}
         for one in report["diagnostics"]
         if one["severity"] == "error" and one["interfaces"]
-        # An assumption has line 0, which the file lacks.
-        if not texts.get(one["line"], "").startswith(_NOT_OF_POLICIES)
+        if not one["rule"].startswith(_NOT_OF_POLICIES)
     ]
 
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from perhop import _core
-from perhop.configuration import LINUX, STANDARD_INPUT, checked, examined, router_text
+from perhop.configuration import STANDARD_INPUT, checked, is_short_for, reading_platform, router_text
 from perhop.core_types import ResolvedPolicy, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.printable import printable
@@ -21,8 +21,6 @@ from perhop.quantity import bits_per_second
 from perhop.schema_types import PolicyConfig
 
 Direction = Literal["input", "output"]
-#: The port of packets to the router itself.
-CONTROL_PLANE = "control-plane"
 _SIDES: tuple[Direction, Direction] = ("input", "output")
 
 # What makes a scenario of a file that holds only policies.
@@ -67,7 +65,7 @@ class Remark:
 class Attached:
     """A policy, and what it is attached to as far as that is known."""
 
-    #: The name of the policy-map, or of the policy in a scenario.
+    #: The name of the policy.
     name: str
     policy: PolicyConfig
     #: `input` or `output`; `None` where the file attaches it to nothing.
@@ -129,9 +127,8 @@ def read_source(
             raise InvalidInputError("--interface names one of a router", "choose with --policy")
         source = Source(file, tuple(found), None)
     else:
-        # A platform that IOS is to be written for is none that commands of Linux could be read as.
-        is_of_linux = examined(text)["platform"]["profile"] == LINUX
-        report = checked(text, None if is_of_linux else platform)
+        # The platform to write for may be of another language.
+        report = checked(text, reading_platform(text, platform))
         source = Source(file, tuple(_of_router(report)), report["platform"]["profile"], report, text)
         if interface is not None:
             source = _at(source, interface, report)
@@ -192,7 +189,7 @@ def _of_router(report: RouterReport) -> list[Attached]:
     for port in report["router"]["ports"]:
         for side in _SIDES:
             # What is sent to the router itself leaves for its processor through an input policy.
-            to_itself = port["name"] == CONTROL_PLANE and side == "output"
+            to_itself = port.get("leads_to_device", False) and side == "output"
             resolved = _resolved(port, "input" if to_itself else side)
             config = port[side]
             # What a router queues by where nothing is attached is its own; Linux says all that it has.
@@ -212,7 +209,8 @@ def _resolved(port: RouterPort, side: Direction) -> ResolvedPolicy | None:
 
 def _at(source: Source, interface: str, report: RouterReport) -> Source:
     names = [port["name"] for port in report["router"]["ports"]]
-    wanted = _full(interface, names)
+    exact = [name for name in names if name.lower() == interface.lower()]
+    wanted = next(iter(exact or [name for name in names if is_short_for(interface, name)]), interface)
     chosen = tuple(one for one in source.attached if one.interface == wanted)
     if not chosen:
         there = ", ".join(sorted({str(one.interface) for one in source.attached})) or "none"
@@ -222,26 +220,12 @@ def _at(source: Source, interface: str, report: RouterReport) -> Source:
     return Source(source.file, chosen, source.profile, source.report, source.text)
 
 
-def _full(given: str, names: Iterable[str]) -> str:
-    """Return the interface of a name that may be abbreviated: `gi0/1`."""
-    letters = given.rstrip("0123456789/.:").rstrip()
-    number = given[len(letters) :].strip()
-    for name in names:
-        kind = name.rstrip("0123456789/.:")
-        if name.lower() == given.lower() or (
-            name[len(kind) :] == number and kind.lower().startswith(letters.lower())
-        ):
-            return name
-    return given
-
-
 def _named(attached: tuple[Attached, ...], policy: str | None, file: Path) -> list[Attached]:
     if policy is None:
         if not attached:
             raise InvalidInputError(
                 f"`{file}` attaches no policy to an interface",
-                "`perhop check` shows what is recognized; for a policy alone, add an interface with "
-                "service-policy",
+                "`perhop check` shows what is recognized; for a policy alone, add an interface with it",
             )
         return list(attached)
     chosen = [one for one in attached if one.name == policy]

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from perhop.configuration import LINUX
 from perhop.convert.policies import Attached, Remark, Source, one_line
+from perhop.profiles import has_rules
 from perhop.readable_yaml import block, flow
 from perhop.schema_types import PolicyConfig
 
@@ -17,7 +17,7 @@ def to_yaml(source: Source) -> tuple[str, list[Remark]]:
     named = _names(source.attached)
     remarks: list[Remark] = []
     lines = [f"# The policies of {one_line(source.file.name)}, by `perhop convert`."]
-    if source.profile and source.profile != LINUX:
+    if source.profile and has_rules(source.profile):
         lines.append(f"# Numbers are those of the platform {source.profile}.")
     lines += ["policies:"]
     for name, (policy, users) in named.items():
@@ -69,10 +69,12 @@ def _beside(one: Attached, name: str) -> list[Remark]:
     wire = one.port["wire"]
     if wire.get("ring"):
         ring = json.dumps(wire["ring"])
-        found.append(Remark("tx-ring", one.where, f"it belongs to the interface of a link: ring: {ring}"))
+        found.append(
+            Remark("transmit ring", one.where, f"it belongs to the interface of a link: ring: {ring}")
+        )
     if wire.get("headers"):
         found.append(Remark(
-            "encapsulation", one.where,
+            "headers of the link", one.where,
             f"headers belong to a link, not to policy {name}: headers: {json.dumps(wire.get('headers'))}",
         ))  # fmt: skip
     return found

@@ -17,8 +17,8 @@ from perhop.configuration import Detail, examined_as, platform_words, refuse_uns
 from perhop.core_types import RouterReport
 from perhop.errors import InvalidInputError, ScenarioError
 from perhop.inference.faults import explained
-from perhop.inference.fragment import MADE, made_for, require_rate, unattached
 from perhop.inference.given import Given, read_traffic
+from perhop.inference.made import made_for, require_rate
 from perhop.schema_types import RouterConfiguration, ScenarioConfig
 
 
@@ -97,11 +97,11 @@ def infer(
     if rate is not None and policy is None and report is not None and _has_assumed_line(report):
         require_rate(rate)
         line = rate
-    elif rate is not None and report is not None:
-        made = made_for(report, rate, policy)
-        configuration = {**configuration, "add": [*configuration.get("add", []), *made]}
-        chosen = interface or MADE
-        remarks.append(f"{MADE} is made for {made[-1].rpartition(' ')[2]}")
+    elif rate is not None:
+        made = made_for(text, configuration, rate, policy)
+        configuration = {**configuration, "add": [*configuration.get("add", []), *made["commands"]]}
+        chosen = interface or made["name"]
+        remarks.append(f"{made['name']} is made for {made['policy']}")
     elif policy is not None:
         raise InvalidInputError(
             "--policy needs --rate", "give the rate of an interface for it: --rate 50Mb/s"
@@ -114,7 +114,7 @@ def infer(
     found = _found(text, configuration, base, request, given)
     remarks += [*found["assumed"], *found["missing"]]
     if chosen is None and whole_port is None and found["queues"] <= 1:
-        remarks += _unattached(_report(text, configuration, "lines"))
+        remarks += _unattached(text, configuration)
     offered = found["offered"]
     return InferredScenario(
         data=found["scenario"],
@@ -182,8 +182,8 @@ def _has_assumed_line(report: RouterReport) -> bool:
     return any(port.get("assumed_rate") for port in report["router"]["ports"])
 
 
-def _unattached(report: RouterReport) -> list[str]:
-    names = unattached(report)
+def _unattached(text: str, configuration: RouterConfiguration) -> list[str]:
+    names = _core.unattached_policies(text, json.dumps(dict(configuration)))
     if not names:
         return []
     shown = ", ".join(f"`{name}`" for name in names)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from perhop import _core
 from perhop.core_types import RouterReport
 from perhop.errors import ScenarioError
-
-# The error of a class-map without a definition, for which `--assume` can stand.
-_UNDEFINED = re.compile(r"class-map (?P<name>\S+) is not defined")
 
 
 def explained(error: ScenarioError, report: RouterReport, interfaces: set[str]) -> ScenarioError:
     """Return the error of a scenario, with the remedy for names that the interfaces of its path lack."""
     classes = dict.fromkeys(
-        found["name"]
+        one["assumable"]
         for one in report["diagnostics"]
         if one["severity"] == "error"
         if interfaces.intersection(one["interfaces"]) or "further_interfaces" in one
-        if (found := _UNDEFINED.search(one["message"]))
+        if "assumable" in one
     )
     if not classes:
         return error

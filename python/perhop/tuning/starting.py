@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
-from perhop import paths
+from perhop import _core, paths
 from perhop.design import wred
 from perhop.design.wred import DENOMINATORS
 from perhop.document import Document, as_text
@@ -15,13 +16,6 @@ from perhop.tuning.space import Point
 
 # What a queue may take on average where no goal says it: the paper of the WRED formulas tests with 100 ms.
 _DELAY_S = 0.1
-_NUMBER = r"(?:\d+|\{[^}]*\})"
-_WRED = re.compile(
-    rf"\s*random-detect\s+precedence\s+(?P<precedence>\d)\s+(?P<least>{_NUMBER})\s+(?P<most>{_NUMBER})"
-    rf"(?:\s+(?P<denominator>{_NUMBER}))?\s*"
-)
-_BANDWIDTH = re.compile(r"\s*bandwidth\s+(?P<kilobits>\d+)\s*")
-_CLASS = re.compile(r"\s*class\s+(?P<name>\S+)\s*")
 _PLAIN = re.compile(r"\{(?P<name>[A-Za-z_]\w*)\}")
 
 
@@ -45,37 +39,39 @@ def _present(question: Question) -> Point:
 
 
 def _advised(question: Question) -> Point:
-    """Return what the formulas of `perhop.design` give for placeholders in commands of IOS."""
+    """Return what the formulas of `perhop.design` give for placeholders of thresholds in commands."""
     found: dict[str, str] = {}
     for path, text in question.space.fixed.items():
         if path.endswith(".configuration.add"):
-            router = path.removesuffix(".configuration.add")
-            lines = [one.strip() for one in text.strip("[] ").split(",")]
-            for placeholder, value in _of_lines(lines, _bandwidths(question.scenario, router), question):
+            commands = [one.strip() for one in text.strip("[] ").split(",")]
+            configuration = _text(question.scenario, path.removesuffix(".add"))
+            for placeholder, value in _of_commands(commands, configuration, question):
                 if name := _PLAIN.fullmatch(placeholder):
                     found.setdefault(name["name"], value)
     return found
 
 
-def _of_lines(
-    lines: list[str], bandwidths: dict[str, float], question: Question
-) -> Iterator[tuple[str, str]]:
+def _text(scenario: Document, configuration: str) -> str:
+    """Return the text of a configuration; empty where it is in a file."""
+    try:
+        return str(paths.at(dict(scenario), f"{configuration}.text"))
+    except UnknownNameError:
+        return ""
+
+
+def _of_commands(commands: list[str], text: str, question: Question) -> Iterator[tuple[str, str]]:
     """Generate the values that formulas give for the arguments of some commands."""
-    name = ""
-    for line in lines:
-        if entered := _CLASS.fullmatch(line):
-            name = entered["name"]
-        if (words := _WRED.fullmatch(line)) and name in bandwidths:
-            try:
-                advice = wred(bandwidths[name], _delay_s(question))
-            except InvalidInputError:
-                # The goal's delay is too short for thresholds in packets.
-                continue
-            yield words["least"], f"{advice['min_th']:.0f}"
-            yield words["most"], f"{advice['max_th']:.0f}"
-            usual = DENOMINATORS.get(int(words["precedence"]))
-            if words["denominator"] and usual:
-                yield words["denominator"], str(usual)
+    for one in json.loads(_core.open_thresholds(text, commands)):
+        try:
+            advice = wred(float(one["rate_bps"]), _delay_s(question))
+        except InvalidInputError:
+            # The goal's delay is too short for thresholds in packets.
+            continue
+        yield one["min"], f"{advice['min_th']:.0f}"
+        yield one["max"], f"{advice['max_th']:.0f}"
+        usual = DENOMINATORS.get(one["precedence"])
+        if one["denominator"] and usual:
+            yield one["denominator"], str(usual)
 
 
 def _delay_s(question: Question) -> float:
@@ -86,19 +82,3 @@ def _delay_s(question: Question) -> float:
         if one.kind == "<=" and one.unit == "s" and (one.column or "").startswith("delay")
     ]
     return min(allowed, default=_DELAY_S)
-
-
-def _bandwidths(scenario: Document, router: str) -> dict[str, float]:
-    """Return the bandwidth of each class in a router's configuration, in bits per second."""
-    try:
-        text = paths.at(dict(scenario), f"{router}.configuration.text")
-    except UnknownNameError:
-        return {}
-    found: dict[str, float] = {}
-    name = ""
-    for line in str(text).splitlines():
-        if entered := _CLASS.fullmatch(line):
-            name = entered["name"]
-        if words := _BANDWIDTH.fullmatch(line):
-            found.setdefault(name, 1e3 * float(words["kilobits"]))
-    return found

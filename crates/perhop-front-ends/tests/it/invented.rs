@@ -158,6 +158,7 @@ impl Reader {
                 let message = format!("the lanes of {} have {sum} percent", port.name);
                 let rule = &rules::WIRE_OVERBOOKED;
                 self.diagnostics.push(Concern {
+                    assumable: None,
                     diagnostic: Diagnostic::new(rule, port.line, message, "the device shares in proportion"),
                     interfaces: Some([port.name.clone()].into()),
                 });

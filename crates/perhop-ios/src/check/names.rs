@@ -25,7 +25,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
 }
 
 /// The one of `known` that `name` is likely to be: one slip in every three letters, as compilers allow.
-fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(String, String)> {
+pub(crate) fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(String, String)> {
     let lower = name.to_lowercase();
     let distance = |other: &&str| strsim::damerau_levenshtein(&lower, &other.to_lowercase());
     let best = known.into_iter().min_by_key(distance)?;
@@ -87,6 +87,13 @@ fn rate_limits(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
         };
         found.extend(missing.map(|name| undefined_list(configuration, limit.line, name)));
     }
+}
+
+/// Returns the class of a diagnostic that says that a class is not defined.
+pub(crate) fn undefined_class(diagnostic: &Diagnostic) -> Option<&str> {
+    let is_meant = diagnostic.rule.id == rules::CLASS_MAP_UNDEFINED.id;
+    let message = is_meant.then_some(diagnostic.message.as_str())?;
+    message.strip_prefix("class-map ")?.strip_suffix(" is not defined")
 }
 
 fn of_class(configuration: &Configuration, class: &PolicyClass, found: &mut Vec<Diagnostic>) {

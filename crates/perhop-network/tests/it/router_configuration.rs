@@ -60,6 +60,7 @@ impl FrontEnd for Toy {
             block: None,
         };
         let complaint = |line: &Line| Concern {
+            assumable: None,
             diagnostic: Diagnostic::new(
                 &rules::SCENARIO_DOUBTFUL,
                 line.number,

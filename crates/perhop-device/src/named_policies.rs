@@ -1,0 +1,162 @@
+//! Policies that no interface has: their names, and an interface that is made for one.
+
+use std::collections::BTreeSet;
+
+use perhop_qos::policy::PolicyConfig;
+use perhop_qos::{ConfigError, Rate};
+use serde::Serialize;
+
+use crate::front_end::FrontEnd;
+use crate::model::DeviceModel;
+
+/// The policies that one part of a configuration names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PolicyUses {
+    /// The policy that the part defines; `None` for an interface or another place of policies.
+    pub policy: Option<String>,
+    /// The names, in order.
+    pub uses: Vec<String>,
+}
+
+/// An interface with a policy that a configuration has only apart from interfaces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MadeInterface {
+    /// Its name.
+    pub name: String,
+    /// The policy for departing packets.
+    pub policy: String,
+    /// The commands that add it.
+    pub commands: Vec<String>,
+}
+
+/// Returns the policies that nothing attaches, not even other policies.
+pub fn unattached_policies(uses: &[PolicyUses]) -> Vec<&str> {
+    let places = uses.iter().filter(|part| part.policy.is_none());
+    let mut waiting: Vec<&str> = places.flat_map(|part| &part.uses).map(String::as_str).collect();
+    let mut attached: BTreeSet<&str> = BTreeSet::new();
+    while let Some(name) = waiting.pop() {
+        if attached.insert(name) {
+            let inner = uses.iter().filter(|part| part.policy.as_deref() == Some(name));
+            waiting.extend(inner.flat_map(|part| &part.uses).map(String::as_str));
+        }
+    }
+    names(uses).into_iter().filter(|name| !attached.contains(name)).collect()
+}
+
+fn names(uses: &[PolicyUses]) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for name in uses.iter().filter_map(|part| part.policy.as_deref()) {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Returns an interface of `rate` that carries `policy`, or the only policy that no other uses.
+///
+/// # Errors
+/// The configuration does not have the policy, several policies fit, an interface has a policy and none is
+/// named, or the language does not have interfaces of a rate.
+pub fn interface_for(
+    front_end: &dyn FrontEnd,
+    model: &DeviceModel,
+    rate: Rate,
+    policy: Option<&str>,
+) -> Result<MadeInterface, ConfigError> {
+    let ports = model.router.ports.iter().filter(|port| !port.shutdown);
+    let attached = ports.into_iter().find(|port| !is_plain(&port.output) || !is_plain(&port.input));
+    if let (Some(port), None) = (attached, policy) {
+        let message =
+            format!("--rate makes an interface for a policy, and the configuration has one at {}", port.name);
+        let help = "choose with --interface, or name the policy with --policy";
+        return Err(ConfigError::new("", message).help(help));
+    }
+    let uses = front_end.policy_uses(&model.lines);
+    let policy = chosen(&uses, policy)?;
+    front_end.interface_for(policy, rate).ok_or_else(|| {
+        let message = format!("{} does not have interfaces of a rate", front_end.name());
+        ConfigError::new("", message).help("--interface names one that the configuration has")
+    })
+}
+
+/// Whether packets are neither marked, policed nor classified.
+fn is_plain(policy: &PolicyConfig) -> bool {
+    let is_fifo =
+        |classes: &[perhop_qos::policy::ClassConfig]| matches!(classes, [one] if one.name == "fifo");
+    policy.conditioners.is_empty() && policy.queueing.as_ref().is_none_or(|own| is_fifo(&own.classes))
+}
+
+fn chosen<'u>(uses: &'u [PolicyUses], policy: Option<&str>) -> Result<&'u str, ConfigError> {
+    let names = names(uses);
+    let listed = |names: &[&str]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    if let Some(policy) = policy {
+        return names.iter().find(|name| **name == policy).copied().ok_or_else(|| {
+            let near = near(policy, &names).map(|name| format!("did you mean `{name}`?"));
+            ConfigError::new("", format!("the configuration has no policy `{policy}`"))
+                .help(near.unwrap_or_else(|| format!("policies: {}", listed(&names))))
+        });
+    }
+    let inner = uses.iter().filter(|part| part.policy.is_some()).flat_map(|part| &part.uses);
+    let inner: BTreeSet<&str> = inner.map(String::as_str).collect();
+    let outermost: Vec<&str> = names.iter().filter(|name| !inner.contains(*name)).copied().collect();
+    match outermost.as_slice() {
+        [only] => Ok(*only),
+        _ if names.is_empty() => {
+            Err(ConfigError::new("", "the configuration has no policy")
+                .help("--rate makes an interface for one"))
+        }
+        several => {
+            let message = format!("the configuration has {} policies that no other uses", several.len());
+            let choice = if several.is_empty() { &names } else { &outermost };
+            Err(ConfigError::new("", message).help(format!("choose one with --policy: {}", listed(choice))))
+        }
+    }
+}
+
+/// Returns the name that `name` probably means: at most a third of the letters are others.
+fn near<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    let distance = |other: &&str| strsim::damerau_levenshtein(name, other);
+    let best = known.iter().copied().min_by_key(distance)?;
+    (distance(&best) <= (name.chars().count() / 3).max(1)).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PolicyUses, chosen, unattached_policies};
+
+    fn uses(parts: &[(Option<&str>, &[&str])]) -> Vec<PolicyUses> {
+        let part = |(policy, uses): &(Option<&str>, &[&str])| PolicyUses {
+            policy: policy.map(str::to_owned),
+            uses: uses.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        parts.iter().map(part).collect()
+    }
+
+    #[test]
+    fn a_policy_inside_an_attached_one_is_attached() {
+        let found = uses(&[
+            (Some("INNER"), &[]),
+            (Some("OUTER"), &["INNER"]),
+            (None, &["OUTER"]),
+            (Some("IDLE"), &["IDLE"]),
+        ]);
+        assert_eq!(unattached_policies(&found), ["IDLE"]);
+    }
+
+    #[test]
+    fn the_outermost_policy_is_chosen() {
+        let found = uses(&[(Some("INNER"), &[]), (Some("OUTER"), &["INNER"])]);
+        assert_eq!(chosen(&found, None), Ok("OUTER"));
+        assert_eq!(chosen(&found, Some("INNER")), Ok("INNER"));
+        let help = |name| chosen(&found, Some(name)).unwrap_err().help;
+        assert_eq!(help("WAN").as_deref(), Some("policies: INNER, OUTER"));
+        assert_eq!(help("OUTRE").as_deref(), Some("did you mean `OUTER`?"));
+        let several = uses(&[(Some("A"), &[]), (Some("B"), &[])]);
+        assert_eq!(
+            chosen(&several, None).unwrap_err().help.as_deref(),
+            Some("choose one with --policy: A, B")
+        );
+        assert!(chosen(&[], None).is_err());
+    }
+}
