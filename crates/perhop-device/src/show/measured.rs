@@ -28,13 +28,11 @@ pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Meas
         ("share of what is sent", "output_bytes"),
         ("share of what is sent", "sent_bytes"),
     ] {
-        let whole: u64 = siblings(policy, class).filter_map(|other| other.number(key)).sum();
-        if let Some(own) = class.number(key).filter(|_| whole > 0) {
-            add(words, "%", 100.0 * own as f64 / whole as f64);
-        }
+        let counted = siblings(policy, class).filter_map(|other| other.number(key));
+        add_share(words, class.number(key), counted, &mut add);
     }
     // Some devices count packets that leave alone.
-    let (sent, dropped) = (number("sent_packets"), dropped(class) as f64);
+    let (sent, dropped) = (number("sent_packets"), dropped(class));
     if packets > 0.0 {
         add("dropped packets", "%", (100.0 * dropped / packets).min(100.0));
     } else if class.number("sent_packets").is_some() && sent + dropped > 0.0 {
@@ -46,20 +44,28 @@ pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Meas
         }
     }
     let bytes = |color: &str| class.number(&format!("{color}_bytes"));
-    let whole: u64 = COLORS.iter().filter_map(|color| bytes(color)).sum();
     for color in COLORS {
-        if let Some(own) = bytes(color).filter(|_| whole > 0) {
-            add(color, "%", 100.0 * own as f64 / whole as f64);
-        }
+        add_share(color, bytes(color), COLORS.iter().filter_map(|color| bytes(color)), &mut add);
     }
     for row in &class.early_drops {
-        let dropped = row.random_packets + row.tail_packets;
-        let whole = row.transmitted_packets + dropped;
-        if whole > 0 {
-            add(&format!("WRED {}, dropped", row.value), "%", 100.0 * dropped as f64 / whole as f64);
-        }
+        let dropped = row.random_packets.saturating_add(row.tail_packets);
+        let words = format!("WRED {}, dropped", row.value);
+        add_share(&words, Some(dropped), [row.transmitted_packets, dropped].into_iter(), &mut add);
     }
     found
+}
+
+/// Adds the share of `own` in the sum of `all`, where there is one. Numbers of a text can have any size.
+fn add_share(
+    words: &str,
+    own: Option<u64>,
+    all: impl Iterator<Item = u64>,
+    add: &mut impl FnMut(&str, &'static str, f64),
+) {
+    let whole: f64 = all.map(|count| count as f64).sum();
+    if let Some(own) = own.filter(|_| whole > 0.0) {
+        add(words, "%", 100.0 * own as f64 / whole);
+    }
 }
 
 /// Returns the classes of the policy that `class` is in, itself included.
@@ -72,12 +78,12 @@ fn siblings<'a>(
 }
 
 /// Returns the packets that a class loses to its queue, the policer of its priority and its own policer.
-fn dropped(class: &ClassReading) -> u64 {
+fn dropped(class: &ClassReading) -> f64 {
     let drops = |color: &&&str| {
         class.actions.get(**color).is_some_and(|actions| actions.iter().any(|action| action == "drop"))
     };
     let policed = COLORS.iter().filter(drops);
-    let policed: u64 = policed.filter_map(|color| class.number(&format!("{color}_packets"))).sum();
+    let policed = policed.filter_map(|color| class.number(&format!("{color}_packets")));
     let own = ["queue_drops", "exceed_drops"].into_iter().filter_map(|key| class.number(key));
-    own.sum::<u64>() + policed
+    own.chain(policed).map(|count| count as f64).sum()
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use perhop_device::intent::ClassId;
 use perhop_device::show::{
     ColorCounters, CountedDevice, CountedPort, PortCounters, PrecedenceCounters, QueueCounters, ShowOptions,
-    Traffic,
+    Tolerances, Traffic, compare,
 };
 use perhop_device::{
     AttachedClass, AttachedPolicy, Attachments, Basis, Combination, CountedBytes, DeviceModel, FairQueueing,
@@ -17,6 +17,7 @@ use perhop_qos::classifier::OneOrMany;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::{Color, DropCause, Dscp};
+use proptest::prelude::*;
 use serde_json::Value;
 
 fn class(name: &str) -> AttachedClass {
@@ -375,6 +376,51 @@ fn rates_are_whole_kilobits() {
     none.require("5 minute offered rate 0000 bps, drop rate 0000 bps");
     let some = shown(policy(vec![queued()]), &usual());
     some.require("5 minute offered rate 400000 bps, drop rate 76000 bps");
+}
+
+/// Words of outputs, and others.
+const WORDS: [&str; 28] = [
+    "Service-policy",
+    "output",
+    "input",
+    ":",
+    "WAN",
+    "Class-map",
+    "VOICE",
+    "(match-any)",
+    "Serial0/0",
+    "queue",
+    "stats for all priority classes",
+    "priority level 1",
+    "limit",
+    "packets",
+    "bytes",
+    "5 minute offered rate",
+    "18446744073709551615",
+    "99999999999999999999",
+    "conformed",
+    "action:",
+    "drop",
+    "Match:",
+    "1/1 2/2 3/3 4 5 1/6",
+    "\n",
+    "\n ",
+    "\t",
+    "é",
+    "Control Plane",
+];
+
+proptest! {
+    #[test]
+    fn no_text_makes_reading_or_comparing_fail(
+        words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..80),
+    ) {
+        let output = words.join(" ");
+        let policies = Ios.shows().expect("IOS has outputs").read_show(&output);
+        let tolerances = Tolerances { percent: 5.0, points: 2.0 };
+        let compared = serde_json::to_value(compare(&policies, &policies, tolerances)).expect("plain data");
+        prop_assert!(compared["missing"].as_array().is_some_and(Vec::is_empty));
+    }
 }
 
 #[test]

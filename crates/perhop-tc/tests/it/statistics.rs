@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::show::{
     CountedDevice, CountedPort, PolicyReading, PortCounters, PrecedenceCounters, QueueCounters, QueueSample,
-    ShowOptions, Shows, Traffic,
+    ShowOptions, Shows, Tolerances, Traffic, compare,
 };
 use perhop_device::{DeviceModel, FrontEnd, ParseOptions};
 use perhop_qos::DropCause;
@@ -202,6 +202,48 @@ fn output_of_a_kernel_is_read() {
     assert_eq!((fair("limit_drops"), fair("marked_packets")), (Some(2), Some(4)));
     assert_eq!(of(2, &["1:1", "1:10"], "overlimits"), Some(7));
     assert_eq!(policies[2].classes.len(), 2, "flows are no classes");
+}
+
+/// Words of outputs, and others.
+const WORDS: [&str; 24] = [
+    "qdisc",
+    "class",
+    "htb",
+    "1:1",
+    "1:10",
+    "parent",
+    "root",
+    "leaf",
+    "dev",
+    "eth0",
+    "rate",
+    "10Mbit",
+    "limit",
+    "18446744073709551615",
+    "Sent",
+    "bytes",
+    "pkt",
+    "(dropped",
+    "backlog",
+    "99999999999999999999",
+    "0b",
+    "\n",
+    "\n ",
+    "é",
+];
+
+proptest! {
+    #[test]
+    fn no_text_makes_reading_or_comparing_fail(
+        words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..80),
+    ) {
+        let output = words.join(" ");
+        let policies = shows().read_show(&output);
+        let tolerances = Tolerances { percent: 5.0, points: 2.0 };
+        let compared = serde_json::to_value(compare(&policies, &policies, tolerances)).expect("plain data");
+        // Of two classes with one name the last is compared.
+        prop_assert!(compared["missing"].as_array().is_some_and(Vec::is_empty));
+    }
 }
 
 #[test]
