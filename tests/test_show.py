@@ -367,6 +367,52 @@ def test_a_scenario_without_routers_of_its_own_is_refused(perhop: Command, scena
     assert "no router of the scenario has a policy-map at an interface" in ended.err
 
 
+GUARDED = """\
+version 15.4
+hostname edge
+access-list 100 permit tcp any any eq bgp
+class-map match-all BGP
+ match access-group 100
+policy-map GUARD
+ class BGP
+  police 8000
+policy-map WAN
+ class class-default
+  shape average 2000000
+control-plane
+ service-policy input GUARD
+interface GigabitEthernet0/0
+ ip address 192.0.2.1 255.255.255.252
+ service-policy output WAN
+"""
+
+
+def test_the_policy_of_the_control_plane_is_shown_without_packets(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "edge.cfg"
+    file.write_text(GUARDED)
+    ended = perhop("show", "policy-map", "control-plane", file, "--duration", "1s")
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith(" Control Plane\n\n  Service-policy input: GUARD\n")
+    assert "Class-map: BGP (match-all)\n      0 packets, 0 bytes" in ended.out
+    assert "cir 8000 bps" in ended.out
+    assert "Service-policy output" not in ended.out, "that of the interface is another command's"
+    assert "edge: not looked at: packets to the device itself" in ended.err
+    (router,) = perhop("show", "policy-map", "control-plane", file, "--duration", "1s", "--json").json()[
+        "routers"
+    ]
+    assert [one["name"] for one in router["interfaces"]] == ["control-plane"]
+
+
+def test_a_router_without_a_policy_of_its_control_plane_says_so(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "edge.cfg"
+    file.write_text(GUARDED.replace("control-plane\n service-policy input GUARD\n", ""))
+    ended = perhop("show", "policy-map", "control-plane", file, "--duration", "1s")
+    assert (ended.code, "no router of the scenario has a policy-map of the control plane" in ended.err) == (
+        2,
+        True,
+    )
+
+
 def test_devices_of_linux_have_none(perhop: Command) -> None:
     ended = perhop("show", "policy-map", "interface", ROOT / "examples" / "uplink.tc")
     assert ended.code == 2

@@ -180,6 +180,13 @@ _add(
     examples.SHOW,
 )
 _add(
+    policy_map,
+    "control-plane",
+    "show:policy_map_control_plane",
+    "Show what routers would print for `show policy-map control-plane`.",
+    examples.SHOW,
+)
+_add(
     interfaces,
     "rate-limit",
     "show:interfaces_rate_limit",

@@ -180,6 +180,7 @@ Examples:
   perhop show policy-map interface edge.perhop.yaml Gi0/0 --style ios-xe
   perhop show policy-map interface results/edge
   perhop show policy-map interface router.cfg --json | jq '.routers[]'
+  perhop show policy-map control-plane router.cfg
   perhop show interfaces rate-limit router.cfg
   perhop show qdisc uplink.tc
   perhop show class uplink.tc eth1

@@ -25,6 +25,9 @@ from perhop.errors import Exit, InvalidInputError
 from perhop.scenario import RouterOptions
 from perhop.show.output import shown
 
+#: The name of the port that packets to a device itself pass.
+_CONTROL_PLANE = "control-plane"
+
 
 def policy_map_interface(
     source: ScenarioFile,
@@ -90,6 +93,59 @@ def policy_map_interface(
     after_s = _seconds(after)
     found = shown(results, command, interface, replication=replication, style=style, after_s=after_s)
     _print(found, json=json)
+    return Exit.OK
+
+
+def policy_map_control_plane(
+    source: ScenarioFile,
+    /,
+    *,
+    style: str | None = None,
+    set_: Overrides = None,
+    seed: Seed = None,
+    duration: str | None = None,
+    platform: Platform = None,
+    assume: Assume = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> Exit:
+    """Show what routers would print for `show policy-map control-plane`: policies for packets to themselves.
+
+    A run has no packets to the routers themselves: the counters are zero, and the command says so.
+
+    Parameters
+    ----------
+    source
+        A router configuration or a scenario, which is run first, or a folder with results.
+    style
+        Write it as IOS 15 (ios15) or IOS-XE (ios-xe) does; by default as the router's release.
+    set_
+        Replace a value of the scenario, as path=value; may be given several times.
+    seed
+        Seed for all random streams; by default the scenario's own.
+    duration
+        Simulated time with its unit, as in 60s.
+    platform
+        The platform whose rules apply to a configuration; by default recognized.
+    assume
+        What a class-map of a configuration matches, as in 'VOICE = dscp ef'; may be given several times.
+    json
+        Print the policies with their counters as one JSON document.
+    quiet
+        Do not show progress.
+
+    """
+    options: RouterOptions = {
+        "interface": None,
+        "platform": platform,
+        "assume": assumptions(assume),
+        "rate": None,
+        "policy": None,
+        "traffic": None,
+    }
+    command = "policy-map control-plane"
+    results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
+    _print(shown(results, command, style=style), json=json)
     return Exit.OK
 
 
@@ -223,8 +279,13 @@ def _seconds(text: str | None) -> float | None:
 
 def _print(found: list[ShownDevice], *, json: bool) -> None:
     for one in found:
-        if one["without_link"]:
-            names = ", ".join(one["without_link"])
+        if _CONTROL_PLANE in one["without_link"]:
+            print(
+                f"{one['hostname']}: not looked at: packets to the device itself, which a run does not have; "
+                "the counters of the control plane are zero",
+                file=sys.stderr,
+            )
+        if names := ", ".join(name for name in one["without_link"] if name != _CONTROL_PLANE):
             print(
                 f"{one['hostname']}: no packets passed {names}: the scenario has no link there",
                 file=sys.stderr,

@@ -25,7 +25,7 @@ pub struct ShowCommand {
     pub name: &'static str,
     /// The whole command, as a user of the device writes it.
     pub whole: &'static str,
-    /// The part of a port that it is about, with its article.
+    /// The part of a device that it is about, with its article and place.
     pub about: &'static str,
     /// Whether [`Shows::read_show`] reads its output.
     pub is_read: bool,

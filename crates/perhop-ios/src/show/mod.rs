@@ -10,29 +10,37 @@ mod reading;
 mod state;
 mod style;
 
-use perhop_device::Port;
 use perhop_device::show::{CountedDevice, PolicyReading, ShowCommand, ShowOptions, ShownPort, Shows};
+use perhop_device::{Port, PortRole};
 use perhop_qos::ConfigError;
 
 use style::Style;
 
 /// The commands whose output is printed.
-const COMMANDS: [ShowCommand; 2] = [
+const COMMANDS: [ShowCommand; 3] = [
     ShowCommand {
         name: "policy-map interface",
         whole: "show policy-map interface",
-        about: "a policy-map",
+        about: "a policy-map at an interface",
         is_read: true,
         needs_samples: true,
     },
     ShowCommand {
+        name: CONTROL_PLANE,
+        whole: "show policy-map control-plane",
+        about: "a policy-map of the control plane",
+        is_read: false,
+        needs_samples: false,
+    },
+    ShowCommand {
         name: LIMITERS,
         whole: "show interfaces rate-limit",
-        about: "a `rate-limit`",
+        about: "a `rate-limit` at an interface",
         is_read: false,
         needs_samples: false,
     },
 ];
+const CONTROL_PLANE: &str = "policy-map control-plane";
 const LIMITERS: &str = "interfaces rate-limit";
 
 /// The outputs of IOS and IOS-XE.
@@ -47,7 +55,8 @@ impl Shows for IosShows {
         if command.name == LIMITERS {
             !port.links.has_no_limiter()
         } else {
-            port.input_policy().is_some() || port.output_policy().is_some()
+            let is_meant = command.name != CONTROL_PLANE || port.forwarding.role == PortRole::ControlPlane;
+            is_meant && (port.input_policy().is_some() || port.output_policy().is_some())
         }
     }
 
@@ -67,7 +76,7 @@ impl Shows for IosShows {
             let place = state::Place { port, interval_s, after_s: options.after_s, seen: device.codepoints };
             let policies = place.policies();
             ShownPort {
-                text: printing::interface_text(&port.port.name, &policies, style, interval_s),
+                text: printing::interface_text(printed_name(port.port), &policies, style, interval_s),
                 document: document::interface(port, &policies, interval_s),
             }
         });
@@ -76,5 +85,13 @@ impl Shows for IosShows {
 
     fn read_show(&self, output: &str) -> Vec<PolicyReading> {
         reading::read(output)
+    }
+}
+
+/// Returns the name of a port as the router prints it above its policies.
+fn printed_name(port: &Port) -> &str {
+    match port.forwarding.role {
+        PortRole::Interface => &port.name,
+        PortRole::ControlPlane => "Control Plane",
     }
 }

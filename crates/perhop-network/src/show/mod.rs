@@ -181,14 +181,14 @@ impl<'a> ShownNetwork<'a> {
             all.extend(ports.filter(|port| shows.is_shown(command, port)).map(|port| (node, port)));
         }
         if all.is_empty() {
-            let message = format!("no router of the scenario has {} at an interface", command.about);
+            let message = format!("no router of the scenario has {}", command.about);
             let help = "give a scenario with router configurations, or a router configuration itself";
             return Err(ConfigError::new("", message).help(help));
         }
         let Some(name) = interface else { return Ok(all) };
         let found = node_ports(&all, name);
         if found.is_empty() {
-            let message = format!("no router has {} at an interface `{name}`", command.about);
+            let message = format!("no router has {} `{name}`", command.about);
             let names = all.iter().map(|(_, port)| port.name.as_str());
             return Err(ConfigError::new("", message).help(suggest("interfaces with it", name, names)));
         }

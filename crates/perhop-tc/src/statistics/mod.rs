@@ -26,14 +26,14 @@ const COMMANDS: [ShowCommand; 2] = [
     ShowCommand {
         name: "qdisc",
         whole: "tc -s qdisc show",
-        about: "a queueing discipline",
+        about: "a queueing discipline at an interface",
         is_read: true,
         needs_samples: true,
     },
     ShowCommand {
         name: CLASSES,
         whole: "tc -s class show",
-        about: "a queueing discipline",
+        about: "a queueing discipline at an interface",
         is_read: true,
         needs_samples: true,
     },
