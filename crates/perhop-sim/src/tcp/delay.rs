@@ -7,6 +7,8 @@ use perhop_scenario::tcp::LONGEST_DELAY;
 
 use super::rtt::Clock;
 
+/// Segments that are acknowledged at once from the first marked one on (`__tcp_ecn_check_ce`).
+const QUICK_AFTER_MARK: u32 = 2;
 /// Duplicate acknowledgments at the same place that are sent at once.
 const AT_ONCE: u32 = 3;
 /// Acknowledgments that are compressed into one at most (`tcp_comp_sack_nr`).
@@ -157,6 +159,12 @@ impl AdaptiveDelay {
         self.is_interactive = false;
         self.estimate = self.least;
         self.is_scheduled |= !is_acknowledged;
+    }
+    /// The first marked packet arrives (`tcp_enter_quickack_mode`).
+    pub(super) fn on_first_mark(&mut self) {
+        self.quick = self.quick.max(QUICK_AFTER_MARK);
+        self.is_interactive = false;
+        self.estimate = self.least;
     }
     /// Data arrived beyond a gap.
     pub(super) fn on_overtaking_data(&mut self) {

@@ -34,6 +34,12 @@ impl Echo {
     pub(super) fn new(feedback: EcnFeedback) -> Echo {
         Echo { flags: Flags::default(), expects_mark: false, feedback }
     }
+    pub(super) fn is_accurate(&self) -> bool {
+        self.feedback == EcnFeedback::Accurate
+    }
+    pub(super) fn is_classic(&self) -> bool {
+        self.feedback == EcnFeedback::Classic
+    }
     /// Accurate ECN was agreed on: segments carry the counter.
     pub(super) fn begin_counting(&mut self, marks: &Marks) {
         if self.feedback == EcnFeedback::Accurate {

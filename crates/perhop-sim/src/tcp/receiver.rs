@@ -4,13 +4,16 @@ use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
 use super::delay::{AdaptiveDelay, EstimatedDelay, When};
-use super::marks::{Arrival, Echo, Marks, Owed};
+use super::marks::{Arrival, Echo, Marks};
 use super::packets::ArrivedPackets;
 use super::reassembly::OutOfOrder;
 use super::rtt::Clock;
 use super::segment::{Range, SackBlocks, Segment};
 use super::tuning::Tuning;
 use perhop_scenario::tcp::{Acknowledgment, Flags, Parameters, Recovery};
+
+mod ecn;
+mod window;
 
 /// The acknowledgment that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +206,9 @@ impl Receiver {
             is_new: start < end && end > self.next,
             awaiting: (self.next > self.last_ack_sent).then_some(self.next),
         };
+        let echoed = self.echo.flags;
         let answers_at_once = self.echo.on_arrival(&mut self.marks, &arrival);
+        let answers_at_once = self.answer_congestion(segment, echoed) || answers_at_once;
         if segment.has(Flags::FIN) && end == sent_to {
             self.fin = end;
         }
@@ -343,21 +348,6 @@ impl Receiver {
             }
         }
     }
-    /// Data in `segment` arrived in order, and the application has read what it has: the buffer is tuned.
-    fn tune(&mut self, now: Time, segment: &Segment) {
-        let (Some(tuning), Some(delay)) = (&mut self.tuning, &mut self.adaptive) else { return };
-        if let Some(timestamps) = segment.timestamps() {
-            tuning.measure(now, timestamps.echo, u64::from(segment.length));
-        }
-        tuning.adjust(now, self.next - self.unread);
-        delay.grow_to(tuning.window());
-    }
-    /// A segment with `length` payload bytes lets the offered window grow.
-    fn grow_buffer(&mut self, length: u32) {
-        if let Some(delay) = &mut self.adaptive {
-            self.buffer = delay.grow(self.buffer, length, self.payload);
-        }
-    }
     /// What this host's sender knows of the round trip bounds the delays.
     pub(super) fn learn_round_trip(&mut self, timeout: Time, round_trip: Option<Time>) {
         if let Some(delay) = &mut self.adaptive {
@@ -369,69 +359,6 @@ impl Receiver {
         if let Some(delay) = &mut self.adaptive {
             delay.on_data_sent(now);
         }
-    }
-
-    /// `bytes` more wait for the application.
-    pub(super) fn add_unread(&mut self, bytes: u64) {
-        self.unread += bytes;
-    }
-    /// The application takes `bytes` out of the buffer.
-    pub(super) fn read(&mut self, bytes: u64) {
-        let has_room = |receiver: &Receiver| receiver.edge >= receiver.next + receiver.payload;
-        let was_closed = !has_room(self);
-        self.unread = self.unread.saturating_sub(bytes);
-        self.open_window();
-        if was_closed && has_room(self) {
-            // The sender waits until the window holds a segment: a window update.
-            self.pending_ack = PendingAck::Pure;
-        }
-    }
-    /// RFC 9293 §3.8.6.2.2: the edge advances by at least a segment or half the buffer.
-    fn open_window(&mut self) {
-        self.advance_to(self.next + self.buffer.saturating_sub(self.unread));
-    }
-    /// Opens the window where the application has read everything.
-    #[inline]
-    pub(super) fn open_whole_window(&mut self) {
-        debug_assert_eq!(self.unread, 0, "the application reads at once");
-        self.advance_to(self.next + self.buffer);
-    }
-    #[inline]
-    fn advance_to(&mut self, edge: u64) {
-        if edge >= self.edge + self.least_advance {
-            self.edge = edge;
-        }
-    }
-    /// Bytes in order that the application has not read.
-    pub(super) fn unread(&self) -> u64 {
-        self.unread
-    }
-
-    /// Accurate ECN was agreed on: segments carry the counter.
-    pub(super) fn begin_counting(&mut self) {
-        self.echo.begin_counting(&self.marks);
-    }
-    /// The ACK of the handshake comes next.
-    pub(super) fn begin_greeting(&mut self) {
-        self.echo.begin_greeting();
-    }
-    /// The ACK of the handshake has been sent.
-    pub(super) fn end_greeting(&mut self) {
-        self.echo.end_greeting(&self.marks);
-    }
-    fn answer_at_once(&mut self) {
-        if self.marks.owed.is_some() {
-            self.pending_ack = PendingAck::Pure;
-        } else if self.pending_ack != PendingAck::Pure {
-            self.pending_ack = PendingAck::Immediate;
-        }
-    }
-    /// Writes the acknowledgment of what came before a change of marks, if one is owed.
-    pub(super) fn write_owed(&mut self, segment: &mut Segment) {
-        let Some(Owed { acknowledgment, echo }) = self.marks.owed.take() else { return };
-        segment.flags |= Flags::ACK | echo;
-        segment.acknowledgment = acknowledgment;
-        segment.window = self.edge.saturating_sub(acknowledgment) as u32;
     }
 
     /// When the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.

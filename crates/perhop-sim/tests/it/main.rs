@@ -25,6 +25,7 @@ mod scalable_marks;
 mod shortcuts;
 mod shortcuts_tcp;
 mod simulation;
+mod small_windows;
 mod snapshot;
 mod tcp_bbr;
 mod tcp_delivery;

@@ -1,0 +1,51 @@
+//! The report of marks in acknowledgments, and when marks are acknowledged at once.
+
+use perhop_scenario::tcp::Flags;
+
+use super::super::marks::Owed;
+use super::super::segment::Segment;
+use super::{PendingAck, Receiver};
+
+impl Receiver {
+    /// Accurate ECN was agreed on: segments carry the counter.
+    pub(in crate::tcp) fn begin_counting(&mut self) {
+        self.echo.begin_counting(&self.marks);
+    }
+    /// The ACK of the handshake comes next.
+    pub(in crate::tcp) fn begin_greeting(&mut self) {
+        self.echo.begin_greeting();
+    }
+    /// The ACK of the handshake has been sent.
+    pub(in crate::tcp) fn end_greeting(&mut self) {
+        self.echo.end_greeting(&self.marks);
+    }
+
+    /// A segment arrives while acknowledgments carried `echoed`. Returns whether Linux acknowledges it at
+    /// once, because the window of its sender may be one segment: where it has CWR (`tcp_ecn_accept_cwr`).
+    /// With RFC 3168 the first mark and the segment after it are acknowledged quickly (`__tcp_ecn_check_ce`).
+    pub(super) fn answer_congestion(&mut self, segment: &Segment, echoed: Flags) -> bool {
+        let Some(delay) = &mut self.adaptive else { return false };
+        if self.echo.is_accurate() || segment.length == 0 {
+            return false;
+        }
+        if self.echo.is_classic() && self.echo.flags == Flags::ECE && echoed != Flags::ECE {
+            delay.on_first_mark();
+        }
+        segment.has(Flags::CWR)
+    }
+
+    pub(super) fn answer_at_once(&mut self) {
+        if self.marks.owed.is_some() {
+            self.pending_ack = PendingAck::Pure;
+        } else if self.pending_ack != PendingAck::Pure {
+            self.pending_ack = PendingAck::Immediate;
+        }
+    }
+    /// Writes the acknowledgment of what came before a change of marks, if one is owed.
+    pub(in crate::tcp) fn write_owed(&mut self, segment: &mut Segment) {
+        let Some(Owed { acknowledgment, echo }) = self.marks.owed.take() else { return };
+        segment.flags |= Flags::ACK | echo;
+        segment.acknowledgment = acknowledgment;
+        segment.window = self.edge.saturating_sub(acknowledgment) as u32;
+    }
+}

@@ -1,0 +1,60 @@
+//! The receive buffer, and the window that it offers.
+
+use perhop_qos::units::Time;
+
+use super::super::segment::Segment;
+use super::{PendingAck, Receiver};
+
+impl Receiver {
+    /// Data in `segment` arrived in order, and the application has read what it has: the buffer is tuned.
+    pub(super) fn tune(&mut self, now: Time, segment: &Segment) {
+        let (Some(tuning), Some(delay)) = (&mut self.tuning, &mut self.adaptive) else { return };
+        if let Some(timestamps) = segment.timestamps() {
+            tuning.measure(now, timestamps.echo, u64::from(segment.length));
+        }
+        tuning.adjust(now, self.next - self.unread);
+        delay.grow_to(tuning.window());
+    }
+    /// A segment with `length` payload bytes lets the offered window grow.
+    pub(super) fn grow_buffer(&mut self, length: u32) {
+        if let Some(delay) = &mut self.adaptive {
+            self.buffer = delay.grow(self.buffer, length, self.payload);
+        }
+    }
+
+    /// `bytes` more wait for the application.
+    pub(in crate::tcp) fn add_unread(&mut self, bytes: u64) {
+        self.unread += bytes;
+    }
+    /// The application takes `bytes` out of the buffer.
+    pub(in crate::tcp) fn read(&mut self, bytes: u64) {
+        let has_room = |receiver: &Receiver| receiver.edge >= receiver.next + receiver.payload;
+        let was_closed = !has_room(self);
+        self.unread = self.unread.saturating_sub(bytes);
+        self.open_window();
+        if was_closed && has_room(self) {
+            // The sender waits until the window holds a segment: a window update.
+            self.pending_ack = PendingAck::Pure;
+        }
+    }
+    /// RFC 9293 §3.8.6.2.2: the edge advances by at least a segment or half the buffer.
+    fn open_window(&mut self) {
+        self.advance_to(self.next + self.buffer.saturating_sub(self.unread));
+    }
+    /// Opens the window where the application has read everything.
+    #[inline]
+    pub(in crate::tcp) fn open_whole_window(&mut self) {
+        debug_assert_eq!(self.unread, 0, "the application reads at once");
+        self.advance_to(self.next + self.buffer);
+    }
+    #[inline]
+    fn advance_to(&mut self, edge: u64) {
+        if edge >= self.edge + self.least_advance {
+            self.edge = edge;
+        }
+    }
+    /// Bytes in order that the application has not read.
+    pub(in crate::tcp) fn unread(&self) -> u64 {
+        self.unread
+    }
+}
