@@ -1,6 +1,7 @@
 //! Tests of `perhop-tc` from outside, linked as one program.
 
 mod accounted;
+mod class_trees;
 mod hostile;
 mod intent;
 mod json;
