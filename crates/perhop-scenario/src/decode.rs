@@ -24,11 +24,16 @@ const MOST_VISITED: usize = 30_000_000;
 /// # Errors
 /// All invalid values, or the first ones of a large document; all strings that cannot be shown.
 pub(super) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, Diagnostics> {
+    decode_within(document, MOST_VISITED)
+}
+
+/// The same, where attempts visit `most_visited` values at most.
+fn decode_within<T: DeserializeOwned>(document: &Document, most_visited: usize) -> Result<T, Diagnostics> {
     refuse_unprintable(document)?;
     let mut value = document.value.clone();
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut repaired: Vec<ValuePath> = Vec::new();
-    let mut attempts = MOST_VISITED / count(&value);
+    let mut attempts = most_visited / count(&value);
     for _ in 0..MOST_SHOWN {
         let problem = match attempt::<T>(&value) {
             Ok(decoded) if found.is_empty() => return Ok(decoded),
@@ -165,5 +170,26 @@ fn put(value: &mut Value, path: &ValuePath, new: Value) -> bool {
             true
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scenario;
+
+    #[test]
+    fn a_document_is_decoded_again_while_visited_values_are_left() {
+        let value = json!({
+            "perhop": 1, "name": "x", "duration": "1s", "hosts": {}, "routers": {}, "links": [], "traffic": [],
+            "aaaaaaa": 1, "bbbbbbb": 1, "ccccccc": 1,
+        });
+        let document = Document::from_json(value);
+        let values = count(&document.value);
+        let errors = |most| decode_within::<Scenario>(&document, most).unwrap_err().iter().count();
+        // The first error needs no further attempt, each other one needs one.
+        assert_eq!((errors(2 * values), errors(2 * values - 1)), (3, 2));
+        assert_eq!((errors(values), errors(values - 1)), (2, 1));
+        assert_eq!(errors(MOST_VISITED), 3);
     }
 }

@@ -67,6 +67,15 @@ mod tests {
     }
 
     #[test]
+    fn only_so_many_names_are_compared() {
+        let others = vec!["zzzz"; MOST_COMPARED - 1];
+        let last = others.iter().copied().chain(["queue-limit"]);
+        assert_eq!(nearest("qeue-limit", last), Some("queue-limit"));
+        let beyond = others.iter().copied().chain(["zzzz", "queue-limit"]);
+        assert_eq!(nearest("qeue-limit", beyond), None);
+    }
+
+    #[test]
     fn long_lists_are_cut() {
         let names: Vec<String> = (0..20).map(|n| n.to_string()).collect();
         assert!(listed(names.iter().map(String::as_str)).ends_with("`15` and 4 more"));
