@@ -483,3 +483,31 @@ def test_the_table_adds_up_on_screen_and_fits_80_columns() -> None:
         assert offered == sum(parts), name
     # Configured and obtained rates stand beside each other.
     assert re.search(r"VOICE +≤ 1,500 +1,200 ", out)
+
+
+VLANS = """\
+tc qdisc add dev eth1 root handle 1: htb default 101
+tc class add dev eth1 parent 1: classid 1:64 htb rate 125mbit
+tc class add dev eth1 parent 1: classid 1:101 htb rate 750mbit
+tc filter add dev eth1 parent 1: protocol all prio 1 basic match "meta(vlan mask 0xfff eq 100)" flowid 1:64
+"""
+
+
+def test_lines_without_a_model_on_the_path_come_first(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "uplink.tc"
+    file.write_text(VLANS)
+    ended = perhop("run", file, "--duration", "100ms", "--json")
+    assert ended.code == 0, ended.err
+    (left_out,) = ended.json()["not_looked_at"]
+    assert left_out.startswith("line 4, `tc filter add dev eth1 parent 1:")
+    assert "expressions of basic are not read" in left_out
+    assert ended.err.index(f"not run: {left_out}") < ended.err.index("inferred: traffic")
+
+
+def test_lines_without_a_model_elsewhere_are_left_to_check(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "uplink.tc"
+    file.write_text(
+        VLANS.replace("eth1", "eth2") + "tc qdisc add dev eth1 root tbf rate 5mbit burst 16k latency 50ms\n"
+    )
+    ended = perhop("run", file, "--interface", "eth1", "--duration", "100ms", "--json")
+    assert ended.json()["not_looked_at"] == []

@@ -210,7 +210,7 @@ fn site<'d>(device: &'d Device, request: &'d Request, common: Option<&'d CommonP
         base: Path::new(&request.base),
         ports: common.map_or(&router.ports, |common| &common.ports),
         common,
-        lines: device.model.lines.iter().map(|line| line.text.trim()).collect(),
+        model: &device.model,
         own: own.map(|own| own.address).collect(),
         subnets: router.ports.iter().flat_map(subnets_of).collect(),
         ring: request.ring,

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use perhop_analysis::rates::{capacity, class_path};
-use perhop_device::{AddedInterface, Port};
+use perhop_device::{AddedInterface, DeviceModel, Port};
 use perhop_qos::Rate;
 use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::PolicyConfig;
@@ -88,8 +88,8 @@ pub(crate) struct Site<'a> {
     pub(crate) ports: &'a [Port],
     /// The port whose tunnels and sub-interfaces are run together.
     pub(crate) common: Option<&'a CommonPort>,
-    /// The lines of the configuration.
-    pub(crate) lines: Vec<&'a str>,
+    /// Its configuration with the state of each line.
+    pub(crate) model: &'a DeviceModel,
     /// The router's own addresses.
     pub(crate) own: BTreeSet<IpAddr>,
     /// The subnets of its interfaces.

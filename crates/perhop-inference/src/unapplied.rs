@@ -1,14 +1,15 @@
 //! [`left_out`]: the parts of a configuration on the path that a run does not apply.
 //!
-//! A run carries out policies and the bytes of headers. Access groups, and what a port below a tunnel or an
-//! encrypting port sees of a packet, are applied by a trace alone.
+//! A run carries out policies and the bytes of headers. Lines without a model have no effect. Access groups,
+//! and what a port below a tunnel or an encrypting port sees of a packet, are applied by a trace alone.
 
 use std::collections::BTreeSet;
 
 use perhop_device::{ClassifiedHeader, Port, PortRole, TunnelSource};
-use perhop_network::{has_input_policy, has_output_policy};
+use perhop_network::{has_input_policy, has_output_policy, trace};
 
-use crate::network::Network;
+use crate::common_port::CommonPort;
+use crate::network::{Network, Site};
 
 /// Returns the parts of the configuration on the path that the run does not apply, one line each.
 pub(crate) fn left_out(network: &Network) -> Vec<String> {
@@ -38,9 +39,29 @@ pub(crate) fn left_out(network: &Network) -> Vec<String> {
         found.extend(tunnels_at(network, port));
     }
     found.extend(network.site.common.into_iter().flat_map(|common| common.not_looked_at.iter().cloned()));
+    found.extend(open_lines(network, &ports));
     let mut seen = BTreeSet::new();
     found.retain(|line| seen.insert(line.clone()));
     found
+}
+
+/// Returns the lines without a model that concern packets at `ports`, or at those that the leaving one
+/// carries.
+fn open_lines(network: &Network, ports: &[&Port]) -> Vec<String> {
+    let Site { model, common, .. } = network.site;
+    let is_crossed = |name: &str| {
+        let is_carried = |common: &CommonPort| common.carries.contains_key(name);
+        ports.iter().any(|port| port.interface == name) || common.is_some_and(is_carried)
+    };
+    let considered = ports.iter().flat_map(|port| {
+        let groups = port.forwarding.access_groups.iter().map(|group| group.line);
+        groups.chain(port.forwarding.encryption.as_ref().map(|encryption| encryption.line))
+    });
+    let considered: BTreeSet<usize> = considered.collect();
+    // Of lines for the whole device, most concern no packets here: `perhop check` lists them.
+    let near = model.open_lines.iter().filter(|open| open.interfaces.is_some() && open.concerns(is_crossed));
+    let open = near.map(|open| open.line).filter(|line| !considered.contains(line));
+    open.filter_map(|line| trace::words(&model.lines, line)).collect()
 }
 
 /// Returns the policy below a tunnel, and the tunnels above a port whose packets have another header there.
@@ -83,6 +104,6 @@ fn is_source(source: Option<&TunnelSource>, port: &Port) -> bool {
 }
 
 fn words(network: &Network, number: usize) -> String {
-    let line = network.site.lines.get(number.wrapping_sub(1));
-    format!("line {number}, `{}`", line.copied().unwrap_or_default())
+    let line = network.site.model.lines.get(number.wrapping_sub(1));
+    format!("line {number}, `{}`", line.map_or("", |line| line.text.trim()))
 }

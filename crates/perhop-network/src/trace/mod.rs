@@ -167,7 +167,7 @@ impl Tracer<'_> {
 }
 
 /// Returns a line that is not considered, with its reason.
-pub(crate) fn words(lines: &[Line], number: usize) -> Option<String> {
+pub fn words(lines: &[Line], number: usize) -> Option<String> {
     let line = lines.get(number.checked_sub(1)?)?;
     let reason = line.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
     Some(format!("line {number}, `{}`{reason}", line.text.trim()))
