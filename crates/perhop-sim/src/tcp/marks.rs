@@ -34,10 +34,10 @@ impl Echo {
     pub(super) fn new(feedback: EcnFeedback) -> Echo {
         Echo { flags: Flags::default(), expects_mark: false, feedback }
     }
-    pub(super) fn is_accurate(&self) -> bool {
+    pub(super) fn is_accurate(self) -> bool {
         self.feedback == EcnFeedback::Accurate
     }
-    pub(super) fn is_classic(&self) -> bool {
+    pub(super) fn is_classic(self) -> bool {
         self.feedback == EcnFeedback::Classic
     }
     /// Accurate ECN was agreed on: segments carry the counter.

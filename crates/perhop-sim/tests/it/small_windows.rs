@@ -1,5 +1,5 @@
-//! DCTCP with a window of a few segments, before CoDel that marks what waited for a millisecond. At 10 Mb/s a
-//! packet takes more than that, so that the second of two that leave together is marked.
+//! DCTCP with a window of a few segments, before `CoDel` that marks what waited for a millisecond. At 10 Mb/s
+//! a packet takes more than that, so that the second of two that leave together is marked.
 
 use crate::simulation::{ONCE, numbers, simulate};
 use serde_json::json;
