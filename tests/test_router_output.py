@@ -199,6 +199,50 @@ def test_policies_nest_and_noise_is_passed_over() -> None:
     assert (inner["flow_drops"], inner["flow_limit_packets"], inner["remaining_ratio"]) == (40, 16, 7)
 
 
+#: A policy inside a class that others follow.
+INSIDE_FIRST = """\
+ Serial0/1/0
+  Service-policy output: TOP
+    Class-map: A (match-any)
+      10 packets, 1000 bytes
+      Service-policy : INNER
+        Class-map: X (match-any)
+          4 packets, 400 bytes
+        Class-map: class-default (match-any)
+          6 packets, 600 bytes
+    Class-map: B (match-any)
+      20 packets, 2000 bytes
+    Class-map: class-default (match-any)
+      30 packets, 3000 bytes
+"""
+
+
+def unindented(text: str) -> str:
+    """Return the lines as a web page or a chat shows them."""
+    return "\n".join(line.strip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize("text", [OLD, NESTED, INSIDE_FIRST], ids=["old", "nested", "inside-first"])
+def test_output_without_indentation_is_read_at_the_same_levels(text: str) -> None:
+    assert policies(unindented(text)) == policies(text)
+
+
+def test_output_without_indentation_whose_levels_are_lost_is_refused() -> None:
+    default = """\
+        Class-map: class-default (match-any)
+          6 packets, 600 bytes
+"""
+    lost = INSIDE_FIRST.replace(default, "")
+    paths = ["/".join(one["path"]) for one in policies(lost)[0]["classes"]]
+    assert paths == ["A", "A/X", "B", "class-default"]
+    # Without indentation, B and the class-default behind it would be classes of INNER.
+    with pytest.raises(InvalidInputError, match="not indented, and the policy TOP has no class-default"):
+        read(unindented(lost))
+    cut = lost[: lost.rindex("    Class-map: class-default")]
+    with pytest.raises(InvalidInputError, match="not indented, and the policy INNER has no class-default"):
+        read(unindented(cut))
+
+
 def test_something_else_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="no output of `show policy-map interface`"):
         read("Building configuration...\ninterface Serial0/0\n service-policy output WAN\n")
@@ -208,6 +252,7 @@ def test_what_perhop_shows_it_reads(perhop: Command, tmp_path: Path) -> None:
     for name, classes in (("levels", 5), ("nested", 5), ("both-sides", 6)):
         text = perhop("show", "policy-map", "interface", BY_NAME[name].scenario(tmp_path)).out
         assert sum(len(policy["classes"]) for policy in policies(text)) == classes, name
+        assert policies(unindented(text)) == policies(text), name
 
 
 def verdicts(one: str, other: str) -> dict[tuple[str, str], str]:

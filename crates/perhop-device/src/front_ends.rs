@@ -106,10 +106,10 @@ impl<'a> FrontEnds<'a> {
     /// Returns the policies in the output of a device, and the commands that have such output.
     ///
     /// # Errors
-    /// The text is not an output that a front end reads.
+    /// The text is not an output that a front end reads, or it is not whole.
     pub fn read_show(self, output: &str) -> Result<(Vec<PolicyReading>, Vec<&'static str>), ConfigError> {
         for shows in self.all().filter_map(FrontEnd::shows) {
-            let policies = shows.read_show(output);
+            let policies = shows.read_show(output)?;
             if !policies.is_empty() {
                 let read = shows.commands().iter().filter(|command| command.is_read);
                 return Ok((policies, read.map(|command| command.name).collect()));

@@ -94,5 +94,8 @@ pub trait Shows: Sync {
 
     /// Returns the policies in the output of a device, in their order. Lines that are not known are passed
     /// over. Empty where the text is not an output of these commands.
-    fn read_show(&self, output: &str) -> Vec<PolicyReading>;
+    ///
+    /// # Errors
+    /// The text is such an output, and no line shows to which policy some of its classes belong.
+    fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError>;
 }

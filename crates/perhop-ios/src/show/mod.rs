@@ -83,7 +83,7 @@ impl Shows for IosShows {
         Ok(shown.collect())
     }
 
-    fn read_show(&self, output: &str) -> Vec<PolicyReading> {
+    fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError> {
         reading::read(output)
     }
 }

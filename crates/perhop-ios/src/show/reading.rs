@@ -4,11 +4,13 @@ use std::sync::LazyLock;
 
 use perhop_device::intent::Direction;
 use perhop_device::show::{ClassReading, EarlyDropReading, PolicyReading};
+use perhop_qos::ConfigError;
 
 use super::pattern::{Pattern, words};
 
 /// The name of the queue that priority classes share, in the place of a class.
 const PRIORITY: &str = "(priority)";
+const CLASS_DEFAULT: &str = "class-default";
 /// Numbers of a class above its first match line; those below are of the line.
 const OF_CLASS: [&str; 4] = ["packets", "bytes", "offered_bps", "drop_bps"];
 /// The colors that stand at the beginning of a line.
@@ -79,15 +81,23 @@ static PATTERNS: LazyLock<Vec<Pattern>> =
 
 /// Returns the policies in the output of `show policy-map interface`. Lines that are not known are passed
 /// over: releases differ, and messages of a log can be between the lines.
-pub(super) fn read(text: &str) -> Vec<PolicyReading> {
+///
+/// # Errors
+/// The text has lost its indentation, and no line shows where the classes of a policy inside a class end.
+pub(super) fn read(text: &str) -> Result<Vec<PolicyReading>, ConfigError> {
     let mut reader = Reader::default();
     for line in text.lines() {
         let line = with_spaces(line);
         let words = line.trim();
         reader.line(words, line.len() - line.trim_start().len());
     }
+    reader.close();
+    if let Some(name) = reader.endless {
+        let message = format!("the lines are not indented, and the policy {name} has no class-default");
+        return Err(ConfigError::new("", message).help("give the output as the device prints it"));
+    }
     let is_empty = reader.policies.iter().all(|policy| policy.classes.is_empty());
-    if is_empty { Vec::new() } else { reader.policies }
+    Ok(if is_empty { Vec::new() } else { reader.policies })
 }
 
 /// Returns a line with spaces up to the next multiple of eight in place of each tab.
@@ -104,10 +114,29 @@ fn with_spaces(line: &str) -> String {
     found
 }
 
-/// A policy around the class that is read: its indent, and the class around it.
-#[derive(Default)]
+/// The line behind which a policy has no more classes.
+#[derive(Clone, Copy, PartialEq)]
+enum PolicyEnd {
+    /// A class that is indented by no more columns than the policy.
+    Indent(usize),
+    /// Its class-default, which IOS prints last: the text has lost its indentation.
+    ClassDefault { is_read: bool },
+}
+
+impl PolicyEnd {
+    /// Whether a class with this indent is behind the policy.
+    fn is_before(self, class_indent: usize) -> bool {
+        match self {
+            Self::Indent(indent) => indent >= class_indent,
+            Self::ClassDefault { is_read } => is_read,
+        }
+    }
+}
+
+/// A policy around the class that is read: its name, where it ends, and the class around it.
 struct Around {
-    indent: usize,
+    name: String,
+    end: PolicyEnd,
     path: Vec<String>,
 }
 
@@ -118,8 +147,12 @@ struct Reader {
     /// Whether the last policy is open.
     is_open: bool,
     around: Vec<Around>,
-    /// Whether the last class of the last policy is open.
-    has_class: bool,
+    /// The indent of the last class of the last policy, while it is open.
+    class_indent: Option<usize>,
+    /// Whether a policy inside the last policy has lost its indentation.
+    is_flat: bool,
+    /// The first policy of a text without indentation that has no class-default.
+    endless: Option<String>,
     color: Option<&'static str>,
     /// Whether a match line has come, below which the counters are those of the line.
     is_counted: bool,
@@ -128,46 +161,78 @@ struct Reader {
 impl Reader {
     fn line(&mut self, line: &str, indent: usize) {
         if let Some((side, name)) = attached(line) {
+            self.close();
             let interface = self.interface.clone();
+            self.around =
+                vec![Around { name: name.clone(), end: PolicyEnd::Indent(indent), path: Vec::new() }];
             self.policies.push(PolicyReading { interface, side, name, classes: Vec::new() });
-            (self.is_open, self.has_class) = (true, false);
-            self.around = vec![Around { indent, path: Vec::new() }];
+            (self.is_open, self.class_indent) = (true, None);
         } else if self.is_open && self.opens(line, indent) {
             self.color = None;
         } else if let Some(name) = interface(line).filter(|_| early_drops(line).is_none()) {
+            self.close();
             name.clone_into(&mut self.interface);
-            (self.is_open, self.has_class) = (false, false);
-        } else if self.has_class {
+            (self.is_open, self.class_indent) = (false, None);
+        } else if self.class_indent.is_some() {
             self.fact(line);
         }
     }
 
+    /// Ends the policies that are read, and notes one whose classes may be read at a wrong level: a policy
+    /// without class-default takes that of the policy around it.
+    fn close(&mut self) {
+        // Behind a policy inside class-default comes no other class.
+        let is_endless = |around: &Around| {
+            around.end == PolicyEnd::ClassDefault { is_read: false }
+                && around.path.last().is_none_or(|class| class != CLASS_DEFAULT)
+        };
+        let endless = self.around.drain(..).find(is_endless).map(|around| around.name);
+        let is_whole =
+            |policy: &&PolicyReading| policy.classes.iter().any(|class| class.path == [CLASS_DEFAULT]);
+        let cut = self.policies.last().filter(|policy| self.is_flat && !is_whole(policy));
+        let cut = cut.map(|policy| policy.name.clone());
+        self.endless = self.endless.take().or(endless).or(cut);
+        self.is_flat = false;
+    }
+
     fn class(&mut self) -> Option<&mut ClassReading> {
         let class = self.policies.last_mut()?.classes.last_mut();
-        class.filter(|_| self.has_class)
+        class.filter(|_| self.class_indent.is_some())
     }
 
     /// Whether the line begins a class, a policy inside a class, or a priority queue.
     fn opens(&mut self, line: &str, indent: usize) -> bool {
-        if named(line, ["Service-policy", "service-policy"]).is_some() {
+        if let Some(name) = named(line, ["Service-policy", "service-policy"]) {
             let path = self.class().map(|class| class.path.clone());
             let path = path.filter(|path| path.last().is_none_or(|last| last != PRIORITY));
-            self.around.push(Around { indent, path: path.unwrap_or_default() });
+            let is_indented = self.class_indent.is_none_or(|class_indent| indent > class_indent);
+            self.is_flat |= !is_indented;
+            let end = if is_indented {
+                PolicyEnd::Indent(indent)
+            } else {
+                PolicyEnd::ClassDefault { is_read: false }
+            };
+            self.around.push(Around { name: name.to_owned(), end, path: path.unwrap_or_default() });
             return true;
         }
         let is_shared = PATTERNS[SHARED].numbers(&words(line)).is_some();
         let Some(name) = named(line, ["Class-map", "class-map"]).or(is_shared.then_some(PRIORITY)) else {
             return false;
         };
-        while self.around.len() > 1 && self.around.last().is_some_and(|around| around.indent >= indent) {
+        while self.around.len() > 1 && self.around.last().is_some_and(|around| around.end.is_before(indent)) {
             self.around.pop();
+        }
+        if name == CLASS_DEFAULT
+            && let Some(Around { end: PolicyEnd::ClassDefault { is_read }, .. }) = self.around.last_mut()
+        {
+            *is_read = true;
         }
         let mut path = self.around.last().map(|around| around.path.clone()).unwrap_or_default();
         path.push(name.to_owned());
         if let Some(policy) = self.policies.last_mut() {
             policy.classes.push(ClassReading { path, ..ClassReading::default() });
         }
-        (self.has_class, self.is_counted) = (true, false);
+        (self.class_indent, self.is_counted) = (Some(indent), false);
         true
     }
 

@@ -71,8 +71,8 @@ impl Shows for TcShows {
         Ok(device.ports.iter().map(shown).collect())
     }
 
-    fn read_show(&self, output: &str) -> Vec<PolicyReading> {
-        reading::read(output)
+    fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError> {
+        Ok(reading::read(output))
     }
 }
 

@@ -80,7 +80,7 @@ proptest! {
             ((*name).to_owned(), queue(sent, full, early, marked, waiting))
         });
         let counters = PortCounters { seconds: 10.0, queues: named.collect(), ..PortCounters::default() };
-        let policies = shows().read_show(&printed(TREE, &counters));
+        let policies = shows().read_show(&printed(TREE, &counters)).expect("output of tc");
         prop_assert_eq!(policies.len(), 1);
         prop_assert_eq!(&policies[0].interface, "eth0");
         let [first, red, last] = queues;
@@ -192,7 +192,7 @@ class fq_codel 10:3b parent 10:
 
 #[test]
 fn output_of_a_kernel_is_read() {
-    let policies = shows().read_show(OF_A_KERNEL);
+    let policies = shows().read_show(OF_A_KERNEL).expect("output of tc");
     let names: Vec<&str> = policies.iter().map(|policy| policy.interface.as_str()).collect();
     assert_eq!(names, ["lo", "eth1", ""]);
     let of = |index: usize, path: &[&str], name: &str| number(&policies[index..], path, name);
@@ -238,7 +238,7 @@ proptest! {
         words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..80),
     ) {
         let output = words.join(" ");
-        let policies = shows().read_show(&output);
+        let policies = shows().read_show(&output).expect("any text is read");
         let tolerances = Tolerances { percent: 5.0, points: 2.0 };
         let compared = serde_json::to_value(compare(&policies, &policies, tolerances)).expect("plain data");
         // Of two classes with one name the last is compared.
@@ -250,6 +250,6 @@ proptest! {
 fn configurations_are_no_output() {
     for text in [TREE, "", "qdisc fq_codel 8002: dev eth1 root refcnt 2 limit 10240p\n", "interface Gi0/0\n"]
     {
-        assert_eq!(shows().read_show(text), []);
+        assert_eq!(shows().read_show(text), Ok(Vec::new()));
     }
 }
