@@ -10,8 +10,8 @@ use perhop_qos::{ConfigError, Rate};
 use serde::Serialize;
 
 use crate::model::{DeviceModel, Evidence};
-use crate::named_policies::{MadeInterface, PolicyUses};
 use crate::platform_rule::PlatformRule;
+use crate::policy_uses::{MadeInterface, PolicyUses};
 use crate::show::Shows;
 use crate::writing::{PoliciesToWrite, Written};
 

@@ -28,6 +28,7 @@ mod named_policies;
 mod notes;
 mod platform_rule;
 mod policy;
+mod policy_uses;
 mod port;
 pub mod profile;
 mod report;
@@ -46,7 +47,7 @@ pub use front_end::{
 };
 pub use front_ends::FrontEnds;
 pub use model::{Concern, DeviceModel, Evidence, OpenLine, RecognizedPlatform};
-pub use named_policies::{MadeInterface, PolicyUses, interface_for, unattached_policies};
+pub use named_policies::{interface_for, unattached_policies};
 pub use notes::{Missing, Notes, NotesAt, comment};
 pub use platform_rule::{EvidenceKind, PlatformRule, RuleValue};
 pub use policy::{
@@ -54,6 +55,7 @@ pub use policy::{
     PoliceKind, Policer, Priority, PriorityKind, PriorityLimit, RandomDetect, RandomDetectRow, ShapeKind,
     Shaper, Unit,
 };
+pub use policy_uses::{MadeInterface, PolicyUses};
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
 pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, SourceConfiguration, Written};

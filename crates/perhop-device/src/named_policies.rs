@@ -1,33 +1,13 @@
-//! Policies that no interface has: their names, and an interface that is made for one.
+//! The policies that no interface has, and an interface that is made for one.
 
 use std::collections::BTreeSet;
 
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::{ConfigError, Rate};
-use serde::Serialize;
 
 use crate::front_end::FrontEnd;
 use crate::model::DeviceModel;
-
-/// The policies that one part of a configuration names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PolicyUses {
-    /// The policy that the part defines; `None` for an interface or another place of policies.
-    pub policy: Option<String>,
-    /// The names, in order.
-    pub uses: Vec<String>,
-}
-
-/// An interface with a policy that a configuration has only apart from interfaces.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MadeInterface {
-    /// Its name.
-    pub name: String,
-    /// The policy for departing packets.
-    pub policy: String,
-    /// The commands that add it.
-    pub commands: Vec<String>,
-}
+use crate::policy_uses::{MadeInterface, PolicyUses};
 
 /// Returns the policies that nothing attaches, not even other policies.
 pub fn unattached_policies(uses: &[PolicyUses]) -> Vec<&str> {
