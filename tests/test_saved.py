@@ -248,6 +248,7 @@ def _command(tokens: list[str]) -> None:
         raise SystemExit(failure.report(error, tokens)) from error
 
 
+@pytest.mark.touched
 def test_a_large_scenario_is_read_back(perhop: Command, tmp_path: Path) -> None:
     """What a run saves, a run accepts: here with more values than YAML aliases may multiply to."""
     hosts = "".join(f"  h{number}: {{}}\n" for number in range(20_000))
