@@ -92,20 +92,29 @@ fn inner(condition: &MatchConfig) -> impl Iterator<Item = &MatchConfig> {
     lists.chain(condition.not.as_deref())
 }
 
-/// Whether a condition asks for the DS field at all: most do not, and make no sets.
-fn asks(condition: &MatchConfig) -> bool {
-    condition.dscp.is_some() || condition.precedence.is_some() || inner(condition).any(asks)
+/// Whether a condition treats nqb otherwise than default traffic. Most do not: then no class takes nqb by its
+/// codepoint, and no sets are made.
+fn distinguishes(condition: &MatchConfig) -> bool {
+    let by_codepoint = |OneOrMany(codepoints): &OneOrMany<Dscp>| {
+        codepoints.contains(&NQB) != codepoints.contains(&Dscp::DEFAULT)
+    };
+    let by_precedence = |OneOrMany(known): &OneOrMany<IpPrecedence>| {
+        known.contains(&NQB.precedence()) != known.contains(&Dscp::DEFAULT.precedence())
+    };
+    condition.dscp.as_ref().is_some_and(by_codepoint)
+        || condition.precedence.as_ref().is_some_and(by_precedence)
+        || inner(condition).any(distinguishes)
 }
 
 fn may_matter(policy: &PolicyConfig, nqb: &[MatchConfig]) -> bool {
     let is_rewritten = !nqb.is_empty() && policy.conditioners.iter().any(|one| !rewritten_as(one).is_empty());
-    let asks = |class: &ClassConfig| class.matches.as_ref().is_some_and(asks);
+    let distinguishes = |class: &ClassConfig| class.matches.as_ref().is_some_and(distinguishes);
     is_rewritten
         || policy.queueing.as_ref().is_some_and(|queueing| {
             let has_ranks =
                 |queueing: &QueueingConfig| (0..queueing.classes.len()).any(|at| first(queueing, at));
             let inside = |class: &ClassConfig| class.queueing.as_ref().is_some_and(has_ranks);
-            (has_ranks(queueing) || any_class(queueing, &inside)) && any_class(queueing, &asks)
+            (has_ranks(queueing) || any_class(queueing, &inside)) && any_class(queueing, &distinguishes)
         })
 }
 
@@ -300,5 +309,48 @@ impl Check {
             }
         }
         Ok(Some(By::Name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn policy(first: &Value, second: &Value) -> PolicyConfig {
+        let class = |name: &str, condition: &Value| json!({"name": name, "match": condition});
+        let classes = json!([class("first", first), class("second", second), {"name": "rest"}]);
+        let written = json!({"queueing": {"scheduler": "priority", "classes": classes}});
+        serde_json::from_value(written).expect("a policy")
+    }
+
+    /// A policy without sets has the findings that its sets would give.
+    #[test]
+    fn policies_that_treat_nqb_as_default_have_no_finding() {
+        let conditions = [
+            json!({}),
+            json!({"dscp": "nqb"}),
+            json!({"dscp": "default"}),
+            json!({"dscp": ["nqb", "default"]}),
+            json!({"dscp": [41, 45, 47]}),
+            json!({"dscp": "ef"}),
+            json!({"precedence": 5}),
+            json!({"precedence": [0, 5]}),
+            json!({"not": {"dscp": "default"}}),
+            json!({"any": [{"dscp": "ef"}, {"protocol": "udp"}]}),
+            json!({"all": [{"not": {"precedence": 0}}, {"protocol": "udp"}]}),
+        ];
+        let mut without_sets = 0;
+        for (first, second) in
+            conditions.iter().flat_map(|one| conditions.iter().map(move |other| (one, other)))
+        {
+            let policy = policy(first, second);
+            let mut found = Vec::new();
+            Check::new(&[], &[]).and_then(|mut check| check.policy(&policy, &mut found)).expect("small sets");
+            assert_eq!(check_nqb(&policy, &[], &[]), found, "{first} {second}");
+            without_sets += usize::from(!may_matter(&policy, &[]));
+        }
+        assert_eq!(without_sets, 25, "of pairs of the five conditions that treat both alike");
     }
 }
