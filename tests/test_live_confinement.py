@@ -43,11 +43,15 @@ traffic:
 
 
 def rights_of(pid: int) -> list[dict[str, str]]:
-    """The rights of every thread of a process."""
+    """Return the rights of every thread of a process; those that end meanwhile have none."""
     wanted = (*_CAPABILITIES, "NoNewPrivs", "Seccomp")
     threads = []
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        lines = (line.partition(":") for line in (thread / "status").read_text().splitlines())
+        try:
+            status = (thread / "status").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        lines = (line.partition(":") for line in status.splitlines())
         threads.append({name: value.strip() for name, _, value in lines if name in wanted})
     return threads
 
