@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
-use perhop_device::{Port, Router, ports_above};
+use perhop_device::{AttachedClass, GuaranteeKind, Port, Router, ports_above};
 use perhop_network::forwarding::{Table, addresses};
 use perhop_network::{
     CarriedPort, different_wires, has_classes, has_input_policy, has_output_policy, whole_port,
@@ -77,6 +77,16 @@ fn is_carried(port: &Port) -> bool {
     port.forwarding.output_line.is_some() || has_classes(port) || !port.links.output.limiters.is_empty()
 }
 
+/// Whether the only class of a port has a part of what others leave, which is among ports.
+fn shares_rest(port: &Port) -> bool {
+    let is_rest = |class: &AttachedClass| {
+        class.bandwidth.is_some_and(|own| {
+            matches!(own.kind, GuaranteeKind::RemainingPercent | GuaranteeKind::RemainingRatio)
+        })
+    };
+    port.output_policy().is_some_and(|policy| matches!(policy.classes.as_slice(), [only] if is_rest(only)))
+}
+
 /// Returns the destinations of the packets of each port: its subnets, and those of its static routes.
 fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>) -> Vec<Vec<Prefix>> {
     let table = Table { router, given: &[] };
@@ -119,6 +129,14 @@ fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<
     if has_output_policy(below) {
         let above: Vec<&Port> = carried.iter().map(|one| one.port).collect();
         found.push(format!("the output policy of {} for packets of {}", below.name, names(&above)));
+    }
+    let sharing: Vec<&Port> = carried.iter().map(|one| one.port).filter(|port| shares_rest(port)).collect();
+    if !sharing.is_empty() {
+        found.push(format!(
+            "the shares of {} in what the interfaces above {} leave",
+            names(&sharing),
+            below.name
+        ));
     }
     let inputs = carried.iter().map(|one| one.port).filter(|port| has_input_policy(port));
     found.extend(inputs.map(|port| format!("the input policy of {}", port.name)));

@@ -27,7 +27,7 @@ pub(super) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, Diag
     decode_within(document, MOST_VISITED)
 }
 
-/// The same, where attempts visit `most_visited` values at most.
+/// Decodes the document as [`decode`] does, with attempts that visit `most_visited` values at most.
 fn decode_within<T: DeserializeOwned>(document: &Document, most_visited: usize) -> Result<T, Diagnostics> {
     refuse_unprintable(document)?;
     let mut value = document.value.clone();

@@ -1,5 +1,5 @@
-//! [`divide`]: the long-run division of a rate by a whole tree of HTB, also where rates add up to more than
-//! what is around them.
+//! [`divide`]: the long-run division of a rate by a whole tree of HTB. The rates of children may add up to
+//! more than the rate of their parent.
 //!
 //! Linux `sch_htb` (`htb_dequeue`) serves the lowest level at which a class may send: first classes with
 //! queues at their own rate, then those that borrow from the class right around the innermost ones, and so

@@ -26,7 +26,7 @@ pub(super) struct Whole {
 #[derive(Clone, Debug)]
 pub(super) struct Want {
     pub(super) rate: f64,
-    /// The same without the policers in front of its queue.
+    /// The rate that it would send without the policers in front of its queue.
     pub(super) held: f64,
     /// Of a class of HTB, those of the classes of HTB inside it.
     pub(super) inner: Vec<Want>,

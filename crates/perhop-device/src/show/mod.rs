@@ -69,7 +69,7 @@ pub struct CountedDevice<'a> {
 pub struct ShownPort {
     /// The text as the device prints it.
     pub text: String,
-    /// The same numbers, unrounded, with their names.
+    /// The numbers of the text, unrounded, with their names.
     pub document: Value,
 }
 

@@ -130,6 +130,22 @@ fn what_the_run_leaves_out_at_the_port_stands_in_words() {
 }
 
 #[test]
+fn shares_of_ports_in_the_rest_are_named_as_not_applied() {
+    let ratio =
+        "policy-map RATIO\n class class-default\n  shape average 6000000\n  bandwidth remaining ratio 3\n";
+    let sites = [2, 3].map(|number| subinterface(number, "service-policy output RATIO")).concat();
+    let found = whole(&format!("{POLICIES}{ratio}{PORT}{sites}"), "Ethernet0/0").unwrap();
+    let left_out =
+        "the shares of Ethernet0/0.2, Ethernet0/0.3 in what the interfaces above Ethernet0/0 leave";
+    assert_eq!(found.not_looked_at, [left_out]);
+    // A share among the classes of one port is applied.
+    let inner = "policy-map SITE3\n class VOICE\n  bandwidth remaining ratio 3\n class class-default\n";
+    let site = subinterface(2, "service-policy output SITE3");
+    let found = whole(&format!("{POLICIES}{inner}{PORT}{site}"), "Ethernet0/0").unwrap();
+    assert_eq!(found.not_looked_at, Vec::<String>::new());
+}
+
+#[test]
 fn a_policy_of_the_port_is_for_its_own_packets_and_for_sub_interfaces_without_one() {
     let port = format!("{PORT} service-policy output CLASSES\n");
     let found = whole(&format!("{POLICIES}{port}{}{}", tunnel(1, ""), subinterface(2, "")), "e0/0").unwrap();

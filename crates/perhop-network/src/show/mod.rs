@@ -46,7 +46,7 @@ pub struct ShownDevice {
     pub heading: String,
     /// The text for each port.
     pub texts: Vec<String>,
-    /// The same numbers for each port, unrounded.
+    /// The numbers of the text for each port, unrounded.
     pub documents: Vec<Value>,
     /// The ports without a link, whose counters are zero.
     pub without_link: Vec<String>,
