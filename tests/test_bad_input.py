@@ -132,7 +132,7 @@ def test_a_closed_pipe(scenario: Path, arguments: list[str]) -> None:
     process.stdout.close()
     said = process.stderr.read()
     process.stderr.close()
-    assert process.wait(60) == 1
+    assert process.wait(60) == 74
     assert said == ""
 
 
@@ -146,7 +146,7 @@ def test_unwritable_standard_output_is_reported_in_one_line(scenario: Path, argu
     for redirection, said in (("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
         line = ["bash", "-c", f"{command} {redirection}"]
         ended = subprocess.run(line, capture_output=True, text=True, check=False)
-        assert (ended.returncode, ended.stderr) == (1, f"error: standard output: {said}\n")
+        assert (ended.returncode, ended.stderr) == (74, f"error: standard output: {said}\n")
         assert leftovers(scenario.parent) == []
 
 

@@ -38,7 +38,7 @@ def router(tmp_path: Path) -> Path:
 
 def test_each_finding_names_its_rule(perhop: Command, router: Path) -> None:
     ended = perhop("check", router)
-    assert ended.code == 2
+    assert ended.code == 1
     assert "error[wred-thresholds-crossed]: the minimum threshold, 40 packets" in ended.out
     assert "better: random-detect dscp 18 30 40 10" in ended.out
     assert "error[class-map-undefined]: class-map DTAA is not defined" in ended.out
@@ -83,7 +83,7 @@ def test_a_rule_that_does_not_exist_is_refused(perhop: Command, router: Path) ->
 def test_mended_lines_go_to_a_new_file(perhop: Command, router: Path) -> None:
     mended = router.with_name("mended.cfg")
     ended = perhop("check", router, "--fix", mended)
-    assert ended.code == 2, "what was checked has errors"
+    assert ended.code == 1, "what was checked has errors"
     for row in ("-  random-detect dscp 18 40 30 10", "+  random-detect dscp 18 30 40 10", "+ class DATA"):
         assert row in ended.out.splitlines()
     expected = SWAPPED.replace("18 40 30", "18 30 40").replace("DTAA", "DATA")
@@ -121,7 +121,7 @@ def test_findings_are_a_data_frame(router: Path) -> None:
 def test_a_file_of_something_else_is_said_to_be_that(perhop: Command, router: Path) -> None:
     router.write_text("set system host-name R1\nset interfaces ge-0/0/0 unit 0 family inet\n")
     ended = perhop("check", router, "--strict")
-    assert ended.code == 2
+    assert ended.code == 1
     assert "warning[little-recognized]: 0 of 2 lines are commands that perhop knows" in ended.out
 
 
@@ -169,7 +169,7 @@ def test_policies_of_a_scenario_get_findings(perhop: Command, tmp_path: Path) ->
     found = perhop("check", file, "--json").json()["files"][0]
     assert [one["rule"] for one in found["findings"]] == ["priority-unbounded"]
     assert found["findings"][0]["line"] == 6
-    assert perhop("check", file, "--strict").code == 2
+    assert perhop("check", file, "--strict").code == 1
     file.write_text(
         file.read_text().replace(
             "        - name: voice", "        - name: voice # perhop: ignore priority-unbounded"

@@ -37,7 +37,7 @@ def router(tmp_path: Path) -> Path:
 
 def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: Path) -> None:
     ended = perhop("check", router)
-    assert ended.code == 2, "an error in a policy of an interface"
+    assert ended.code == 1, "an error in a policy of an interface"
     counts = "10 modelled, 1 irrelevant, 1 not modelled, 1 suspicious, 1 not recognized"
     assert f"{router}: router, not ok: 14 lines: {counts}\n" in ended.out
     heads = [line.partition(":")[0] for line in ended.out.splitlines()[:-1] if line and line[0] != " "]
@@ -58,7 +58,7 @@ def test_errors_in_unused_parts_are_errors_that_run_does_not_mind(perhop: Comman
     unused = CONFIGURATION.replace(" class nobody\n  bandwidth 64\n", "")
     router.write_text(f"{unused}!\npolicy-map other\n class nobody\n  bandwidth 64\n")
     ended = perhop("check", router)
-    assert ended.code == 2
+    assert ended.code == 1
     assert f"{router}: router, not ok: 15 lines: " in ended.out
     assert ended.out.endswith("\n1 error, none in a policy of an interface: `perhop run` runs the others\n")
     found = perhop("check", router, "--json").json()["files"][0]
@@ -103,13 +103,13 @@ def test_every_line_is_listed_on_demand(perhop: Command, router: Path, option: s
 def test_a_file_without_commands_gets_a_warning(perhop: Command, router: Path, text: str) -> None:
     router.write_text(text)
     ended = perhop("check", router)
-    assert ended.code == 2
+    assert ended.code == 1
     assert f"{router}: router, not ok: 0 lines: " in ended.out
     assert "\nwarning[little-recognized]: nothing to check: the file has no commands\n" in ended.out
     assert "\nerror[scenario-invalid]: the configuration has no interface that is up\n" in ended.out
     ended = perhop("check", router, "--strict", "--json")
     (found,) = ended.json()["files"]
-    assert (ended.code, found["valid"]) == (2, False)
+    assert (ended.code, found["valid"]) == (1, False)
     assert found["findings"][0]["message"] == "nothing to check: the file has no commands"
 
 
@@ -126,7 +126,7 @@ interface Serial0/0
 def test_two_interfaces_with_one_address_are_named_with_their_lines(perhop: Command, router: Path) -> None:
     router.write_text(TWICE)
     ended = perhop("check", router)
-    assert ended.code == 2
+    assert ended.code == 1
     assert (
         "     6  ip address 10.1.1.1 255.255.255.0\n"
         "        error[address-repeated]: 10.1.1.1 is already the address of FastEthernet0/0 (line 3)\n"
@@ -145,7 +145,7 @@ def test_two_tables_of_routes_may_have_the_same_address(perhop: Command, router:
 
 
 def test_strict_refuses_what_may_change_the_result(perhop: Command, router: Path) -> None:
-    assert perhop("check", router, "--strict").code == 2
+    assert perhop("check", router, "--strict").code == 1
     kept = [line for line in CONFIGURATION.splitlines() if "nat" not in line and "frob" not in line]
     clean = "\n".join(line for line in kept if "nobody" not in line and "bandwidth 64" not in line)
     router.write_text(clean)
@@ -156,7 +156,7 @@ def test_strict_refuses_what_may_change_the_result(perhop: Command, router: Path
 def test_json_has_lines_and_policies(perhop: Command, router: Path) -> None:
     ended = perhop("check", router, "--json")
     (found,) = ended.json()["files"]
-    assert (ended.code, found["holds"], found["valid"]) == (2, "router", False)
+    assert (ended.code, found["holds"], found["valid"]) == (1, "router", False)
     assert found["attached_errors"] == [{"line": 7, "interfaces": ["Serial0/0"]}]
     assert [line["number"] for line in found["lines"]] == list(range(1, 15))
     assert found["lines"][12] == {
@@ -195,8 +195,8 @@ def test_every_line_of_a_cfg_has_a_state(perhop: Command, tmp_path: Path) -> Non
     noise.write_bytes(bytes(range(256)) * 8)
     ended = perhop("check", noise, "--json")
     (found,) = ended.json()["files"]
-    assert (ended.code, found["counts"]["modelled"]) == (2, 0)
-    assert perhop("check", noise, "--strict").code == 2
+    assert (ended.code, found["counts"]["modelled"]) == (1, 0)
+    assert perhop("check", noise, "--strict").code == 1
 
 
 def test_the_papers_configurations_leave_nothing_out(perhop: Command) -> None:

@@ -22,6 +22,7 @@ import pytest
 from conftest import command_line, leftovers
 from disk_model import Tree, tree
 from faulty import FAIL, FAIL_FROM, SIGNAL, Call, Ended, Faulty, needs_compiler
+from perhop.errors import Exit
 from seeds import drawing
 from system_calls import needs_strace, record
 from tiers import touched
@@ -31,7 +32,7 @@ pytestmark = needs_compiler
 
 SAMPLE = os.environ.get("PERHOP_FAULTS", "4")
 # What a signal ends a command with, once its message is out also by the signal itself.
-_BY_SIGNAL = {number: {0, 128 + number, -number} for number in (1, 2, 15)}
+_BY_SIGNAL = {number: {Exit.OK, Exit.INTERRUPTED, -number} for number in (1, 2, 15)}
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def test_every_call_is_counted(case: Case, faulty: Faulty, base: Path, tmp_path:
 
 def _promised(case: Case, ended: Ended, found: dict[str, Tree]) -> dict[str, Tree]:
     """Return what the command is to leave: where it says that a plot in its results failed, all but that."""
-    if case.writing.plot is not None and ended.code == 1:
+    if case.writing.plot is not None and ended.code == Exit.WRITE_FAILED:
         folder, _, name = case.writing.plot[1].rpartition("/")
         says_so = re.search(rf"^error: {folder}(/{name})?: ", ended.said, re.MULTILINE)
         if says_so and found[folder] == case.plotless[folder]:
@@ -173,7 +174,9 @@ def _wrong(case: Case, fault: Fault, folder: Path, ended: Ended, call: Call) -> 
         if ended.code not in (-signal.SIGKILL, 0):
             yield "it was not killed"
         return
-    usual = {0, 1, 2} if fault.what == "error" else _BY_SIGNAL[fault.value]
+    usual = (
+        {Exit.OK, Exit.INVALID_INPUT, Exit.WRITE_FAILED} if fault.what == "error" else _BY_SIGNAL[fault.value]
+    )
     if ended.code not in usual:
         yield "another exit code"
     # What could not be removed or renamed is said.

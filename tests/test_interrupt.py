@@ -21,7 +21,7 @@ from conftest import HANGS_AFTER_S, command_line, leftovers
 from perhop import batch, interrupts
 from perhop.command.terminal import say
 from perhop.document import Document
-from perhop.errors import Exit
+from perhop.interrupts import EndedBySignal
 from perhop.running import Progress
 from perhop.scenario import Scenario
 
@@ -43,7 +43,7 @@ def _await_simulation(process: subprocess.Popen[Any]) -> None:
     raise AssertionError("the run does not begin")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 3), (signal.SIGTERM, 3)])
 def test_a_long_run_is_interrupted(scenario: Path, number: signal.Signals, code: int) -> None:
     out = scenario.parent / "out"
     line = command_line(["run", scenario, *LONG, "-o", out, "--json"])
@@ -69,7 +69,7 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
     _await_simulation(process)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=HANGS_AFTER_S)
-    assert process.returncode == 130
+    assert process.returncode == 3
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
@@ -85,7 +85,7 @@ def test_who_asked_for_ctrl_c_to_be_ignored_has_it_ignored(scenario: Path) -> No
     assert process.poll() is None
     process.send_signal(signal.SIGTERM)
     _, complained = process.communicate(timeout=HANGS_AFTER_S)
-    assert (process.returncode, complained) == (143, "terminated: nothing was written\n")
+    assert (process.returncode, complained) == (3, "terminated: nothing was written\n")
 
 
 def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None:
@@ -103,12 +103,12 @@ def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None
         "try:\n"
         "    del module\n"
         "    time.sleep(60)\n"
-        "except KeyboardInterrupt: sys.exit(130)\n"
+        "except KeyboardInterrupt: sys.exit(3)\n"
     )
     for number in (signal.SIGINT, signal.SIGTERM):
         line = [sys.executable, "-c", unlucky, str(int(number))]
         ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
-        assert (ended.returncode, ended.stderr) == (128 + number, "")
+        assert (ended.returncode, ended.stderr) == (3, "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -129,7 +129,7 @@ def test_an_import_is_not_torn_apart(tmp_path: Path, number: signal.Signals) -> 
     )
     line = [sys.executable, "-c", importing, str(int(number))]
     ended = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=50, check=False)
-    raised = "KeyboardInterrupt" if number == signal.SIGINT else "SystemExit"
+    raised = "KeyboardInterrupt" if number == signal.SIGINT else "EndedBySignal"
     assert (ended.stdout, ended.stderr) == (f"{raised} True\n", "")
 
 
@@ -161,7 +161,7 @@ def test_who_interrupts_at_once_sees_no_traceback() -> None:
         "from perhop.__main__ import main; main()\n"
     )
     ended = subprocess.run([sys.executable, "-c", loading], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout) == (130, "")
+    assert (ended.returncode, ended.stdout) == (3, "")
     assert ended.stderr == "interrupted: nothing was written\n"
 
 
@@ -181,7 +181,7 @@ def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Si
     line = [sys.executable, "-c", at_once, str(int(number))]
     ended = subprocess.run(line, capture_output=True, text=True, check=False)
     word = "interrupted" if number == signal.SIGINT else "terminated"
-    assert (ended.returncode, ended.stderr) == (128 + number, f"{word}: nothing was written\n")
+    assert (ended.returncode, ended.stderr) == (3, f"{word}: nothing was written\n")
 
 
 @pytest.mark.parametrize("library", ["matplotlib.transforms", "numpy.ma", "polars.frame"])
@@ -200,7 +200,7 @@ def test_a_library_with_native_code_ends_its_work_first(library: str) -> None:
     )
     line = [sys.executable, "-c", working, library]
     ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
-    assert (ended.returncode, ended.stdout) == (143, "[1]\n")
+    assert (ended.returncode, ended.stdout) == (3, "[1]\n")
 
 
 @pytest.mark.parametrize("moment", ["taken", "to be released"])
@@ -234,7 +234,7 @@ def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
     )
     line = [sys.executable, "-c", locking, moment]
     ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
-    assert (ended.returncode, ended.stdout) == (143, "False\n"), ended.stderr
+    assert (ended.returncode, ended.stdout) == (3, "False\n"), ended.stderr
 
 
 def test_a_message_is_a_line_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +265,7 @@ def ended() -> Iterator[None]:
     """SIGTERM ends what the test calls, as it ends a command."""
 
     def ends(number: int, frame: object) -> None:
-        raise SystemExit(Exit(128 + number))
+        raise EndedBySignal(number)
 
     before = signal.signal(signal.SIGTERM, ends)
     yield
@@ -323,7 +323,9 @@ def test_a_batch_whose_threads_start_is_given_up(scenario: Path, monkeypatch: py
     assert finished == []
 
 
-@pytest.mark.parametrize("sent", [KeyboardInterrupt(), SystemExit(Exit.TERMINATED), SystemExit(Exit.HUNG_UP)])
+@pytest.mark.parametrize(
+    "sent", [KeyboardInterrupt(), EndedBySignal(signal.SIGTERM), EndedBySignal(signal.SIGHUP)]
+)
 def test_a_lock_that_a_signal_tore_apart_is_no_error_of_its_own(sent: BaseException) -> None:
     with pytest.raises(RuntimeError, match="release unlocked lock") as found:
         _tear(sent)

@@ -22,6 +22,7 @@ import pytest
 from conftest import HANGS_AFTER_S, leftovers
 from disk_model import Tree
 from forks import MODULES, PLOTTING, Ended, Forks
+from perhop.errors import Exit
 from perhop.interrupts import ENDING
 from perhop.saved import Saved
 from seeds import drawing
@@ -36,7 +37,7 @@ LATEST = 1.1
 # How often the folder of a command that grows is removed before the next signal, and completed after it.
 BEGINS, COMPLETES = 0.5, 0.3
 # What a command may end with: done, an exit code of its own, or, once all is written, by the signal itself.
-ENDINGS = {0, *(128 + number for number in ENDING), *(-number for number in ENDING)}
+ENDINGS = {Exit.OK, Exit.INTERRUPTED, *(-number for number in ENDING)}
 
 
 @pytest.fixture(scope="module")

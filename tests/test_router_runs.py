@@ -361,7 +361,7 @@ def test_an_undefined_list_is_a_class_without_packets(perhop: Command, tmp_path:
         " service-policy output WAN\n"
     )
     assert perhop("check", file).code == 0
-    assert perhop("check", file, "--strict").code == 2
+    assert perhop("check", file, "--strict").code == 1
     ended = perhop("run", file, "--duration", "2s", "--json")
     assert ended.code == 0, ended.err
     assert "warning[access-list-undefined]: access list MISSING is not defined" in ended.err

@@ -18,7 +18,7 @@ from mutated import mutated_text
 from perhop import Scenario
 from perhop.checking import check_file
 from perhop.command import viewing
-from perhop.errors import InvalidInputError, PerhopError
+from perhop.errors import Exit, InvalidInputError, PerhopError
 from perhop.pacing import Pace
 from perhop.plot.tradeoffs import pareto
 from perhop.printable import printable
@@ -35,7 +35,7 @@ CONFIGURATIONS = sorted(
 def test_an_assumption_without_its_class_map_is_an_error_of_check_and_run(perhop: Command) -> None:
     for command in ("check", "run"):
         ended = perhop(command, ROOT / "examples" / "router.cfg", "--assume", "voice = class-map x")
-        assert ended.code == 2
+        assert ended.code == (Exit.FINDINGS if command == "check" else Exit.INVALID_INPUT)
         assert "class-map x is not defined" in ended.out + ended.err
 
 
@@ -184,7 +184,8 @@ def test_check_and_run_refuse_in_the_same_words(text: str, tmp_path: Path, perho
     name = "a.tc" if text == DRR else "a.cfg"
     (tmp_path / name).write_text(text)
     refused, checked = perhop("run", name), perhop("check", name)
-    assert (refused.code, checked.code) == (2, 2)
+    finds = Exit.INVALID_INPUT if text in (XR, NX) else Exit.FINDINGS
+    assert (refused.code, checked.code) == (Exit.INVALID_INPUT, finds)
     assert refused.err.splitlines()[0].removeprefix("error: ") in checked.out
 
 

@@ -83,7 +83,7 @@ def test_a_live_run_is_interrupted_as_without_the_page(tmp_path: Path) -> None:
     file.write_text(SCENARIO)
     with watched(["live", "run", file, "--duration", "60s", "-o", "results"], tmp_path) as here:
         time.sleep(1.0)
-        assert here.interrupt()[0] == 130
+        assert here.interrupt()[0] == 3
     assert not (tmp_path / "results").exists()
 
 

@@ -119,5 +119,5 @@ def test_hostile_names_stay_text_and_it_fits_a_phone(tmp_path: Path) -> None:
 def test_interrupted_it_ends_as_without_the_view(tmp_path: Path) -> None:
     with watched(["run", EXAMPLE, "--speed", "1x", "-o", "results"], tmp_path) as here:
         code, out = here.interrupt()
-    assert (code, out) == (130, "")
+    assert (code, out) == (3, "")
     assert not (tmp_path / "results").exists()

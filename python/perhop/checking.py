@@ -76,10 +76,6 @@ class Checked:
         """Return how many findings have a severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
-    def is_valid(self, *, strict: bool) -> bool:
-        """Whether there is no error and, if `strict`, no warning."""
-        return not (self.count("error") or (strict and self.count("warning")))
-
 
 def check_file(
     file: Path,

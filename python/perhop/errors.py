@@ -12,13 +12,15 @@ class Exit(IntEnum):
     """The exit codes of `perhop`; docs/exit-codes.md is their reference."""
 
     OK = 0
-    FAILED = 1
+    FINDINGS = 1
     INVALID_INPUT = 2
-    CLAIMS_NOT_MET = 4
+    INTERRUPTED = 3
+    NOT_MET = 4
     MISSING_CAPABILITY = 5
-    HUNG_UP = 129
-    INTERRUPTED = 130
-    TERMINATED = 143
+    #: As in sysexits.h of BSD: EX_SOFTWARE, EX_IOERR, EX_TEMPFAIL.
+    INTERNAL = 70
+    WRITE_FAILED = 74
+    FAILED = 75
 
 
 class PerhopWarning(UserWarning):

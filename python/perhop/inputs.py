@@ -68,6 +68,7 @@ ROUTER = Limits("a router configuration", 32 * _MIB, 500_000, 4 * _MIB)
 #: Scenarios and policies, also on standard input; the extension module reads them.
 SCENARIO = Limits("a scenario", 16 * _MIB)
 POLICY_TESTS = Limits("a file of tests", 4 * _MIB, 100_000, 64 * _KIB)
+SETTINGS = Limits("a file of settings", _MIB, 10_000, 64 * _KIB)
 ASSERTIONS = Limits("a file of assertions", 4 * _MIB, 100_000, 64 * _KIB)
 #: Rates by class and flow records.
 TRAFFIC = Limits("a table of traffic", 128 * _MIB, 2_000_000, 64 * _KIB)

@@ -29,6 +29,14 @@ def so_far() -> str:
     return f"written before: {', '.join(written)}" if written else "nothing was written"
 
 
+class EndedBySignal(SystemExit):
+    """A signal asks the program to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(Exit.INTERRUPTED)
+        self.number = number
+
+
 _handled: list[signal.Signals] = []
 
 # How soon a signal comes again that arrived where nothing can be raised.
@@ -46,8 +54,8 @@ _LOCKING = {"__enter__", "__exit__"}
 def handle() -> None:
     """Let each signal that ends a program raise an exception in it.
 
-    Ctrl-C raises `KeyboardInterrupt`, the others `SystemExit` with 128 and their number, the exit code of
-    shells. Signals that are ignored stay so: who started the program may want it to go on, as nohup does.
+    Ctrl-C raises `KeyboardInterrupt`, the others `EndedBySignal`. Signals that are ignored stay so: who
+    started the program may want it to go on, as nohup does.
     Work in `_UNBROKEN` and `_LOCKING` ends first.
     """
     _handled[:] = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
@@ -74,7 +82,7 @@ def _raised(number: int, frame: FrameType | None) -> None:
     elif number == signal.SIGINT:
         raise KeyboardInterrupt
     else:
-        raise SystemExit(Exit(128 + number))
+        raise EndedBySignal(number)
 
 
 def _is_unbroken(frame: FrameType | None) -> bool:
@@ -117,8 +125,7 @@ def _sent(kind: type[BaseException], error: BaseException | None) -> signal.Sign
     """Return the signal that raises an exception in a command, `None` for any other exception."""
     if issubclass(kind, KeyboardInterrupt):
         return signal.SIGINT
-    code = error.code if isinstance(error, SystemExit) else None
-    return next((number for number in ENDING if code == 128 + number), None)
+    return signal.Signals(error.number) if isinstance(error, EndedBySignal) else None
 
 
 def behind(error: BaseException) -> BaseException:

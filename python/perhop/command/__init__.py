@@ -308,10 +308,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         _end()
         sys.stdout.flush()
     except OSError:
-        code = Exit.FAILED
+        code = Exit.WRITE_FAILED
     if output.failure is not None:
         streams.give_up(output)
-        code = Exit.FAILED
+        code = Exit.WRITE_FAILED
     sys.exit(int(code))
 
 
@@ -340,12 +340,12 @@ def _guarded(tokens: list[str], output: streams.Output) -> Exit:
             # Little is left to do, and none of it may be interrupted.
             interrupts.handle_as(signal.SIG_IGN)
     except BrokenPipeError:
-        return Exit.FAILED
+        return Exit.WRITE_FAILED
     except BaseException as error:
         interrupts.handle_as(signal.SIG_IGN)
         # A failure of standard output is reported once, at the end.
         if output.failure is not None:
-            return Exit.FAILED
+            return Exit.WRITE_FAILED
         return failure.report(interrupts.behind(error), tokens)
 
 

@@ -3,35 +3,54 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 from cyclopts import Parameter
 
 from perhop.checking import Checked, check_file
-from perhop.command import router_report
+from perhop.command import check_formats, router_report
+from perhop.command.chosen_files import Chosen, chosen_files
 from perhop.command.fixing import write_fixed
-from perhop.command.options import Assume, Json, Platform, ScenarioFile, assumptions
+from perhop.command.options import Assume, Json, Platform, assumptions
 from perhop.command.sarif import sarif_log
-from perhop.command.terminal import colors, print_json
-from perhop.configuration import Detail
-from perhop.errors import Exit, InvalidInputError
+from perhop.command.settings import CheckSettings, check_settings
+from perhop.command.terminal import colors, print_json, say
+from perhop.configuration import NOT_SUPPORTED, Detail, is_supported
+from perhop.errors import Exit, InvalidInputError, UnreadableFileError
+from perhop.interrupts import deferred
 from perhop.printable import printable, without_log_commands
-from perhop.rules import named
+from perhop.quantity import counted
+from perhop.rules import Severity, named, rules
+from perhop.running import processors
 
+FailOn = Literal["error", "warning", "note"]
+Format = Literal["full", "concise", "github", "gitlab", "sarif", "junit", "json"]
 Lines = Annotated[bool, Parameter(name=["--lines", "--all"])]
+Select = Annotated[list[str] | None, Parameter(name="--select", negative=())]
 Ignore = Annotated[list[str] | None, Parameter(name="--ignore", negative=())]
 Fix = Annotated[Path | None, Parameter(name="--fix")]
 
+# From the most severe on.
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+# Without them, a file that perhop could not look at would be "ok".
+_NEVER_DESELECTED = frozenset({NOT_SUPPORTED, "scenario-invalid", "little-recognized"})
+
 
 def check(
-    files: Annotated[list[ScenarioFile], Parameter(negative=())],
+    files: Annotated[list[str], Parameter(negative=())],
     /,
     *,
+    output_format: Annotated[Format | None, Parameter(name="--output-format")] = None,
     json: Json = False,
     sarif: Annotated[bool, Parameter(name="--sarif")] = False,
+    fail_on: Annotated[FailOn | None, Parameter(name="--fail-on")] = None,
     strict: bool = False,
     lines: Lines = False,
+    select: Select = None,
     ignore: Ignore = None,
     fix: Fix = None,
     platform: Platform = None,
@@ -39,28 +58,39 @@ def check(
 ) -> Exit:
     """Check scenarios and router configurations without running them.
 
-    Each finding names its rule; `perhop explain RULE` says what it is about. The exit code is 2 from the
-    first error on. A comment `! perhop: ignore RULE` before a command, or `# perhop: ignore RULE` in a
-    scenario, leaves a rule out for it and what stands below it.
+    Each finding names its rule; `perhop explain RULE` describes it. Several files, a folder or a pattern give
+    a line for each file and a total. The exit code is 1 from the first finding of the severity of `--fail-on`
+    on, and 2 where perhop cannot read a file or does not simulate its system. A comment `! perhop: ignore
+    RULE` before a command, or `# perhop: ignore RULE` in a scenario, leaves a rule out for it and the lines
+    below it. The table [check] of the nearest perhop.toml has defaults of select, ignore, fail-on,
+    output-format and platform.
 
     Parameters
     ----------
     files
         Scenario files, running configurations of Cisco IOS routers, or Linux' queueing: commands of tc,
-        or what `tc qdisc show`, `tc class show` and `tc filter show` print, with -j as well; - is standard
-        input.
+        or what `tc qdisc show`, `tc class show` and `tc filter show` print, with -j as well; folders with
+        such files, or patterns as 'sites/**/*.cfg'; - is standard input.
+    output_format
+        full: all findings with their lines; concise: a line for each finding; github: commands of GitHub
+        Actions; gitlab: a Code Quality report; sarif: SARIF 2.1.0; junit: JUnit XML; json: one document. By
+        default full for one file.
     json
-        Print all findings as one JSON document.
+        Print all findings as one JSON document; as --output-format json.
     sarif
-        Print all findings as SARIF 2.1.0, which code hosts show beside the lines of a change.
+        Print SARIF 2.1.0, which code hosts show next to the lines of a change; as --output-format sarif.
+    fail_on
+        The least severity of a finding that fails: error, warning or note; by default error.
     strict
-        Treat warnings as errors; lines that are not recognized or not modelled are warnings.
+        Fail on warnings; lines that are not recognized or not modeled are warnings; as --fail-on warning.
     lines
         List every line of a router configuration, including modelled and irrelevant ones, and every note.
+    select
+        Look for this rule only, or several separated by commas; may be given several times.
     ignore
         Leave out this rule, or several separated by commas; may be given several times.
     fix
-        Write the configuration with all lines that can be mended to this new file, and show the changes.
+        Write the configuration with all lines that can be corrected to this new file, and show the changes.
     platform
         The platform whose rules apply to router configurations, `linux` for tc; by default recognized.
     assume
@@ -68,31 +98,133 @@ def check(
         times.
 
     """
-    if json and sarif:
-        raise InvalidInputError("--json and --sarif both fill standard output", "give one of them")
-    if fix is not None and len(files) != 1:
-        raise InvalidInputError(f"--fix takes one configuration, not {len(files)}", "fix them one by one")
-    assumed, left_out = assumptions(assume), named(ignore or [])
-    detail: Detail = "policies" if json else "lines" if lines or assumed or fix else "remarks"
-    options: dict[str, Any] = {"platform": platform, "assume": assumed, "ignore": left_out, "detail": detail}
-    checked = []
-    for file in files:
-        found = check_file(file, **options)
-        checked.append(found)
-        if not (json or sarif):
-            _show(found, lines=lines, strict=strict)
+    defaults = check_settings(Path.cwd())
+    chosen = chosen_files(files)
+    failing = _failing(defaults, fail_on, strict=strict)
+    shape = _format(chosen, output_format or defaults.output_format, json=json, sarif=sarif, lines=lines)
+    if fix is not None and len(chosen.files) != 1:
+        raise InvalidInputError(
+            f"--fix takes one configuration, not {len(chosen.files)}", "fix them one by one"
+        )
+    assumed = assumptions(assume)
+    detail: Detail = "policies" if shape == "json" else "lines" if lines or assumed or fix else "remarks"
+    work = partial(
+        check_file,
+        platform=platform or defaults.platform,
+        assume=assumed,
+        ignore=_left_out([*defaults.ignore, *(ignore or [])], select or list(defaults.select)),
+        detail=detail,
+    )
+    shown = {
+        "full": partial(_show, lines=lines, failing=failing),
+        "files": partial(_show_line, failing=failing),
+    }.get(shape)
+    checked, unreadable = _check_all(chosen, work, shown)
     if fix is not None:
-        write_fixed(checked[0], fix, quiet=json or sarif)
-    if json:
-        print_json({"schema_version": 1, "files": [_document(found, strict=strict) for found in checked]})
-    if sarif:
-        print_json(sarif_log(checked))
-    return Exit.OK if all(found.is_valid(strict=strict) for found in checked) else Exit.INVALID_INPUT
+        write_fixed(checked[0], fix, quiet=shape not in ("full", "files"))
+    if shape == "files":
+        _show_total(checked, chosen)
+    elif shape != "full":
+        _print_as(shape, checked, failing)
+    if unreadable or not all(is_usable(found) for found in checked):
+        return Exit.INVALID_INPUT
+    return Exit.OK if all(is_passed(found, failing) for found in checked) else Exit.FINDINGS
 
 
-def _show(found: Checked, *, lines: bool, strict: bool) -> None:
+def _failing(defaults: CheckSettings, fail_on: FailOn | None, *, strict: bool) -> tuple[Severity, ...]:
+    """Return the severities of findings that fail."""
+    least = fail_on or ("warning" if strict else defaults.fail_on or "error")
+    if least not in _SEVERITIES:
+        raise InvalidInputError(f"perhop.toml: `fail-on` is `{least}`", f"one of {', '.join(_SEVERITIES)}")
+    return _SEVERITIES[: _SEVERITIES.index(least) + 1]
+
+
+def _format(chosen: Chosen, given: str | None, *, json: bool, sarif: bool, lines: bool) -> str:
+    """Return the format; `files` is a line for each of several files."""
+    named_formats = [name for name, is_given in (("json", json), ("sarif", sarif)) if is_given]
+    if len(named_formats) == 2:
+        raise InvalidInputError("--json and --sarif both fill standard output", "give one of them")
+    if given is not None and given not in get_args(Format):
+        raise InvalidInputError(
+            f"perhop.toml: `output-format` is `{given}`", f"one of {', '.join(get_args(Format))}"
+        )
+    several = "full" if lines or not (chosen.is_search or len(chosen.files) > 1) else "files"
+    return named_formats[0] if named_formats else given or several
+
+
+def _left_out(ignore: Sequence[str], select: Sequence[str]) -> frozenset[str]:
+    """Return the rules that are not looked for; raises `UnknownNameError`."""
+    left_out = named(ignore)
+    return left_out | (frozenset(rules()) - named(select) - _NEVER_DESELECTED) if select else left_out
+
+
+def is_usable(found: Checked) -> bool:
+    """Return whether perhop could read a file and simulates its system: otherwise it has not looked."""
+    return found.kind is not None and (found.router is None or is_supported(found.router))
+
+
+def is_passed(found: Checked, failing: Sequence[Severity]) -> bool:
+    """Return whether no finding of a file has a severity that fails."""
+    return not any(found.count(severity) for severity in failing)
+
+
+def _check_all(
+    chosen: Chosen, work: Callable[[Path], Checked], shown: Callable[[Checked], None] | None
+) -> tuple[list[Checked], int]:
+    """Check files on all processors, show each in order; return results and the number unreadable."""
+    if not chosen.is_search and len(chosen.files) == 1:
+        found = work(chosen.files[0])
+        if shown is not None:
+            shown(found)
+        return [found], 0
+    checked, unreadable = [], 0
+    with ThreadPoolExecutor(max_workers=processors()) as pool:
+        try:
+            with deferred():
+                futures = [pool.submit(work, file) for file in chosen.files]
+            for future in futures:
+                try:
+                    found = future.result()
+                except UnreadableFileError as error:
+                    say(f"error: {error}")
+                    unreadable += 1
+                    continue
+                checked.append(found)
+                if shown is not None:
+                    shown(found)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return checked, unreadable
+
+
+def _print_as(shape: str, checked: Sequence[Checked], failing: Sequence[Severity]) -> None:
+    """Print all findings in a format of other tools."""
+    match shape:
+        case "json":
+            files = [_document(found, failing) for found in checked]
+            print_json({"schema_version": 1, "files": files})
+        case "sarif":
+            print_json(sarif_log(checked))
+        case "gitlab":
+            print_json(check_formats.gitlab(checked))
+        case "junit":
+            print(check_formats.junit(checked, failing))
+        case "github":
+            _print_lines(check_formats.github(checked))
+        case _:
+            _print_lines(check_formats.concise(checked))
+
+
+def _print_lines(text: str) -> None:
+    if text:
+        print(text)
+
+
+def _show(found: Checked, *, lines: bool, failing: Sequence[Severity]) -> None:
+    passed = is_passed(found, failing)
     if found.router is not None:
-        print(printable(router_report.text(found, found.router, lines=lines, strict=strict)))
+        print(printable(router_report.text(found, found.router, lines=lines, passed=passed)))
         return
     if found.rendered is not None:
         plain, colored = found.rendered
@@ -101,13 +233,45 @@ def _show(found: Checked, *, lines: bool, strict: bool) -> None:
         for one in found.findings:
             place = f"{found.file}:{one.line}" if one.line else str(found.file)
             print(printable(f"{place}: {one.severity}[{one.rule}]: {one.message}"), file=sys.stderr)
-    verdict = f"{found.kind}, ok" if found.is_valid(strict=strict) else "not ok"
+    verdict = f"{found.kind}, ok" if passed else "not ok"
     print(printable(f"{found.file}: {verdict}"))
 
 
-def _document(found: Checked, *, strict: bool) -> dict[str, Any]:
-    """Return what `--json` prints of a file."""
-    head = {"file": str(found.file), "valid": found.is_valid(strict=strict), "holds": found.kind}
+def _show_line(found: Checked, *, failing: Sequence[Severity]) -> None:
+    """Print a file's line: the verdict, findings by severity, and the first finding that fails."""
+    print(printable(": ".join([str(found.file), *_parts(found, failing)])))
+
+
+def _parts(found: Checked, failing: Sequence[Severity]) -> Iterator[str]:
+    verdict = router_report.verdict(found, passed=is_passed(found, failing))
+    yield f"{found.kind}, {verdict}" if found.kind else verdict
+    counts = _counts([found])
+    if counts:
+        yield counts
+    first = next((one for one in found.findings if one.severity in failing), None)
+    if first is not None:
+        yield (f"line {first.line}: " if first.line else "") + f"{first.message} [{first.rule}]"
+
+
+def _counts(checked: Sequence[Checked]) -> str:
+    """Return the findings by severity, as in `2 errors, 14 notes`."""
+    numbers = {severity: sum(found.count(severity) for found in checked) for severity in _SEVERITIES}
+    return ", ".join(counted(number, severity) for severity, number in numbers.items() if number)
+
+
+def _show_total(checked: Sequence[Checked], chosen: Chosen) -> None:
+    total = sum(len(found.findings) for found in checked)
+    counts = _counts(checked)
+    text = f"Found {counted(total, 'finding')} in {counted(len(checked), 'file')}"
+    text += f" ({counts})" if counts else ""
+    if chosen.passed_over:
+        text += f"; passed over: {counted(chosen.passed_over, 'other file')}"
+    print(text)
+
+
+def _document(found: Checked, failing: Sequence[Severity]) -> dict[str, Any]:
+    """Return the part of a file in the JSON document."""
+    head = {"file": str(found.file), "valid": is_passed(found, failing), "holds": found.kind}
     findings = [vars(finding) for finding in found.findings]
     if found.router is None:
         return {**head, "diagnostics": found.diagnostics, "findings": findings}

@@ -145,7 +145,7 @@ def compare(
         agrees = compared_with_router(
             router, what, tolerances, changed=runs.changed, seed=seed, quiet=quiet, json=json, options=options
         )
-        return Exit.CLAIMS_NOT_MET if strict and not agrees else Exit.OK
+        return Exit.NOT_MET if strict and not agrees else Exit.OK
     if given := [name for name, value in options.items() if value]:
         raise InvalidInputError(
             f"--{given[0]} is for a router configuration that is compared with a router", "add --router FILE"
@@ -167,7 +167,7 @@ def compare(
         from perhop.command.compare_table import show  # lazy: rich, which --json does not need
 
         show(found)
-    return Exit.CLAIMS_NOT_MET if strict and not found.agrees else Exit.OK
+    return Exit.NOT_MET if strict and not found.agrees else Exit.OK
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def diff(
     # Last, so that an error in a chart does not lose what was found.
     if chart is not None and comparison is not None:
         _draw(comparison, old, new, chart)
-    return Exit.CLAIMS_NOT_MET if strict and found else Exit.OK
+    return Exit.NOT_MET if strict and found else Exit.OK
 
 
 def _check_chart(file: Path, *, simulates: bool) -> None:

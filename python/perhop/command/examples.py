@@ -9,8 +9,9 @@ Examples:
   perhop live run first.perhop.yaml  run it on real packets
   perhop help run                    options and examples of a command
 
-Exit codes: 0 ok, 1 failed, 2 invalid input, 4 claims not met,
-5 missing capability, 129 hung up, 130 interrupted, 143 terminated
+Exit codes: 0 ok, 1 findings of check, 2 invalid input, 3 interrupted,
+4 assertion or claim not met, 5 missing capability, 70 internal error,
+74 output not written, 75 failed
 """
 
 RUN = """\
@@ -67,7 +68,8 @@ Exit codes: 0 the goals are met, 4 no trial meets every condition
 CHECK = """\
 Examples:
   perhop check edge.perhop.yaml
-  perhop check examples/*.perhop.yaml --strict
+  perhop check sites/ --fail-on warning    every file below a folder
+  perhop check 'sites/**/*.cfg' --output-format concise
   perhop check router.cfg            state of each configuration line
   ssh router show running-config | perhop check -
   perhop check router.cfg --json | jq '.files[].router.ports[].output'
@@ -75,8 +77,11 @@ Examples:
   tc -s -d qdisc show | perhop check -
   tc -j -d qdisc show | perhop check - --platform linux
   perhop check router.cfg --ignore mark-unusual,queue-delay
-  perhop check router.cfg --sarif > findings.sarif
-  perhop check router.cfg --fix mended.cfg
+  perhop check router.cfg --output-format sarif > findings.sarif
+  perhop check router.cfg --fix corrected.cfg
+
+Exit codes: 0 no finding that fails, 1 a finding of the severity of
+--fail-on or above, 2 a file that cannot be read or used
 """
 
 RATES = """\

@@ -43,8 +43,8 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
     match error:
         case KeyboardInterrupt():
             return Exit.INTERRUPTED, "interrupted", f"interrupted: {interrupts.so_far()}", _written()
-        case SystemExit(code=Exit.TERMINATED | Exit.HUNG_UP as code):
-            return Exit(code), "terminated", f"terminated: {interrupts.so_far()}", _written()
+        case interrupts.EndedBySignal():
+            return Exit.INTERRUPTED, "terminated", f"terminated: {interrupts.so_far()}", _written()
         case SystemExit():
             return Exit(error.code) if isinstance(error.code, int) else Exit.FAILED, "terminated", "", {}
         case ScenarioError():
@@ -80,11 +80,11 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
             message = _prefixed(f"{where}{error.strerror or error}", None)
             if interrupts.written:
                 message += f"\n{interrupts.so_far()}"
-            return Exit.FAILED, "failed", message, _written()
+            return Exit.WRITE_FAILED, "failed", message, _written()
         case _:
             message = f"internal error: {type(error).__name__}: {error}"
             advice = f"please report it with the output of {TRACEBACK}=1"
-            return Exit.FAILED, "internal", _prefixed(message, advice), {}
+            return Exit.INTERNAL, "internal", _prefixed(message, advice), {}
 
 
 def _written() -> dict[str, Any]:

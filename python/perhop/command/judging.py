@@ -56,7 +56,7 @@ class Judgement:
     @property
     def code(self) -> Exit:
         """The exit code: 4 where an assertion does not hold."""
-        return Exit.OK if all(one.passed for one in self.judged) else Exit.CLAIMS_NOT_MET
+        return Exit.OK if all(one.passed for one in self.judged) else Exit.NOT_MET
 
     def document(self) -> dict[str, Any]:
         """Return the keys that it adds to the summary of a run."""

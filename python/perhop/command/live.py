@@ -165,7 +165,7 @@ def run(
         if page is not None:
             sys.stdout.flush()
             page.stay()
-    return Exit.CLAIMS_NOT_MET if strict and not measured.fidelity.trustworthy else Exit.OK
+    return Exit.NOT_MET if strict and not measured.fidelity.trustworthy else Exit.OK
 
 
 def up(

@@ -164,7 +164,7 @@ def run(
     elif not quiet and not (is_alone and shows_tables):
         folder = None if output is None else output / (chosen[0].id if is_alone else "STUDY")
         show_summary(reports, None if folder is None else folder / _TABLES, page)
-    return Exit.OK if all(report.claims_met for report in reports) else Exit.CLAIMS_NOT_MET
+    return Exit.OK if all(report.claims_met for report in reports) else Exit.NOT_MET
 
 
 def _write(report: Report, folder: Path, *, force: bool, quiet: bool) -> None:

@@ -94,7 +94,7 @@ def live(
         cases_json = {name: comparison.to_json() for name, comparison in found.items()}
         document = {"schema_version": 1, "study": study.id, "cases": cases_json}
         print_json(document)
-    return Exit.OK if all(one.agrees for one in found.values()) else Exit.CLAIMS_NOT_MET
+    return Exit.OK if all(one.agrees for one in found.values()) else Exit.NOT_MET
 
 
 def _folder(output: Path, case: str) -> Path:

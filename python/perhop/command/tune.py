@@ -132,7 +132,7 @@ def tune(
         print_json(found.to_json())
     elif not quiet:
         show_tuning(found, str(scenario))
-    return Exit.OK if found.met else Exit.CLAIMS_NOT_MET
+    return Exit.OK if found.met else Exit.NOT_MET
 
 
 @contextmanager

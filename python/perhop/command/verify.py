@@ -55,7 +55,7 @@ def verify(
         print_json(found.to_json())
     elif not quiet:
         _show(found, repeat=repeat)
-    return Exit.OK if found.identical else Exit.CLAIMS_NOT_MET
+    return Exit.OK if found.identical else Exit.NOT_MET
 
 
 def _show(found: Verified, *, repeat: bool) -> None:

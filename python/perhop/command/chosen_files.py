@@ -1,0 +1,95 @@
+"""The files that `perhop check` gets: named ones, those of a folder, those of a pattern."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from perhop.command.options import found_file
+from perhop.configuration import STANDARD_INPUT, router_text
+from perhop.errors import InvalidInputError, PerhopError
+
+_PATTERN = re.compile(r"[*?\[]")
+# What files of perhop begin with: scenarios, policies, tests.
+_OWN_FILE = re.compile(rb"^(perhop|policies|perhop-tests)\s*:", re.MULTILINE)
+# Bytes at the beginning of a file that show whether it is text, as git does it.
+_BEGINNING = 8000
+
+
+@dataclass
+class Chosen:
+    """The files to check, in order and each once."""
+
+    files: list[Path] = field(default_factory=list)
+    #: Files of folders that are neither configurations nor files of perhop.
+    passed_over: int = 0
+    #: Whether an argument stands for files that the user did not name one by one.
+    is_search: bool = False
+
+
+def chosen_files(arguments: Sequence[str]) -> Chosen:
+    """Return the files of the arguments: of a folder the configurations below it, of a pattern its matches.
+
+    Folders and files whose name begins with a dot are left out below a folder.
+
+    Raises:
+        InvalidInputError: a pattern matches nothing, or a folder has no configuration.
+
+    """
+    found = Chosen()
+    for argument in arguments:
+        path = Path(argument)
+        if path.is_dir():
+            found.is_search = True
+            _search(path, found)
+        elif _PATTERN.search(argument) and not path.exists():
+            found.is_search = True
+            matches = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 - absolute patterns, `~` and `..` too
+            if not matches:
+                raise InvalidInputError(
+                    f"no file matches `{argument}`", "`**` stands for any number of folders"
+                )
+            found.files += [Path(match) for match in matches if not Path(match).is_dir()]
+        else:
+            found.files.append(found_file(path))
+    found.files = list(dict.fromkeys(found.files))
+    return found
+
+
+def _search(folder: Path, found: Chosen) -> None:
+    before = len(found.files)
+    for file in _files_below(folder):
+        if is_checkable(file):
+            found.files.append(file)
+        else:
+            found.passed_over += 1
+    if len(found.files) == before:
+        raise InvalidInputError(
+            f"{folder}: no file below it is a configuration, a scenario or a file of tests",
+            "name the files, to see what perhop makes of each",
+        )
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Generate the files below a folder in order; links to folders are not followed."""
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(parent, name) for name in sorted(files) if not name.startswith("."))
+
+
+def is_checkable(file: Path) -> bool:
+    """Return whether a file is one that `perhop check` reads; one that cannot be read is, and fails there."""
+    if file == STANDARD_INPUT or not file.is_file():
+        return file == STANDARD_INPUT
+    try:
+        with file.open("rb") as stream:
+            beginning = stream.read(_BEGINNING)
+        if b"\0" in beginning:
+            return False
+        return bool(_OWN_FILE.search(beginning)) or router_text(file) is not None
+    except (OSError, PerhopError):
+        return True
