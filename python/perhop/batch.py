@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
 
+from perhop import _core
 from perhop.document import Document
 from perhop.interrupts import deferred
 from perhop.results import Results
@@ -26,6 +27,13 @@ class Job:
     scenario: Document
     seed: int
     replications: int
+
+    @cached_property
+    def length_s(self) -> float:
+        """Simulated time of all replications."""
+        duration = _core.quantity(str(self.scenario["duration"]))
+        # An invalid duration fails when the job runs, with the place of the error.
+        return self.replications * duration[0] if duration else 0.0
 
     @cached_property
     def key(self) -> str:
@@ -45,7 +53,8 @@ def simulate_all(
     Each thread works on one job; with fewer jobs than threads, the rest work on replications. The results do
     not depend on the number of threads.
     """
-    distinct = list({job.key: job for job in jobs}.values())
+    # The longest first: at the end no thread works alone on a job that began late.
+    distinct = sorted({job.key: job for job in jobs}.values(), key=lambda job: -job.length_s)
     total = sum(job.replications for job in distinct)
     state = {job.key: Progress(0.0, 0.0, 0) for job in distinct}
     each = max(1, threads // max(len(distinct), 1))
