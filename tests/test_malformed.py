@@ -18,7 +18,7 @@ from malformed import Inputs
 from seeds import drawing
 from tiers import touched
 
-NUMBER = int(os.environ.get("PERHOP_MALFORMED", "300"))
+NUMBER = int(os.environ.get("PERHOP_MALFORMED", "150"))
 # What a refusal may take. Time is that of the processor: the machine may be busy.
 MOST_S = 2.0
 MOST_MB = 200
@@ -31,9 +31,9 @@ def _wrong(ended: Ended) -> Iterator[str]:
     if re.search("internal error|Traceback|Panic|panicked|Exception ignored", ended.said):
         yield "what it says is for its developers"
     # 4: a goal or an assertion is not met, of what is valid after all.
-    if ended.code not in (0, 2, 4):
+    if ended.code not in (0, 1, 2, 4):
         yield f"exit code {ended.code}"
-    if ended.code == 2 and not re.search(r"\berror|\bnot ok|\bnot supported", ended.said):
+    if ended.code in (1, 2) and not re.search(r"\berror|\bnot ok|\bnot supported", ended.said):
         yield "no message"
     if ended.processor_s > (MOST_S if ended.code == 2 else VALID_S):
         yield f"{ended.processor_s:.1f} s"

@@ -72,7 +72,7 @@ def test_the_folder_is_the_same_whatever_wrote_it(scenario: Path, whole: Sweep, 
 
 def test_whoever_is_killed_loses_nothing_that_was_told(scenario: Path, tmp_path: Path) -> None:
     """kill -9 at several instants: what is there is whole, and the same command goes on."""
-    values = {"seed": "1:200:1", "duration": "30s"}
+    values = {"seed": "1:200:1", "duration": "10s"}
     code = (
         "import sys, perhop\n"
         "from perhop.sweeping import sweep\n"
@@ -205,7 +205,7 @@ def test_a_full_disk_keeps_what_is_there(
 
 
 def test_memory_does_not_grow_with_the_points(scenario: Path, tmp_path: Path) -> None:
-    """The most memory of a process with 1,000 and with 8,000 points: they differ by a few bytes a point."""
+    """The most memory of a process with 500 and with 4,000 points: they differ by a few bytes a point."""
     code = (
         "import resource, sys\n"
         "from pathlib import Path\n"
@@ -227,9 +227,9 @@ def test_memory_does_not_grow_with_the_points(scenario: Path, tmp_path: Path) ->
                 check=True,
             ).stdout
         )
-        for count in (1_000, 8_000)
+        for count in (500, 4_000)
     )
-    assert many - few < 24_000, "kB"
+    assert many - few < 12_000, "kB"
 
 
 def test_an_interrupted_sweep_says_how_to_go_on(scenario: Path, tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_an_interrupted_sweep_says_how_to_go_on(scenario: Path, tmp_path: Path) 
             time.sleep(0.02)
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=60)
-    assert running.returncode == 130
+    assert running.returncode == 3
     assert "of 5,000 points: the same command goes on from there" in said
     assert Sweep.load(tmp_path / "out").points.height > 0
 
