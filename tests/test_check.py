@@ -234,3 +234,35 @@ def test_later_fragments_are_traffic_without_ports(perhop: Command, tmp_path: Pa
         (found,) = json.loads(perhop("check", scenario, "--json").out)["files"]
         named = [one["rule"] for one in found["findings"]]
         assert named == expected, mtu
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        (" match dcsp ef", "unknown word `dcsp`: did you mean `dscp`?"),
+        (" match ip dcsp ef", "unknown word `dcsp`: did you mean `dscp`?"),
+        ("  prioritty 100", "did you mean `priority`?"),
+        ("  bandwith 20", "did you mean `bandwidth`?"),
+        (" service-polcy output WAN", "did you mean `service-policy`?"),
+        ("polcy-map WAN", "did you mean `policy-map`?"),
+    ],
+)
+def test_a_misspelled_command_of_ios_has_a_suggestion(
+    perhop: Command, router: Path, line: str, meant: str
+) -> None:
+    block = {" match": "class-map match-any X\n", "  ": "policy-map P\n class class-default\n"}
+    before = next((head for begin, head in block.items() if line.startswith(begin)), "")
+    if line.startswith(" service"):
+        before = "interface Serial0/1\n"
+    router.write_text(f"{SWAPPED}{before}{line}\n")
+    findings = perhop("check", router, "--json").json()["files"][0]["findings"]
+    (found,) = (one for one in findings if one["rule"] == "command-unknown")
+    assert (found["message"], found["remedy"]) == (f"`{line.strip()}`", meant)
+
+
+def test_commands_of_tc_that_are_all_misspelled_are_those_of_tc(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "uplink.txt"
+    file.write_text("tc qdisc add dev eth0 root tfb rate 1mbit burst 15k limit 30k\n")
+    shown = perhop("check", file).out
+    assert "platform: linux" in shown
+    assert "`tfb` is no queueing discipline: did you mean `tbf`?" in shown

@@ -72,7 +72,8 @@ fn chosen<'u>(uses: &'u [PolicyUses], policy: Option<&str>) -> Result<&'u str, C
     let listed = |names: &[&str]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     if let Some(policy) = policy {
         return names.iter().find(|name| **name == policy).copied().ok_or_else(|| {
-            let near = near(policy, &names).map(|name| format!("did you mean `{name}`?"));
+            let near = perhop_lint::near(policy, names.iter().copied())
+                .map(|name| format!("did you mean `{name}`?"));
             ConfigError::new("", format!("the configuration has no policy `{policy}`"))
                 .help(near.unwrap_or_else(|| format!("policies: {}", listed(&names))))
         });
@@ -92,13 +93,6 @@ fn chosen<'u>(uses: &'u [PolicyUses], policy: Option<&str>) -> Result<&'u str, C
             Err(ConfigError::new("", message).help(format!("choose one with --policy: {}", listed(choice))))
         }
     }
-}
-
-/// Returns the name that `name` probably means: at most a third of the letters are others.
-fn near<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    let distance = |other: &&str| strsim::damerau_levenshtein(name, other);
-    let best = known.iter().copied().min_by_key(distance)?;
-    (distance(&best) <= (name.chars().count() / 3).max(1)).then_some(best)
 }
 
 #[cfg(test)]

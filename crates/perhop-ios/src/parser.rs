@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use perhop_lint::{Diagnostic, Line, LineState, picture};
+use perhop_lint::{Diagnostic, Line, LineState, near, picture};
 
 use crate::ast::Configuration;
 use crate::check;
@@ -53,6 +53,7 @@ pub(crate) fn read(text: &str) -> Configuration {
         frames: vec![Frame { mode: Mode::Global, line: 0, indent: 0, layout: Layout::Flat }],
         banner: None,
         adds_to: None,
+        suggested: 0,
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, line) in text.lines().enumerate() {
@@ -83,7 +84,12 @@ struct Parser {
     banner: Option<String>,
     /// The block that the line being read adds to from outside.
     adds_to: Option<Mode>,
+    /// Number of unknown commands that were compared with known ones.
+    suggested: usize,
 }
+
+/// Unknown commands that are compared with known ones: a file with more is not a configuration with errors.
+const MOST_SUGGESTED: usize = 100;
 
 impl Parser {
     fn line(&mut self, number: usize, text: &str) {
@@ -222,7 +228,18 @@ impl Parser {
                 return finding;
             }
         }
-        Finding { state: LineState::NotRecognized, note: None }
+        Finding { state: LineState::NotRecognized, note: self.suggestion(words) }
+    }
+
+    /// What an unknown command probably means: one of the innermost block.
+    fn suggestion(&mut self, words: &[&str]) -> Option<String> {
+        if self.suggested >= MOST_SUGGESTED {
+            return None;
+        }
+        self.suggested += 1;
+        let first = words.first()?;
+        let known = syntax::first_words(self.frames.last()?.mode);
+        near(first, known).map(|meant| format!("did you mean `{meant}`?"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use perhop_lint::{Diagnostic, LineState, Rule};
+use perhop_lint::{Diagnostic, LineState, Rule, near};
 
 use crate::mode::Mode;
 
@@ -118,7 +118,16 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Where the next word is none of them.
     pub(crate) fn one_of(&mut self, keywords: &[&'static str]) -> Result<&'static str, Finding> {
-        self.keyword(keywords).ok_or_else(|| self.unexpected(&keywords.join(", ")))
+        self.keyword(keywords).ok_or_else(|| self.misspelled(keywords))
+    }
+    /// What to say where the next word is none of `keywords`: the one that it probably means, else all.
+    pub(crate) fn misspelled(&self, keywords: &[&'static str]) -> Finding {
+        match self.peek().and_then(|word| Some((word, near(word, keywords.iter().copied())?))) {
+            Some((word, meant)) => {
+                Finding::not_recognized(format!("unknown word `{word}`: did you mean `{meant}`?"))
+            }
+            None => self.unexpected(&keywords.join(", ")),
+        }
     }
     /// What to say where something else than `expected` stands.
     pub(crate) fn unexpected(&self, expected: &str) -> Finding {

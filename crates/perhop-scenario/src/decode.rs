@@ -10,10 +10,10 @@ use serde_path_to_error::Segment;
 use super::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity};
 use super::document::Document;
 use super::message::{Fault, Problem, explain};
-use super::nearest::nearest;
 use super::path::ValuePath;
 use super::position::Part;
 use super::printable::refuse_unprintable;
+use perhop_lint::nearest;
 
 /// Values that all attempts to decode a document with errors visit at most: a large document is decoded less
 /// often than a small one, and fewer of its errors are found.

@@ -10,9 +10,9 @@ use serde_saphyr::DuplicateKeyPolicy;
 
 use super::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity, more};
 use super::input_file::{SCENARIO, reason};
-use super::nearest::nearest;
 use super::path::ValuePath;
 use super::position::{Excerpt, Part, Positions};
+use perhop_lint::nearest;
 
 /// Values of a YAML file (or from a program), with overrides applied.
 #[derive(Clone, Debug)]

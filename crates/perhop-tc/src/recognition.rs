@@ -48,6 +48,9 @@ pub(crate) fn recognized(text: &str) -> Option<Configuration> {
         let lines = configuration.lines.iter().filter(|line| !line.is_blank('#'));
         lines.filter(|line| (line.state != LineState::NotRecognized) == known).count()
     };
-    let is_known = count(true) > count(false) && !configuration.devices.is_empty();
+    let whole_commands = text.lines().filter(|line| line.trim_start().starts_with("tc ")).count();
+    // Without a device every command has an error: they are commands of tc if all lines say so.
+    let is_known = count(true) > count(false) && !configuration.devices.is_empty()
+        || whole_commands > 0 && whole_commands == count(true) + count(false);
     is_known.then_some(configuration)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use perhop_lint::{Diagnostic, MOST_LEVELS, nested_too_deeply};
+use perhop_lint::{Diagnostic, MOST_LEVELS, near, nested_too_deeply};
 
 use crate::ast::{
     AclEntry, At, CLASS_DEFAULT, Configuration, Criterion, GroupMember, Marking, PolicyClass, RateLimitMatch,
@@ -24,13 +24,9 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     object_groups(configuration, found);
 }
 
-/// The one of `known` that `name` is likely to be: one slip in every three letters, as compilers allow.
+/// `name` and the one of `known` that it is a typing error of.
 pub(crate) fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(String, String)> {
-    let lower = name.to_lowercase();
-    let distance = |other: &&str| strsim::damerau_levenshtein(&lower, &other.to_lowercase());
-    let best = known.into_iter().min_by_key(distance)?;
-    let allowed = (name.chars().count() / 3).max(1);
-    (distance(&best) <= allowed).then(|| (name.to_owned(), best.to_owned()))
+    near(name, known).map(|best| (name.to_owned(), best.to_owned()))
 }
 
 fn class_maps(configuration: &Configuration) -> impl Iterator<Item = &str> {

@@ -4,27 +4,29 @@ use super::numbers::{dscp, eight, list, precedence};
 use crate::ast::{Criterion, Family};
 use crate::words::{Finding, Reader};
 
+/// Criteria that are part of the model.
+const KEYWORDS: &[&str] = &[
+    "any",
+    "access-group",
+    "ip",
+    "precedence",
+    "dscp",
+    "input-interface",
+    "protocol",
+    "qos-group",
+    "class-map",
+    "cos",
+    "mpls",
+    "packet",
+    "vlan",
+    "discard-class",
+    "traffic-class",
+    "application",
+    "none",
+];
+
 /// What is looked at, and in which packets.
 pub(super) fn criterion(reader: &mut Reader) -> Result<(Family, Criterion), Finding> {
-    const KEYWORDS: &[&str] = &[
-        "any",
-        "access-group",
-        "ip",
-        "precedence",
-        "dscp",
-        "input-interface",
-        "protocol",
-        "qos-group",
-        "class-map",
-        "cos",
-        "mpls",
-        "packet",
-        "vlan",
-        "discard-class",
-        "traffic-class",
-        "application",
-        "none",
-    ];
     let Some(keyword) = reader.keyword(KEYWORDS) else { return unseen(reader) };
     let criterion = match keyword {
         "any" => Criterion::Any,
@@ -97,7 +99,10 @@ const UNSEEN: [(&str, &str); 27] = [
 
 fn unseen(reader: &mut Reader) -> Result<(Family, Criterion), Finding> {
     let keywords = UNSEEN.map(|(word, _)| word);
-    let found = reader.one_of(&keywords)?;
+    let found = reader.keyword(&keywords).ok_or_else(|| {
+        let all: Vec<&str> = KEYWORDS.iter().copied().chain(keywords).collect();
+        reader.misspelled(&all)
+    })?;
     if found != "non-client-nrt" {
         reader.word("a value")?;
     }

@@ -141,6 +141,28 @@ fn read_other(
     }
 }
 
+/// The first words of the commands of a block; none of blocks without a table of their own.
+pub(crate) fn first_words(mode: Mode) -> Vec<&'static str> {
+    fn words_of<T>(tables: &[&'static [Command<T>]]) -> Vec<&'static str> {
+        let all = tables.iter().copied().flatten();
+        all.filter_map(|command| command.words.split(' ').next()).collect()
+    }
+    match mode {
+        Mode::Global => words_of(&[global::COMMANDS]),
+        Mode::ClassMap(_) => words_of(&[class_map::COMMANDS]),
+        Mode::PolicyMap(_) => words_of(&[policy_map::COMMANDS]),
+        // A class ends where the next one begins.
+        Mode::Class(..) => [words_of(&[policy_class::COMMANDS]), words_of(&[policy_map::COMMANDS])].concat(),
+        Mode::Police(..) => words_of(&[police::COMMANDS]),
+        Mode::AccessList(_) => words_of(&[access_list::COMMANDS]),
+        Mode::Interface(_) => {
+            words_of(&[interface::COMMANDS, interface_link::COMMANDS, interface_others::COMMANDS])
+        }
+        Mode::Pvc(..) => words_of(&[pvc::COMMANDS]),
+        _ => Vec::new(),
+    }
+}
+
 fn run<T>(
     tables: &[&'static [Command<T>]],
     target: &mut T,
