@@ -13,7 +13,7 @@ import perhop
 from conftest import ROOT, Command
 from perhop.verdicts import Telephony
 from perhop.verdicts.classifying import queues_by_class
-from perhop.verdicts.telephony import calls
+from perhop.verdicts.telephony import CALL_COLUMNS, Heard, calls
 from perhop.verdicts.uses import y1541
 
 # A link of 2 Mb/s with voice before data; the rates of both decide what becomes of them.
@@ -246,7 +246,9 @@ def test_the_rating_is_that_of_the_measured_delays_by_hand(judged: Any) -> None:
         "delivered_packets": [10],
         "dropped_packets": [0],
         "delay_min_s": [0.010],
+        "delay_mean_s": [0.012],
     }
+    own: dict[str, list[Any]] = {one: [] for one in CALL_COLUMNS}
     histogram = {
         "replication": [0, 0, 0, 0],
         "class": ["v"] * 4,
@@ -254,7 +256,7 @@ def test_the_rating_is_that_of_the_measured_delays_by_hand(judged: Any) -> None:
         "up_to_s": [0.010, 0.012, 0.020, 0.5],
         "packets": [4, 5, 1, 9],
     }
-    call = calls(classes, histogram, Telephony.of("g729a-vad", "5ms"))["v"]
+    call = calls(Heard(classes, histogram, own), Telephony.of("g729a-vad", "5ms"))["v"]
     assert call.late and call.mouth_to_ear and call.r
     assert call.late.mean == pytest.approx(10.0)
     # 10 ms on the way, 5 ms in the buffer, 35 ms of coding: two frames in a packet, one ahead, look-ahead.
@@ -272,6 +274,59 @@ def test_a_longer_buffer_loses_less_and_delays_more(judged: Any, tmp_path: Path)
     assert short["late_percent"] > 5.0
     assert long["late_percent"] == 0.0
     assert long["mouth_to_ear_s"] - short["mouth_to_ear_s"] == pytest.approx(0.199)
+
+
+CALL = """\
+perhop: 1
+name: one call
+duration: 20s
+hosts: {{ a: {{}}, b: {{}} }}
+routers: {{ r: {{}} }}
+links:
+  - {{ between: [a, r], rate: 100Mb/s }}
+  - between: [r, b]
+    rate: 1Mb/s
+    interfaces: {{ r: {{ output: fifo }} }}
+policies:
+  fifo: {{ queueing: {{ classes: [ {{ name: all, buffer: {{ tail-drop: {{ limit: 100 packets }} }} }} ] }} }}
+traffic:
+  - name: call
+    from: a
+    to: b
+    source: {{ voice: {{ codec: {codec}{buffer} }} }}
+  - {{ name: data, from: a, to: b, source: {{ poisson: {{ rate: 800kb/s, packet: {{ ip: 1000B }} }} }} }}
+"""
+
+
+@pytest.mark.parametrize("codec", ["g711", "g729a-vad"])
+@pytest.mark.parametrize("buffer", ["", ", jitter-buffer: { fixed: 40ms }"])
+def test_a_call_has_one_rating_in_its_table_and_its_verdict(tmp_path: Path, codec: str, buffer: str) -> None:
+    (tmp_path / "s.perhop.yaml").write_text(CALL.format(codec=codec, buffer=buffer))
+    results = perhop.run(tmp_path / "s.perhop.yaml", replications=3)
+    table, verdict = results.summary["calls"][0], results.verdicts().row(0, named=True)
+    assert 20 < verdict["r"] < 92
+    for column in ("r", "mos", "mouth_to_ear_s", "late_percent"):
+        assert verdict[column] == pytest.approx(table[column]["mean"], rel=1e-12)
+    # Chosen telephones are rated by the class's packets.
+    assert results.verdicts(codec="g723.1-vad").row(0, named=True)["r"] != verdict["r"]
+
+
+def test_a_class_of_packets_is_rated_by_the_rule_of_a_call(tmp_path: Path) -> None:
+    """The packets of G.711 without a call have the rating of the call, but for runs of lost packets."""
+    text = CALL.format(codec="g711", buffer="").replace("limit: 100 packets", "limit: 1000 packets")
+    (tmp_path / "call.perhop.yaml").write_text(text)
+    results = perhop.run(tmp_path / "call.perhop.yaml")
+    call, own = results.verdicts().row(0, named=True), results.table("calls").row(0, named=True)
+    packets = results.verdicts("g711", burst_ratio=own["burst_ratio"]).row(0, named=True)
+    assert packets["r"] == pytest.approx(call["r"], rel=1e-12)
+
+
+def test_the_first_packet_decides_no_rating(tmp_path: Path) -> None:
+    """A fixed buffer from the first packet on gave R 86 and R 21 for two seeds of one loss."""
+    text = CALL.format(codec="g711", buffer="").replace("limit: 100 packets", "limit: 10 packets")
+    (tmp_path / "s.perhop.yaml").write_text(text)
+    rated = [perhop.run(tmp_path / "s.perhop.yaml", seed=seed).verdicts()["r"][0] for seed in range(1, 9)]
+    assert max(rated) - min(rated) < 8.0, rated
 
 
 def test_replications_bring_intervals_of_r_and_mos(scenario: Path) -> None:

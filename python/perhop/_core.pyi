@@ -506,10 +506,11 @@ def speech_category(r: float) -> str:
     """Return the category of the quality of speech of R by ITU-T G.109."""
 
 def rate_calls(
-    classes: Sequence[tuple[int, str, int, int, float | None]],
+    classes: Sequence[tuple[int, str, int, int, float | None, float | None]],
     bins: Sequence[tuple[int, str, float, int]],
+    own: Sequence[tuple[int, str, str, float | None, float | None, float | None, float | None, float | None]],
     codec: str,
-    jitter_buffer_s: float,
+    fixed_s: float | None,
     burst_ratio: float,
     advantage: float,
 ) -> list[tuple[str, list[tuple[float | None, float | None, float | None, float | None]], str]]:

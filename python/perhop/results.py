@@ -174,16 +174,17 @@ class Results:
         codec: str | None = None,
         jitter_buffer: str | None = None,
         *,
-        burst_ratio: float = 1.0,
-        advantage: float = 0.0,
+        burst_ratio: float | None = None,
+        advantage: float | None = None,
     ) -> pl.DataFrame:
         """Return what a practitioner would say of each class; docs/verdicts.md describes the columns.
 
         Args:
             codec: the codec of calls, by default `g711`; `perhop.verdicts.telephony.CODECS` lists them.
-            jitter_buffer: the de-jitter buffer of the telephones, by default `60ms`.
-            burst_ratio: BurstR of ITU-T G.107, 1 for losses at random.
-            advantage: the advantage factor A of ITU-T G.107.
+            jitter_buffer: the de-jitter buffer of the telephones: `adaptive`, the default, or the time of a
+                fixed one, as in `60ms`.
+            burst_ratio: BurstR of ITU-T G.107, by default 1: losses at random.
+            advantage: the advantage factor A of ITU-T G.107, by default 0.
 
         Raises:
             InvalidInputError: there is no such codec, or a value is out of range.
@@ -198,9 +199,15 @@ class Results:
         """Return the verdict on each class as objects."""
         from perhop import verdicts  # lazy: only those who ask for verdicts need it
 
-        classes = self._lists("classes", verdicts.CLASS_COLUMNS)
-        histogram = self._lists("histogram", verdicts.HISTOGRAM_COLUMNS)
-        return verdicts.judge(self.summary, self.scenario, classes, histogram, telephony)
+        heard = verdicts.Heard(
+            self._lists("classes", verdicts.CLASS_COLUMNS),
+            self._lists("histogram", verdicts.HISTOGRAM_COLUMNS),
+            # Results of older versions have no such table.
+            self._lists("calls", verdicts.CALL_COLUMNS)
+            if "calls" in self._columns
+            else {one: [] for one in verdicts.CALL_COLUMNS},
+        )
+        return verdicts.judge(self.summary, self.scenario, heard, telephony)
 
     def _lists(self, name: str, wanted: Sequence[str]) -> dict[str, list[Any]]:
         """Return columns of a table as lists, without loading polars where the run is in memory."""

@@ -732,9 +732,8 @@ class JitterBuffer(TypedDict):
 
 
 class AdaptiveBuffer(TypedDict):
-    nominal: NotRequired[Time]
+    least: NotRequired[Time]
     most: NotRequired[Time]
-    gain: NotRequired[float]
 
 
 class TalkSpurts(TypedDict):

@@ -1,26 +1,27 @@
-//! [`rate_calls`]: what calls through classes would be rated, by the delays and losses of their packets.
+//! [`rate_calls`]: what calls through classes would be rated, by the delays and losses of their packets, and
+//! [`playout_s`], the one rule by which packets of calls are played.
 
 use std::collections::BTreeMap;
 
-use perhop_scenario::Planning;
+use perhop_scenario::{AdaptiveBuffer, Codec, JitterBuffer, Planning};
 
 use crate::emodel::{GREATEST_LOSS_PERCENT, LONGEST_DELAY_S, Path, opinion, rating};
 use crate::results::{Table, Values};
 
-/// What is assumed of the telephones: codec, de-jitter buffer, and how losses come.
+/// The telephones that are assumed: codec, de-jitter buffer, and how losses come.
 #[derive(Clone, Copy, Debug)]
 pub struct Telephony {
     /// The codec.
     pub codec: &'static Planning,
-    /// Playout is this much later than the packet with the least delay would allow, seconds.
-    pub jitter_buffer_s: f64,
+    /// The rule by which packets are played.
+    pub jitter_buffer: JitterBuffer,
     /// `BurstR` of G.107: 1 for losses at random.
     pub burst_ratio: f64,
     /// The advantage factor A of G.107: 0 for telephones on a wire.
     pub advantage: f64,
 }
 
-/// What became of the packets of a class in one replication.
+/// The packets of a class or a call in one replication, arrived and dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivered<'a> {
     /// Which replication.
@@ -31,10 +32,25 @@ pub struct Delivered<'a> {
     pub delivered: u64,
     /// Packets that were dropped.
     pub dropped: u64,
-    /// The least delay, seconds; whatever it is where nothing arrived.
+    /// The least delay, seconds; not valid where nothing arrived.
     pub least_s: f64,
+    /// The mean delay, seconds; not valid where nothing arrived.
+    pub mean_s: f64,
     /// Distribution of delays: upper edges of bins, seconds, and packets in them.
     pub bins: Vec<(f64, u64)>,
+}
+
+/// A call of the scenario in one replication: a row of the table `calls`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnCall<'a> {
+    /// Which replication.
+    pub replication: u64,
+    /// The class.
+    pub class: &'a str,
+    /// The name of its codec.
+    pub codec: &'a str,
+    /// Its rating.
+    pub rated: Rated,
 }
 
 /// A call in one replication; what cannot be told is `None`.
@@ -63,67 +79,129 @@ pub struct Call<'a> {
     pub remark: String,
 }
 
-/// The call through each class of `rows`, which has a row for each class and replication.
+/// The number of deviations above the mean delay at which packets are played (Ramjee et al. 1994, §2).
+const DEVIATIONS: f64 = 4.0;
+
+/// Returns the time from sending to playout under `rule`, seconds, of the packets in `row`.
 ///
-/// Every packet is played at the least delay of its class and replication plus the de-jitter buffer; later
-/// ones are lost. Delays are known to the width of their bin, a thousandth.
-pub fn rate_calls<'a>(rows: &[Delivered<'a>], telephony: &Telephony) -> Vec<Call<'a>> {
-    let mut calls: Vec<Call> = Vec::new();
-    for row in rows {
-        let rated = rate(row, telephony);
-        match calls.iter_mut().find(|call| call.class == row.class) {
-            Some(call) => call.rated.push(rated),
-            None => calls.push(Call { class: row.class, rated: vec![rated], remark: String::new() }),
+/// Algorithm 1 of Ramjee, Kurose, Towsley and Schulzrinne (INFOCOM 1994) plays packets d + 4 v after they
+/// were sent. Its exponential averages d and v follow the delay and its absolute deviation from d with a
+/// memory of 500 packets. Here they have the values about which they move: the mean delay and the mean
+/// absolute deviation of the whole run. So neither the first packet nor the instants of adaptation decide.
+pub fn playout_s(rule: JitterBuffer, row: &Delivered) -> f64 {
+    match rule {
+        JitterBuffer::Fixed(waits) => row.least_s + waits.as_seconds(),
+        JitterBuffer::Adaptive(AdaptiveBuffer { least, most }) => {
+            let waits = DEVIATIONS * mean_deviation_s(row);
+            row.mean_s + waits.max(least.as_seconds()).min(most.as_seconds())
         }
     }
-    for call in &mut calls {
-        call.remark = remark(&call.rated, telephony);
+}
+
+fn mean_deviation_s(row: &Delivered) -> f64 {
+    let counted: u64 = row.bins.iter().map(|(_, packets)| packets).sum();
+    let deviations = row.bins.iter().map(|(edge, packets)| (edge - row.mean_s).abs() * *packets as f64);
+    deviations.sum::<f64>() / counted as f64
+}
+
+/// The call through each class of `rows`, which has a row for each class and replication.
+///
+/// A class that has calls of its own in `own` is rated as these are, in the mean; so callers pass none where
+/// other telephones are assumed. Delays are known to the width of their bin, a thousandth.
+pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telephony) -> Vec<Call<'a>> {
+    let mut by_class: BTreeMap<(u64, &str), Vec<&OwnCall>> = BTreeMap::new();
+    for call in own {
+        by_class.entry((call.replication, call.class)).or_default().push(call);
     }
-    calls
+    let mut calls: Vec<(Call, &'static Planning)> = Vec::new();
+    for row in rows {
+        let own = by_class.get(&(row.replication, row.class));
+        let (rated, codec) = match own {
+            Some(own) => (mean_of(own), Codec::named(own[0].codec).map_or(telephony.codec, Codec::planning)),
+            None => (rate(row, telephony), telephony.codec),
+        };
+        match calls.iter_mut().find(|(call, _)| call.class == row.class) {
+            Some((call, _)) => call.rated.push(rated),
+            None => calls.push((Call { class: row.class, rated: vec![rated], remark: String::new() }, codec)),
+        }
+    }
+    let remarked = |(mut call, codec): (Call<'a>, &Planning)| {
+        call.remark = remark(&call.rated, codec);
+        call
+    };
+    calls.into_iter().map(remarked).collect()
 }
 
-/// A call with de-jitter buffer that plays every packet `mouth_to_ear_s` after it was spoken, where
-/// `lost_percent` of the packets are lost or late.
-pub fn rate_call(
-    mouth_to_ear_s: f64,
-    lost_percent: f64,
-    telephony: &Telephony,
-) -> (Option<f64>, Option<f64>) {
-    let Telephony { codec, burst_ratio, advantage, .. } = *telephony;
-    let path = Path { delay_s: mouth_to_ear_s, loss_percent: lost_percent, burst_ratio, advantage };
-    let r = rating(path, codec);
-    (r, r.map(opinion))
+/// The mean of the calls of a class in one replication; `None` where one of them has no value.
+fn mean_of(own: &[&OwnCall]) -> Rated {
+    let count = own.len() as f64;
+    let mean = |value: fn(&Rated) -> Option<f64>| {
+        own.iter().map(|call| value(&call.rated)).sum::<Option<f64>>().map(|sum| sum / count)
+    };
+    Rated {
+        r: mean(|rated| rated.r),
+        mos: mean(|rated| rated.mos),
+        mouth_to_ear_s: mean(|rated| rated.mouth_to_ear_s),
+        late_percent: mean(|rated| rated.late_percent),
+        lost_percent: own.iter().map(|call| call.rated.lost_percent).sum::<f64>() / count,
+    }
 }
 
-fn rate(row: &Delivered, telephony: &Telephony) -> Rated {
+/// Rates a call with the packets in `row`.
+pub fn rate(row: &Delivered, telephony: &Telephony) -> Rated {
     let counted: u64 = row.bins.iter().map(|(_, packets)| packets).sum();
     if row.delivered == 0 || counted == 0 {
         return Rated::default();
     }
-    let playout = row.least_s + telephony.jitter_buffer_s;
+    let playout = playout_s(telephony.jitter_buffer, row);
     let beyond = row.bins.iter().filter(|(edge, _)| *edge > playout);
     let late = beyond.map(|(_, packets)| packets).sum::<u64>() as f64 / counted as f64;
     let (delivered, dropped) = (row.delivered as f64, row.dropped as f64);
     let lost_percent = 100.0 * ((dropped + late * delivered) / (delivered + dropped));
-    let mouth_to_ear_s = playout + telephony.codec.delay().as_seconds();
-    let (r, mos) = rate_call(mouth_to_ear_s, lost_percent, telephony);
-    Rated { r, mos, mouth_to_ear_s: Some(mouth_to_ear_s), late_percent: Some(100.0 * late), lost_percent }
+    let Telephony { codec, burst_ratio, advantage, .. } = *telephony;
+    let mouth_to_ear_s = playout + codec.delay().as_seconds();
+    let r =
+        rating(Path { delay_s: mouth_to_ear_s, loss_percent: lost_percent, burst_ratio, advantage }, codec);
+    let (mos, late_percent) = (r.map(opinion), Some(100.0 * late));
+    Rated { r, mos, mouth_to_ear_s: Some(mouth_to_ear_s), late_percent, lost_percent }
 }
 
-fn remark(rated: &[Rated], telephony: &Telephony) -> String {
+fn remark(rated: &[Rated], codec: &Planning) -> String {
     let delays: Vec<f64> = rated.iter().filter_map(|one| one.mouth_to_ear_s).collect();
     if delays.len() < rated.len() {
         let some = if delays.is_empty() { "" } else { " in a replication" };
         return format!("no packet arrived{some}");
     }
     if rated.iter().any(|one| one.r.is_none()) {
-        return format!("G.113 has no Bpl of {} for losses", telephony.codec.words);
+        return format!("G.113 has no Bpl of {} for losses", codec.words);
     }
     let mean = delays.iter().sum::<f64>() / delays.len() as f64;
     if mean > LONGEST_DELAY_S || rated.iter().any(|one| one.lost_percent > GREATEST_LOSS_PERCENT) {
         return "beyond the 500 ms and 20 % of loss up to which G.107 holds".to_owned();
     }
     String::new()
+}
+
+/// The calls of a scenario out of the table `calls` of a run.
+pub fn own_calls(calls: &Table) -> Vec<OwnCall<'_>> {
+    let column = |name: &str| calls.column(name).expect("every run has this column");
+    let [replication, class, codec, r, mos, mouth_to_ear, late, missing] =
+        ["replication", "class", "codec", "r", "mos", "mouth_to_ear_s", "late_percent", "missing_percent"]
+            .map(column);
+    let known = |values: &Values, row: usize| values.number(row).filter(|value| !value.is_nan());
+    let row = |row: usize| OwnCall {
+        replication: replication.number(row).unwrap_or_default() as u64,
+        class: class.text(row).unwrap_or_default(),
+        codec: codec.text(row).unwrap_or_default(),
+        rated: Rated {
+            r: known(r, row),
+            mos: known(mos, row),
+            mouth_to_ear_s: known(mouth_to_ear, row),
+            late_percent: known(late, row),
+            lost_percent: known(missing, row).unwrap_or_default(),
+        },
+    };
+    (0..calls.rows()).map(row).collect()
 }
 
 /// What the tables `classes` and `histogram` of a run say of its classes.
@@ -137,8 +215,8 @@ pub fn delivered<'a>(classes: &'a Table, histogram: &'a Table) -> Vec<Delivered<
         let key = (number(replication, row) as u64, class.text(row).unwrap_or_default());
         bins.entry(key).or_default().push((number(edge, row), number(packets, row) as u64));
     }
-    let [replication, class, delivered, dropped, least] =
-        ["replication", "class", "delivered_packets", "dropped_packets", "delay_min_s"]
+    let [replication, class, delivered, dropped, least, mean] =
+        ["replication", "class", "delivered_packets", "dropped_packets", "delay_min_s", "delay_mean_s"]
             .map(|name| column(classes, name));
     let row = |row: usize| {
         let key = (number(replication, row) as u64, class.text(row).unwrap_or_default());
@@ -148,6 +226,7 @@ pub fn delivered<'a>(classes: &'a Table, histogram: &'a Table) -> Vec<Delivered<
             delivered: number(delivered, row) as u64,
             dropped: number(dropped, row) as u64,
             least_s: number(least, row),
+            mean_s: number(mean, row),
             bins: bins.remove(&key).unwrap_or_default(),
         }
     };
@@ -156,27 +235,39 @@ pub fn delivered<'a>(classes: &'a Table, histogram: &'a Table) -> Vec<Delivered<
 
 #[cfg(test)]
 mod tests {
-    use perhop_scenario::Codec;
+    use perhop_qos::units::Time;
 
     use super::*;
 
-    fn telephony(codec: Codec, jitter_buffer_s: f64) -> Telephony {
-        Telephony { codec: codec.planning(), jitter_buffer_s, burst_ratio: 1.0, advantage: 0.0 }
+    fn telephony(codec: Codec, jitter_buffer: JitterBuffer) -> Telephony {
+        Telephony { codec: codec.planning(), jitter_buffer, burst_ratio: 1.0, advantage: 0.0 }
+    }
+
+    fn fixed(ms: u64) -> JitterBuffer {
+        JitterBuffer::Fixed(Time::from_milliseconds(ms))
+    }
+
+    /// Packets of a class by delay, of which `dropped` more were dropped.
+    fn class(bins: &[(f64, u64)], dropped: u64) -> Delivered<'static> {
+        let delivered = bins.iter().map(|(_, packets)| packets).sum();
+        let sum: f64 = bins.iter().map(|(delay, packets)| delay * *packets as f64).sum();
+        Delivered {
+            replication: 0,
+            class: "voice",
+            delivered,
+            dropped,
+            least_s: bins.first().map_or(f64::NAN, |(delay, _)| *delay),
+            mean_s: sum / delivered as f64,
+            bins: bins.to_vec(),
+        }
     }
 
     /// 90 packets of 10 ms, 5 of 15 ms, 5 of 30 ms, with a buffer of 5 ms: 5 of 100 are late, 10 of 105 lost
     /// or late; mouth to ear takes 10 + 5 + 35 ms.
     #[test]
     fn later_packets_than_the_buffer_are_lost() {
-        let row = Delivered {
-            replication: 0,
-            class: "voice",
-            delivered: 100,
-            dropped: 5,
-            least_s: 0.010,
-            bins: vec![(0.010, 90), (0.015, 5), (0.030, 5)],
-        };
-        let calls = rate_calls(&[row], &telephony(Codec::G729aVad, 0.005));
+        let row = class(&[(0.010, 90), (0.015, 5), (0.030, 5)], 5);
+        let calls = rate_calls(&[row], &[], &telephony(Codec::G729aVad, fixed(5)));
         let one = calls[0].rated[0];
         assert_eq!(one.late_percent, Some(5.0));
         assert!((one.lost_percent - 1000.0 / 105.0).abs() < 1e-12);
@@ -186,22 +277,69 @@ mod tests {
         assert_eq!(calls[0].remark, "");
     }
 
+    /// Half of the packets take 10 ms, half 40 ms: the mean is 25 ms, the mean absolute deviation 15 ms, so
+    /// the playout 25 + 4 · 15 ms. With 200 instead of 40 ms it is 105 + 250, at 10 ms alone 10 + 40 ms.
     #[test]
-    fn what_cannot_be_rated_says_why() {
-        let row = |delivered, dropped, least_s| Delivered {
+    fn an_adaptive_buffer_waits_for_four_deviations_between_its_bounds() {
+        let adaptive = JitterBuffer::default();
+        let playout = |bins: &[(f64, u64)]| playout_s(adaptive, &class(bins, 0));
+        assert!((playout(&[(0.010, 50), (0.040, 50)]) - 0.085).abs() < 1e-12);
+        assert!((playout(&[(0.010, 50), (0.200, 50)]) - 0.355).abs() < 1e-12);
+        assert!((playout(&[(0.010, 50)]) - 0.050).abs() < 1e-12);
+    }
+
+    /// The estimates of the paper, packet by packet with its gain, move about the values used here.
+    #[test]
+    fn the_estimates_of_ramjee_et_al_move_about_mean_and_deviation() {
+        let (mut d, mut v, mut state) = (0.020, 0.010, 1_u64);
+        let (mut sum, mut counted) = (0.0, 0_u64);
+        let mut bins: BTreeMap<u64, u64> = BTreeMap::new();
+        for number in 0..200_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // 5 to 36 ms, and 60 ms for a tenth.
+            let ms = if (state >> 60) == 0 { 60 } else { 5 + (state >> 59) };
+            let delay = ms as f64 / 1e3;
+            *bins.entry(ms).or_default() += 1;
+            d = 0.998_002 * d + (1.0 - 0.998_002) * delay;
+            v = 0.998_002 * v + (1.0 - 0.998_002) * (d - delay).abs();
+            if number >= 5_000 {
+                sum += d + 4.0 * v;
+                counted += 1;
+            }
+        }
+        let bins: Vec<(f64, u64)> =
+            bins.into_iter().map(|(ms, packets)| (ms as f64 / 1e3, packets)).collect();
+        let unbounded = JitterBuffer::Adaptive(AdaptiveBuffer { least: Time::ZERO, most: Time::MAX });
+        let (stationary, followed) = (playout_s(unbounded, &class(&bins, 0)), sum / counted as f64);
+        assert!((stationary - followed).abs() < 0.000_5, "{stationary} for {followed}");
+    }
+
+    #[test]
+    fn a_class_with_calls_of_its_own_is_rated_as_they_are() {
+        let own = |r| OwnCall {
             replication: 0,
             class: "voice",
-            delivered,
-            dropped,
-            least_s,
-            bins: if delivered == 0 { Vec::new() } else { vec![(least_s, delivered)] },
+            codec: "g729",
+            rated: Rated { r, mos: Some(3.0), ..Rated::default() },
         };
-        let remark = |rows: &[Delivered], codec| rate_calls(rows, &telephony(codec, 0.06))[0].remark.clone();
-        assert_eq!(remark(&[row(0, 5, f64::NAN)], Codec::G711), "no packet arrived");
-        let one = remark(&[row(0, 5, f64::NAN), row(9, 0, 0.01)], Codec::G711);
+        let row = [class(&[(0.010, 9)], 1)];
+        let telephony = telephony(Codec::G711, JitterBuffer::default());
+        let calls = rate_calls(&row, &[own(Some(60.0)), own(Some(50.0))], &telephony);
+        assert_eq!((calls[0].rated[0].r, calls[0].rated[0].mos), (Some(55.0), Some(3.0)));
+        let calls = rate_calls(&row, &[own(Some(60.0)), own(None)], &telephony);
+        assert_eq!(calls[0].rated[0].r, None, "one of them cannot be rated");
+    }
+
+    #[test]
+    fn what_cannot_be_rated_says_why() {
+        let remark = |rows: &[Delivered], codec| {
+            rate_calls(rows, &[], &telephony(codec, JitterBuffer::default()))[0].remark.clone()
+        };
+        assert_eq!(remark(&[class(&[], 5)], Codec::G711), "no packet arrived");
+        let one = remark(&[class(&[], 5), class(&[(0.01, 9)], 0)], Codec::G711);
         assert_eq!(one, "no packet arrived in a replication");
-        assert!(remark(&[row(9, 1, 0.01)], Codec::G729).contains("no Bpl"));
-        assert!(remark(&[row(9, 1, 0.6)], Codec::G711).contains("G.107 holds"));
-        assert!(remark(&[row(3, 1, 0.01)], Codec::G711).contains("G.107 holds"));
+        assert!(remark(&[class(&[(0.01, 9)], 1)], Codec::G729).contains("no Bpl"));
+        assert!(remark(&[class(&[(0.6, 9)], 1)], Codec::G711).contains("G.107 holds"));
+        assert!(remark(&[class(&[(0.01, 3)], 1)], Codec::G711).contains("G.107 holds"));
     }
 }

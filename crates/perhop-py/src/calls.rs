@@ -3,17 +3,22 @@
 use std::collections::BTreeMap;
 
 use perhop_measure::emodel;
-use perhop_measure::telephony::{self, Delivered, Telephony};
-use perhop_scenario::Codec;
+use perhop_measure::telephony::{self, Delivered, OwnCall, Rated, Telephony};
+use perhop_qos::units::Time;
+use perhop_scenario::{Codec, JitterBuffer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A row of the classes of a run: replication, class, delivered and dropped packets, least delay in seconds.
-type ClassRow = (u64, String, u64, u64, Option<f64>);
+/// A row of the classes of a run: replication, class, delivered and dropped packets, least and mean delay in
+/// seconds.
+type ClassRow = (u64, String, u64, u64, Option<f64>, Option<f64>);
+/// A row of the calls of a run: replication, class, codec, R, MOS, mouth to ear in seconds, late packets and
+/// missing ones in percent.
+type CallRow = (u64, String, String, Option<f64>, Option<f64>, Option<f64>, Option<f64>, Option<f64>);
 /// A row of their distributions of delay: replication, class, upper edge of a bin in seconds, packets.
 type BinRow = (u64, String, f64, u64);
 /// R, MOS, mouth to ear in seconds, late packets in percent, of one replication.
-type Rated = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
+type RatedRow = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
 
 /// What is known of every codec: its name, what it is in words, seconds of speech in a packet, seconds of
 /// coding and packetization.
@@ -39,29 +44,49 @@ pub(crate) fn speech_category(r: f64) -> &'static str {
 pub(crate) fn rate_calls(
     classes: Vec<ClassRow>,
     bins: Vec<BinRow>,
+    own: Vec<CallRow>,
     codec: &str,
-    jitter_buffer_s: f64,
+    fixed_s: Option<f64>,
     burst_ratio: f64,
     advantage: f64,
-) -> PyResult<Vec<(String, Vec<Rated>, String)>> {
+) -> PyResult<Vec<(String, Vec<RatedRow>, String)>> {
     let codec = Codec::named(codec).ok_or_else(|| PyValueError::new_err(format!("no codec {codec}")))?;
-    let telephony = Telephony { codec: codec.planning(), jitter_buffer_s, burst_ratio, advantage };
+    let fixed = fixed_s.map(|seconds| JitterBuffer::Fixed(Time::from_seconds_f64(seconds)));
+    let jitter_buffer = fixed.unwrap_or_default();
+    let telephony = Telephony { codec: codec.planning(), jitter_buffer, burst_ratio, advantage };
     let mut by_class: BTreeMap<(u64, &str), Vec<(f64, u64)>> = BTreeMap::new();
     for (replication, class, edge, packets) in &bins {
         by_class.entry((*replication, class)).or_default().push((*edge, *packets));
     }
     let rows: Vec<Delivered> = classes
         .iter()
-        .map(|(replication, class, delivered, dropped, least)| Delivered {
+        .map(|(replication, class, delivered, dropped, least, mean)| Delivered {
             replication: *replication,
             class,
             delivered: *delivered,
             dropped: *dropped,
             least_s: least.unwrap_or(f64::NAN),
+            mean_s: mean.unwrap_or(f64::NAN),
             bins: by_class.remove(&(*replication, class.as_str())).unwrap_or_default(),
         })
         .collect();
-    let calls = telephony::rate_calls(&rows, &telephony).into_iter().map(|call| {
+    let known = |value: Option<f64>| value.filter(|value| !value.is_nan());
+    let own: Vec<OwnCall> = own
+        .iter()
+        .map(|(replication, class, codec, r, mos, mouth_to_ear, late, missing)| OwnCall {
+            replication: *replication,
+            class,
+            codec,
+            rated: Rated {
+                r: known(*r),
+                mos: known(*mos),
+                mouth_to_ear_s: known(*mouth_to_ear),
+                late_percent: known(*late),
+                lost_percent: known(*missing).unwrap_or_default(),
+            },
+        })
+        .collect();
+    let calls = telephony::rate_calls(&rows, &own, &telephony).into_iter().map(|call| {
         let rated = call.rated.iter().map(|one| (one.r, one.mos, one.mouth_to_ear_s, one.late_percent));
         (call.class.to_owned(), rated.collect(), call.remark)
     });

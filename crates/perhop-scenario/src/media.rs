@@ -15,7 +15,7 @@ pub struct VoiceConfig {
     /// The coder of speech, which gives size and interval of the packets.
     #[serde(default)]
     pub codec: Codec,
-    /// When the receiver plays a packet; later ones are lost.
+    /// The rule by which the receiver plays packets; later ones are lost.
     #[serde(default)]
     pub jitter_buffer: JitterBuffer,
     /// Speech in talk spurts with silence between them, in which nothing is sent; by default packets are sent
@@ -24,47 +24,46 @@ pub struct VoiceConfig {
     pub talk_spurts: Option<TalkSpurts>,
 }
 
-/// When a receiver of voice plays packets.
+/// The rule by which a receiver of voice plays packets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JitterBuffer {
-    /// The first packet waits for this long, and every other as long after it was sent as the first.
+    /// Every packet is played this long after the packet with the least delay could be.
     Fixed(Time),
-    /// The delay follows an estimate from one talk spurt to the next (Ramjee et al. 1994, algorithm 1).
+    /// The buffer follows the variation of the delay (Ramjee et al. 1994, algorithm 1).
     Adaptive(AdaptiveBuffer),
 }
 
 impl Default for JitterBuffer {
-    /// The default `playout-delay nominal` of a dial peer of Cisco's gateways.
+    /// The default `playout-delay mode` of a dial peer of Cisco's gateways.
     fn default() -> JitterBuffer {
-        JitterBuffer::Fixed(Time::from_milliseconds(60))
+        JitterBuffer::Adaptive(AdaptiveBuffer::default())
     }
 }
 
-/// A de-jitter buffer whose delay adapts at the start of each talk spurt.
+/// A de-jitter buffer of four times the mean absolute deviation of the delay, above the mean delay.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AdaptiveBuffer {
-    /// How long the first packet waits.
-    #[serde(default = "nominal_buffer")]
-    pub nominal: Time,
-    /// The longest wait above the estimated delay.
+    /// The shortest wait above the mean delay; 40 ms is the `minimum default` of Cisco's gateways.
+    #[serde(default = "least_buffer")]
+    pub least: Time,
+    /// The longest wait above the mean delay; 250 ms is the `maximum` of Cisco's gateways.
     #[serde(default = "most_buffer")]
     pub most: Time,
-    /// Weight of the earlier estimate when a packet arrives, at least 0 and below 1.
-    #[serde(default = "gain")]
-    pub gain: f64,
 }
 
-fn nominal_buffer() -> Time {
-    Time::from_milliseconds(60)
+impl Default for AdaptiveBuffer {
+    fn default() -> AdaptiveBuffer {
+        AdaptiveBuffer { least: least_buffer(), most: most_buffer() }
+    }
+}
+
+fn least_buffer() -> Time {
+    Time::from_milliseconds(40)
 }
 fn most_buffer() -> Time {
     Time::from_milliseconds(250)
-}
-/// That of Ramjee et al. (1994, §2).
-fn gain() -> f64 {
-    0.998_002
 }
 
 /// Speech and silence in turn, both exponentially distributed.

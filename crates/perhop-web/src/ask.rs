@@ -53,10 +53,8 @@ pub enum Ask {
     Bounds,
     /// How calls through the classes of the run that has ended would be rated (ITU-T G.107).
     Calls {
-        /// The coder of speech.
+        /// The coder of speech in classes without calls of their own.
         codec: Codec,
-        /// Playout is this much later than the packet with the least delay would allow, seconds.
-        jitter_buffer: f64,
     },
     /// What became of the packets at a port of the run in a span of time.
     Packets {

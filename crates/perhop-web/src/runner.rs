@@ -12,7 +12,7 @@ use perhop_measure::telephony::{self, Telephony};
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
-use perhop_scenario::{Codec, MeasureConfig, QueueProbeConfig, Scenario};
+use perhop_scenario::{Codec, JitterBuffer, MeasureConfig, QueueProbeConfig, Scenario};
 use perhop_sim::playback::Playback;
 use perhop_sim::stepwise::Stepwise;
 use serde_json::{Value, json};
@@ -113,17 +113,19 @@ impl Runner {
         Ok(Answer::of(Report::of(&self.scenario, &found)))
     }
 
-    /// How calls through the classes of a run that has ended would be rated, whose packets are played
-    /// `jitter_buffer_s` seconds after the one with the least delay would allow.
-    pub(crate) fn calls(&self, codec: Codec, jitter_buffer_s: f64) -> Result<Answer, Answer> {
+    /// Rates calls through the classes of a run that has ended, with an adaptive de-jitter buffer; a class
+    /// with calls of its own is rated as these are.
+    pub(crate) fn calls(&self, codec: Codec) -> Result<Answer, Answer> {
         let table = |name: &str| self.results.as_ref().and_then(|results| results.table(name));
         let missing = || Answer::failed("the run has not ended", "ask for `finish`");
         let classes = table("classes").ok_or_else(missing)?;
         let histogram = table("histogram").ok_or_else(missing)?;
+        let own = telephony::own_calls(table("calls").ok_or_else(missing)?);
+        let jitter_buffer = JitterBuffer::default();
         let telephony =
-            Telephony { codec: codec.planning(), jitter_buffer_s, burst_ratio: 1.0, advantage: 0.0 };
+            Telephony { codec: codec.planning(), jitter_buffer, burst_ratio: 1.0, advantage: 0.0 };
         let rows = telephony::delivered(classes, histogram);
-        let calls = telephony::rate_calls(&rows, &telephony).into_iter().map(|call| {
+        let calls = telephony::rate_calls(&rows, &own, &telephony).into_iter().map(|call| {
             // The page has one replication.
             let one = call.rated.first().copied().unwrap_or_default();
             json!({

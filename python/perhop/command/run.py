@@ -168,7 +168,8 @@ def run(
     codec
         The codec of calls, for the verdict on telephony; by default g711, with loss concealment.
     jitter_buffer
-        The de-jitter buffer of telephones, for the same; by default 60ms.
+        The de-jitter buffer of telephones, for the same: adaptive, the default, or the time of a fixed one,
+        as in 60ms.
 
     """
     pace = pace_of(speed, watch)

@@ -63,7 +63,7 @@ def judging() -> dict[str, Any]:
     return {
         "uses": _uses(),
         "least_r": LEAST_R,
-        "telephony": {"codec": assumed.codec.name, "jitter_buffer": assumed.jitter_buffer_s},
+        "telephony": {"codec": assumed.codec.name},
     }
 
 

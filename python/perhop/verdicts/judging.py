@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop.verdicts.classifying import queues_by_class
 from perhop.verdicts.places import Queue, causes_of, holder_of, limit_of, port_of_drops, queue_of
-from perhop.verdicts.telephony import Call, Lists, Telephony, calls
+from perhop.verdicts.telephony import Call, Heard, Telephony, calls
 from perhop.verdicts.uses import LEAST_R, USES, unmet, y1541
 from perhop.verdicts.verdict import OBTAINED, State, Traffic, Verdict
 
@@ -22,12 +22,11 @@ _IN_QUEUES = ("queue_full", "early_random", "early_forced")
 def judge(
     summary: Mapping[str, Any],
     scenario: ScenarioConfig,
-    classes: Lists,
-    histogram: Lists,
+    heard: Heard,
     telephony: Telephony,
 ) -> list[Verdict]:
-    """Return the verdict on each class of a run, from its summary and columns of two of its tables."""
-    rated = calls(classes, histogram, telephony)
+    """Return the verdict on each class of a run, from its summary and columns of its tables."""
+    rated = calls(heard, telephony)
     waits = queues_by_class(scenario)
     return [
         _verdict(

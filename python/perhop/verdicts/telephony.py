@@ -15,11 +15,28 @@ from perhop.verdicts.figures import Figure
 #: Columns of a table as lists, text as text.
 Lists = Mapping[str, Sequence[Any]]
 #: What is needed of the tables of a run.
-CLASS_COLUMNS = ("replication", "class", "delivered_packets", "dropped_packets", "delay_min_s")
+CLASS_COLUMNS = (
+    "replication",
+    "class",
+    "delivered_packets",
+    "dropped_packets",
+    "delay_min_s",
+    "delay_mean_s",
+)
+CALL_COLUMNS = (
+    "replication",
+    "class",
+    "codec",
+    "r",
+    "mos",
+    "mouth_to_ear_s",
+    "late_percent",
+    "missing_percent",
+)
 HISTOGRAM_COLUMNS = ("replication", "class", "quantity", "up_to_s", "packets")
 DEFAULT_CODEC = "g711"
-#: The default `playout-delay nominal` of a dial peer of Cisco's gateways, which a fixed buffer has.
-DEFAULT_BUFFER = "60ms"
+#: The de-jitter buffer that follows the variation of the delay (Ramjee et al. 1994, algorithm 1).
+ADAPTIVE = "adaptive"
 # Beyond this a de-jitter buffer is none for conversation.
 _LONGEST_BUFFER_S = 10.0
 
@@ -47,41 +64,58 @@ class Telephony:
     """What is assumed of the telephones: codec, de-jitter buffer, and how losses come."""
 
     codec: Codec
-    #: Playout is this much later than the packet with the least delay would allow, in seconds.
-    jitter_buffer_s: float
+    #: The length of a fixed de-jitter buffer, in seconds; `None`: adaptive.
+    fixed_buffer_s: float | None = None
     #: BurstR of G.107: 1 for losses at random.
     burst_ratio: float = 1.0
     #: The advantage factor A of G.107: 0 for telephones on a wire.
     advantage: float = 0.0
+    #: Whether the caller chose any of it; otherwise classes with calls of their own are rated as these are.
+    is_chosen: bool = False
 
     @classmethod
     def of(
         cls,
         codec: str | None = None,
         jitter_buffer: str | None = None,
-        burst_ratio: float = 1.0,
-        advantage: float = 0.0,
+        burst_ratio: float | None = None,
+        advantage: float | None = None,
     ) -> Telephony:
-        """Return it by a codec's name and a time with its unit; raises `InvalidInputError`."""
+        """Return it by a codec's name and `adaptive` or a time with its unit; raises `InvalidInputError`."""
         name = (codec or DEFAULT_CODEC).lower()
         if name not in CODECS:
             near = get_close_matches(name, CODECS, n=1)
             help = f"did you mean `{near[0]}`?" if near else f"codecs: {', '.join(CODECS)}"
             raise InvalidInputError(f"there is no codec `{codec}`", help)
-        found = quantity(jitter_buffer or DEFAULT_BUFFER)
-        if found is None or found[1] != "s" or not 0.0 <= found[0] <= _LONGEST_BUFFER_S:
-            raise InvalidInputError(
-                f"`{jitter_buffer}` is no de-jitter buffer",
-                "give a time from 0 to 10 s with its unit, as in 60ms",
-            )
-        if not burst_ratio > 0.0:
+        fixed = None if jitter_buffer in (None, ADAPTIVE) else _fixed_buffer(str(jitter_buffer))
+        if burst_ratio is not None and not burst_ratio > 0.0:
             raise InvalidInputError(f"a burst ratio is above 0, not {burst_ratio:g}")
-        return cls(CODECS[name], found[0], burst_ratio, advantage)
+        given = (codec, jitter_buffer, burst_ratio, advantage)
+        return cls(
+            CODECS[name],
+            fixed,
+            1.0 if burst_ratio is None else burst_ratio,
+            advantage or 0.0,
+            is_chosen=any(one is not None for one in given),
+        )
 
     def __str__(self) -> str:
-        """Say what is assumed."""
-        packet, buffer = (f"{1e3 * one:g} ms" for one in (self.codec.packet_s, self.jitter_buffer_s))
-        return f"{self.codec.words}, {packet} of speech in a packet, de-jitter buffer {buffer}"
+        """Return the codec and the de-jitter buffer in words."""
+        packet = f"{1e3 * self.codec.packet_s:g} ms of speech in a packet"
+        fixed = self.fixed_buffer_s
+        buffer = "adaptive de-jitter buffer" if fixed is None else f"de-jitter buffer {1e3 * fixed:g} ms"
+        return f"{self.codec.words}, {packet}, {buffer}"
+
+
+def _fixed_buffer(text: str) -> float:
+    """Return the length of a fixed de-jitter buffer, in seconds; raises `InvalidInputError`."""
+    found = quantity(text)
+    if found is None or found[1] != "s" or not 0.0 <= found[0] <= _LONGEST_BUFFER_S:
+        raise InvalidInputError(
+            f"`{text}` is no de-jitter buffer",
+            "give `adaptive`, or a time from 0 to 10 s with its unit, as in 60ms",
+        )
+    return found[0]
 
 
 @dataclass(frozen=True)
@@ -98,24 +132,35 @@ class Call:
     remark: str = ""
 
 
-def calls(classes: Lists, histogram: Lists, telephony: Telephony) -> dict[str, Call]:
+@dataclass(frozen=True)
+class Heard:
+    """Columns of three tables of a run, by which calls are rated."""
+
+    classes: Lists
+    histogram: Lists
+    #: The calls of the scenario.
+    own: Lists
+
+
+def calls(heard: Heard, telephony: Telephony) -> dict[str, Call]:
     """Return the rating of a call through each class, by its name.
 
-    Every packet is played at the least delay of its class and replication plus the de-jitter buffer; later
-    ones are lost. Delays are known to the width of their bin, a thousandth. The model is ITU-T G.107.
+    A class with calls of its own has their rating, unless telephones were chosen. Delays are known to the
+    width of their bin, a thousandth. The model is ITU-T G.107.
     """
     bins = [
         (replication, name, edge, packets)
         for replication, name, quantity, edge, packets in zip(
-            *(histogram[column] for column in HISTOGRAM_COLUMNS), strict=True
+            *(heard.histogram[column] for column in HISTOGRAM_COLUMNS), strict=True
         )
         if quantity == "delay"
     ]
     rated = _core.rate_calls(
-        list(zip(*(classes[column] for column in CLASS_COLUMNS), strict=True)),
+        list(zip(*(heard.classes[column] for column in CLASS_COLUMNS), strict=True)),
         bins,
+        [] if telephony.is_chosen else list(zip(*(heard.own[one] for one in CALL_COLUMNS), strict=True)),
         telephony.codec.name,
-        telephony.jitter_buffer_s,
+        telephony.fixed_buffer_s,
         telephony.burst_ratio,
         telephony.advantage,
     )

@@ -1,6 +1,7 @@
 //! [`Distribution`]: a histogram of durations with three significant digits.
 
 use hdrhistogram::Histogram;
+use perhop_qos::units::Time;
 
 /// Significant decimal digits of a percentile.
 const DIGITS: u8 = 3;
@@ -94,6 +95,11 @@ fn least(place: usize) -> u64 {
     ((place - doublings * BINS) as u64) << doublings
 }
 
+/// Returns the upper edge of the bin of `delay`, seconds, as the table of histograms has it.
+pub fn upper_edge_s(delay: Time) -> f64 {
+    (least(place(in_nanoseconds(delay.as_picoseconds())) + 1) - 1) as f64 / 1e9
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -166,6 +172,14 @@ mod tests {
         distribution.counts[7] = u32::MAX;
         distribution.record(7_000);
         assert_eq!(distribution.counts[7], u32::MAX);
+    }
+
+    #[test]
+    fn the_upper_edge_of_a_bin_is_that_of_the_histogram() {
+        for picoseconds in [0, 499, 2_047_000_000, 10_000_000_000, 59_999_999_999, 3_600_000_000_000_000] {
+            let edge = rows(&counted(&[picoseconds]).histogram())[0].0 as f64 / 1e9;
+            assert_eq!(upper_edge_s(Time::from_picoseconds(picoseconds)), edge, "{picoseconds}");
+        }
     }
 
     #[test]

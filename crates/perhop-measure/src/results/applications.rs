@@ -7,9 +7,9 @@ use super::table::{Rows, Table};
 use super::traffic::{flow_name, percent};
 use crate::Measurements;
 use crate::applications::{PageTally, Played, SpeedTally, Ticks, answer, nearest_rank, play};
-use crate::counters::{FlowTally, LoggedPacket};
+use crate::counters::{Distribution, FlowTally, LoggedPacket};
 use crate::tcp::SessionMeasurements;
-use crate::telephony::{Telephony, rate_call};
+use crate::telephony::{Delivered, Rated, Telephony, playout_s, rate};
 
 /// The packets that were heard of each flow, in order of arrival.
 fn heard(measurements: &Measurements) -> Vec<Vec<&LoggedPacket>> {
@@ -28,17 +28,7 @@ struct CallRow<'a> {
     voice: &'a VoiceConfig,
     played: Played,
     tally: FlowTally,
-    /// One-way delay from mouth to ear, seconds.
-    mouth_to_ear_s: f64,
-    rated: (Option<f64>, Option<f64>),
-}
-
-impl CallRow<'_> {
-    /// Packets lost or late of those delivered or dropped, percent.
-    fn missing_percent(&self) -> f64 {
-        let (delivered, dropped) = (self.tally.delivered.packets, self.tally.dropped_in_all().packets);
-        percent(dropped + self.played.late, delivered + dropped)
-    }
+    rated: Rated,
 }
 
 pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
@@ -46,27 +36,19 @@ pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, repli
     let rows = measurements.flows.iter().enumerate().filter_map(|(index, flow)| {
         let traffic = &scenario.traffic[flow.traffic];
         let SourceConfig::Voice(voice) = &traffic.source else { return None };
-        let played = play(heard[index].iter().copied(), voice);
-        let mut row = CallRow {
-            flow: flow_name(traffic, flow.number),
-            class: &measurements.class_names[flow.class],
-            voice,
-            played,
-            tally: measurements.counters[index].tally(),
-            mouth_to_ear_s: played.mean_playout_s() + voice.codec.planning().delay().as_seconds(),
-            rated: (None, None),
+        let (class, tally) = (&measurements.class_names[flow.class], measurements.counters[index].tally());
+        let delivered = delivered_of(class, &tally, &heard[index], replication);
+        let played = play(heard[index].iter().copied(), playout_s(voice.jitter_buffer, &delivered));
+        let telephony = Telephony {
+            codec: voice.codec.planning(),
+            jitter_buffer: voice.jitter_buffer,
+            burst_ratio: played.burst_ratio(),
+            advantage: 0.0,
         };
-        if played.arrived > 0 {
-            let telephony = Telephony {
-                codec: voice.codec.planning(),
-                jitter_buffer_s: 0.0,
-                burst_ratio: played.burst_ratio(),
-                advantage: 0.0,
-            };
-            row.rated = rate_call(row.mouth_to_ear_s, row.missing_percent(), &telephony);
-        }
-        Some(row)
+        let rated = rate(&delivered, &telephony);
+        Some(CallRow { flow: flow_name(traffic, flow.number), class, voice, played, tally, rated })
     });
+    let float = |value: Option<f64>| value.unwrap_or(f64::NAN);
     Rows::new(replication, rows)
         .text("flow", |row| &row.flow)
         .text("class", |row| row.class)
@@ -74,14 +56,42 @@ pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, repli
         .count("delivered_packets", "packets", |row| row.tally.delivered.packets)
         .count("dropped_packets", "packets", |row| row.tally.dropped_in_all().packets)
         .count("late_packets", "packets", |row| row.played.late)
-        .float("late_percent", "%", |row| row.played.late_percent())
-        .float("missing_percent", "%", CallRow::missing_percent)
+        .float("late_percent", "%", move |row| float(row.rated.late_percent))
+        .float("missing_percent", "%", |row| row.rated.lost_percent)
         .float("burst_ratio", "", |row| row.played.burst_ratio())
-        .float("playout_delay_s", "s", |row| row.played.mean_playout_s())
-        .float("mouth_to_ear_s", "s", |row| row.mouth_to_ear_s)
-        .float("r", "", |row| row.rated.0.unwrap_or(f64::NAN))
-        .float("mos", "", |row| row.rated.1.unwrap_or(f64::NAN))
+        .float("playout_delay_s", "s", move |row| {
+            float(row.rated.mouth_to_ear_s) - row.voice.codec.planning().delay().as_seconds()
+        })
+        .float("mouth_to_ear_s", "s", move |row| float(row.rated.mouth_to_ear_s))
+        .float("r", "", move |row| float(row.rated.r))
+        .float("mos", "", move |row| float(row.rated.mos))
         .table("calls")
+}
+
+/// The packets of a flow of `class` by delay, as the class's own are known.
+fn delivered_of<'a>(
+    class: &'a str,
+    tally: &FlowTally,
+    heard: &[&LoggedPacket],
+    replication: u64,
+) -> Delivered<'a> {
+    let mut delays = Distribution::default();
+    for packet in heard {
+        delays.record(packet.delay.as_picoseconds());
+    }
+    let histogram = delays.histogram();
+    let bins = histogram.iter_recorded();
+    Delivered {
+        replication,
+        class,
+        delivered: tally.delivered.packets,
+        dropped: tally.dropped_in_all().packets,
+        least_s: tally.delay.least.as_seconds(),
+        mean_s: tally.delay.mean(),
+        bins: bins
+            .map(|bin| (bin.value_iterated_to() as f64 / 1e9, bin.count_since_last_iteration()))
+            .collect(),
+    }
 }
 
 /// A player of a game.

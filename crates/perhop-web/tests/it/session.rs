@@ -264,7 +264,7 @@ fn calls_through_a_class_are_rated() {
         "links": [{"between": ["a", "b"], "rate": "10Mb/s", "delay": "20ms"}],
         "traffic": [{"name": "voice", "from": "a", "to": "b", "source": {"cbr": {"rate": "80kb/s", "packet": {"ip": "200B"}}}}]}"#;
     let mut session = Session::default();
-    let question = json!({"ask": "calls", "codec": "g711", "jitter_buffer": 0.06});
+    let question = json!({"ask": "calls", "codec": "g711"});
     let (early, _) = ask(&mut session, question.clone());
     assert_eq!(early["error"]["message"], "no run was started");
     ok(&mut session, json!({"ask": "start", "text": text, "seed": 1, "intervals": 10}));
@@ -275,11 +275,11 @@ fn calls_through_a_class_are_rated() {
     let (answer, _) = ask(&mut session, question);
     let call = &answer["ok"][0];
     // 20 ms and 200 bytes at 10 Mb/s, the buffer, and 160 samples and one of coding.
-    let delay = 0.020 + 0.000_16 + 0.060 + 0.020_125;
+    let delay = 0.020 + 0.000_16 + 0.040 + 0.020_125;
     assert!((call["mouth_to_ear_s"].as_f64().unwrap() - delay).abs() < 1e-4, "{call}");
     assert_eq!((&call["late_percent"], &call["category"]), (&json!(0.0), &json!("best")));
     let r = call["r"].as_f64().unwrap();
-    assert!((r - (93.2 - 0.024 * 100.3)).abs() < 0.3, "the fit of Cole and Rosenbluth: {r}");
+    assert!((r - (93.2 - 0.024 * 80.3)).abs() < 0.3, "the fit of Cole and Rosenbluth: {r}");
 }
 
 /// `tests/test_inference.py` compares the command line with this file, too.
