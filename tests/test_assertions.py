@@ -145,7 +145,7 @@ def test_what_is_wrong_is_said(text: str, said: str, help: str) -> None:
 def test_the_exit_code_is_4_where_one_does_not_hold(perhop: Command, scenario: Path) -> None:
     held, failed = "steady.offered > 100", "random.loss < 1%"
     assert perhop("run", scenario, "--assert", held).code == 0
-    ended = perhop("run", scenario, "--assert", held, "--assert", failed)
+    ended = perhop("run", scenario, "--replications", "1", "--assert", held, "--assert", failed)
     assert ended.code == 4
     lines = [line.split() for line in ended.out.splitlines()]
     assert ["PASS", "steady.offered", ">", "100", "401", "packets"] in lines
@@ -154,7 +154,8 @@ def test_the_exit_code_is_4_where_one_does_not_hold(perhop: Command, scenario: P
 
 
 def test_quiet_tells_what_fails_and_nothing_else(perhop: Command, scenario: Path) -> None:
-    ended = perhop("run", scenario, "-q", "--assert", "steady.offered > 1", "--assert", "steady.offered < 1")
+    asserted = ("--assert", "steady.offered > 1", "--assert", "steady.offered < 1")
+    ended = perhop("run", scenario, "-q", "--replications", "1", *asserted)
     assert (ended.code, ended.out) == (4, "")
     assert ended.err == "failed: steady.offered < 1: 401 packets\n"
 

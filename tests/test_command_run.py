@@ -15,7 +15,7 @@ from perhop.command import class_table
 
 
 def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
-    ended = perhop("run", scenario)
+    ended = perhop("run", scenario, "--replications", "1")
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
     assert lines[0].startswith("Overload: 5 s simulated, 1 replication, seed 1")
@@ -29,7 +29,7 @@ def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
 
 
 def test_what_was_offered_adds_up_on_screen(perhop: Command, scenario: Path) -> None:
-    rows = [line.split() for line in perhop("run", scenario).out.splitlines()]
+    rows = [line.split() for line in perhop("run", scenario, "--replications", "1").out.splitlines()]
     for name in ("steady", "random"):
         (row,) = (row for row in rows if row[:1] == [name])
         offered, delivered, full, inside = (int(cell.replace(",", "")) for cell in row[1:5])
@@ -39,7 +39,7 @@ def test_what_was_offered_adds_up_on_screen(perhop: Command, scenario: Path) -> 
 def test_queues_have_their_configured_rate_beside_the_obtained_one(perhop: Command, tmp_path: Path) -> None:
     text = (ROOT / "examples" / "drr.perhop.yaml").read_text()
     (tmp_path / "drr.perhop.yaml").write_text(text)
-    ended = perhop("run", "drr.perhop.yaml")
+    ended = perhop("run", "drr.perhop.yaml", "--replications", "1")
     assert ended.code == 0, ended.err
     table = ended.out.partition("queues of router->sink")[2]
     rows = {row[0]: row[1:] for line in table.splitlines() if (row := line.split())}
@@ -52,7 +52,7 @@ def test_queues_have_their_configured_rate_beside_the_obtained_one(perhop: Comma
 
 def test_what_queues_marked_has_a_table(perhop: Command, scenario: Path) -> None:
     file = ROOT / "python" / "perhop" / "templates" / "l4s.perhop.yaml"
-    options = ("--duration", "4s", "--set", "measure.warmup=1s")
+    options = ("--duration", "4s", "--set", "measure.warmup=1s", "--replications", "1")
     ended = perhop("run", file, *options, "-o", "out")
     lines = ended.out.split("marked by ECN\n", 1)[1].splitlines()
     assert [word for line in lines[:2] for word in line.split()] == [
@@ -150,7 +150,7 @@ measure:
 
 def test_tcp_has_a_table_of_its_own(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "tcp.perhop.yaml").write_text(TCP)
-    ended = perhop("run", "tcp.perhop.yaml", "-o", "out")
+    ended = perhop("run", "tcp.perhop.yaml", "--replications", "1", "-o", "out")
     assert ended.code == 0, ended.err
     classes, tcp = re.split(r"\nTCP *\n", ended.out.partition("\nverdicts;")[0])
     assert "fairness" in classes, "files are two flows"
@@ -197,7 +197,7 @@ def test_quiet_says_nothing(perhop: Command, scenario: Path) -> None:
 
 
 def test_the_folder_holds_all_that_was_found(perhop: Command, scenario: Path, tmp_path: Path) -> None:
-    ended = perhop("run", scenario, "-o", "lab/out", "--json")
+    ended = perhop("run", scenario, "--replications", "1", "-o", "lab/out", "--json")
     assert ended.code == 0, ended.err
     out = tmp_path / "lab" / "out"
     manifest = json.loads((out / "manifest.json").read_text())

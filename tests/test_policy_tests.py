@@ -48,7 +48,8 @@ def test_a_failure_is_shown_with_what_was_measured(perhop: Command, scenario: Pa
     assert ended.code == 4, ended.err
     assert "2 tests: 1 passed, 1 failed" in ended.out
     (line,) = [one for one in ended.out.splitlines() if one.lstrip().startswith("FAIL")]
-    measured = perhop("run", scenario, "--seed", "7", "--duration", "3s", "--assert", "random.loss < 1%").out
+    options = ("--seed", "7", "--duration", "3s", "--replications", "1", "--assert", "random.loss < 1%")
+    measured = perhop("run", scenario, *options).out
     shown = [one.split() for one in measured.splitlines()]
     assert line.split() in shown, "a test is the run that its keys say"
     # The names and not the columns, whose width depends on the terminal.

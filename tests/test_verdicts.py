@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,7 +15,7 @@ from conftest import ROOT, Command
 from perhop.verdicts import Telephony
 from perhop.verdicts.classifying import queues_by_class
 from perhop.verdicts.telephony import CALL_COLUMNS, Heard, calls
-from perhop.verdicts.uses import y1541
+from perhop.verdicts.y1541 import y1541
 
 # A link of 2 Mb/s with voice before data; the rates of both decide what becomes of them.
 SCENARIO = """\
@@ -70,11 +71,11 @@ def judged(tmp_path: Path) -> Any:
     return run
 
 
-def test_a_class_without_losses_is_fit_for_all(judged: Any) -> None:
+def test_a_class_without_losses_is_fit_for_its_role(judged: Any) -> None:
     voice = judged()["voice"]
     assert (voice["state"], voice["cause"], voice["loss_percent"]) == ("clean", None, 0.0)
-    assert all(voice[use] for use in ("telephony", "video", "streaming", "bulk"))
-    assert voice["text"].startswith("no losses; fit for telephony (R 9")
+    assert (voice["role"], voice["role_from"], voice["verdict"]) == ("voice", "codepoint", "fit")
+    assert voice["text"].startswith("no losses; fit for voice (R 9")
 
 
 def test_a_policed_class_names_its_policer(judged: Any) -> None:
@@ -82,19 +83,21 @@ def test_a_policed_class_names_its_policer(judged: Any) -> None:
     assert (limited["state"], limited["cause"], limited["port"]) == ("policed", "policed", "a->r")
     assert limited["loss_percent"] == pytest.approx(50.0, abs=2.0)
     assert "by a policer above 100 kb/s at a->r" in limited["text"]
-    assert limited["telephony"] is False
+    # Its queue is promised what voice leaves: 100 kb/s, as much as the policer passes.
+    assert (limited["role"], limited["verdict"]) == ("bulk", "fit")
 
 
 def test_an_overloaded_class_names_its_queue_and_its_own_load(judged: Any) -> None:
     data = judged(data="4Mb/s")["data"]
     assert (data["state"], data["cause"], data["port"]) == ("congested", "queue_full", "r->b")
     assert "lost by full queues (tail drop) at r->b" in data["text"]
-    assert data["telephony"] is data["video"] is False
+    assert (data["role"], data["verdict"]) == ("best-effort", "fit")
 
 
 def test_a_starved_class_names_who_holds_the_link(judged: Any) -> None:
     data = judged(voice="4Mb/s", cap="4Mb/s")["data"]
     assert (data["state"], data["holder"]) == ("starved", "voice")
+    assert data["verdict"] == "unfit"
     assert data["holder_percent"] > 95.0
     assert data["served_percent"] < 10.0
     assert "voice holds" in data["text"]
@@ -109,7 +112,7 @@ def test_a_link_that_loses_is_named_as_such(judged: Any) -> None:
 
 def test_a_class_that_sends_nothing_is_idle(judged: Any) -> None:
     silent = judged()["silent"]
-    assert (silent["state"], silent["r"], silent["telephony"]) == ("idle", None, None)
+    assert (silent["state"], silent["r"], silent["verdict"]) == ("idle", None, None)
     assert silent["text"] == "idle: no packet was sent in the measured time"
 
 
@@ -276,6 +279,75 @@ def test_a_longer_buffer_loses_less_and_delays_more(judged: Any, tmp_path: Path)
     assert long["mouth_to_ear_s"] - short["mouth_to_ear_s"] == pytest.approx(0.199)
 
 
+ROLES = [
+    ("voice", "fit"),
+    ("video", "unfit"),
+    ("streaming", "unfit"),
+    ("signaling", "unfit"),
+    ("control", "unfit"),
+    ("transactions", "unfit"),
+    ("bulk", "unfit"),
+    ("best-effort", "fit"),
+    ("scavenger", "fit"),
+]
+
+
+@pytest.mark.parametrize(("role", "verdict"), ROLES)
+def test_a_class_is_judged_by_its_own_role_alone(tmp_path: Path, role: str, verdict: str) -> None:
+    """Of CBR at 80 kb/s a link loses 6 %: G.711 bears that, the others but best effort do not."""
+    text = SCENARIO.format(voice="80kb/s", data="100kb/s", cap="1Mb/s", loss=0.06)
+    (tmp_path / "s.perhop.yaml").write_text(text)
+    change = {"traffic.voice.role": role, "duration": "300s"}
+    results = perhop.Scenario.load(tmp_path / "s.perhop.yaml", change).run(replications=3)
+    row = results.verdicts().row(0, named=True)
+    assert (row["role"], row["role_from"], row["verdict"]) == (role, "scenario", verdict), row["text"]
+
+
+def test_a_bound_within_the_interval_is_undecided(tmp_path: Path) -> None:
+    """R of G.711 falls to 70 at some loss: three replications of few packets do not decide."""
+    text = SCENARIO.format(voice="80kb/s", data="100kb/s", cap="1Mb/s", loss=0.075)
+    (tmp_path / "s.perhop.yaml").write_text(text)
+    results = perhop.run(tmp_path / "s.perhop.yaml", replications=3)
+    row = results.verdicts().row(0, named=True)
+    assert row["r_low"] < 70.0 < row["r_high"]
+    assert row["verdict"] == "undecided"
+    assert re.search(r"voice: undecided \(R \d+(\.\d+)?–\d+(\.\d+)?\)", row["text"])  # noqa: RUF001
+    once = perhop.run(tmp_path / "s.perhop.yaml").verdicts().row(0, named=True)
+    assert once["verdict"] in ("fit", "unfit") and once["r_low"] is None
+
+
+def test_queued_packets_are_not_lost(tmp_path: Path) -> None:
+    """A queue of ten seconds before a short run: what waits is named, and no loss."""
+    text = SCENARIO.format(voice="80kb/s", data="4Mb/s", cap="1Mb/s", loss=0)
+    text = text.replace(
+        "{ name: data, share: { level: 1 } }",
+        "{ name: data, share: { level: 1 }, buffer: { tail-drop: { limit: 10000 packets } } }",
+    )
+    (tmp_path / "s.perhop.yaml").write_text(text)
+    row = perhop.run(tmp_path / "s.perhop.yaml").verdicts().row(1, named=True)
+    assert (row["class"], row["loss_percent"]) == ("data", 0.0)
+    assert "no losses; 5" in row["text"] and "% queued or on their way at the end" in row["text"]
+
+
+def test_the_default_number_of_replications_follows_from_the_packets(perhop: Command, tmp_path: Path) -> None:
+    text = SCENARIO.format(voice="80kb/s", data="800kb/s", cap="1Mb/s", loss=0)
+    (tmp_path / "s.perhop.yaml").write_text(text)
+
+    def times(*options: str) -> int:
+        ended = perhop("run", "s.perhop.yaml", "--json", *options)
+        assert ended.code == 0, ended.err
+        count: int = ended.json()["replications"]
+        return count
+
+    assert times() == 10
+    # Each replication has about 250 packets a second over two links: three have more than 1.5 million.
+    assert times("--duration", "1200s") == 3
+    assert times("--replications", "2") == 2
+    (tmp_path / "s.perhop.yaml").write_text(text + "replications: 1\n")
+    assert times() == 1
+    assert "1 replication: no interval" in perhop("run", "s.perhop.yaml").out
+
+
 CALL = """\
 perhop: 1
 name: one call
@@ -365,7 +437,7 @@ def test_a_router_has_a_line_for_each_class(perhop: Command) -> None:
     verdicts = ended.out.partition("verdicts; calls: G.729A with VAD")[2]
     lines = {line.split(":")[0].strip(): line for line in verdicts.splitlines()[1:] if ":" in line[:20]}
     assert set(lines) == {"voice", "business", "class-default"}
-    assert "fit for telephony (R 7" in lines["voice"] or "fit for telephony (R 8" in lines["voice"]
+    assert "fit for voice (R 7" in lines["voice"] or "fit for voice (R 8" in lines["voice"]
     assert "branch->far-side" in lines["business"]
 
 

@@ -1,4 +1,4 @@
-// The verdict on each class in words. The bounds of uses are Python's, which judges results; calls are rated by the engine.
+// The verdict on each class in words. The engine rates calls and judges classes by their roles.
 import { count, digits, percent, rate, time } from "./format.js";
 
 const CAUSES = {
@@ -6,21 +6,34 @@ const CAUSES = {
   no_route: "a missing route", no_class: "a policy without a class for it", lost: "the wire", too_big: "an MTU",
 };
 
+// From this part on, the packets without an end are worth a word.
+const UNSEEN_PERCENT = 10;
+
 const mean = (group, column) => group[column]?.mean ?? null;
 
-// `calls` are the ratings of telephony by class, once the engine has told them.
+// `calls` has the rating of calls and the fitness of each class, once the engine answers.
 export function verdicts(summary, judging, calls = []) {
   const seconds = summary.duration_s - summary.warmup_s;
   const call = (name) => calls.find((one) => one.class === name);
   return summary.classes.map((group) => ({ name: group.class, ...verdict(group, seconds, judging, call(group.class)) }));
 }
 
-// A call through the class: its words, and whether R is high enough; nothing where it cannot be told.
-function telephony(call, leastR) {
-  if (!call) return [];
-  if (call.r === null) return call.remark ? [{ words: `telephony (${call.remark})`, isFit: null }] : [];
-  const rated = `telephony (R ${call.r.toFixed(1)}, MOS ${call.mos.toFixed(2)}: ${call.category}; ${time(call.mouth_to_ear_s)} from mouth to ear)`;
-  return [{ words: rated, isFit: call.r >= leastR }];
+// The figure that decides against a class, and its bound.
+function reason({ words, unit, figure, bound, is_least: isLeast }) {
+  const shown = (value) => (unit === "s" ? time(value) : unit === "b/s" ? rate(value) : unit === "%" ? `${digits(value)} %` : digits(value));
+  return `${words} ${shown(figure.mean)} ${isLeast ? "<" : ">"} ${shown(bound)}`;
+}
+
+// Whether a class is fit for its role, as the engine answers, and its rating or the reasons; nothing for replies.
+function fitness(call, roles) {
+  if (!call?.fitness) return [];
+  const { role, answer, compared } = call.fitness;
+  if (answer === null) return [`${roles[role]}: not known, ${call.remark || "too few packets arrived"}`];
+  const rated = role === "voice" && call.r !== null;
+  const reasons = rated
+    ? [`R ${call.r.toFixed(1)}, MOS ${call.mos.toFixed(2)}: ${call.category}; ${time(call.mouth_to_ear_s)} from mouth to ear`]
+    : compared.filter((one) => one.answer === "unfit").map(reason);
+  return [`${answer} for ${roles[role]}${reasons.length ? ` (${reasons.join(", ")})` : ""}`];
 }
 
 function verdict(group, seconds, judging, call) {
@@ -28,21 +41,17 @@ function verdict(group, seconds, judging, call) {
   const [delivered, dropped] = [mean(group, "delivered_packets") ?? 0, mean(group, "dropped_packets") ?? 0];
   if (!offered) return { tone: "none", text: "idle: no packet was sent in the measured time" };
   if (!delivered && !dropped) return { tone: "fair", text: `nothing arrived: all ${count(offered)} packets are queued or on their way at the end` };
-  const loss = delivered ? mean(group, "dropped_percent") : 100;
+  const loss = mean(group, "dropped_percent");
   const [sent, got] = [(8 * mean(group, "offered_bytes")) / seconds, mean(group, "throughput_bps")];
   const parts = [`${rate(got)} of ${rate(sent)} get through`];
   if (dropped) parts.push(`${percent(loss)} lost, most by ${cause(group)}`);
   else parts.push("no losses");
   if (delivered) parts.push(`half arrive within ${time(mean(group, "delay_p50_s"))}, 99 % within ${time(mean(group, "delay_p99_s"))}`);
-  const fit = judging.uses.map((use) => ({ use, unmet: unmet(use, group, loss) }));
-  const calls = delivered ? telephony(call, judging.least_r) : [];
-  const rated = (isFit) => calls.filter((one) => one.isFit === isFit).map((one) => one.words);
-  const good = [...rated(true), ...fit.filter((one) => one.unmet?.length === 0).map((one) => one.use.words)];
-  const bad = [...rated(false), ...fit.filter((one) => one.unmet?.length).map((one) => `${one.use.words} (${one.unmet.join(", ")})`)];
-  if (good.length) parts.push(`fit for ${listed(good)}`);
-  if (bad.length) parts.push(`unfit for ${listed(bad)}`);
-  parts.push(...rated(null).map((words) => `cannot be told: ${words}`));
-  return { isLossless: !dropped, tone: !bad.length ? "good" : good.length ? "fair" : "bad", text: `${parts.join("; ")}.` };
+  const unseen = (100 * (mean(group, "in_network_packets") ?? 0)) / offered;
+  if (unseen >= UNSEEN_PERCENT) parts.push(`${digits(unseen)} % queued or on their way at the end`);
+  parts.push(...fitness(call, judging.roles));
+  const answer = call?.fitness?.answer;
+  return { isLossless: !dropped, tone: { fit: "good", unfit: "bad" }[answer] ?? "fair", text: `${parts.join("; ")}.` };
 }
 
 // What network calculus guarantees a class and the queue it waits in, whatever the traffic does within its contract; nothing where it has no bound.
@@ -59,12 +68,3 @@ function cause(group) {
   const counted = Object.keys(CAUSES).map((name) => [name, mean(group, `dropped_${name}`) ?? 0]);
   return CAUSES[counted.sort(([, a], [, b]) => b - a)[0][0]];
 }
-
-function unmet(use, group, loss) {
-  const values = use.bounds.map(({ column }) => (column === "loss" ? loss : mean(group, column)));
-  const exceeded = use.bounds.filter((bound, index) => values[index] !== null && values[index] > bound.greatest)
-    .map(({ words, greatest, unit }) => `${words} > ${unit === "%" ? `${digits(greatest)} %` : time(greatest)}`);
-  return exceeded.length || values.every((value) => value !== null) ? exceeded : null;
-}
-
-const listed = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words[0]);

@@ -37,6 +37,7 @@ __all__ = [
     "interface_for",
     "is_router_configuration",
     "judge",
+    "judge_roles",
     "live_bridge",
     "live_forward",
     "live_host",
@@ -519,6 +520,13 @@ def rate_calls(
     `classes` has replication, class, delivered and dropped packets, and least delay in seconds; `bins` their
     distributions of delay: replication, class, upper edge of a bin in seconds, packets. Each class has its
     name, a row for each replication (R, MOS, mouth to ear in seconds, late packets in percent) and a remark.
+    """
+
+def judge_roles(summary_json: str, known_json: str) -> str:
+    """Judge the classes of a summary by their roles.
+
+    `known_json` has R (`r`) and the promised rate (`guaranteed_bps`) by class. JSON with a list of `class`,
+    `role`, `answer` and `compared`.
     """
 
 def judge(exercise_json: str, start_json: str, scenario_json: str, summary_json: str) -> str:

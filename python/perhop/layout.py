@@ -125,6 +125,7 @@ SUMMARY: Mapping[str, Any] = {
     "conditioners": _groups("conditioners", "node", "neighbor", "side", "stage", "color"),
     "colors": _groups("colors", "class", "color"),
     "tcp": _groups("transactions", "class"),
+    "roles": Optional([{"class": str, "role": str, "from": str}]),
     "calls": Optional(_groups("calls", "class", "codec")),
     "games": Optional(_groups("games", "class")),
     "videos": Optional(_groups("videos", "class")),

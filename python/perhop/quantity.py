@@ -62,9 +62,9 @@ def interval(mean: float | None, ends: list[float] | tuple[float, float] | None,
 
 
 def scale(unit: str, largest: float) -> tuple[float, str]:
-    """Return the divisor for values in `unit`, and the scaled unit that suits `largest`."""
+    """Return the divisor for values in `unit`, and the scaled unit that suits `largest`; `unit` for 0."""
     scales = _SCALES.get(unit)
-    if scales is None:
+    if scales is None or largest == 0.0:
         return 1.0, unit
     return next((pair for pair in scales if largest >= pair[0]), scales[-1])
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from perhop import _core
 from perhop.capturing import LARGEST_FRAME, Captures
@@ -26,6 +26,9 @@ _PACE_EVERY_S = 0.03
 # Above the number of processors of any machine.
 _MOST_THREADS = 4096
 
+
+#: As many replications as fit into a budget of packets, at least three and at most ten.
+FITTING: Final = "fitting"
 
 #: What carries the packets of a simulation; the results do not depend on it.
 Engine = Literal["fast", "plain"]
@@ -83,11 +86,21 @@ class Snapshot:
     left_out: int = 0
 
 
+def _replicated(resolved: Document, replications: int) -> dict[str, Any]:
+    """Return a scenario with its number of replications, in the place that the schema has for it."""
+    found: dict[str, Any] = {}
+    for key, value in resolved.items():
+        found[key] = value
+        if key == "seed":
+            found["replications"] = replications
+    return found | {"replications": replications}
+
+
 def simulate(
     scenario: Document,
     *,
     seed: int | None = None,
-    replications: int | None = None,
+    replications: int | Literal["fitting"] | None = None,
     threads: int | None = None,
     engine: Engine = "fast",
     progress: Callable[[Progress], None] | None = None,
@@ -101,9 +114,10 @@ def simulate(
     """
     resolved = (captures.chosen_in(scenario) if captures else scenario).embedded()
     resolved["seed"] = resolved["seed"] if seed is None else seed
-    resolved["replications"] = resolved["replications"] if replications is None else replications
+    times = resolved.get("replications", 1) if replications is None else replications
     _require("seed", resolved["seed"], 0, 2**64 - 1)
-    _require("replications", resolved["replications"], 1, 2**32 - 1)
+    if times != FITTING:
+        _require("replications", times, 1, 2**32 - 1)
     if engine not in get_args(Engine):
         raise InvalidInputError(f"engine is `{engine}`", help="expected `fast` or `plain`")
     _require("threads", 1 if threads is None else threads, 1, _MOST_THREADS)
@@ -118,7 +132,7 @@ def simulate(
             resolved.to_json(),
             resolved.base,
             resolved["seed"],
-            resolved["replications"],
+            0 if times == FITTING else times,
             processors() if threads is None else threads,
             engine=engine,
             watched=watch is not None,
@@ -139,9 +153,9 @@ def simulate(
         counted["platforms"] = known
     return Results(
         summary=counted,
-        scenario=typed(dict(resolved)),
+        scenario=typed(_replicated(resolved, counted["replications"])),
         seed=resolved["seed"],
-        replications=resolved["replications"],
+        replications=counted["replications"],
         units=units,
         _columns=tables,
         captured=captured,

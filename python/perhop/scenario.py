@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Self, TypedDict
 
 from perhop import _core
 from perhop.capturing import Captures
@@ -174,7 +174,7 @@ class Scenario(Document):
     def run(
         self,
         seed: int | None = None,
-        replications: int | None = None,
+        replications: int | Literal["fitting"] | None = None,
         threads: int | None = None,
         progress: Callable[[Progress], None] | None = None,
         *,
@@ -237,7 +237,7 @@ def run(
     scenario: str | PathLike[str] | Scenario,
     *,
     seed: int | None = None,
-    replications: int | None = None,
+    replications: int | Literal["fitting"] | None = None,
     duration: str | None = None,
     set: Mapping[str, object] | None = None,
     threads: int | None = None,
@@ -253,7 +253,8 @@ def run(
     Args:
         scenario: a scenario file, a router configuration, or a scenario.
         seed: seed for all random streams; by default the scenario's own.
-        replications: number of runs, each with other random draws; by default the scenario's own.
+        replications: number of runs, each with other random draws; by default the scenario's own, else 1.
+            `"fitting"` is the default of the command: 3 to 10, as many as stay within a budget of packets.
         duration: simulated time with its unit (`"60 s"`); by default the scenario's own.
         set: values to replace, by their path: `{"links.0.rate": "2 Mb/s"}`.
         threads: number of replications that run at the same time; by default one for each processor.

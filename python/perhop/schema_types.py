@@ -19,7 +19,7 @@ class ScenarioConfig(TypedDict):
     description: NotRequired[str | None]
     duration: Time
     seed: NotRequired[int]
-    replications: NotRequired[int]
+    replications: NotRequired[int | None]
     hosts: dict[str, HostConfig]
     routers: NotRequired[dict[str, RouterConfig]]
     links: list[LinkConfig]
@@ -636,6 +636,7 @@ PrecedenceSourceParameters = TypedDict("PrecedenceSourceParameters", {
 TrafficConfig = TypedDict("TrafficConfig", {
     "name": 'str',
     "class": 'NotRequired[str | None]',
+    "role": 'NotRequired[Role | None]',
     "from": 'str',
     "to": 'str',
     "count": 'NotRequired[int]',
@@ -1014,6 +1015,7 @@ CakeAckFilter = Literal["none", "filter", "aggressive"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
 PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters
+Role = Literal["voice", "video", "streaming", "signaling", "control", "transactions", "bulk", "best-effort", "scavenger"]
 PeriodLaw = Literal["deterministic", "exponential"] | PeriodLawParameters
 CutGap = Literal["carried", "dropped"]
 SizeLaw = Literal["fixed", "exponential"]

@@ -178,7 +178,7 @@ fn flow(network: &Network, load: &ClassLoad, hit: &Hit, taken: &mut BTreeSet<Str
     }
     let name = unlike(&load.name, taken);
     taken.insert(name.clone());
-    let mut made = entry(&name, &hit.header, &sent);
+    let mut made = entry(&name, &hit.header, hit.role, &sent);
     if name != load.name {
         made.insert("class".into(), json!(load.name));
     }

@@ -162,7 +162,7 @@ fn flows(
         let has_replies = header.is("tcp") && trial.has_replies(network, &header);
         let sent = sent(&name, &header, &members, seconds, has_replies);
         let shown = if is_several { format!("{name} ({protocol})") } else { name.clone() };
-        let mut made = entry(&shown, &header, &sent);
+        let mut made = entry(&shown, &header, role_of(&name, &header, Service::Ordinary), &sent);
         if is_several {
             made.insert("class".into(), json!(name));
         }

@@ -5,6 +5,7 @@
 //! Design 4.0, overview; the RFC has it the other way), and most configurations follow them. Names are those
 //! of classes in such design guides and their usual abbreviations.
 
+use perhop_scenario::Role as Judged;
 use serde::Deserialize;
 
 use crate::header::Header;
@@ -29,6 +30,8 @@ pub enum Kind {
 #[derive(Debug)]
 pub(crate) struct Role {
     pub(crate) name: &'static str,
+    /// The role by which a class is judged.
+    pub(crate) judged_as: Judged,
     pub(crate) kind: Kind,
     /// IP bytes of a packet where it sends datagrams: G.711 every 20 ms for voice, one SIP or SNMP message,
     /// one routing update, a slice of a video frame.
@@ -43,6 +46,7 @@ pub(crate) struct Role {
 
 const SIGNALLING: Role = Role {
     name: "signalling",
+    judged_as: Judged::Signaling,
     kind: Kind::Datagrams,
     packet_bytes: 200,
     dscps: &["cs3"],
@@ -67,6 +71,7 @@ const SIGNALLING: Role = Role {
 };
 const ROUTING: Role = Role {
     name: "routing",
+    judged_as: Judged::Control,
     kind: Kind::Datagrams,
     packet_bytes: 100,
     dscps: &["cs6", "cs7"],
@@ -94,6 +99,7 @@ const ROUTING: Role = Role {
 };
 const MANAGEMENT: Role = Role {
     name: "management",
+    judged_as: Judged::Control,
     kind: Kind::Datagrams,
     packet_bytes: 300,
     dscps: &["cs2"],
@@ -114,6 +120,7 @@ const MANAGEMENT: Role = Role {
 };
 const SCAVENGER: Role = Role {
     name: "scavenger",
+    judged_as: Judged::Scavenger,
     kind: Kind::Greedy,
     packet_bytes: 1000,
     dscps: &["cs1", "le"],
@@ -122,6 +129,7 @@ const SCAVENGER: Role = Role {
 };
 const STREAMING: Role = Role {
     name: "streaming",
+    judged_as: Judged::Streaming,
     kind: Kind::Bursts,
     packet_bytes: 1200,
     dscps: &["af31", "af32", "af33", "cs5"],
@@ -130,6 +138,7 @@ const STREAMING: Role = Role {
 };
 const VIDEO: Role = Role {
     name: "video",
+    judged_as: Judged::Video,
     kind: Kind::Bursts,
     packet_bytes: 1200,
     dscps: &["af41", "af42", "af43", "cs4"],
@@ -151,6 +160,7 @@ const VIDEO: Role = Role {
 };
 const VOICE: Role = Role {
     name: "voice",
+    judged_as: Judged::Voice,
     kind: Kind::Constant,
     packet_bytes: 200,
     dscps: &["ef", "voice-admit"],
@@ -173,6 +183,7 @@ const VOICE: Role = Role {
 };
 const BULK: Role = Role {
     name: "bulk",
+    judged_as: Judged::Bulk,
     kind: Kind::Greedy,
     packet_bytes: 1000,
     dscps: &["af11", "af12", "af13"],
@@ -194,6 +205,7 @@ const BULK: Role = Role {
 };
 const TRANSACTIONAL: Role = Role {
     name: "transactional",
+    judged_as: Judged::Transactions,
     kind: Kind::Transfers,
     packet_bytes: 600,
     dscps: &["af21", "af22", "af23"],
@@ -227,6 +239,7 @@ const TRANSACTIONAL: Role = Role {
 };
 const BEST_EFFORT: Role = Role {
     name: "best effort",
+    judged_as: Judged::BestEffort,
     kind: Kind::Greedy,
     packet_bytes: 1000,
     dscps: &["default", "cs0"],

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::header::Header;
 use crate::network::Network;
-use crate::role::Kind;
+use crate::role::{Kind, Role};
 use crate::shares::{FILLED, Leaf};
 use crate::sources::{Sending, filling, sending};
 use crate::targets::{Hit, stages};
@@ -144,7 +144,7 @@ fn flow(network: &Network, hit: &Hit, name: &str, load: Load) -> Flow {
     let above = if kind == Kind::Greedy { "> " } else { "" };
     Flow {
         header: hit.header.clone(),
-        entry: entry(name, &hit.header, &sent),
+        entry: entry(name, &hit.header, hit.role, &sent),
         queue: leaf.map(|leaf| leaf.path.clone()),
         offered: [format!("{above}{}", rate_in_words(rate)), words],
         rate,
@@ -213,11 +213,12 @@ fn limit(network: &Network, hit: &Hit, leaf: Option<&Leaf>) -> Option<f64> {
     own.into_iter().chain(of_stages).filter(|limit| *limit != 0.0).reduce(f64::min)
 }
 
-/// Returns an entry of traffic with the headers; the network adds its ends.
-pub(crate) fn entry(name: &str, header: &Header, sent: &Sending) -> Map<String, Value> {
+/// Returns an entry of traffic with the headers and the role; the network adds its ends.
+pub(crate) fn entry(name: &str, header: &Header, role: &Role, sent: &Sending) -> Map<String, Value> {
     let mut made = Map::new();
     let mut set = |key: &str, value: Value| made.insert(key.to_owned(), value);
     set("name", json!(name));
+    set("role", json!(role.judged_as));
     // The network fills these in; their place is here.
     set("from", json!(""));
     set("to", json!(""));

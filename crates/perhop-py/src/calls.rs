@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use perhop_measure::emodel;
+use perhop_measure::fitness::{self, Known};
 use perhop_measure::telephony::{self, Delivered, OwnCall, Rated, Telephony};
 use perhop_qos::units::Time;
 use perhop_scenario::{Codec, JitterBuffer};
@@ -35,6 +36,16 @@ pub(crate) fn codecs() -> Vec<(&'static str, &'static str, f64, f64)> {
 #[pyfunction]
 pub(crate) fn speech_category(r: f64) -> &'static str {
     emodel::category(r).0
+}
+
+/// Judges the classes of the summary by their roles; `known_json` has R and the promised rate by class. JSON
+/// with a list of classes, roles, answers and compared figures.
+#[pyfunction]
+pub(crate) fn judge_roles(summary_json: &str, known_json: &str) -> PyResult<String> {
+    let invalid = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let known: BTreeMap<String, Known> = serde_json::from_str(known_json).map_err(invalid)?;
+    let summary = serde_json::from_str(summary_json).map_err(invalid)?;
+    serde_json::to_string(&fitness::judge(&summary, &known)).map_err(invalid)
 }
 
 /// The call through each class, in the order in which `classes` has them: its name, what it is in each

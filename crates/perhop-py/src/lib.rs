@@ -56,7 +56,7 @@ mod _core {
     use super::{
         batch::Batch,
         bounds::{bounds, waits},
-        calls::{codecs, rate_calls, speech_category},
+        calls::{codecs, judge_roles, rate_calls, speech_category},
         confidence_95,
         differing::{compare_configurations, compare_policies},
         drawing::{drop_curves, envelope, quantity},

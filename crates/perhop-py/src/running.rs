@@ -144,7 +144,8 @@ impl Drop for Run {
     }
 }
 
-/// Starts a simulation in a thread of its own by the `fast` or the `plain` engine; `watched` where its
+/// Starts a simulation in a thread of its own by the `fast` or the `plain` engine, with as many replications
+/// as fit where their number is 0; `watched` where its
 /// snapshots will be asked for; then it may be held at `hold_at` seconds from its start on. Captures go into
 /// the folder `captures`, `snap_length` bytes of each frame or the headers, and end after `most_packets`
 /// packets in a file.
@@ -169,7 +170,7 @@ pub(crate) fn start(
     most_packets: Option<u64>,
 ) -> PyResult<Run> {
     let loaded = loading::parse(py, scenario_json, &base, &[])?;
-    Budget::of(&loaded.resolved, replications)
+    Budget::of(&loaded.resolved, replications.max(1))
         .fits(memory::available())
         .map_err(|error| diagnostics::raise_config(py, error))?;
     let engine = match engine {

@@ -28,9 +28,10 @@ pub struct Scenario {
     /// Seed for all random streams.
     #[serde(default = "number::<u64, 1>")]
     pub seed: u64,
-    /// Number of independent repetitions, each with its own random numbers.
-    #[serde(default = "number::<u32, 1>")]
-    pub replications: u32,
+    /// Number of independent repetitions, each with its own random numbers. Without it `perhop run` and
+    /// `perhop test` run as many as fit into a budget of packets, others one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replications: Option<u32>,
     /// End systems by name: they send and receive, but do not forward.
     pub hosts: BTreeMap<String, HostConfig>,
     /// Routers by name: they condition, route and queue.

@@ -16,6 +16,7 @@ use super::application::{
 use super::default::number;
 use super::judged::{PageConfig, SpeedTestConfig, VideoConfig};
 use super::media::{GameConfig, VoiceConfig};
+use super::role::Role;
 
 /// One or several similar flows from one host to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +27,10 @@ pub struct TrafficConfig {
     /// Class in which results sum its flows; by default its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
+    /// The purpose of the traffic, by which its class is judged; by default that of its source or its
+    /// codepoint (RFC 4594).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
     /// The sending host.
     pub from: String,
     /// The receiving host.

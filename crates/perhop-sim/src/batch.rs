@@ -229,7 +229,7 @@ impl Shared {
             .load_document(&document, plan.base.clone())
             .map_err(|found| Failure::invalid(&found))?;
         let scenario = &loaded.resolved;
-        let replications = plan.replications.unwrap_or(scenario.replications);
+        let replications = plan.replications.or(scenario.replications).unwrap_or(1);
         let most = plan.until.as_ref().map_or(replications, |until| until.most.max(replications));
         Budget::of(scenario, most).fits(memory).map_err(|error| Failure::Error(error.to_string()))?;
         let options = RunOptions {

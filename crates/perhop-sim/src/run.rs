@@ -1,5 +1,6 @@
 //! [`run`]: all replications of a scenario, side by side, with progress and a way to stop.
 
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -13,6 +14,7 @@ use crate::engine::Engine;
 use crate::fast::World;
 use crate::gate::Gate;
 use crate::snapshot::{LiveView, Moment, Snapshot};
+use perhop_measure::budget::Budget;
 use perhop_measure::{Replication, Results};
 use perhop_scenario::Scenario;
 
@@ -21,7 +23,7 @@ use perhop_scenario::Scenario;
 pub struct RunOptions {
     /// Seed of every random stream.
     pub seed: u64,
-    /// How many times, each with other draws.
+    /// The number of runs, each with other draws; 0 is as many as [fit](fitting_replications).
     pub replications: u32,
     /// Threads to use; 0 is one per processor. The results do not depend on it.
     pub threads: usize,
@@ -99,6 +101,9 @@ impl Progress {
         let planned = microseconds(time).saturating_mul(u64::from(replications));
         self.planned.fetch_add(planned, Ordering::Relaxed);
     }
+    fn plan_less(&self, time: Time, replications: u32) {
+        self.planned.fetch_sub(microseconds(time).saturating_mul(u64::from(replications)), Ordering::Relaxed);
+    }
     fn advance(&self, from: Time, until: Time, packet_hops: u64) {
         // The difference of what is rounded: of many short steps nothing is lost.
         self.simulated.fetch_add(microseconds(until) - microseconds(from), Ordering::Relaxed);
@@ -161,19 +166,45 @@ pub fn run_captured(
     progress: &Progress,
     captures: Option<&Captures>,
 ) -> Result<(Results, Vec<Captured>), RunError> {
-    progress.plan(scenario.duration, options.replications);
     let one = |replication: u32| {
         let captures = captures.filter(|_| replication == 0);
         run_one(scenario, base, options, replication, progress, captures)
     };
-    let all = || (0..options.replications).into_par_iter().map(one).collect::<Result<Vec<_>, _>>();
-    let ended = match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
-        Ok(pool) => pool.install(all)?,
-        // The system gives no threads: one after the other gives the same results.
-        Err(_) => (0..options.replications).map(one).collect::<Result<_, _>>()?,
+    // The system may give no threads: one after the other gives the same results.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build().ok();
+    let side_by_side = |range: Range<u32>| match &pool {
+        Some(pool) => pool.install(|| range.into_par_iter().map(one).collect::<Result<Vec<_>, _>>()),
+        None => range.map(one).collect(),
+    };
+    let ended = if options.replications > 0 {
+        progress.plan(scenario.duration, options.replications);
+        side_by_side(0..options.replications)?
+    } else {
+        progress.plan(scenario.duration, *FITTING.end());
+        let mut ended = side_by_side(0..*FITTING.start())?;
+        let fitting = fitting_replications(scenario, ended[0].0.packet_hops());
+        progress.plan_less(scenario.duration, FITTING.end() - fitting);
+        ended.extend(side_by_side(*FITTING.start()..fitting)?);
+        ended
     };
     let (replications, files): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
     Ok((Results::new(scenario, options.seed, replications), files.into_iter().flatten().collect()))
+}
+
+/// The least and the most replications of a run that does not give their number: intervals need several, and
+/// become little narrower beyond ten.
+const FITTING: RangeInclusive<u32> = 3..=10;
+/// Packet-hops of all replications together that they may exceed no sooner than the least number.
+const FITTING_PACKET_HOPS: u64 = 1_500_000;
+/// Bytes of results of all replications together, likewise.
+const FITTING_BYTES: f64 = 200e6;
+
+/// Returns the number of replications of a run that does not give it, whose first carried `packet_hops`.
+/// Events and results bound it, not time: the answer is the same on every machine.
+pub fn fitting_replications(scenario: &Scenario, packet_hops: u64) -> u32 {
+    let by_bytes = (FITTING_BYTES / Budget::of(scenario, 1).bytes()) as u64;
+    let fitting = (FITTING_PACKET_HOPS / packet_hops.max(1)).min(by_bytes);
+    fitting.clamp(u64::from(*FITTING.start()), u64::from(*FITTING.end())) as u32
 }
 
 /// Runs replication `number` of `scenario` in this thread; `options` gives the seed and the engine.

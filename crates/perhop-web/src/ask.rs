@@ -51,7 +51,8 @@ pub enum Ask {
     },
     /// What the scenario that is run guarantees to queues and classes.
     Bounds,
-    /// How calls through the classes of the run that has ended would be rated (ITU-T G.107).
+    /// The ratings of calls through the classes of the run that has ended (ITU-T G.107), and whether each
+    /// class is fit for its role.
     Calls {
         /// The coder of speech in classes without calls of their own.
         codec: Codec,

@@ -1,5 +1,6 @@
 //! [`Runner`]: a run in steps, and what its charts show of it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use perhop_bounds::network;
@@ -8,7 +9,8 @@ use perhop_measure::Results;
 use perhop_measure::counters::{DelayStatistics, Intervals, Samples};
 use perhop_measure::emodel::category;
 use perhop_measure::exercise::Exercise;
-use perhop_measure::telephony::{self, Telephony};
+use perhop_measure::fitness::{self, Figure, Known};
+use perhop_measure::telephony::{self, Call, Telephony};
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
@@ -114,7 +116,7 @@ impl Runner {
     }
 
     /// Rates calls through the classes of a run that has ended, with an adaptive de-jitter buffer; a class
-    /// with calls of its own is rated as these are.
+    /// with calls of its own is rated as these are. Judges each class by its role.
     pub(crate) fn calls(&self, codec: Codec) -> Result<Answer, Answer> {
         let table = |name: &str| self.results.as_ref().and_then(|results| results.table(name));
         let missing = || Answer::failed("the run has not ended", "ask for `finish`");
@@ -125,10 +127,22 @@ impl Runner {
         let telephony =
             Telephony { codec: codec.planning(), jitter_buffer, burst_ratio: 1.0, advantage: 0.0 };
         let rows = telephony::delivered(classes, histogram);
-        let calls = telephony::rate_calls(&rows, &own, &telephony).into_iter().map(|call| {
-            // The page has one replication.
-            let one = call.rated.first().copied().unwrap_or_default();
+        let calls = telephony::rate_calls(&rows, &own, &telephony);
+        // The page has one replication.
+        let rated = |call: &Call| call.rated.first().copied().unwrap_or_default();
+        let known: BTreeMap<String, Known> = calls
+            .iter()
+            .map(|call| {
+                let r = rated(call).r.map(|mean| Figure { mean, ci95: None });
+                (call.class.to_owned(), Known { r, guaranteed_bps: None })
+            })
+            .collect();
+        let summary = json!(self.results.as_ref().map(|results| &results.summary));
+        let fitness = fitness::judge(&summary, &known);
+        let calls = calls.into_iter().map(|call| {
+            let one = rated(&call);
             json!({
+                "fitness": fitness.iter().find(|fitness| fitness.class == call.class),
                 "class": call.class, "r": one.r, "mos": one.mos, "mouth_to_ear_s": one.mouth_to_ear_s,
                 "late_percent": one.late_percent, "remark": call.remark,
                 "category": one.r.map(|r| category(r).0),

@@ -199,7 +199,7 @@ def _live(what: list[Path], runs: _Runs, *, quiet: bool) -> Comparison:
     show_warnings(scenario.warnings)
     # Before any thread starts: only a process with one thread can enter a user namespace.
     rights.obtain()
-    asked = int(scenario["replications"])
+    asked = int(scenario.get("replications", 1))
     times = runs.replications or (asked if asked > 1 else _REPLICATIONS)
     with compared_bar(scenario["name"], quiet=quiet) as watched:
         return live_beside_simulated(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,8 @@ class Judging:
     def judge(self, results: Results) -> Judgement:
         """Judge a run."""
         verdicts = results.judged(self.telephony)
-        return Judgement(verdicts, assertions.judge(self.asserted, verdicts, results.summary), self.telephony)
+        judged = assertions.judge(self.asserted, verdicts, results.summary)
+        return Judgement(verdicts, judged, self.telephony, results.replications)
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Judgement:
     verdicts: Sequence[Verdict]
     judged: Sequence[Judged]
     telephony: Telephony
+    replications: int
 
     @property
     def code(self) -> Exit:
@@ -68,6 +70,8 @@ class Judgement:
     def show(self) -> None:
         """Print a line for each class, and one for each assertion."""
         console().print(f"verdicts; calls: {self.telephony}")
+        if notes := "; ".join(self._notes()):
+            console().print(f" {notes}")
         # Replies of which none is lost say nothing that their class does not.
         spoken = [one for one in self.verdicts if one.cause or not one.name.endswith(_BACK)]
         room = min(max((len(one.name) + 1 for one in spoken), default=0), _LONGEST_NAME)
@@ -76,6 +80,13 @@ class Judgement:
         if self.judged:
             print()
             show_judged(self.judged)
+
+    def _notes(self) -> Iterator[str]:
+        """Return the origin of roles, and whether there are intervals."""
+        if any(one.fitness.origin == "codepoint" for one in self.verdicts):
+            yield "roles of codepoints by RFC 4594"
+        if self.replications == 1:
+            yield "1 replication: no interval"
 
     def tell_failed(self) -> None:
         """Say on stderr which assertions do not hold, where nothing else is shown."""
@@ -113,5 +124,5 @@ def measured_words(one: Judged) -> str:
     """Return what was measured, and whether its interval leaves the answer open."""
     if one.measured is None:
         return f"not measured: {one.why}"
-    doubt = "; uncertain: the bound is within the 95 % interval" if one.uncertain else ""
+    doubt = "; undecided: the bound is within the 95 % interval" if one.uncertain else ""
     return one.measured.shown().rstrip() + doubt

@@ -63,7 +63,7 @@ def viewed(
         scenario,
         wanted.pace,
         seed=scenario["seed"] if seed is None else seed,
-        replications=scenario["replications"] if replications is None else replications,
+        replications=scenario.get("replications", 1) if replications is None else replications,
     )
     with served("simulation", hub, shown.answer, opened=wanted.opened):
         callbacks = Callbacks(shown.progress, shown.add, wanted.pace)

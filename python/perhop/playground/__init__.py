@@ -16,7 +16,7 @@ from perhop.errors import MissingCapabilityError
 from perhop.lessons import Lesson, course
 from perhop.page import in_script, render
 from perhop.verdicts import Telephony
-from perhop.verdicts.uses import LEAST_R, USES
+from perhop.verdicts.fitness import ROLES
 
 _ASSETS = Path(__file__).parent / "assets"
 #: What `make playground` builds: the engine, the scripts, and the notices of what is in them.
@@ -59,12 +59,7 @@ def _text(name: str) -> str:
 
 def judging() -> dict[str, Any]:
     """Return by what a page judges classes."""
-    assumed = Telephony.of()
-    return {
-        "uses": _uses(),
-        "least_r": LEAST_R,
-        "telephony": {"codec": assumed.codec.name},
-    }
+    return {"roles": ROLES, "telephony": {"codec": Telephony.of().codec.name}}
 
 
 def _lesson(lesson: Lesson, reader: Reader) -> dict[str, Any]:
@@ -84,17 +79,3 @@ def _lesson(lesson: Lesson, reader: Reader) -> dict[str, Any]:
         "published": published and {"text": published.text, "source": published.source},
         "solution": {"text": solution.text, "scenario": solution.scenario} if reader == "teachers" else None,
     }
-
-
-def _uses() -> list[dict[str, Any]]:
-    """Return the bounds by which the page judges classes, as `perhop run` does."""
-    return [
-        {
-            "words": use.words,
-            "bounds": [
-                {"column": one.column, "words": one.words, "greatest": one.greatest, "unit": one.unit}
-                for one in use.bounds
-            ],
-        }
-        for use in USES
-    ]

@@ -79,7 +79,7 @@ class Plan:
     @property
     def least_replications(self) -> int:
         """How often each point is run, with a stop rule at least."""
-        found: int = self.scenario["replications"] if self.replications is None else self.replications
+        found: int = self.scenario.get("replications", 1) if self.replications is None else self.replications
         return found
 
     def at(self, base: Path) -> Plan:

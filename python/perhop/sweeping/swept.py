@@ -22,7 +22,7 @@ from perhop.sampling import KINDS
 from perhop.saved import Saved
 from perhop.saving import whole_folder
 from perhop.scenario import Scenario
-from perhop.shape import OneOf, OrNull
+from perhop.shape import OneOf, Optional, OrNull
 from perhop.sweeping import parts
 from perhop.sweeping.parts import Label, Part
 from perhop.sweeping.plan import FILE, SCHEMA_VERSION, Column, Plan
@@ -48,7 +48,7 @@ _SHAPE = {
         {"class_name": str, "column": str, "half_width": float, "relative": bool, "most": int},
     ),
 }
-_SCENARIO = {"name": str, "seed": int, "replications": int}
+_SCENARIO = {"name": str, "seed": int, "replications": Optional(int)}
 _TYPES = {"whole": pl.Int64, "number": pl.Float64, "text": pl.String}
 _KINDS = {"text": pl.String(), "count": pl.UInt64(), "float": pl.Float64()}
 # How often a sweep is read anew whose tables are completed meanwhile, each of them once.

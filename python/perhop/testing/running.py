@@ -9,7 +9,7 @@ from typing import Any
 
 from perhop.errors import Exit, PerhopError, ScenarioError
 from perhop.policy_tests import Test
-from perhop.running import Progress
+from perhop.running import FITTING, Progress
 from perhop.scenario import Scenario
 from perhop.verdicts import Verdict, assertions, document
 from perhop.verdicts.assertions import Judged
@@ -79,7 +79,8 @@ def run(
             assume=test.assume or None,
             traffic=test.traffic,
         )
-        results = scenario.run(test.seed, test.replications, threads, progress)
+        times = test.replications or scenario.get("replications") or FITTING
+        results = scenario.run(test.seed, times, threads, progress)
         verdicts = results.judged(test.telephony)
         judged = assertions.judge(test.asserted, verdicts, results.summary)
     except PerhopError as error:

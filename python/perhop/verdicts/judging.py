@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from perhop.verdicts.classifying import queues_by_class
+from perhop.verdicts.fitness import Fitness, fitness
 from perhop.verdicts.places import Queue, causes_of, holder_of, limit_of, port_of_drops, queue_of
 from perhop.verdicts.telephony import Call, Heard, Telephony, calls
-from perhop.verdicts.uses import LEAST_R, USES, unmet, y1541
 from perhop.verdicts.verdict import OBTAINED, State, Traffic, Verdict
+from perhop.verdicts.y1541 import y1541
 
 if TYPE_CHECKING:
     from perhop.schema_types import ScenarioConfig
@@ -28,26 +29,24 @@ def judge(
     """Return the verdict on each class of a run, from its summary and columns of its tables."""
     rated = calls(heard, telephony)
     waits = queues_by_class(scenario)
+    names = [str(group["class"]) for group in summary["classes"]]
+    queues = {name: queue_of(name, summary, waits.get(name)) for name in names}
+    promised = {name: queue.guaranteed_bps if queue else None for name, queue in queues.items()}
+    fit = fitness(summary, {name: call.r for name, call in rated.items()}, promised)
     return [
-        _verdict(
-            group,
-            summary,
-            rated[group["class"]],
-            queue_of(group["class"], summary, waits.get(group["class"])),
-        )
-        for group in summary["classes"]
+        _verdict(group, summary, rated[name], queues[name], fit.get(name, Fitness()))
+        for name, group in zip(names, summary["classes"], strict=True)
     ]
 
 
 def _verdict(
-    group: Mapping[str, Any], summary: Mapping[str, Any], call: Call, queue: Queue | None
+    group: Mapping[str, Any], summary: Mapping[str, Any], call: Call, queue: Queue | None, fit: Fitness
 ) -> Verdict:
     name = str(group["class"])
     traffic = _traffic(group, summary["duration_s"] - summary["warmup_s"])
     causes = causes_of(group)
     others_get = any(_mean(one["throughput_bps"]) for one in summary["classes"])
     state = _state(traffic, causes, queue, others_get=others_get)
-    exceeded = {use.name: unmet(use, group, traffic.loss_percent) for use in USES}
     cause, part = causes[0] if causes else (None, None)
     port = port_of_drops(cause, queue, summary["ports"]) if cause else queue.port if queue else None
     is_short = state == "starved" or (state == "congested" and _is_below(queue))
@@ -57,11 +56,7 @@ def _verdict(
         call=call,
         traffic=traffic,
         queue=queue,
-        fit={
-            "telephony": _fit_for_calls(call, traffic.loss_percent),
-            **{use: None if bounds is None else not bounds for use, bounds in exceeded.items()},
-        },
-        unmet={use: bounds or [] for use, bounds in exceeded.items()},
+        fitness=fit,
         y1541=y1541(group, traffic.loss_percent),
         cause=cause,
         cause_percent=part,
@@ -73,21 +68,14 @@ def _verdict(
 
 def _traffic(group: Mapping[str, Any], seconds: float) -> Traffic:
     delivered, dropped = (_mean(group[f"{one}_packets"]) for one in ("delivered", "dropped"))
-    # What is still in a queue of which nothing comes out does not arrive either.
-    loss = _mean(group["dropped_percent"]) if delivered else 100.0
+    offered = _mean(group["offered_packets"])
     return Traffic(
-        offered_packets=_mean(group["offered_packets"]),
+        offered_packets=offered,
         offered_bps=8.0 * _mean(group["offered_bytes"]) / seconds,
         obtained_bps=_mean(group["throughput_bps"]),
-        loss_percent=loss if delivered or dropped else None,
+        loss_percent=_mean(group["dropped_percent"]) if delivered or dropped else None,
+        unseen_percent=100.0 * _mean(group["in_network_packets"]) / offered if offered else 0.0,
     )
-
-
-def _fit_for_calls(call: Call, loss_percent: float | None) -> bool | None:
-    """Whether R is high enough; a class that loses all is fit for no call, whatever the delay would be."""
-    if call.r is not None:
-        return call.r.mean >= LEAST_R
-    return False if loss_percent is not None and loss_percent >= 100.0 else None
 
 
 def _state(

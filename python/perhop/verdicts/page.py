@@ -16,6 +16,7 @@ def table(verdicts: Sequence[Verdict], telephony: Telephony) -> Table:
     columns = [
         Column("class"),
         Column("state"),
+        Column("role"),
         Column("R", numeric=True),
         Column("MOS", numeric=True),
         Column("mouth to ear (ms)", numeric=True),
@@ -30,6 +31,7 @@ def _cells(verdict: Verdict) -> list[Cell]:
     return [
         Cell(verdict.name),
         Cell(verdict.state),
+        Cell(verdict.fitness.role or ""),
         _figure(call.r),
         _figure(call.mos),
         _figure(call.mouth_to_ear, 1e3),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from perhop.verdicts.fitness import Fitness
 from perhop.verdicts.places import Holder, Queue
 from perhop.verdicts.telephony import Call
 
@@ -28,6 +28,8 @@ class Traffic:
     obtained_bps: float
     #: Dropped packets per offered ones, percent; `None` where none arrived or was dropped.
     loss_percent: float | None
+    #: Packets that are queued or on their way at the end, per offered ones, percent.
+    unseen_percent: float
 
     @property
     def served(self) -> float | None:
@@ -45,9 +47,8 @@ class Verdict:
     traffic: Traffic
     #: Its queue where that has its name.
     queue: Queue | None
-    #: Whether it is fit for each use, and the bounds that it exceeds, in words.
-    fit: Mapping[str, bool | None]
-    unmet: Mapping[str, Sequence[str]]
+    #: Whether it is fit for its role.
+    fitness: Fitness
     #: The first class of ITU-T Y.1541 whose bounds it keeps.
     y1541: int | None
     #: The main cause of its losses, its part in percent, and the port that drops.

@@ -7,12 +7,13 @@ from typing import Any
 
 from perhop import _core
 from perhop.quantity import number
-from perhop.verdicts.figures import Figure, listed, rate_of
+from perhop.verdicts.figures import Figure, rate_of
+from perhop.verdicts.fitness import ROLES
 from perhop.verdicts.places import CAUSES
-from perhop.verdicts.uses import USES
 from perhop.verdicts.verdict import OBTAINED, Verdict
 
-_WORDS = {"telephony": "telephony", **{use.name: use.words for use in USES}}
+# From this part on, the packets without an end are worth a word.
+_UNSEEN_PERCENT = 10.0
 # Above this part, a cause is the only one.
 _ALL_PERCENT = 99.5
 _OF_CALLS = (("r", ""), ("mos", ""), ("mouth_to_ear", "_s"), ("late", "_percent"))
@@ -21,8 +22,9 @@ _OF_CALLS = (("r", ""), ("mos", ""), ("mouth_to_ear", "_s"), ("late", "_percent"
 COLUMNS: dict[str, type] = {
     "class": str,
     "state": str,
-    "telephony": bool,
-    **{use.name: bool for use in USES},
+    "role": str,
+    "role_from": str,
+    "verdict": str,
     "r": float,
     "r_low": float,
     "r_high": float,
@@ -50,7 +52,7 @@ def line(verdict: Verdict) -> str:
     if verdict.state == "waiting":
         sent = number(verdict.traffic.offered_packets)
         return f"nothing arrived: all {sent} packets are queued or on their way at the end"
-    return "; ".join([*_service(verdict), *_losses(verdict), *_fitness(verdict)])
+    return "; ".join([*_service(verdict), *_losses(verdict), *_unseen(verdict), *_fitness(verdict)])
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
@@ -59,7 +61,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
     return {
         "class": verdict.name,
         "state": verdict.state,
-        **verdict.fit,
+        **_role(verdict),
         **{name: figure and figure.to_json() for name, figure in calls.items()},
         **_rest(verdict),
     }
@@ -67,13 +69,18 @@ def document(verdict: Verdict) -> dict[str, Any]:
 
 def row(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as a row of a table: means, and the ends of their intervals."""
-    found: dict[str, Any] = {"class": verdict.name, "state": verdict.state, **verdict.fit}
+    found: dict[str, Any] = {"class": verdict.name, "state": verdict.state, **_role(verdict)}
     for name, unit in _OF_CALLS:
         figure: Figure | None = getattr(verdict.call, name)
         found[f"{name}{unit}"] = figure.mean if figure else None
         if not unit:
             found[f"{name}_low"], found[f"{name}_high"] = (figure and figure.ci95) or (None, None)
     return {**found, **_rest(verdict)}
+
+
+def _role(verdict: Verdict) -> dict[str, Any]:
+    fit = verdict.fitness
+    return {"role": fit.role, "role_from": fit.origin, "verdict": fit.answer}
 
 
 def _rest(verdict: Verdict) -> dict[str, Any]:
@@ -137,32 +144,39 @@ def _holder(verdict: Verdict) -> Iterator[str]:
         yield f"{held.name} holds {number(held.percent, 3)} % of {held.port}"
 
 
+def _unseen(verdict: Verdict) -> Iterator[str]:
+    """Return the part of the packets whose end the run did not see."""
+    part = verdict.traffic.unseen_percent
+    if part >= _UNSEEN_PERCENT:
+        yield f"{number(part, 2)} % queued or on their way at the end"
+
+
 def _fitness(verdict: Verdict) -> Iterator[str]:
-    """Say what a class is fit for and what not, and why; of a starved one, all is said."""
-    if verdict.state == "starved":
+    """Return whether a class is fit for its role, and the reasons."""
+    fit = verdict.fitness
+    if fit.role is None:
         return
-    for answer, words in ((True, "fit for"), (False, "unfit for")):
-        uses = [_WORDS[use] + _why(verdict, use) for use, fit in verdict.fit.items() if fit is answer]
-        if uses:
-            yield f"{words} {listed(uses)}"
-    unknown = [_WORDS[use] for use, fit in verdict.fit.items() if fit is None]
-    if unknown:
-        yield f"{listed(unknown)}: cannot be told, {verdict.call.remark or 'too few packets arrived'}"
+    role = ROLES[fit.role]
+    if fit.answer is None:
+        yield f"{role}: not known, {verdict.call.remark or 'too few packets arrived'}"
+        return
+    reasons = [] if fit.answer == "fit" else fit.reasons()
+    if fit.role == "voice" and fit.answer != "undecided":
+        reasons = _rating(verdict)
+    why = f" ({', '.join(reasons)})" if reasons else ""
+    yield f"{role}: undecided{why}" if fit.answer == "undecided" else f"{fit.answer} for {role}{why}"
 
 
-def _why(verdict: Verdict, use: str) -> str:
-    """Return the rating of telephony, or the bounds of another use that are exceeded, in parentheses."""
-    if use != "telephony":
-        # What is too much even for bulk data needs no comparison with the bounds of others.
-        lost = verdict.fit["bulk"] is False
-        reasons = [one for one in verdict.unmet[use] if not (lost and one.startswith("loss"))]
-        return f" ({', '.join(reasons)})" if reasons else ""
+def _rating(verdict: Verdict) -> list[str]:
+    """Return the rating of calls in words."""
     r, mos = verdict.call.r, verdict.call.mos
     if r is None or mos is None:
-        return f" ({verdict.call.remark})" if verdict.call.remark else ""
-    return f" (R {_rounded(r, 1)}, MOS {_rounded(mos, 2)}: {_core.speech_category(r.mean)})"
+        return []
+    return [f"R {_rounded(r, 1)}, MOS {_rounded(mos, 2)}: {_core.speech_category(r.mean)}"]
 
 
 def _rounded(figure: Figure, digits: int) -> str:
-    half = f" ± {(figure.ci95[1] - figure.ci95[0]) / 2:.{digits}f}" if figure.ci95 else ""
-    return f"{figure.mean:.{digits}f}{half}"
+    half = (figure.ci95[1] - figure.ci95[0]) / 2 if figure.ci95 else 0.0
+    # An interval below the last digit shown would suggest more precision than the mean has.
+    shown = f" ± {half:.{digits}f}" if half >= 0.5 * 10.0**-digits else ""
+    return f"{figure.mean:.{digits}f}{shown}"

@@ -25,6 +25,7 @@ pub struct Summary {
     replications: u32,
     duration_s: f64,
     warmup_s: f64,
+    roles: Vec<Value>,
     classes: Option<Vec<Group>>,
     ports: Option<Vec<Group>>,
     conditioners: Option<Vec<Group>>,
@@ -94,6 +95,7 @@ impl Summary {
             replications,
             duration_s: scenario.duration.as_seconds(),
             warmup_s: scenario.measure.warmup.as_seconds(),
+            roles: roles(scenario),
             classes: of("classes", &["class"]),
             ports: of("ports", &["port", "queue", "precedence"]),
             conditioners: of("conditioners", &["node", "neighbor", "side", "stage", "color"]),
@@ -128,6 +130,12 @@ impl Summary {
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("names and numbers always make JSON")
     }
+}
+
+/// The roles of the classes that send, and their origins.
+fn roles(scenario: &Scenario) -> Vec<Value> {
+    let roles = scenario.class_roles().into_iter();
+    roles.map(|one| json!({"class": one.class, "role": one.role, "from": one.origin})).collect()
 }
 
 /// One group per distinct `keys`, in order of first appearance: the keys, and per other column its

@@ -24,6 +24,12 @@ impl Replication {
     pub fn into_tables(self) -> Vec<Table> {
         self.tables
     }
+    /// Packets times links crossed.
+    pub fn packet_hops(&self) -> u64 {
+        let runs = self.tables.iter().find(|table| table.name == "runs");
+        let hops = runs.and_then(|runs| runs.column("packet_hops")?.number(0));
+        hops.unwrap_or_default() as u64
+    }
     /// What `measurements` of a run of `scenario` say, as replication `number`.
     pub fn new(scenario: &Scenario, measurements: &Measurements, number: u32) -> Replication {
         let replication = u64::from(number);

@@ -68,5 +68,5 @@ fn run(scenario: &Scenario, findings: &mut Findings) {
     let (root, has_duration) = (ValuePath::root(), scenario.duration.as_picoseconds() > 0);
     findings.require(has_duration, &root, "duration", "above 0", "for example 60s");
     let help = "1 runs the experiment once";
-    findings.require(scenario.replications > 0, &root, "replications", "at least 1", help);
+    findings.require(scenario.replications != Some(0), &root, "replications", "at least 1", help);
 }

@@ -1,0 +1,312 @@
+//! [`judge`]: whether classes are fit for their roles, decided by confidence intervals over replications.
+//!
+//! It judges in the playground's page and in Python, so that both have the same answer. It reads summaries as
+//! the JSON that both hand out. `docs/verdicts.md` has the bounds with their sources.
+
+use std::collections::BTreeMap;
+
+use perhop_scenario::Role;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The least R of calls: "medium", some users dissatisfied (ITU-T G.109, Table 1).
+pub const LEAST_R: f64 = 70.0;
+/// The part of a wanted rate that counts as all of it: the last packets of a run are still in queues.
+const OBTAINED: f64 = 0.95;
+/// The parts of its offer below which a class starves: where it is promised a rate, and where it is not.
+const SERVED: f64 = 0.5;
+const SERVED_WITHOUT: f64 = 0.1;
+
+/// A mean over the replications with its 95 % confidence interval, if it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The mean.
+    pub mean: f64,
+    /// The ends of the interval; `None` with one replication.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// A class's measurements that its tables do not have.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct Known {
+    /// R of calls through it.
+    pub r: Option<Figure>,
+    /// The rate that its queue is promised, bits per second, if known.
+    pub guaranteed_bps: Option<f64>,
+}
+
+/// Whether a class is fit for its role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// It keeps every bound.
+    Fit,
+    /// It exceeds a bound.
+    Unfit,
+    /// A bound lies within the confidence interval of its figure.
+    Undecided,
+}
+
+/// A figure compared with its bound.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// The measured quantity in words.
+    pub words: &'static str,
+    /// `s`, `%`, `b/s`, or nothing.
+    pub unit: &'static str,
+    /// The measured value.
+    pub figure: Figure,
+    /// The bound in the same unit.
+    pub bound: f64,
+    /// Whether figures above the bound keep it.
+    pub is_least: bool,
+    /// The result.
+    pub answer: Answer,
+}
+
+/// The fitness of a class for its role.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fitness {
+    /// The class.
+    pub class: String,
+    /// Its role.
+    pub role: Role,
+    /// The answer; `None` where something was not measured.
+    pub answer: Option<Answer>,
+    /// The figures that it follows from.
+    pub compared: Vec<Compared>,
+}
+
+/// A figure and its bound; `None` where it was not measured.
+type Wanted = Option<Compared>;
+
+/// Judges each class of `summary` that has a role, in the order of its `roles`; `known` has more about
+/// classes by their names. Classes of which nothing was sent have no answer.
+pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
+    let roles = summary["roles"].as_array().map_or(&[][..], Vec::as_slice);
+    let judged = |one: &Value| {
+        let class = one["class"].as_str()?;
+        let role: Role = serde_json::from_value(one["role"].clone()).ok()?;
+        let group = |table: &str| summary[table].as_array()?.iter().find(|row| row["class"] == class);
+        let measured = Measured {
+            class: group("classes")?,
+            tcp: group("tcp"),
+            video: group("videos"),
+            known: known.get(class).copied().unwrap_or_default(),
+            seconds: summary["duration_s"].as_f64()? - summary["warmup_s"].as_f64()?,
+        };
+        let wanted = measured.wanted(role);
+        let answer = if measured.is_silent() { None } else { answer(&wanted) };
+        let compared = wanted.into_iter().flatten().collect();
+        Some(Fitness { class: class.to_owned(), role, answer, compared })
+    };
+    roles.iter().filter_map(judged).collect()
+}
+
+/// One bound that is exceeded decides; so does one that is open, before one that was not measured.
+fn answer(wanted: &[Wanted]) -> Option<Answer> {
+    let has = |answer| wanted.iter().flatten().any(|one| one.answer == answer);
+    match (has(Answer::Unfit), has(Answer::Undecided)) {
+        (true, _) => Some(Answer::Unfit),
+        _ if wanted.iter().any(Option::is_none) => None,
+        (_, true) => Some(Answer::Undecided),
+        _ => Some(Answer::Fit),
+    }
+}
+
+/// The measurements of a class.
+struct Measured<'v> {
+    class: &'v Value,
+    tcp: Option<&'v Value>,
+    video: Option<&'v Value>,
+    known: Known,
+    seconds: f64,
+}
+
+impl Measured<'_> {
+    fn wanted(&self, role: Role) -> Vec<Wanted> {
+        match role {
+            // ITU-T G.107, G.109.
+            Role::Voice => vec![least(self.known.r, "R", "", LEAST_R)],
+            // Cisco, Enterprise QoS SRND 3.3 (2005), chapter 1; G.114 for the delay.
+            Role::Video => {
+                let jitter = self.most("ipdv_mean_abs_s", "jitter", "s", 0.030);
+                vec![self.loss(1.0), self.most("delay_p99_s", "p99 of delay", "s", 0.150), jitter]
+            }
+            Role::Streaming => match self.video {
+                // perhop's own: ITU-T G.1010 has no figure for pauses.
+                Some(video) => vec![most(figure(video, "stalled_percent"), "stalled", "%", 1.0)],
+                // Cisco, Enterprise QoS SRND 3.3 (2005), chapter 1.
+                None => vec![self.loss(5.0), self.most("delay_p99_s", "p99 of delay", "s", 5.0)],
+            },
+            // ITU-T Y.1541, class 2.
+            Role::Signaling | Role::Control => self.exchanged(0.1),
+            // ITU-T Y.1541, class 3.
+            Role::Transactions => self.exchanged(0.4),
+            Role::Bulk => self.bulk(),
+            Role::BestEffort => vec![self.served()],
+            // RFC 8622: it may starve.
+            Role::Scavenger => Vec::new(),
+        }
+    }
+
+    /// Short exchanges: of TCP the time until they are complete, of datagrams the bounds of a class of
+    /// Y.1541.
+    fn exchanged(&self, mean_delay_s: f64) -> Vec<Wanted> {
+        let Some(tcp) = self.tcp else {
+            // ITU-T Y.1541, Table 1: IPLR 1e-3.
+            return vec![self.most("delay_mean_s", "mean delay", "s", mean_delay_s), self.loss(0.1)];
+        };
+        match figure(tcp, "completion_p95_s") {
+            // ITU-T G.1010, Table I.2: transaction services take 4 s at most.
+            Some(completion) => vec![most(Some(completion), "p95 of completion", "s", 4.0)],
+            None => self.bulk(),
+        }
+    }
+
+    /// Files: the rate that is promised, or all that they offer. Without a promise loss: at 5 % the
+    /// square-root formula of Mathis et al. (1997) leaves TCP a window of 5.5 segments.
+    fn bulk(&self) -> Vec<Wanted> {
+        let Some(guaranteed) = self.known.guaranteed_bps else { return vec![self.loss(5.0)] };
+        vec![self.obtained(OBTAINED * guaranteed.min(self.offered_bps()), "throughput")]
+    }
+
+    /// Part of what is offered: a class that gets less starves.
+    fn served(&self) -> Wanted {
+        let offered = self.offered_bps();
+        let wanted = match self.known.guaranteed_bps {
+            Some(guaranteed) => (SERVED * offered).min(OBTAINED * guaranteed),
+            None => SERVED_WITHOUT * offered,
+        };
+        self.obtained(wanted, "throughput")
+    }
+
+    fn obtained(&self, bound: f64, words: &'static str) -> Wanted {
+        least(figure(self.class, "throughput_bps"), words, "b/s", bound)
+    }
+    fn loss(&self, bound: f64) -> Wanted {
+        // Of what neither arrived nor was dropped the run tells nothing.
+        let decided = self.mean("delivered_packets") + self.mean("dropped_packets");
+        let loss = figure(self.class, "dropped_percent").filter(|_| decided > 0.0);
+        most(loss, "loss", "%", bound)
+    }
+    fn most(&self, column: &str, words: &'static str, unit: &'static str, bound: f64) -> Wanted {
+        most(figure(self.class, column), words, unit, bound)
+    }
+    fn mean(&self, column: &str) -> f64 {
+        self.class[column]["mean"].as_f64().unwrap_or(0.0)
+    }
+    fn offered_bps(&self) -> f64 {
+        8.0 * self.mean("offered_bytes") / self.seconds
+    }
+    fn is_silent(&self) -> bool {
+        self.mean("offered_packets") == 0.0
+    }
+}
+
+/// The metric `column` of a group of a summary.
+fn figure(group: &Value, column: &str) -> Option<Figure> {
+    let ends = group[column]["ci95"].as_array().and_then(|ends| Some([ends[0].as_f64()?, ends[1].as_f64()?]));
+    Some(Figure { mean: group[column]["mean"].as_f64()?, ci95: ends })
+}
+
+fn most(figure: Option<Figure>, words: &'static str, unit: &'static str, bound: f64) -> Wanted {
+    let figure = figure?;
+    let [low, high] = figure.ci95.unwrap_or([figure.mean; 2]);
+    let answer = match () {
+        () if low > bound => Answer::Unfit,
+        () if high > bound => Answer::Undecided,
+        () => Answer::Fit,
+    };
+    Some(Compared { words, unit, figure, bound, is_least: false, answer })
+}
+
+fn least(figure: Option<Figure>, words: &'static str, unit: &'static str, bound: f64) -> Wanted {
+    let figure = figure?;
+    let [low, high] = figure.ci95.unwrap_or([figure.mean; 2]);
+    let answer = match () {
+        () if high < bound => Answer::Unfit,
+        () if low < bound => Answer::Undecided,
+        () => Answer::Fit,
+    };
+    Some(Compared { words, unit, figure, bound, is_least: true, answer })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn around(mean: f64, half: f64) -> Value {
+        json!({"mean": mean, "ci95": [mean - half, mean + half]})
+    }
+
+    /// A class of 1000 packets, of which `loss` percent are dropped, with these further columns; 1 Mb/s are
+    /// offered and 0.9 Mb/s arrive.
+    fn judged(role: &str, loss: &Value, columns: &Value, tcp: &Value, known: Known) -> Fitness {
+        let mut class = json!({
+            "class": "c", "offered_packets": {"mean": 1000.0}, "offered_bytes": {"mean": 1.25e6},
+            "delivered_packets": {"mean": 900.0}, "dropped_packets": {"mean": 50.0}, "dropped_percent": loss,
+            "throughput_bps": {"mean": 0.9e6, "ci95": null},
+        });
+        class.as_object_mut().unwrap().extend(columns.as_object().unwrap().clone());
+        let summary = json!({
+            "roles": [{"class": "c", "role": role}], "classes": [class], "tcp": tcp, "duration_s": 12.0,
+            "warmup_s": 2.0,
+        });
+        judge(&summary, &BTreeMap::from([("c".to_owned(), known)])).remove(0)
+    }
+
+    fn of_class(role: &str, loss: &Value, columns: &Value) -> Option<Answer> {
+        judged(role, loss, columns, &json!([]), Known::default()).answer
+    }
+
+    #[test]
+    fn an_interval_across_the_bound_leaves_it_undecided() {
+        let voice = |mean, half| {
+            let known = Known {
+                r: Some(Figure { mean, ci95: Some([mean - half, mean + half]) }),
+                ..Known::default()
+            };
+            judged("voice", &around(9.0, 0.0), &json!({}), &json!([]), known).answer
+        };
+        assert_eq!(voice(72.5, 12.5), Some(Answer::Undecided));
+        assert_eq!(voice(90.0, 5.0), Some(Answer::Fit), "whatever the loss: R has it");
+        assert_eq!(voice(50.0, 5.0), Some(Answer::Unfit));
+        assert_eq!(judged("voice", &around(9.0, 0.0), &json!({}), &json!([]), Known::default()).answer, None);
+    }
+
+    #[test]
+    fn one_exceeded_bound_decides() {
+        let columns = json!({"delay_mean_s": around(0.2, 0.01)});
+        assert_eq!(of_class("signaling", &around(0.1, 0.09), &columns), Some(Answer::Unfit));
+        assert_eq!(of_class("transactions", &around(0.1, 0.09), &columns), Some(Answer::Undecided));
+        assert_eq!(of_class("transactions", &around(0.05, 0.01), &columns), Some(Answer::Fit));
+        assert_eq!(of_class("transactions", &around(0.05, 0.01), &json!({})), None, "no delay was measured");
+    }
+
+    #[test]
+    fn transactions_on_tcp_are_judged_by_their_completion() {
+        let tcp = |seconds| json!([{"class": "c", "completion_p95_s": around(seconds, 0.1)}]);
+        let answer = |seconds| {
+            judged("transactions", &around(3.0, 0.1), &json!({}), &tcp(seconds), Known::default()).answer
+        };
+        assert_eq!((answer(3.0), answer(5.0)), (Some(Answer::Fit), Some(Answer::Unfit)));
+    }
+
+    /// 0.9 of 1 Mb/s arrive.
+    #[test]
+    fn bulk_is_judged_by_the_rate_that_it_is_promised_and_best_effort_by_starvation() {
+        let answer = |role, guaranteed_bps| {
+            let known = Known { guaranteed_bps, ..Known::default() };
+            judged(role, &around(6.0, 0.1), &json!({}), &json!([]), known).answer
+        };
+        assert_eq!(answer("bulk", Some(0.9e6)), Some(Answer::Fit));
+        assert_eq!(answer("bulk", Some(2e6)), Some(Answer::Unfit), "it offers 1 Mb/s");
+        assert_eq!(answer("bulk", None), Some(Answer::Unfit), "loss above 5 %");
+        assert_eq!(answer("best-effort", None), Some(Answer::Fit));
+        assert_eq!(answer("best-effort", Some(5e6)), Some(Answer::Fit));
+        assert_eq!(answer("scavenger", Some(5e6)), Some(Answer::Fit));
+    }
+}

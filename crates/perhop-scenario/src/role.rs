@@ -1,0 +1,133 @@
+//! [`Role`]: the purpose of traffic, by which its class is judged; and the roles of a scenario's classes.
+
+use perhop_qos::packet::Dscp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::Scenario;
+use crate::traffic::{SourceConfig, TrafficConfig};
+
+/// The purpose of traffic, by which its class is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Calls.
+    Voice,
+    /// Conferences and other interactive video.
+    Video,
+    /// Video in one direction, on demand or broadcast.
+    Streaming,
+    /// Signaling of calls.
+    Signaling,
+    /// Routing protocols, and operation of the network.
+    Control,
+    /// Short exchanges that a person waits for.
+    Transactions,
+    /// Files and backups.
+    Bulk,
+    /// Traffic to which nothing is promised.
+    BestEffort,
+    /// Traffic that yields to all other.
+    Scavenger,
+}
+
+/// The origin of a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoleOrigin {
+    /// The key `role` of the traffic.
+    Scenario,
+    /// The source: a call, or adaptive video.
+    Source,
+    /// The codepoint, by RFC 4594.
+    Codepoint,
+}
+
+/// The role of a class of traffic: that of its first entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassRole<'a> {
+    /// The class.
+    pub class: &'a str,
+    /// Its role.
+    pub role: Role,
+    /// The origin of the role.
+    pub origin: RoleOrigin,
+}
+
+impl Role {
+    /// Returns the role of a codepoint.
+    // RFC 4594 figure 3; RFC 5865 for VOICE-ADMIT, RFC 8622 for LE.
+    pub fn of_codepoint(dscp: Dscp) -> Role {
+        match dscp.value() {
+            // EF, VOICE-ADMIT
+            46 | 44 => Role::Voice,
+            // AF4x multimedia conferencing, CS4 real-time interactive
+            32 | 34 | 36 | 38 => Role::Video,
+            // AF3x multimedia streaming, CS3 broadcast video
+            24 | 26 | 28 | 30 => Role::Streaming,
+            // CS5
+            40 => Role::Signaling,
+            // CS6 and CS7 network control, CS2 OAM
+            16 | 48 | 56 => Role::Control,
+            // AF2x low-latency data
+            18 | 20 | 22 => Role::Transactions,
+            // AF1x high-throughput data
+            10 | 12 | 14 => Role::Bulk,
+            // LE, CS1 low-priority data
+            1 | 8 => Role::Scavenger,
+            _ => Role::BestEffort,
+        }
+    }
+}
+
+impl TrafficConfig {
+    /// Returns the role of this traffic, and its origin.
+    pub fn role(&self) -> (Role, RoleOrigin) {
+        match (self.role, &self.source) {
+            (Some(role), _) => (role, RoleOrigin::Scenario),
+            (None, SourceConfig::Voice(_)) => (Role::Voice, RoleOrigin::Source),
+            (None, SourceConfig::Video(_)) => (Role::Streaming, RoleOrigin::Source),
+            _ => (Role::of_codepoint(self.dscp), RoleOrigin::Codepoint),
+        }
+    }
+}
+
+impl Scenario {
+    /// Returns the roles of the classes in results, without those of replies.
+    pub fn class_roles(&self) -> Vec<ClassRole<'_>> {
+        let mut found: Vec<ClassRole> = Vec::new();
+        for traffic in &self.traffic {
+            let class = traffic.class.as_ref().unwrap_or(&traffic.name);
+            if found.iter().all(|one| one.class != class) {
+                let (role, origin) = traffic.role();
+                found.push(ClassRole { class, role, origin });
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codepoints_have_the_roles_of_rfc_4594() {
+        let role = |name: &str| Role::of_codepoint(name.parse().unwrap());
+        for (names, expected) in [
+            (&["ef", "voice-admit"][..], Role::Voice),
+            (&["af41", "af43", "cs4"], Role::Video),
+            (&["af31", "cs3"], Role::Streaming),
+            (&["cs5"], Role::Signaling),
+            (&["cs6", "cs2"], Role::Control),
+            (&["af21", "af22"], Role::Transactions),
+            (&["af11", "af13"], Role::Bulk),
+            (&["default", "cs0", "5"], Role::BestEffort),
+            (&["cs1", "le"], Role::Scavenger),
+        ] {
+            for name in names {
+                assert_eq!(role(name), expected, "{name}");
+            }
+        }
+    }
+}

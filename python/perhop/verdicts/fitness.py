@@ -1,0 +1,106 @@
+"""The fitness of classes for their roles, decided in Rust, with its reasons in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from perhop import _core
+from perhop.quantity import number, scale
+from perhop.verdicts.figures import Figure
+
+Answer = Literal["fit", "unfit", "undecided"]
+
+#: Roles in words, by the names that scenarios have for them.
+ROLES = {
+    "voice": "voice",
+    "video": "interactive video",
+    "streaming": "streaming video",
+    "signaling": "signaling",
+    "control": "network control",
+    "transactions": "transactions",
+    "bulk": "bulk data",
+    "best-effort": "best effort",
+    "scavenger": "scavenger",
+}
+# The keys of a summary that the judgment reads.
+_READ = ("roles", "classes", "tcp", "videos", "duration_s", "warmup_s")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A figure compared with its bound."""
+
+    words: str
+    figure: Figure
+    bound: float
+    #: Whether figures above the bound keep it.
+    is_least: bool
+    answer: Answer
+
+    def reason(self) -> str:
+        """Return the figure and the bound in words."""
+        unit = self.figure.unit
+        divisor, shown = scale(unit, abs(self.bound) or abs(self.figure.mean))
+        suffix = f" {shown}" if shown else ""
+        bound = f"{number(self.bound / divisor, 3)}{suffix}"
+        if self.answer == "undecided" and self.figure.ci95 is not None:
+            low, high = (number(max(end, 0.0) / divisor, 3) for end in self.figure.ci95)
+            # The bound of R is the scale's own.
+            about = f", {'at least' if self.is_least else 'at most'} {bound}" if unit else ""
+            return f"{self.words} {low}–{high}{suffix}{about}"  # noqa: RUF001
+        sign = "<" if self.is_least else ">"
+        return f"{self.words} {number(self.figure.mean / divisor, 3)}{suffix} {sign} {bound}"
+
+
+@dataclass(frozen=True)
+class Fitness:
+    """Whether a class is fit for its role."""
+
+    #: `None` for replies, which have no role of their own.
+    role: str | None = None
+    #: `scenario`, `source` or `codepoint`.
+    origin: str | None = None
+    #: `None` where something was not measured.
+    answer: Answer | None = None
+    compared: tuple[Compared, ...] = ()
+
+    def reasons(self) -> list[str]:
+        """Return the bounds that decide against the class, or leave it open."""
+        return [one.reason() for one in self.compared if one.answer == self.answer]
+
+
+def fitness(
+    summary: Mapping[str, Any], ratings: Mapping[str, Figure | None], guarantees: Mapping[str, float | None]
+) -> dict[str, Fitness]:
+    """Return the fitness of each class with a role, by its name.
+
+    `ratings` has R of calls by class, `guarantees` the bits per second that queues are promised.
+    """
+    known = {
+        name: {"r": r and {"mean": r.mean, "ci95": r.ci95}, "guaranteed_bps": guarantees.get(name)}
+        for name, r in ratings.items()
+    }
+    read = {key: summary[key] for key in _READ if key in summary}
+    found = json.loads(_core.judge_roles(json.dumps(read), json.dumps(known)))
+    origins = {one["class"]: one["from"] for one in summary.get("roles", [])}
+    return {
+        one["class"]: Fitness(
+            one["role"], origins[one["class"]], one["answer"], tuple(map(_compared, one["compared"]))
+        )
+        for one in found
+    }
+
+
+def _compared(found: Mapping[str, Any]) -> Compared:
+    figure = found["figure"]
+    ends = figure["ci95"]
+    return Compared(
+        found["words"],
+        Figure(figure["mean"], None if ends is None else (ends[0], ends[1]), found["unit"]),
+        found["bound"],
+        found["is_least"],
+        found["answer"],
+    )
