@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from perhop.shape import METRIC, Optional, OrNull
+from perhop.shape import METRIC, ByName, Optional, OrNull, Pair
 
 #: What a column holds: names, whole numbers, or numbers, NaN where nothing was measured.
 Kind = Literal["text", "count", "float"]
@@ -88,7 +88,10 @@ TABLES: Mapping[str, Mapping[str, Kind]] = {
 ADDED_TABLES = frozenset({"calls", "games", "videos", "pages", "speed_tests"})
 
 #: Columns that runs have which were saved by this version, and may be missing in older ones.
-ADDED: Mapping[str, Mapping[str, Kind]] = {"queues": {"most_packets": "count", "most_bytes": "count"}}
+ADDED: Mapping[str, Mapping[str, Kind]] = {
+    "queues": {"most_packets": "count", "most_bytes": "count"},
+    "throughput": {"dropped_packets": "float"},
+}
 
 
 def _groups(table: str, *keys: str) -> list[dict[str, Any]]:
@@ -110,6 +113,14 @@ _RATE = {
     "queued_packets": OrNull(float),
 }
 _POLICER = {"node": str, "neighbor": str, "side": str, "class": str, "limit_bps": float}
+_INFERRED = {
+    "file": str,
+    "interface": OrNull(str),
+    "offered": [[str]],
+    "assumed": [str],
+    "queues": ByName(Pair(str)),
+    "not_looked_at": [str],
+}
 
 #: The shape of summary.json, as far as it is read again.
 SUMMARY: Mapping[str, Any] = {
@@ -136,5 +147,6 @@ SUMMARY: Mapping[str, Any] = {
     "rates": Optional([_RATE]),
     "policers": Optional([_POLICER]),
     "kind": Optional(str),
+    "inferred": Optional(_INFERRED),
     "fidelity": Optional({"doubts": Optional([str])}),
 }

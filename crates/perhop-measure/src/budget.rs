@@ -182,6 +182,30 @@ pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     Names::new(scenario).packets(traffic)
 }
 
+/// Packets of one replication of `scenario`, each times the links of its path, about: the work of simulating
+/// it. TCP is acknowledged every second segment, and entries of TCP share the slowest port of their path.
+pub fn packet_hops(scenario: &Scenario) -> f64 {
+    let mut names = Names::new(scenario);
+    // By slowest port: what TCP could send, the most that the port passes, and the links of the longest path.
+    let mut shared: BTreeMap<usize, [f64; 3]> = BTreeMap::new();
+    let mut sum = 0.0;
+    for traffic in &scenario.traffic {
+        let (packets, path) = (names.packets(traffic), names.path(traffic));
+        let hops = path.len() as f64;
+        let slowest = path.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        match slowest {
+            Some((port, rate)) if Plan::of(&traffic.source).is_some() => {
+                let most = rate * scenario.duration.as_seconds() / (8.0 * SEGMENT);
+                let [sent, passed, longest] = shared.entry(port).or_default();
+                (*sent, *passed, *longest) = (*sent + packets, passed.max(most), longest.max(hops));
+            }
+            _ => sum += hops * (packets + names.sent_back(traffic)),
+        }
+    }
+    let of_tcp = shared.into_values().map(|[sent, passed, hops]| 1.5 * hops * sent.min(passed));
+    sum + of_tcp.sum::<f64>()
+}
+
 /// Links, traffic and paths of a scenario by names. The work of building it is that of reading the scenario.
 struct Names<'a> {
     scenario: &'a Scenario,
@@ -242,18 +266,25 @@ impl<'a> Names<'a> {
         back.map_or(0.0, |source| self.packets(&TrafficConfig { source, ..traffic.clone() }))
     }
 
+    /// The ports of the path of `traffic`: the place of each, and the bits per second that it passes.
+    fn path(&mut self, traffic: &TrafficConfig) -> Vec<(usize, f64)> {
+        let Some(topology) = self.topology.as_mut() else { return Vec::new() };
+        let path = topology.path(&traffic.from, &traffic.to).ok().flatten().unwrap_or_default();
+        let ports = path.iter().map(|link| {
+            let [from, to] = topology.ends(*link);
+            let passed = passes(self.scenario, &self.scenario.links[link.index() / 2], from, to);
+            (link.index(), passed)
+        });
+        ports.collect()
+    }
+
     /// Bits per second that `traffic` sends at most: those of the slowest port of its path, whose policy may
     /// limit it below the line; of connections that last, their windows in each round trip without a queue.
     fn fastest(&mut self, traffic: &TrafficConfig) -> f64 {
-        let Some(topology) = self.topology.as_mut() else { return 0.0 };
-        let path = topology.path(&traffic.from, &traffic.to).ok().flatten().unwrap_or_default();
-        let links = || path.iter().map(|link| &self.scenario.links[link.index() / 2]);
-        let ports = path.iter().map(|link| {
-            let [from, to] = topology.ends(*link);
-            passes(self.scenario, &self.scenario.links[link.index() / 2], from, to)
-        });
-        let slowest = ports.reduce(f64::min).unwrap_or_default();
-        let round_trip = 2.0 * links().map(|link| link.delay.as_seconds()).sum::<f64>();
+        let path = self.path(traffic);
+        let slowest = path.iter().map(|(_, passed)| *passed).reduce(f64::min).unwrap_or_default();
+        let delays = path.iter().map(|(port, _)| self.scenario.links[port / 2].delay.as_seconds());
+        let round_trip = 2.0 * delays.sum::<f64>();
         let lasting = Plan::of(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
         let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
         let by_window = window.map(|bits| f64::from(traffic.flows()) * bits / round_trip);
@@ -373,6 +404,29 @@ mod tests {
             assert_eq!(scenario(queueing), [2e6 * 60.0 / 12e3, 600.0 * 14.0]);
         }
         assert_eq!(scenario(r#"{"classes": [{"name": "all"}]}"#)[0], 1e10 * 60.0 / 12e3);
+    }
+
+    /// 10 s at 1 Mb/s: 200 packets/s of 100 bytes over both links; segments of 1500 bytes of two entries that
+    /// share the line, and an acknowledgment for every other one.
+    #[test]
+    fn packet_hops_count_the_links_of_each_path() {
+        let scenario = |traffic: &str| {
+            let text = format!(
+                r#"{{"perhop": 1, "name": "", "duration": "10s", "hosts": {{"a": {{}}, "b": {{}}}}, "routers": {{"r": {{}}}},
+                "links": [{{"between": ["a", "r"], "rate": "100Mb/s"}}, {{"between": ["r", "b"], "rate": "1Mb/s"}}],
+                "traffic": [{traffic}]}}"#
+            );
+            perhop_scenario::load_json(serde_json::from_str(&text).unwrap(), ".").unwrap().scenario
+        };
+        let cbr = r#"{"name": "v", "from": "a", "to": "b", "source": {"cbr": {"rate": "160kb/s", "packet": {"ip": "100B"}}}}"#;
+        assert_eq!(packet_hops(&scenario(cbr)), 200.0 * 10.0 * 2.0);
+        let bulk = |name| {
+            format!(
+                r#"{{"name": "{name}", "from": "a", "to": "b", "source": {{"bulk": {{"tcp": {{"profile": "linux-6"}}}}}}}}"#
+            )
+        };
+        let both = packet_hops(&scenario(&format!("{}, {}", bulk("x"), bulk("y"))));
+        assert!((both - 1.5 * 2.0 * 1e7 / 12e3).abs() < 1e-6, "{both}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Color, Dscp, FlowKey, Packet, Protocol};
 use perhop_qos::policy::queue_names;
 use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::topology::host_addresses;
 use perhop_scenario::{ConnectionEnd, DelayScope, Scenario, TrafficConfig};
@@ -295,6 +296,25 @@ impl Measurements {
     }
     fn samples(&mut self) -> &mut Samples {
         self.samples.get_or_insert_default()
+    }
+    /// Makes room for drops over time, in the intervals of throughput: for engines that know when they drop.
+    pub fn add_drop_samples(&mut self) {
+        let (begins, ends, classes) = (self.warmup, self.duration, self.class_names.len());
+        if let Some(samples) = &mut self.samples
+            && let Some(throughput) = &samples.throughput
+        {
+            samples.drops = Some(Intervals::new(begins, ends, throughput.every, vec![0; classes]));
+        }
+    }
+
+    /// Counts `packet` of `flow`, which was dropped at `now` because of `cause`.
+    pub fn drop_packet(&mut self, now: Time, flow: usize, packet: &Packet, cause: DropCause) {
+        self.counters[flow].drop(packet, cause, self.warmup);
+        if now >= self.warmup
+            && let Some(samples) = &mut self.samples
+        {
+            samples.drop_packet(now, self.flows[flow].class);
+        }
     }
 
     /// Packet `number` of `flow` has arrived at its receiver.

@@ -130,20 +130,19 @@ impl Hosts {
             let (flow, number) = (flow_of(&datagram), sequence_of(&datagram));
             match lost {
                 None => self.measurements.deliver(now, flow, &datagram, number),
-                Some(cause) => self.lose(&datagram, cause),
+                Some(cause) => self.lose(now, &datagram, cause),
             }
         }
     }
     /// A fragment was dropped: with the last of its datagram to arrive or be dropped, that is lost.
     #[cold]
-    fn lose_fragment(&mut self, fragment: &Packet, cause: DropCause) {
+    fn lose_fragment(&mut self, now: Time, fragment: &Packet, cause: DropCause) {
         if let Some(Reassembled { datagram, lost }) = self.fragments.dropped(fragment, cause) {
-            self.lose(&datagram, lost.unwrap_or(cause));
+            self.lose(now, &datagram, lost.unwrap_or(cause));
         }
     }
-    fn lose(&mut self, datagram: &Packet, cause: DropCause) {
-        let Measurements { counters, warmup, .. } = &mut self.measurements;
-        counters[flow_of(datagram)].drop(datagram, cause, *warmup);
+    fn lose(&mut self, now: Time, datagram: &Packet, cause: DropCause) {
+        self.measurements.drop_packet(now, flow_of(datagram), datagram, cause);
     }
     /// The run is over: datagrams that still have fragments under way are under way themselves, or lost where
     /// one was dropped.
@@ -151,7 +150,7 @@ impl Hosts {
         let left: Vec<Reassembled> = self.fragments.unresolved().collect();
         for Reassembled { datagram, lost } in left {
             if let Some(cause) = lost {
-                self.lose(&datagram, cause);
+                self.lose(self.measurements.duration, &datagram, cause);
             } else {
                 let is_counted = datagram.sent_at >= self.measurements.warmup;
                 self.measurements.in_network[flow_of(&datagram)] += u64::from(is_counted);
@@ -181,9 +180,11 @@ impl Hosts {
 impl DropSink for Hosts {
     #[inline]
     fn dropped(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
-        match self.measurements.counters.get_mut(flow_of(packet)) {
-            Some(counters) => counters.drop(packet, cause, self.measurements.warmup),
-            None => self.lose_fragment(packet, cause),
+        let flow = flow_of(packet);
+        if flow < self.measurements.counters.len() {
+            self.measurements.drop_packet(now, flow, packet, cause);
+        } else {
+            self.lose_fragment(now, packet, cause);
         }
         if self.taps[link.index()].is_some() {
             self.record(now, link, packet, cause, point);

@@ -16,7 +16,7 @@ from perhop.plot.description import Axis, Cells, Line, Parallel, Points, Rule, S
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve, page_load_cdf
 from perhop.plot.ellipses import ellipses
 from perhop.plot.kinds import KINDS, charts, possible
-from perhop.plot.over_time import congestion_window, delay, ipdv, queue, throughput
+from perhop.plot.over_time import congestion_window, delay, drops, ipdv, queue, throughput
 from perhop.plot.sweeps import against, heat_map, parallel
 from perhop.plot.traces import traces
 from perhop.plot.tradeoffs import before_after, pareto
@@ -41,6 +41,7 @@ __all__ = [
     "delay_cdf",
     "delay_histogram",
     "drop_curve",
+    "drops",
     "ellipses",
     "heat_map",
     "ipdv",

@@ -13,6 +13,7 @@ from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve, pa
 from perhop.plot.over_time import (
     congestion_window,
     delay,
+    drops,
     ipdv,
     queue,
     sampled_queues,
@@ -35,6 +36,7 @@ def _drop_curves(results: Results) -> list[Chart]:
 KINDS: dict[str, Callable[[Results], list[Chart]]] = {
     "throughput": lambda results: [throughput(results)],
     "throughput-stacked": lambda results: [throughput(results, stacked=True)],
+    "drops": lambda results: [drops(results)],
     "queue": _queues,
     "drop-curve": _drop_curves,
     "delay": lambda results: [delay(results)],
@@ -49,6 +51,7 @@ KINDS: dict[str, Callable[[Results], list[Chart]]] = {
 _TABLES = {
     "throughput": "throughput",
     "throughput-stacked": "throughput",
+    "drops": "throughput",
     "queue": "queues",
     "delay": "delays",
     "ipdv": "delays",

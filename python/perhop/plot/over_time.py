@@ -78,6 +78,33 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
     )
 
 
+def drops(results: Results) -> Chart:
+    """Plot the dropped packets of each class over time, means over the replications, per second.
+
+    Raises:
+        InvalidInputError: the scenario has no `measure.throughput-every`, or it is a live run.
+
+    """
+    table = _present(results, "throughput")
+    if "dropped_packets" not in table.columns or table["dropped_packets"].is_nan().all():
+        raise InvalidInputError("no drops over time: a simulation of this version has them")
+    times = table["time_s"].unique().sort()
+    every = float(times[0]) - float(results.summary["warmup_s"])
+    marks: list[Mark] = []
+    for name, role in of_classes(results.classes["class"]).items():
+        rows = table.filter(pl.col("class") == name).group_by("time_s", maintain_order=True)
+        moments = rows.agg((pl.col("dropped_packets").mean() / every).alias("mean")).sort("time_s")
+        marks.append(_line(name, role, moments, 1.0))
+    return Chart(
+        kind="drops",
+        title="Drops of each class",
+        x=_TIME,
+        y=Axis("Dropped", "packets/s", least=0.0),
+        marks=tuple(marks),
+        caption=caption(results, *(["mean"] if results.replications > 1 else [])),
+    )
+
+
 def queue(
     results: Results, port: str | None = None, queue: str | None = None, *, replication: int = 0
 ) -> Chart:

@@ -109,6 +109,8 @@ pub struct LoggedPacket {
 pub struct Samples {
     /// Received packets of each class, interval by interval.
     pub throughput: Option<Intervals<Vec<Count>>>,
+    /// Dropped packets of each class, in the same intervals; `None` in live runs, whose drops have no times.
+    pub drops: Option<Intervals<Vec<u64>>>,
     /// Packets one by one.
     pub packets: Option<PacketLog>,
     /// Packets of calls and games, which are judged by them.
@@ -122,6 +124,12 @@ impl Samples {
     pub fn receive(&mut self, now: Time, class: usize, length: u32) {
         if let Some(counts) = self.throughput.as_mut().and_then(|throughput| throughput.at(now)) {
             counts[class].add(length);
+        }
+    }
+    /// Samples a packet of `class` that was dropped at `now`.
+    pub fn drop_packet(&mut self, now: Time, class: usize) {
+        if let Some(counts) = self.drops.as_mut().and_then(|drops| drops.at(now)) {
+            counts[class] += 1;
         }
     }
     /// Samples packet `number` of `flow`, of `class`, which was sent after the warm-up and arrived at `now`;
@@ -177,6 +185,7 @@ mod tests {
         let delays = Intervals::new(Time::ZERO, ms(200), ms(100), DelayStatistics::default());
         let mut samples = Samples {
             throughput: Some(of(vec![Count::default(); 2])),
+            drops: None,
             packets: Some(PacketLog { kept: vec![false, true], packets: Vec::new() }),
             heard: None,
             delays: vec![delays.clone(), delays],

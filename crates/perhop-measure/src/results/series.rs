@@ -28,18 +28,25 @@ pub(super) fn queue_table(measurements: &Measurements, replication: u64) -> Tabl
 }
 
 pub(super) fn throughput_table(measurements: &Measurements, replication: u64) -> Table {
-    let samples = measurements.samples.iter().filter_map(|samples| samples.throughput.as_ref());
-    let rows = samples.flat_map(|samples| {
-        samples.iter().flat_map(move |(ends, counts)| {
-            let classes = measurements.class_names.iter().zip(counts);
-            classes.map(move |(class, received)| (class, ends, received, samples.every))
+    let samples = measurements.samples.iter();
+    let rows = samples.filter_map(|samples| Some((samples.throughput.as_ref()?, samples.drops.as_ref())));
+    let rows = rows.flat_map(|(received, drops)| {
+        let dropped: Vec<_> = drops.iter().flat_map(|drops| drops.iter()).map(|(_, counts)| counts).collect();
+        received.iter().enumerate().flat_map(move |(interval, (ends, counts))| {
+            let dropped = dropped.get(interval).copied();
+            let classes = measurements.class_names.iter().zip(counts).enumerate();
+            classes.map(move |(place, (class, count))| {
+                let dropped = dropped.map_or(f64::NAN, |dropped| dropped[place] as f64);
+                (class, ends, count, received.every, dropped)
+            })
         })
     });
     Rows::new(replication, rows)
         .text("class", |(class, ..)| class)
         .float("time_s", "s", |(_, ends, ..)| ends.as_seconds())
-        .count("received_packets", "packets", |(.., received, _)| received.packets)
-        .float("throughput_bps", "b/s", |(.., received, every)| rate(received.bytes, *every))
+        .count("received_packets", "packets", |(.., received, _, _)| received.packets)
+        .float("throughput_bps", "b/s", |(.., received, every, _)| rate(received.bytes, *every))
+        .float("dropped_packets", "packets", |(.., dropped)| *dropped)
         .table("throughput")
 }
 

@@ -38,6 +38,7 @@ impl Builder<'_> {
             self.hosts.queue_probes.push(QueueProbe { link, every, slot, samples, most });
         }
         self.hosts.measurements.add_samples(self.scenario);
+        self.hosts.measurements.add_drop_samples();
         Ok(())
     }
 
