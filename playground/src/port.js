@@ -5,11 +5,6 @@ const SCHEDULERS = {
   fifo: "FIFO", priority: "strict priority", wrr: "WRR", drr: "DRR", scfq: "SCFQ", wfq: "WFQ", "wf2q-plus": "WF²Q+",
   "three-parameter": "minimum and excess", cbq: "CBQ", hfsc: "HFSC", htb: "HTB",
 };
-const FAMILY = { red: "RED", wred: "WRED", "rio-c": "RIO-C", "rio-dc": "RIO-DC", mred: "RED family", "tail-drop": "tail drop", "weighted-tail-drop": "weighted tail drop", codel: "CoDel", "fq-codel": "FQ-CoDel", pie: "PIE", "fq-pie": "FQ-PIE", dualpi2: "DualPI2", cake: "CAKE" };
-// The tins of CAKE, as results name them.
-const EIGHT = [0, 1, 2, 3, 4, 5, 6, 7].map((number) => `tin-${number}`);
-const TINS = { besteffort: [""], precedence: EIGHT, diffserv3: ["best-effort", "bulk", "voice"], diffserv4: ["best-effort", "bulk", "video", "voice"], diffserv8: EIGHT };
-
 const kindOf = (config) => (typeof config === "string" ? config : Object.keys(config ?? {})[0]);
 const words = (config) => Object.entries(config ?? {}).filter(([, value]) => value !== null && value !== undefined && typeof value !== "object")
   .map(([key, value]) => `${key} ${value}`).join(", ");
@@ -18,21 +13,23 @@ const bits = (text) => {
   return found ? Number(found[1]) * { "": 1, k: 1e3, M: 1e6, G: 1e9 }[found[2]] : NaN;
 };
 
-function leaves(queueing, prefix = "", group = "") {
-  return queueing.classes.flatMap((config) => {
+// The group and the share of every class by its name in results; what a queue holds and drops, the engine describes.
+function shares(queueing, prefix = "", group = "") {
+  return new Map(queueing.classes.flatMap((config) => {
     const name = `${prefix}${config.name}`;
-    if (config.queueing) return leaves(config.queueing, `${name}/`, `${name}: ${schedulerOf(config.queueing)}${shaped(config)}`);
-    const kind = kindOf(config.buffer) ?? "tail-drop";
-    const limit = config.buffer?.[kind]?.limit ?? config["fair-queueing"]?.limit ?? "64 packets";
-    const manager = config["fair-queueing"] ? "fair queueing" : FAMILY[kind] ?? kind;
+    if (config.queueing) return [...shares(config.queueing, `${name}/`, `${name}: ${schedulerOf(config.queueing)}${shaped(config)}`)];
     const share = [words(config.share), shaped(config).slice(2), config.police ? `policed ${words(config.police)}` : ""].filter(Boolean);
-    if (kind === "cake") {
-      const { tins = "diffserv3", bandwidth } = config.buffer.cake;
-      const manager = `CAKE, ${bandwidth ? `shaped to ${bandwidth}` : "not shaped"}`;
-      return TINS[tins].map((tin) => ({ name: tin ? `${name}/${tin}` : name, group, limit: NaN, manager, share: "" }));
-    }
-    return [{ name, group, limit: Number(/^(\d+) packets?$/.exec(limit)?.[1] ?? NaN), manager: `${manager}, ${limit}`, share: share.join(", ") }];
-  });
+    return [[name, { group, share: share.join(", ") }]];
+  }));
+}
+
+// The queues of a port with their descriptions, which are those of `perhop draw`.
+export function described(queues, port, queueing) {
+  const known = queueing ? shares(queueing) : new Map();
+  return queues.filter((one) => one.port === port).map(({ queue, limit_packets: limit, lines }) => ({
+    name: queue, group: known.get(queue)?.group ?? "", share: known.get(queue)?.share ?? "", limit: limit ?? NaN,
+    manager: lines.map((one) => one.text).join("; "),
+  }));
 }
 const shaped = (config) => (config.shape ? `, shaped ${config.shape.rate ?? ""}` : "");
 const schedulerOf = (queueing) => SCHEDULERS[kindOf(queueing.scheduler)] ?? kindOf(queueing.scheduler);
@@ -43,7 +40,7 @@ export function portOf(started, number) {
   const [from, to] = number % 2 ? [...link.between].reverse() : link.between;
   const near = link.interfaces?.[from] ?? {};
   const policy = resolved.policies?.[near.output] ?? {};
-  const queues = policy.queueing ? leaves(policy.queueing) : [{ name: "fifo", group: "", limit: 64, manager: "tail drop, 64 packets", share: "" }];
+  const queues = described(started.queues, ports[number].name, policy.queueing);
   const ring = near.ring ?? { packets: 1 };
   const ringWords = ring.packets ? `${ring.packets} ${ring.packets === 1 ? "packet" : "packets"}` : `${ring.particles?.count} particles`;
   const into = resolved.links.flatMap((one) => one.between.includes(from) ? [resolved.policies?.[one.interfaces?.[from]?.input]] : []);

@@ -48,12 +48,14 @@ __all__ = [
     "moved_packets",
     "named_role",
     "open_thresholds",
+    "packet_hops",
     "platform_rules",
     "policers",
     "policies",
     "policy_differences",
     "print_show",
     "quantity",
+    "queue_descriptions",
     "rate_calls",
     "reach_queues",
     "read_show",
@@ -257,6 +259,9 @@ def load_json(json: str, base: str | PathLike[str], overrides: Sequence[tuple[st
 
 def resolve(json: str, base: str | PathLike[str]) -> str:
     """Return a scenario, unchecked, with router configurations replaced by policies, rates and rings."""
+
+def packet_hops(scenario_json: str, base: str | PathLike[str]) -> float:
+    """Return the estimated packet-hops of one replication of a scenario."""
 
 def bounds(scenario_json: str, base: str | PathLike[str]) -> str:
     """Return the bounds of a scenario by network calculus: JSON with `queues` and `classes`."""
@@ -552,6 +557,12 @@ def cake_tins(tins: str) -> list[tuple[str, float, list[int]]]:
 
     Each has the part of the bandwidth up to which it is served before those that are named earlier, the first
     having what the others leave; and its codepoints.
+    """
+
+def queue_descriptions(scenario_json: str) -> str:
+    """Return what every queue of a resolved scenario holds and drops, in words: JSON of a list.
+
+    Each has `port`, `queue`, `limit_packets` or null, and `lines`, each with `text` and `precedence` or null.
     """
 
 def drop_curves(scenario_json: str) -> list[DropCurves]:

@@ -16,6 +16,25 @@ class DropPrecedence(TypedDict):
     own: list[list[float]] | None
 
 
+class DescriptionLine(TypedDict):
+    """A line of a queue's description."""
+
+    text: str
+    #: The drop precedence that the line is about.
+    precedence: int | None
+
+
+class QueueDescription(TypedDict):
+    """The description of a queue: its manager, limit and thresholds in words, for every drawing and view."""
+
+    port: str
+    queue: str
+    #: `None` where it has no limit, or one that counts bytes.
+    limit_packets: int | None
+    #: The buffer manager with its limit, then its parameters and thresholds.
+    lines: list[DescriptionLine]
+
+
 class DropCurves(TypedDict):
     """The configured drop probabilities of one queue."""
 

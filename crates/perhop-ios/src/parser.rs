@@ -231,7 +231,7 @@ impl Parser {
         Finding { state: LineState::NotRecognized, note: self.suggestion(words) }
     }
 
-    /// What an unknown command probably means: one of the innermost block.
+    /// Returns a command of the innermost block that an unknown one probably means.
     fn suggestion(&mut self, words: &[&str]) -> Option<String> {
         if self.suggested >= MOST_SUGGESTED {
             return None;

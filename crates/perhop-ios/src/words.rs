@@ -120,7 +120,8 @@ impl<'a> Reader<'a> {
     pub(crate) fn one_of(&mut self, keywords: &[&'static str]) -> Result<&'static str, Finding> {
         self.keyword(keywords).ok_or_else(|| self.misspelled(keywords))
     }
-    /// What to say where the next word is none of `keywords`: the one that it probably means, else all.
+    /// Returns the finding for a next word that is none of `keywords`: its probable meaning, else all of
+    /// them.
     pub(crate) fn misspelled(&self, keywords: &[&'static str]) -> Finding {
         match self.peek().and_then(|word| Some((word, near(word, keywords.iter().copied())?))) {
             Some((word, meant)) => {

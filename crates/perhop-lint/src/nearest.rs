@@ -10,8 +10,8 @@ pub fn near<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option
     near_of(&found.to_lowercase(), &comparable(found, known))
 }
 
-/// Returns the name among `known` that is nearest to `found`: a typing error, else the only name that contains
-/// `found` or is contained in it, as `queue-limit` where only `limit` is known.
+/// Returns the name among `known` that is nearest to `found`: a typing error, else the only name that
+/// contains `found` or is contained in it, as `queue-limit` where only `limit` is known.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let (lower, known) = (found.to_lowercase(), comparable(found, known));
     near_of(&lower, &known).or_else(|| overlapping(&lower, &known))

@@ -4,6 +4,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use perhop_measure::{downsample, exercise};
 use perhop_scenario::Scenario;
 use perhop_scenario::drop_curves as curves;
+use perhop_scenario::queue_description as descriptions;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -16,6 +17,14 @@ pub(crate) fn drop_curves<'py>(py: Python<'py>, scenario_json: &str) -> PyResult
     let scenario: Scenario =
         serde_json::from_str(scenario_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
     diagnostics::from_json(py, &curves::drop_curves(&scenario))
+}
+
+/// Returns the description of every queue of a scenario, as JSON. The scenario is not checked.
+#[pyfunction]
+pub(crate) fn queue_descriptions(scenario_json: &str) -> PyResult<String> {
+    let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let scenario: Scenario = serde_json::from_str(scenario_json).map_err(wrong)?;
+    serde_json::to_string(&descriptions::queue_descriptions(&scenario)).map_err(wrong)
 }
 
 /// Indices of at most `4 * buckets` of `values` for a line that looks like the line through all of them: of

@@ -59,12 +59,15 @@ mod _core {
         calls::{codecs, judge_roles, rate_calls, speech_category},
         confidence_95,
         differing::{compare_configurations, compare_policies},
-        drawing::{drop_curves, envelope, quantity},
+        drawing::{drop_curves, envelope, quantity, queue_descriptions},
         inferring::{added_interface, infer_scenario, named_role, require_way},
         judge,
         live::live_plan,
         live_processes::{live_bridge, live_forward, live_host, live_results},
-        loading::{Loaded, Warnings, cake_tins, check, findings, load, load_json, policies, resolve, schema},
+        loading::{
+            Loaded, Warnings, cake_tins, check, findings, load, load_json, packet_hops, policies, resolve,
+            schema,
+        },
         playback::Playback,
         rates::{class_rates, policers},
         router::{

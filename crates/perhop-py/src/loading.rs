@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use perhop_front_ends::loader;
-use perhop_measure::budget::Budget;
+use perhop_measure::budget::{self, Budget};
 use perhop_qos::cake::CakeTins;
 use perhop_qos::packet::Dscp;
 use perhop_scenario::{Checked, Coloring, Diagnostic, Document};
@@ -158,6 +158,13 @@ pub(crate) fn policies(py: Python<'_>, path: PathBuf) -> PyResult<Option<String>
             .map(Some)
             .map_err(|error| PyValueError::new_err(error.to_string())),
     }
+}
+
+/// Returns the estimated packet-hops of one replication of a scenario.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+pub(crate) fn packet_hops(py: Python<'_>, scenario_json: &str, base: PathBuf) -> PyResult<f64> {
+    Ok(budget::packet_hops(&parse(py, scenario_json, &base, &[])?.resolved))
 }
 
 /// The tins of CAKE where `tins` says this, as results name them: each with the part of the bandwidth up to

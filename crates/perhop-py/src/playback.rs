@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::Scenario;
+use perhop_scenario::queue_description::queue_descriptions;
 use perhop_sim::playback::{self, Span};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -44,6 +45,7 @@ impl Playback {
             "name": scenario.name, "seed": seed, "duration": scenario.duration.as_seconds(),
             "warmup": scenario.measure.warmup.as_seconds(), "ports": ports,
             "causes": DropCause::ALL.map(DropCause::name), "resolved": scenario,
+            "queues": queue_descriptions(&scenario),
         });
         Ok(about.to_string())
     }

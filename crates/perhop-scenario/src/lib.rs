@@ -32,6 +32,7 @@ mod path;
 pub mod plan;
 mod position;
 mod printable;
+pub mod queue_description;
 mod recording;
 mod role;
 pub mod routing;

@@ -14,6 +14,7 @@ use perhop_measure::telephony::{self, Call, Telephony};
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
+use perhop_scenario::queue_description::queue_descriptions;
 use perhop_scenario::{Codec, JitterBuffer, MeasureConfig, QueueProbeConfig, Scenario};
 use perhop_sim::playback::Playback;
 use perhop_sim::stepwise::Stepwise;
@@ -54,7 +55,7 @@ impl Runner {
             "name": scenario.name, "seed": seed, "duration": scenario.duration.as_seconds(),
             "warmup": scenario.measure.warmup.as_seconds(), "every": every.as_seconds(),
             "classes": run.measurements().class_names, "ports": ports, "probes": probes,
-            "causes": DropCause::ALL.map(DropCause::name), "resolved": scenario,
+            "causes": DropCause::ALL.map(DropCause::name), "queues": queue_descriptions(&scenario), "resolved": scenario,
             "warnings": loaded.warnings,
         }));
         let seen_samples = vec![0; scenario.measure.queues.len()];

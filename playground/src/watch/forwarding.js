@@ -113,7 +113,7 @@ export class Forwarding {
     const ends = links.flatMap(({ between: [a, b] }) => [`${a}->${b}`, `${b}->${a}`]);
     const number = ends.indexOf(port.name);
     if (number < 0) return null;
-    const found = portOf({ resolved: this.started.resolved, ports: ends.map((name) => ({ name })) }, number);
+    const found = portOf({ resolved: this.started.resolved, queues: this.started.queues, ports: ends.map((name) => ({ name })) }, number);
     if (found.queues.length !== port.queues.length) return null;
     return { ...found, queues: found.queues.map((queue, place) => ({ ...queue, name: port.queues[place] })) };
   }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from perhop import _core
@@ -15,7 +16,7 @@ from perhop.draw.topology import topology
 from perhop.ports import ports, resolved
 from perhop.schema_types import ScenarioConfig
 
-__all__ = ["Picture", "draw", "network", "policies"]
+__all__ = ["Picture", "draw", "network", "policies", "port"]
 
 _MARGIN = 28.0
 
@@ -41,17 +42,38 @@ def network(scenario: ScenarioConfig | Mapping[str, Any]) -> Picture:
     return Picture(width, height, f"{scenario['name']}: the network", content)
 
 
-def policies(scenario: ScenarioConfig | Mapping[str, Any]) -> list[Picture]:
-    """Return the picture of every port and conditioner with a policy."""
+def policies(scenario: ScenarioConfig | Mapping[str, Any], at: Container[str] | None = None) -> list[Picture]:
+    """Return the picture of every port and conditioner with a policy, or of the ports called `at` alone."""
     scenario = resolved(scenario)
-    curves = _core.drop_curves(json.dumps(dict(scenario)))
+    described = json.loads(_core.queue_descriptions(json.dumps(dict(scenario))))
     found = []
     for port in ports(scenario):
+        if at is not None and port.name not in at:
+            continue
         entering = port.interface.get("input")
         stages = scenario["policies"][entering].get("conditioners") if entering else None
         if stages:
             where = f"{port.sender}, entering from {port.receiver}"
             found.append(conditioner_picture(where, stages, str(entering)))
         if port.policy:
-            found.append(port_picture(port, curves))
+            found.append(port_picture(port, described))
     return found
+
+
+def port(
+    scenario: ScenarioConfig | Mapping[str, Any], name: str, interface: str | None = None
+) -> Picture | None:
+    """Return the picture of the port called `name`, `None` where there is none.
+
+    With `interface`, the picture has that name, and leaves out the neighbor, which is assumed.
+    """
+    scenario = resolved(scenario)
+    found = next((one for one in ports(scenario) if one.name == name), None)
+    if found is None:
+        return None
+    described = json.loads(_core.queue_descriptions(json.dumps(dict(scenario))))
+    if interface is None:
+        return port_picture(found, described)
+    alone = replace(found, receiver="")
+    own = [one | {"port": alone.name} for one in described if one["port"] == name]
+    return port_picture(alone, own, f"{interface}: output")

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from perhop import _core
-from perhop.core_types import DropCurves
+from perhop.core_types import QueueDescription
 from perhop.draw import svg, words
 from perhop.draw.svg import Picture
-from perhop.ports import Port, Queue
+from perhop.ports import Port, Queue, queue_names
 from perhop.schema_types import ClassConfig, ConditionerConfig
 
 _PAD = 10.0
@@ -47,9 +47,9 @@ class _Node:
         return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
 
 
-def port_picture(port: Port, curves: Sequence[DropCurves], title: str | None = None) -> Picture:
-    """Return the picture of a port; `curves` are the scenario's drop curves."""
-    root = _tree(port, {one["queue"]: one for one in curves if one["port"] == port.name})
+def port_picture(port: Port, described: Sequence[QueueDescription], title: str | None = None) -> Picture:
+    """Return the picture of a port; `described` are the descriptions of the scenario's queues."""
+    root = _tree(port, {one["queue"]: one for one in described if one["port"] == port.name})
     leaves = root.leaves()
     top = _TOP
     for leaf in leaves:
@@ -90,7 +90,7 @@ def conditioner_picture(
     return Picture(max(last or 0.0, _title_width(title)) + 2, _TOP + height + 8, where, _inset(parts))
 
 
-def _tree(port: Port, curves: Mapping[str, DropCurves]) -> _Node:
+def _tree(port: Port, described: Mapping[str, QueueDescription]) -> _Node:
     def node(config: ClassConfig, prefix: str, outer: tuple[str, ...]) -> _Node:
         name = f"{prefix}{config['name']}"
         inner = config.get("queueing")
@@ -100,19 +100,20 @@ def _tree(port: Port, curves: Mapping[str, DropCurves]) -> _Node:
             lines: Lines = [(str(config["name"]), "head"), *words.queueing(inner)]
             return _Node(config, lines, children=children)
         packets = ": ".join((*outer, words.matches(config)))
-        return _Node(config, _queue_lines(Queue(port.name, name, config), curves.get(name)), packets)
+        # The queues of CAKE's tins have one description.
+        found = described.get(name) or described.get(next(iter(queue_names(config, name))))
+        return _Node(config, _queue_lines(Queue(port.name, name, config), found), packets)
 
     if not port.queueing:
-        only = _Node(_NO_CLASS, [("fifo", "head"), ("tail drop", "muted")])
+        only = _Node(_NO_CLASS, [("fifo", "head"), *words.description(described.get("fifo"))])
         return _Node(_NO_CLASS, [("scheduler", "head"), ("FIFO", "muted")], children=[only])
     children = [node(one, "", ()) for one in port.queueing["classes"]]
     lines: Lines = [("scheduler", "head"), *words.queueing(port.queueing)]
     return _Node(_NO_CLASS, lines, children=children)
 
 
-def _queue_lines(queue: Queue, curve: DropCurves | None) -> Lines:
-    precedences, unit = (curve["precedences"], curve["unit"]) if curve else (None, "packets")
-    return [(queue.name, "head"), *words.policer(queue), *words.buffer(queue, precedences, unit)]
+def _queue_lines(queue: Queue, described: QueueDescription | None) -> Lines:
+    return [(queue.name, "head"), *words.policer(queue), *words.description(described)]
 
 
 def _conditioners(port: Port, middle: float, parts: list[str]) -> tuple[float, float | None]:
@@ -211,7 +212,7 @@ def _ring(port: Port, x: float, middle: float, parts: list[str]) -> float:
         x += wide
     parts.append(svg.path(f"M{x:.1f} {middle:.1f}H{x + 26:.1f}", "flow"))
     parts.append(svg.text(x + 30, middle + 4, port.receiver, size=_SIZE, kind="muted"))
-    return x + 32 + svg.width_of(port.receiver, _SIZE)
+    return x + 40 + svg.width_of(port.receiver, _SIZE)
 
 
 def _block(x: float, y: float, width: float, height: float, lines: Lines) -> str:

@@ -7,7 +7,7 @@ from typing import cast
 
 from perhop import _core
 from perhop.configuration import checked
-from perhop.core_types import DropCurves, RouterPort
+from perhop.core_types import QueueDescription, RouterPort
 from perhop.draw import stacked, svg, words
 from perhop.draw.policy import conditioner_picture, port_picture
 from perhop.draw.svg import Picture
@@ -62,12 +62,12 @@ def _interface(router: str, interface: RouterPort) -> list[Picture]:
         policy=interface["output"],
         policy_name=None,
     )
-    found.append(port_picture(port, _curves(port), f"{name}{state}: output"))
+    found.append(port_picture(port, _described(port), f"{name}{state}: output"))
     return found
 
 
-def _curves(port: Port) -> list[DropCurves]:
-    """Return the drop curves of a port, through a scenario with only this port."""
+def _described(port: Port) -> list[QueueDescription]:
+    """Return the descriptions of a port's queues, through a scenario with only this port."""
     scenario = {
         "perhop": 1,
         "name": "",
@@ -77,7 +77,7 @@ def _curves(port: Port) -> list[DropCurves]:
         "links": [
             {
                 "between": [port.sender, port.receiver],
-                # Curves are over the queue, whatever the rate is; a device of Linux has none.
+                # No description depends on the rate; a device of Linux has none.
                 "rate": "1Mb/s",
                 "interfaces": {port.sender: {"output": "output"}},
             }
@@ -85,4 +85,5 @@ def _curves(port: Port) -> list[DropCurves]:
         "policies": {"output": dict(port.policy or {})},
         "traffic": [],
     }
-    return _core.drop_curves(json.dumps(scenario))
+    found: list[QueueDescription] = json.loads(_core.queue_descriptions(json.dumps(scenario)))
+    return found

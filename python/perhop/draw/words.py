@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from perhop import _core
-from perhop.core_types import DropPrecedence
+from perhop.core_types import QueueDescription
 from perhop.palette import PRECEDENCES, of_precedences
-from perhop.ports import RED_FAMILY, Queue
+from perhop.ports import Queue
 from perhop.quantity import scale
 from perhop.schema_types import (
     ClassConfig,
     ConditionerConfig,
-    FairQueueingConfig,
     PolicyConfig,
     QueueingConfig,
     RingConfig,
@@ -33,8 +32,6 @@ _SCHEDULERS = {
     "hfsc": "HFSC",
     "htb": "HTB",
 }
-# The names of buffer managers that go by waits, and their limits where none is written.
-_CODEL = {"codel": ("CoDel", "1000 packets"), "fq-codel": ("FQ-CoDel", "10240 packets")}
 
 
 def scheduler(config: object) -> str:
@@ -75,94 +72,16 @@ def overhead(config: PolicyConfig | None) -> str:
     return f", counts IP {'+' if count > 0 else '-'} {abs(count)} B" if count else ""
 
 
-def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str) -> list[tuple[str, str]]:
-    """Return lines about a queue's buffer manager, each with the role of its color."""
-    fair = queue.config.get("fair-queueing")
-    if fair is not None:
-        return _fair(fair)
-    kind, config = queue.buffer
-    limit = quantity(queue.limit) if queue.limit else None
-    if kind == "weighted-tail-drop":
-        limits = [quantity(str(one)) for one in config["limits"]]
-        return [("weighted tail drop, at most", "muted")] + [
-            (f"{number}: {limit}", role if role in PRECEDENCES else "muted")
-            for number, (limit, (role, _)) in enumerate(zip(limits, of_precedences(len(limits)), strict=True))
-        ]
-    if kind in _CODEL:
-        name, most = _CODEL[kind]
-        law = f" ({config['law']})" if config.get("law") else ""
-        target, interval = config.get("target", "5ms"), config.get("interval", "100ms")
-        return [
-            (f"{name}{law}, at most {limit or most}", "muted"),
-            (f"target {quantity(target)}, interval {quantity(interval)}", "muted"),
-        ]
-    if kind == "pie":
-        return _pie("PIE", config, limit or "1000 packets")
-    if kind == "fq-pie":
-        return _pie("FQ-PIE", config, limit or "10240 packets")
-    if kind == "dualpi2":
-        return _dualpi2(config, limit)
-    if kind == "cake":
-        return _cake(config)
-    if kind not in RED_FAMILY:
-        return [(f"tail drop, {f'at most {limit}' if limit else 'no limit'}", "muted")]
-    name = kind.upper() if kind != "mred" else f"RED family, {config.get('averages') or 'single'} averages"
-    if config.get("law"):
-        name += f" ({config['law']})"
-    lines = [(f"{name}{f', at most {limit}' if limit else ''}", "muted")]
-    roles = of_precedences(len(precedences or []))
-    for number, (one, (role, _)) in enumerate(zip(precedences or [], roles, strict=True)):
-        (low, _), (high, probability) = one["shared"][1], one["shared"][2]
-        shown, divisor = ("KiB", 1024.0) if unit == "bytes" else ("packets", 1.0)
-        said = f"{number}: {low / divisor:g} to {high / divisor:g} {shown}, up to {100 * probability:g} %"
-        lines.append((said, role if role in PRECEDENCES else "muted"))
-    return lines
-
-
-def _pie(name: str, config: Mapping[str, Any], limit: str) -> list[tuple[str, str]]:
-    """Return lines about PIE, of one queue or of those of flows."""
-    target = quantity(str(config.get("target") or "15ms"))
-    lines = [f"{name} ({config.get('law') or 'rfc'}), at most {limit}", f"steers towards {target}"]
-    if config.get("ecn", "ignore") != "ignore":
-        lines.append("marks ECN-capable packets")
-    return [(line, "muted") for line in lines]
-
-
-def _dualpi2(config: Mapping[str, Any], limit: str | None) -> list[tuple[str, str]]:
-    """Return lines about DualPI2."""
-    is_linux = config.get("law") == "linux"
-    most = limit or ("10000 packets" if is_linux else "250 ms of its rate")
-    target = quantity(str(config.get("target") or "15ms"))
-    ramp = {"ramp": {"from": "800us", "width": "400us"}}
-    native = config.get("native") or ({"step": "1ms"} if is_linux else ramp)
-    if config.get("queues") == "one":
-        first = f"PI2 ({config.get('law') or 'rfc'}), at most {most}"
-        return [(first, "muted"), (f"steers towards {target}; ECT(1) and CE marked more", "muted")]
-    lines = [
-        f"DualPI2 ({config.get('law') or 'rfc'}), at most {most}",
-        f"classic queue: steers towards {target}",
-        f"low latency ({_low_latency(config.get('low-latency') or {})}): {values(native)}",
-    ]
-    return [(line, "muted") for line in lines]
-
-
-def _low_latency(config: Mapping[str, Any]) -> str:
-    named = config.get("dscp") or []
-    others = [str(one) for one in (named if isinstance(named, list) else [named])]
-    fields = ["ECT(0)"] if config.get("ecn") == "any-ect" else []
-    return ", ".join([*fields, "ECT(1)", "CE", *others])
-
-
-def _cake(config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return lines about CAKE."""
-    bandwidth = config.get("bandwidth")
-    shaped = f"shaped to {quantity(str(bandwidth))}" if bandwidth else "not shaped"
-    lines = [
-        f"CAKE, {shaped}",
-        f"{config.get('tins') or 'diffserv3'}, {config.get('isolation') or 'triple-isolate'}",
-        f"round trips of {quantity(str(config.get('rtt') or '100ms'))}",
-    ]
-    return [(line, "muted") for line in lines]
+def description(described: QueueDescription | None) -> list[tuple[str, str]]:
+    """Return the lines of a queue's description, each with the role of its color."""
+    lines = described["lines"] if described else []
+    known = [one["precedence"] for one in lines if one["precedence"] is not None]
+    roles = of_precedences(max(known, default=-1) + 1)
+    found = []
+    for one in lines:
+        role = "muted" if one["precedence"] is None else roles[one["precedence"]][0]
+        found.append((one["text"], role if role in PRECEDENCES else "muted"))
+    return found
 
 
 def policer(queue: Queue) -> list[tuple[str, str]]:
@@ -173,18 +92,6 @@ def policer(queue: Queue) -> list[tuple[str, str]]:
     when = ", while congested" if police.get("when") == "congested" else ""
     said = {key: value for key, value in police.items() if key != "when"}
     return [(f"policed: {values(said)}{when}", "muted")]
-
-
-def _fair(config: FairQueueingConfig) -> list[tuple[str, str]]:
-    """Return lines about a queue with fair queueing of flows."""
-    said = {key: value for key, value in config.items() if key not in ("limit", "flow-limit")}
-    limits = [
-        f"at most {quantity(limit)}{scope}"
-        for limit, scope in ((config.get("flow-limit"), " of a flow"), (config.get("limit"), " in all"))
-        if limit
-    ]
-    lines = [" ".join(filter(None, ["fair queueing", values(said)])), ", ".join(limits)]
-    return [(line, "muted") for line in lines if line]
 
 
 def stage(config: ConditionerConfig, number: int) -> list[tuple[str, str]]:

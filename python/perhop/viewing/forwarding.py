@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -9,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from perhop import _core
 from perhop.errors import InvalidInputError
 from perhop.live.control import ask
 from perhop.viewing.hub import Hub
@@ -29,7 +31,9 @@ class Forwarding:
     ) -> None:
         """Begin with nothing counted; a bridge has no duration, and no scenario to say more of its ports."""
         self._hub, self._clock = hub, clock
+        queues = json.loads(_core.queue_descriptions(json.dumps(resolved))) if resolved else []
         self._about = {"name": name, "duration": duration_s, "warmup": 0.0, "resolved": resolved}
+        self._about["queues"] = queues
         self._began: float | None = None
         self._told: list[dict[str, Any]] | None = None
 

@@ -71,9 +71,6 @@ pub(super) fn queue_size(limit: Limit) -> QueueSize {
     limit.bytes.map_or(QueueSize::Packets(limit.value), QueueSize::Bytes)
 }
 
-/// Packets that no queue of flows reaches.
-const UNLIMITED: u64 = 1_000_000;
-
 /// Fair queueing in a class whose limit is `written`, or `limit` by default.
 pub(super) fn fair_queue(
     fair: &FairQueue,
@@ -96,11 +93,12 @@ pub(super) fn fair_queue(
             // Limits in bytes or time are taken as packets of 1500 bytes.
             let packets = limit.bytes.map_or(limit.value, |bytes| bytes / 1500);
             let flow_limit_packets = match fair.individual_limit.or(fair.congestive_discard) {
-                _ if has_random_detect => UNLIMITED,
+                _ if has_random_detect => FairQueueingConfig::NO_LIMIT,
                 Some(packets) => packets,
                 None => (packets / flow_part).max(1),
             };
-            let limit_packets = flow_limit_packets.saturating_mul(u64::from(queues)).min(UNLIMITED);
+            let limit_packets =
+                flow_limit_packets.saturating_mul(u64::from(queues)).min(FairQueueingConfig::NO_LIMIT);
             FairQueueing { flow_limit_packets, limit_packets, queues, by_precedence: false }
         }
     }

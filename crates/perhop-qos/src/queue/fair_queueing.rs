@@ -78,6 +78,9 @@ impl Default for FairQueueingConfig {
 }
 
 impl FairQueueingConfig {
+    /// Packets that no queue of flows reaches: a limit of at least as many is none.
+    pub const NO_LIMIT: u64 = 1_000_000;
+
     /// The queues of the flows.
     ///
     /// # Errors
