@@ -15,6 +15,7 @@ from chromium import needs_chromium, opened, screenshot, scroll_through
 from conftest import ROOT, Command
 from perhop.checking import check_file
 from perhop.report import page
+from perhop.report.run import Run
 from perhop.rules import rules
 from small_study import make_study
 
@@ -68,17 +69,13 @@ def test_it_is_one_file_that_asks_for_nothing(report: Path) -> None:
 @needs_chromium
 @pytest.mark.parametrize(("name", "width", "scheme"), [("desktop", 1280, "light"), ("phone", 390, "dark")])
 def test_in_a_browser(report: Path, run_folder: Path, name: str, width: int, scheme: str) -> None:
-    charts = perhop.plot.possible(perhop.Results.load(run_folder))
-    assert {chart.kind for chart in charts} >= {
-        "throughput",
-        "queue",
-        "drop-curve",
-        "delay",
-        "ipdv",
-        "delay-cdf",
-    }
+    run = Run(perhop.Results.load(run_folder))
+    charts = [*run.linked, *run.more_charts]
+    kinds = {chart.kind for chart in charts}
+    assert kinds >= {"throughput", "delay", "drops", "waiting", "queue", "drop-curve", "ipdv", "delay-cdf"}
     with opened(report, width=width, height=900, scheme=scheme) as seen:
         tab = seen.page
+        unfold(tab)
         scroll_through(tab)
         tab.wait_for_selector("figure.chart:not([data-drawn])", state="detached")
         drawn = tab.eval_on_selector_all(
@@ -90,6 +87,11 @@ def test_in_a_browser(report: Path, run_folder: Path, name: str, width: int, sch
         screenshot(tab, f"report-{name}-{scheme}")
         assert seen.errors == []
         assert all(url.startswith(("file:", "data:")) for url in seen.requests)
+
+
+def unfold(tab: Any) -> None:
+    """Open all that is folded."""
+    tab.eval_on_selector_all("details", "all => all.forEach((one) => { one.open = true; })")
 
 
 def _every_mark_is_there(tab: Any, charts: list[perhop.plot.Chart]) -> None:
@@ -108,6 +110,7 @@ def test_with_the_keyboard(report: Path) -> None:
         tab = seen.page
         tab.keyboard.press("Tab")
         assert tab.evaluate("document.activeElement.className") == "skip"
+        unfold(tab)
         plot = tab.locator("figure[data-kind=throughput] .plot")
         plot.scroll_into_view_if_needed()
         plot.focus()
@@ -149,6 +152,7 @@ def test_tables_are_copied_and_numbers_sort_as_numbers(
 ) -> None:
     with opened(report, width=1280, height=900, scheme="light") as seen:
         tab = seen.page
+        unfold(tab)
         tab.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
         tab.locator("button.copy").first.click()
         tab.get_by_text("Copied").wait_for()
@@ -169,10 +173,12 @@ def test_tables_are_copied_and_numbers_sort_as_numbers(
 
 
 @needs_chromium
-def test_in_print_everything_is_open_and_light(report: Path, tmp_path: Path) -> None:
+def test_in_print_the_linked_charts_are_drawn_and_light(report: Path, tmp_path: Path) -> None:
     with opened(report, width=1280, height=900, scheme="dark") as seen:
         seen.page.pdf(path=str(tmp_path / "report.pdf"))
-        drawn = seen.page.eval_on_selector_all("figure.chart", "all => all.every(one => one.dataset.drawn)")
+        drawn = seen.page.eval_on_selector_all(
+            ".linked figure", "all => all.length === 4 && all.every(one => one.dataset.drawn)"
+        )
         assert drawn, "charts that never came into view are printed too"
         assert (tmp_path / "report.pdf").stat().st_size > 20_000
 
@@ -248,7 +254,7 @@ def test_the_findings_of_rules_are_in_it(perhop: Command, tmp_path: Path) -> Non
     assert good is not None
     quiet.write_text(good)
     assert perhop("run", quiet, "-q", "-o", tmp_path / "quiet").code == 0
-    assert "<h3>Findings</h3>" not in page([tmp_path / "quiet"])
+    assert "<summary>Findings" not in page([tmp_path / "quiet"])
 
 
 def test_it_replaces_no_file_of_something_else(perhop: Command, scenario: Path, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.touched
 MOST_BYTES = 7_000_000
 # Guidelines, which publish no figures.
 WITHOUT_FIGURES = {"rfc7928"}
+# A study on the screen, in pixels at a width of 1440.
+MOST_HEIGHT = 12_000
 # One study in print, on average.
 MOST_PAGES = 6
 
@@ -101,6 +103,22 @@ def test_an_address_leads_where_it_says(report: Path, width: int) -> None:
                 assert 0 <= top <= 160, anchor
                 assert tab.evaluate("document.documentElement.scrollWidth") <= width, "nothing is cut"
         assert seen.errors == []
+
+
+@needs_chromium
+def test_a_study_has_contents_and_a_bounded_height(report: Path) -> None:
+    with opened(report, width=1440, height=900, scheme="light") as seen:
+        tab = seen.page
+        for study in identifiers():
+            tab.evaluate(f"location.hash = '#{study}'")
+            tab.wait_for_selector(f"#{study}.shown")
+            assert tab.evaluate("document.documentElement.scrollHeight") <= MOST_HEIGHT, study
+            links = tab.locator(f"#{study} .contents a")
+            assert links.count() > 4, study
+        # A link into a folded part unfolds it.
+        links.nth(links.count() - 2).click()
+        part = links.nth(links.count() - 2).get_attribute("href")
+        assert tab.locator(part).evaluate("one => one.open && one.getBoundingClientRect().top < 200")
 
 
 @needs_chromium

@@ -57,6 +57,7 @@ def test_the_key_of_a_table_stays_on_a_phone(report: Path) -> None:
     with opened(report, width=390, height=844, scheme="light") as seen:
         tab = seen.page
         tab.evaluate("location.hash = '#priority'")
+        tab.locator("#priority .figures-of-run summary").click()
         scroll = tab.locator("#priority .scroll").first
         assert scroll.evaluate("one => one.scrollWidth > one.clientWidth"), "or there is nothing to scroll"
         scroll.evaluate("one => { one.scrollLeft = one.scrollWidth; }")

@@ -157,10 +157,32 @@ class Bounds:
         queues = [one for one in self.queues if name in one["classes"]]
         return Bounds(queues, [one for one in self.classes if one["class"] == name])
 
+    def presented(self, ports: Iterable[str]) -> Bounds:
+        """Return the bounds to show: all, or of an inferred scenario those at the `ports` of its router.
+
+        The hosts around an inferred router are assumed, and so are their queues of millions of packets.
+        """
+        wanted = set(ports)
+        return self.at(wanted) if wanted else self
+
     def at(self, ports: Iterable[str]) -> Bounds:
         """Return the bounds of the queues of some ports alone."""
         wanted = set(ports)
         return Bounds([one for one in self.queues if one["port"] in wanted], [])
+
+    def delays_by_class(self) -> dict[str, float]:
+        """Return the longest delay that is guaranteed to each class that has a bound, in seconds.
+
+        It is that from end to end or, where only ports of a router are looked at, the sum over their queues.
+        """
+        if self.classes:
+            return {str(one["class"]): one["delay_s"] for one in self.classes if one["delay_s"] is not None}
+        delays: dict[str, float | None] = {}
+        for queue in self.queues:
+            for name in queue["classes"]:
+                before, delay = delays.get(name, 0.0), queue["delay_s"]
+                delays[name] = None if before is None or delay is None else before + delay
+        return {name: delay for name, delay in delays.items() if delay is not None}
 
     def queue_table(self, seen: Seen | None = None) -> Table:
         """Return the bounds of queues as a table, beside the most that was `seen`."""

@@ -151,6 +151,8 @@ def simulate(
     counted["policers"] = policers(resolved)
     if known := platforms(resolved):
         counted["platforms"] = known
+    if origin := inferred_from(resolved):
+        counted["inferred"] = origin
     return Results(
         summary=counted,
         scenario=typed(_replicated(resolved, counted["replications"])),
@@ -160,6 +162,15 @@ def simulate(
         _columns=tables,
         captured=captured,
     )
+
+
+def inferred_from(scenario: Document) -> dict[str, Any] | None:
+    """Return the origin of an inferred scenario, with the queues of its classes; `None` of any other."""
+    origin: dict[str, Any] | None = getattr(scenario, "origin", None)
+    if origin is None:
+        return None
+    queues = {name: list(place) for name, place in getattr(scenario, "queues", {}).items()}
+    return {**origin, "queues": queues, "not_looked_at": getattr(scenario, "not_looked_at", [])}
 
 
 def _wait(

@@ -7,10 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Self, TypedDict
 
-from perhop import _core
 from perhop.capturing import Captures
 from perhop.configuration import STANDARD_INPUT, configured, read, router_text
-from perhop.document import Document, overrides
+from perhop.document import Document
 from perhop.errors import InvalidInputError
 from perhop.quantity import quantity
 from perhop.results import Results
@@ -55,6 +54,8 @@ class Scenario(Document):
         self.not_looked_at: list[str] = []
         #: The port and the queue of the router that each class of inferred traffic waits in, as in results.
         self.queues: dict[str, tuple[str, str]] = {}
+        #: Of an inferred scenario, its `file` and `interface`, the `offered` loads and what was `assumed`.
+        self.origin: dict[str, Any] | None = None
 
     @classmethod
     def load(
@@ -107,11 +108,7 @@ class Scenario(Document):
                 )
             return super().load(path, set)
         inferred = cls.infer(path, **options)
-        changes = _with_shorter_warmup(inferred, set or {})
-        loaded = cls._from(_core.load_json(inferred.to_json(), inferred.base, overrides(changes)))
-        loaded.inferred, loaded.queues = inferred.inferred, inferred.queues
-        loaded.not_looked_at = inferred.not_looked_at
-        return loaded
+        return inferred.changed(_with_shorter_warmup(inferred, set or {}))
 
     @classmethod
     def infer(
@@ -169,7 +166,26 @@ class Scenario(Document):
         scenario = cls(made.data, file.parent).check()
         scenario.inferred, scenario.queues = made.summary, made.queues
         scenario.not_looked_at = made.not_looked_at
+        scenario.origin = {
+            "file": "standard input" if file == STANDARD_INPUT else file.name,
+            "interface": whole_port or made.leaving,
+            "offered": [list(one) for one in made.offered],
+            "assumed": made.assumptions,
+        }
         return scenario
+
+    def changed(self, changes: Mapping[str, object]) -> Self:
+        """Return a copy with the values at some paths replaced; what was inferred remains known."""
+        return self._described(super().changed(changes))
+
+    def embedded(self) -> Self:
+        """Return the scenario with configurations in place of files; what was inferred remains known."""
+        return self._described(super().embedded())
+
+    def _described(self, copy: Self) -> Self:
+        copy.inferred, copy.queues, copy.origin = self.inferred, self.queues, self.origin
+        copy.not_looked_at = self.not_looked_at
+        return copy
 
     def run(
         self,

@@ -105,9 +105,7 @@ def bounds(
     if json:
         print_json(_document(loaded["name"], shown, seen))
     else:
-        # Of an inferred network only the router is the user's: the hosts around it are assumed.
-        ports = {port for port, _ in loaded.queues.values()}
-        _show(shown.at(ports) if ports else shown, seen, explain=explain)
+        _show(shown.presented(port for port, _ in loaded.queues.values()), seen, explain=explain)
     return Exit.OK
 
 

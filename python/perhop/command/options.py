@@ -35,6 +35,8 @@ Threads = Annotated[int | None, Parameter(validator=Number(gte=1, lte=1024))]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 Force = Annotated[bool, Parameter(negative=())]
 Json = Annotated[bool, Parameter(name="--json")]
+#: Whether a report shows the classes of replies.
+Back = Annotated[bool, Parameter(name="--back", negative=())]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"])]
 #: Where a run is shown while it goes on.
 View = Literal["terminal", "web"]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop.command.options import Back
 from perhop.command.terminal import say_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.page import is_page
@@ -18,6 +19,7 @@ def report(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], show_default=True)] = Path("report.html"),
+    back: Back = False,
 ) -> Exit:
     """Write a report of results as one self-contained HTML file.
 
@@ -27,10 +29,12 @@ def report(
         Folders that `perhop run -o` or `perhop study run -o` wrote, or folders of such folders.
     output
         File to write, .html; an existing file is replaced only if it is a report or another page of perhop.
+    back
+        Show the classes of replies, as '(back)', too.
 
     """
     check_page(output)
-    write(folders, output)
+    write(folders, output, back=back)
     say_written(output)
     return Exit.OK
 

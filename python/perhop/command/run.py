@@ -16,6 +16,7 @@ from perhop.command.judging import Judging
 from perhop.command.options import (
     Asserted,
     Assume,
+    Back,
     CodecName,
     Force,
     Interface,
@@ -39,6 +40,7 @@ from perhop.command.options import (
     pace_of,
 )
 from perhop.command.plotting import Plots
+from perhop.command.run_report import RunReport
 from perhop.command.run_view import Wanted, viewed
 from perhop.command.terminal import print_json, say, say_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
@@ -71,6 +73,8 @@ def run(
     output: Output = None,
     force: Force = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
+    report: Path | None = None,
+    back: Back = False,
     bounds: Annotated[bool, Parameter(negative=())] = False,
     watch: Watch = None,
     speed: Speed = None,
@@ -134,6 +138,10 @@ def run(
         Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg (KIND.html
         without matplotlib) in the output folder or the current one. May be given several times;
         `perhop plot --help` lists the kinds.
+    report
+        Write one self-contained HTML page with verdicts, the bottleneck, linked charts and assumptions.
+    back
+        With --report: show the classes of replies, as '(back)', too.
     bounds
         Show the worst-case delay of each class by network calculus beside the longest simulated.
     watch
@@ -190,6 +198,8 @@ def run(
     loaded = _loaded(scenario, from_, changes(set_, duration), of_router)
     judging.check(loaded)
     loaded = _with_samples(loaded, wanted)
+    page = RunReport.requested(report, back=back)
+    loaded = page.sampled(loaded) if page else loaded
     if scenario is not None:
         show_inferred(loaded, scenario, of_router)
     show_warnings(loaded.warnings)
@@ -222,6 +232,10 @@ def run(
             judgement.show()
         # Last, so that an error in a plot does not lose the results.
         plots.write_rest(quiet=quiet)
+        if page:
+            page.write(results, loaded, scenario)
+            if not quiet:
+                say_written(page.file)
         sys.stdout.flush()
     return judgement.code
 
@@ -235,7 +249,11 @@ def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> 
         from perhop.bounds import bounds_of, longest_delays  # lazy: only with --bounds
         from perhop.command.bounds_table import show_table  # lazy: as above
 
-        show_table(bounds_of(scenario).class_table(longest_delays(results)), keys=1)
+        found = bounds_of(scenario).presented(port for port, _ in scenario.queues.values())
+        if found.classes:
+            show_table(found.class_table(longest_delays(results)), keys=1)
+        else:
+            show_table(found.queue_table(), keys=2)
 
 
 def _loaded(

@@ -45,6 +45,13 @@ class InferredScenario:
     not_looked_at: list[str] = field(default_factory=list)
 
     @property
+    def assumptions(self) -> list[str]:
+        """The platform, the path of the traffic, and each assumption, one line each."""
+        path = f"{self.entering or 'an added interface'} to {self.leaving or 'an added interface'}"
+        found = [f"traffic goes from {path}, {self.rate}", *self.missing]
+        return [self.platform, *found] if self.platform else found
+
+    @property
     def summary(self) -> str:
         """Return a line for each part that the run does not apply, each assumption and each offered load."""
         path = f"{self.entering or 'an added interface'} to {self.leaving or 'an added interface'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from perhop.configuration import configurations
+from perhop.configuration import Configuration, configurations
 from perhop.errors import InvalidInputError
 from perhop.page import render
 from perhop.report.comparison import Compared
@@ -18,21 +18,32 @@ from perhop.results import Results
 from perhop.saved import Saved, kind_of
 from perhop.saving import replace_file
 
-__all__ = ["page", "write"]
+__all__ = ["page", "page_of_run", "write", "write_run"]
+
+_Section = Study | Swept | Tuned | Compared | Run
 
 # What of folders within a folder is reported: neither captures nor tables as CSV.
 _KINDS = ("study", "sweep", "tuning", "comparison", "run", "live")
 
 
-def page(folders: Sequence[Path]) -> str:
-    """Return the report of folders of results as HTML.
+def page(folders: Sequence[Path], *, back: bool = False) -> str:
+    """Return the report of folders of results as HTML; with `back`, classes of replies are shown.
 
     Raises:
         InvalidInputError: a folder holds no results.
         UnreadableFileError: a file is damaged or cannot be read.
 
     """
-    found = [one for folder in folders for one in _sections(folder)]
+    found = [one for folder in folders for one in _sections(folder, back=back)]
+    return _rendered(found)
+
+
+def page_of_run(results: Results, configurations: Sequence[Configuration] = (), *, back: bool = False) -> str:
+    """Return the report of one run as HTML."""
+    return _rendered([Run(results, configurations, back=back)])
+
+
+def _rendered(found: Sequence[_Section]) -> str:
     names = [one.name for one in found]
     for one in found:
         # Two runs of one scenario have equal names but need different anchors.
@@ -57,12 +68,19 @@ def page(folders: Sequence[Path]) -> str:
     )
 
 
-def write(folders: Sequence[Path], file: Path) -> None:
+def write(folders: Sequence[Path], file: Path, *, back: bool = False) -> None:
     """Write the report to a file, completely or not at all; raises the errors of `page`, and `OSError`."""
-    replace_file(file, page(folders))
+    replace_file(file, page(folders, back=back))
 
 
-def _sections(folder: Path) -> list[Study | Swept | Tuned | Compared | Run]:
+def write_run(
+    results: Results, configurations: Sequence[Configuration], file: Path, *, back: bool = False
+) -> None:
+    """Write the report of one run to a file, completely or not at all; raises `OSError`."""
+    replace_file(file, page_of_run(results, configurations, back=back))
+
+
+def _sections(folder: Path, *, back: bool) -> list[_Section]:
     """Return the sections for a folder of a study, sweep, tuning, comparison or run, or for folders in it."""
     match kind_of(folder):
         case "study":
@@ -70,13 +88,13 @@ def _sections(folder: Path) -> list[Study | Swept | Tuned | Compared | Run]:
         case "sweep":
             return [Swept(folder)]
         case "tuning":
-            return [Tuned(folder), *_sections(folder / "best")]
+            return [Tuned(folder), *_sections(folder / "best", back=back)]
         case "comparison":
             compared = Compared(folder)
             return [compared, Run(compared.comparison.first)]
         case "run" | "live":
             saved = Saved.open(folder)
-            return [Run(Results.of(saved), configurations(saved))]
+            return [Run(Results.of(saved), configurations(saved), back=back)]
     inside = [one for one in sorted(folder.glob("*/")) if not one.name.startswith(".")]
     within = [one for one in inside if kind_of(one) in _KINDS]
     if not within:
@@ -84,7 +102,7 @@ def _sections(folder: Path) -> list[Study | Swept | Tuned | Compared | Run]:
             f"`{folder}` holds no results",
             "give folders that `perhop run`, `sweep`, `tune` or `study run` wrote with -o",
         )
-    return [section for one in within for section in _sections(one)]
+    return [section for one in within for section in _sections(one, back=back)]
 
 
 def _title(studies: int, sweeps: int, tunings: int, runs: int) -> str:

@@ -1,22 +1,40 @@
-"""A run in the report: network, policies, tables and plots."""
+"""A run in the report: verdicts, the bottleneck and four linked charts first, everything else folded."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from perhop import draw, plot
-from perhop.bounds import bounds_of, longest_delays
+from perhop.bounds import Bounds, bounds_of, longest_delays
 from perhop.checking import findings_of, findings_table
 from perhop.configuration import Configuration
 from perhop.draw import Picture
 from perhop.errors import InvalidInputError
 from perhop.plot.chart import Chart
+from perhop.plot.linked import BACK, linked, mark_of_replies
+from perhop.report.focus import Focus
+from perhop.report.outcome import ClassOutcome, outcomes
 from perhop.results import Results
-from perhop.tables import Table, application_tables, class_table, conditioner_table, port_table
+from perhop.tables import (
+    Cell,
+    Column,
+    Table,
+    application_tables,
+    class_table,
+    conditioner_table,
+    described,
+    port_table,
+)
 from perhop.verdicts import Telephony
 from perhop.verdicts import table as verdict_table
+
+# A picture that is taller, in pixels, stands below the charts: they begin on the first screen.
+_TALL = 260.0
+# The kinds of charts that the linked ones replace.
+_LINKED = ("throughput", "delay", "drops", "queue")
 
 
 class Run:
@@ -24,49 +42,128 @@ class Run:
 
     anchor = ""
 
-    def __init__(self, results: Results, configurations: Sequence[Configuration] = ()) -> None:
+    def __init__(
+        self, results: Results, configurations: Sequence[Configuration] = (), *, back: bool = False
+    ) -> None:
         self.results = results
         #: The router configurations stored with the results.
         self.configurations = configurations
+        self._back = back
+        self._focus = Focus(results)
 
     @property
     def name(self) -> str:
-        """The scenario's name."""
-        return str(self.results.summary["scenario"])
+        """The scenario's name; of an inferred one the configuration's file and interface."""
+        origin = self._focus.origin
+        if origin is None:
+            return str(self.results.summary["scenario"])
+        return ", ".join(filter(None, (str(origin["file"]), origin["interface"])))
 
     title = name
 
     @property
+    def _interface(self) -> str | None:
+        """The interface of an inferred scenario whose port the page shows; its neighbor is assumed."""
+        origin = self._focus.origin
+        return str(origin["interface"]) if origin and origin["interface"] else None
+
+    @property
     def description(self) -> str:
-        """The scenario's description."""
-        return str(self.results.scenario.get("description") or "")
+        """The scenario's description, and how it was run."""
+        ran = described(self.results.summary).partition(": ")[2]
+        return " ".join(filter(None, (str(self.results.scenario.get("description") or ""), f"{ran}.")))
 
     @cached_property
-    def network(self) -> Picture:
-        """The picture of the network."""
-        return draw.network(self.results.scenario)
+    def outcomes(self) -> list[ClassOutcome]:
+        """The outcome of each class, a line each."""
+        delays = self._bounds.delays_by_class() if self._bounds else {}
+        where = "from end to end" if self._bounds and self._bounds.classes else "in the router's queue"
+        judged = [one for one in self.results.judged(Telephony.of()) if self._is_shown(one.name)]
+        found = outcomes(judged, self.results.summary, delays, where)
+        port, interface = self._focus.bottleneck, self._interface
+        if port is None or interface is None:
+            return found
+        return [replace(one, verdict=one.verdict.replace(port, interface)) for one in found]
+
+    @cached_property
+    def bottleneck(self) -> Picture | None:
+        """The picture of the port that decides, `None` where no port has a policy."""
+        port = self._focus.bottleneck
+        return None if port is None else draw.port(self.results.scenario, port, self._interface)
+
+    @property
+    def is_bottleneck_tall(self) -> bool:
+        """Whether the picture of the bottleneck would push the charts off the first screen."""
+        return self.bottleneck is not None and self.bottleneck.height > _TALL
+
+    @cached_property
+    def linked(self) -> list[Chart]:
+        """Throughput, delay, drops and queues over one time axis, as far as the results have samples."""
+        shown = self._interface or (self._focus.bottleneck or "").replace("->", " → ")
+        charts = linked(self.results, self._focus.bottleneck, self._focus.classes, back=self._back)
+        return [
+            replace(one, title=f"Packets waiting at {shown}") if shown and one.kind == "waiting" else one
+            for one in charts
+        ]
+
+    @property
+    def assumed(self) -> list[str]:
+        """The assumptions behind the figures."""
+        origin = self._focus.origin
+        found = [str(one) for one in origin["assumed"]] if origin else []
+        return [*found, f"calls: {Telephony.of()}"]
+
+    @property
+    def not_looked_at(self) -> list[str]:
+        """The parts of a configuration on the path of its traffic that the run does not apply."""
+        return [str(one) for one in self._focus.origin["not_looked_at"]] if self._focus.origin else []
+
+    @property
+    def offered(self) -> Table | None:
+        """The inferred load of each class; `None` where the scenario sets it."""
+        if self._focus.origin is None:
+            return None
+        columns = [Column("class"), Column("offered", numeric=True), Column("kind of traffic")]
+        rows = [[Cell(str(cell)) for cell in one] for one in self._focus.origin["offered"]]
+        return Table("Offered load", columns, rows)
+
+    @cached_property
+    def network(self) -> Picture | None:
+        """The picture of the network; `None` of an inferred one, of which only the router is real."""
+        return None if self._focus.origin else draw.network(self.results.scenario)
 
     @cached_property
     def policies(self) -> list[Picture]:
-        """The pictures of the policies in use."""
-        return draw.policies(self.results.scenario)
+        """The pictures of the policies in use other than that of the bottleneck."""
+        at = {one.name for one in self._focus.shown}
+        at.discard(self._focus.bottleneck or "")
+        return draw.policies(self.results.scenario, at)
 
     @cached_property
     def tables(self) -> list[Table]:
         """The tables of classes, applications, ports with drops, and conditioners."""
-        found = [make(self.results.summary) for make in (class_table, port_table, conditioner_table)]
+        groups = [one for one in self.results.summary["classes"] if self._is_shown(one["class"])]
+        summary = self.results.summary | {"classes": groups}
+        found = [make(summary) for make in (class_table, port_table, conditioner_table)]
         shown = [table for table in found if table.rows]
-        return [*shown[:1], *application_tables(self.results.summary), *shown[1:]]
+        return [*shown[:1], *application_tables(summary), *shown[1:]]
 
     @cached_property
     def bounds(self) -> Table | None:
-        """The worst-case delays beside the longest simulated; `None` where a file that they need is gone."""
+        """The worst-case delays by network calculus; `None` where a file that they need is gone."""
+        if self._bounds is None:
+            return None
+        if self._bounds.classes:
+            return self._bounds.class_table(longest_delays(self.results))
+        return self._bounds.queue_table()
+
+    @cached_property
+    def _bounds(self) -> Bounds | None:
         try:
-            bounds = bounds_of(self.results.scenario)
+            return bounds_of(self.results.scenario).presented(self._focus.inferred_ports)
         except InvalidInputError:
             # A trace or a capture of its traffic.
             return None
-        return bounds.class_table(longest_delays(self.results))
 
     @cached_property
     def findings(self) -> Table | None:
@@ -83,8 +180,9 @@ class Run:
     @cached_property
     def verdicts(self) -> Table:
         """The verdict on each class, with the usual assumptions about telephones."""
-        assumed = Telephony.of()
-        return verdict_table(self.results.judged(assumed), assumed)
+        telephony = Telephony.of()
+        judged = [one for one in self.results.judged(telephony) if self._is_shown(one.name)]
+        return verdict_table(judged, telephony)
 
     @cached_property
     def charts(self) -> list[Chart]:
@@ -92,6 +190,25 @@ class Run:
         return plot.possible(self.results)
 
     @property
+    def more_charts(self) -> list[Chart]:
+        """The plots that the linked charts do not replace, and those of queues with thresholds."""
+        replaced = _LINKED if self.linked else ()
+        every = [one for one in self.charts if one.kind not in replaced or _has_thresholds(one)]
+        return every if self._back else [one for one in map(_without_replies, every) if one.marks]
+
+    @property
     def scenario(self) -> str:
         """The scenario with every default written out."""
         return json.dumps(self.results.scenario, ensure_ascii=False, indent=2)
+
+    def _is_shown(self, name: str) -> bool:
+        return self._back or not name.endswith(BACK)
+
+
+def _has_thresholds(chart: Chart) -> bool:
+    return chart.kind == "queue" and any(isinstance(mark, plot.Rule) for mark in chart.marks)
+
+
+def _without_replies(chart: Chart) -> Chart:
+    """Return a chart without the marks of classes of replies."""
+    return replace(chart, marks=tuple(one for one in chart.marks if not mark_of_replies(one)))

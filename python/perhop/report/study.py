@@ -87,6 +87,18 @@ class Study:
         """The sections of the study's README as Markdown: heading and text."""
         return list(_story(self._saved.content(_README).decode())) if _README in self._saved else []
 
+    @property
+    def contents(self) -> list[tuple[str, str]]:
+        """The sections of the page: anchor and heading."""
+        found = [
+            ("claims", "Claims"),
+            ("network", "The network" if len(self.networks) == 1 else "The networks"),
+        ]
+        found.append(("figures", "Published and measured"))
+        found += [(f"part-{number}", part.heading) for number, part in enumerate(self.parts, 1)]
+        found.append(("assumptions", "Assumptions"))
+        return [(f"{self.anchor}-{anchor}", heading) for anchor, heading in found]
+
     def counted(self, verdict: str) -> int:
         """Return the number of figures with a verdict."""
         return sum(one["verdict"] == verdict for one in self.data["figures"])

@@ -231,6 +231,48 @@
       } };
   }
 
+  // --- Charts that are linked: one time under the pointer, one set of hidden classes, one zoom ---
+
+  const hidden = new Map();
+  const groupOf = (figure) => figure.closest("[data-group]")?.dataset.group;
+  const others = (figure) => [...drawn.keys()].filter((one) => one !== figure && groupOf(one) && groupOf(one) === groupOf(figure));
+  const hiddenIn = (figure) => hidden.get(groupOf(figure)) ?? new Set();
+  // Actions that this page itself passes on are not passed on again.
+  let passing = false;
+  function pass(figure, action) {
+    if (passing) return;
+    passing = true;
+    others(figure).forEach((one) => action(drawn.get(one).instance, one));
+    passing = false;
+  }
+  function showAt(instance, time) {
+    const [left, right] = [0, 1].map((end) => instance.convertToPixel({ xAxisIndex: 0 }, instance.getModel().getComponent("xAxis", 0).axis.scale.getExtent()[end]));
+    const x = instance.convertToPixel({ xAxisIndex: 0 }, time);
+    if (x < left - 0.5 || x > right + 0.5) instance.dispatchAction({ type: "hideTip" });
+    else instance.dispatchAction({ type: "showTip", x, y: instance.getHeight() / 2 });
+  }
+  function link(figure, instance) {
+    instance.on("updateAxisPointer", ({ axesInfo }) => {
+      const time = axesInfo?.[0]?.value;
+      if (time !== undefined) pass(figure, (one) => showAt(one, time));
+    });
+    instance.getZr().on("globalout", () => pass(figure, (one) => {
+      one.dispatchAction({ type: "hideTip" });
+      one.dispatchAction({ type: "updateAxisPointer", currTrigger: "leave" });
+    }));
+    instance.on("legendselectchanged", ({ name, selected }) => {
+      const set = hiddenIn(figure);
+      if (selected[name]) set.delete(name);
+      else set.add(name);
+      hidden.set(groupOf(figure), set);
+      pass(figure, (one) => one.dispatchAction({ type: selected[name] ? "legendSelect" : "legendUnSelect", name }));
+    });
+    instance.on("datazoom", () => {
+      const { start, end } = zoomOf(instance);
+      pass(figure, (one) => one.dispatchAction({ type: "dataZoom", start, end }));
+    });
+  }
+
   // What stands before a name in the legend: a stroke for a line, the symbol of a point.
   function key(mark) {
     const icon = mark.type === "line" ? "path://M0 4H16V7H0z" : mark.hollow ? "diamond" : "circle";
@@ -280,7 +322,7 @@
     };
   }
 
-  function option(chart, width) {
+  function option(chart, width, unselected) {
     const narrow = width < 520;
     const colored = chart.marks.find((mark) => mark.scale);
     if (colored) return colored.type === "cells" ? cellsOption(chart, colored, narrow) : parallelOption(chart, colored);
@@ -293,6 +335,7 @@
       legend: legend ? {
         type: "scroll", top: 0, left: 0, right: 0, itemWidth: 16, itemHeight: 10, data: named.map(key), textStyle: { color: variable("--ink"), fontSize: 12 },
         pageTextStyle: { color: variable("--muted") }, inactiveColor: variable("--line"),
+        selected: Object.fromEntries([...unselected].map((name) => [name, false])),
       } : undefined,
       grid: { left: 10, right: narrow ? 12 : 24, top: legend ? 58 : 34, bottom: 34, containLabel: true },
       xAxis: axis(chart.x, false, narrow, !chart.y.categories.length && roundEnds(chart)), yAxis: y,
@@ -313,7 +356,8 @@
 
   const read = (figure) => JSON.parse(figure.querySelector("script").textContent);
 
-  function height(chart, width) {
+  function height(chart, width, figure) {
+    if (groupOf(figure)) return 216;
     const rows = chart.y.categories.length;
     if (chart.marks.some((mark) => mark.scale)) return Math.max(380, rows * 26 + 150);
     // On a phone a name may take two lines.
@@ -326,11 +370,12 @@
     let one = drawn.get(figure);
     if (!one) {
       const chart = read(figure);
-      place.style.height = `${height(chart, place.clientWidth)}px`;
+      place.style.height = `${height(chart, place.clientWidth, figure)}px`;
       one = { chart, instance: echarts.init(place, null, { renderer: "svg" }) };
       drawn.set(figure, one);
+      if (groupOf(figure)) link(figure, one.instance);
     }
-    one.instance.setOption(option(one.chart, place.clientWidth), true);
+    one.instance.setOption(option(one.chart, place.clientWidth, hiddenIn(figure)), true);
     // For tests: the number of marks requested and drawn.
     figure.dataset.drawn = String(one.chart.marks.length);
   }
@@ -353,7 +398,7 @@
     pending = setTimeout(() => drawn.forEach((one, figure) => {
       const place = figure.querySelector(".plot");
       if (!place.clientWidth) return;
-      place.style.height = `${height(one.chart, place.clientWidth)}px`;
+      place.style.height = `${height(one.chart, place.clientWidth, figure)}px`;
       one.instance.resize();
       draw(figure);
     }), 80);
@@ -365,7 +410,7 @@
     const place = figure.querySelector(".plot");
     if (!place.clientWidth) return; // not on paper
     const rows = read(figure).y.categories.length;
-    const size = { width: 460, height: rows ? rows * 15 + 100 : 230 };
+    const size = { width: 460, height: rows ? rows * 15 + 100 : groupOf(figure) ? 190 : 230 };
     place.style.width = `${size.width}px`;
     draw(figure);
     const { instance } = drawn.get(figure);

@@ -103,11 +103,26 @@
     route();
   }
 
+  // An address that leads into a folded part unfolds it.
+  const unfold = () => {
+    const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+    for (let one = named?.closest("details"); one; one = one.parentElement.closest("details")) one.open = true;
+    if (named?.closest("details")) named.scrollIntoView({ behavior: "instant" });
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+
   // All parts are printed, with pictures that never came into view; of what is folded what the reader has opened.
   const routed = root.classList.contains("routed");
+  let unfolded = [];
   addEventListener("beforeprint", () => {
+    unfolded = [...document.querySelectorAll("details.printed:not([open])")];
+    unfolded.forEach((one) => { one.open = true; });
     root.classList.remove("routed");
     alike.forEach(drawLike);
   });
-  addEventListener("afterprint", () => root.classList.toggle("routed", routed));
+  addEventListener("afterprint", () => {
+    unfolded.forEach((one) => { one.open = false; });
+    root.classList.toggle("routed", routed);
+  });
 })();

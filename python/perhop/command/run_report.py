@@ -1,0 +1,45 @@
+"""The page of one run: `perhop run --report`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from perhop.configuration import STANDARD_INPUT, Configuration
+from perhop.results import Results
+from perhop.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """The page that a run writes."""
+
+    file: Path
+    #: Whether classes of replies are shown.
+    back: bool
+
+    @classmethod
+    def requested(cls, file: Path | None, *, back: bool) -> RunReport | None:
+        """Return the page for a file, refused where it could not be written; `None` without a file."""
+        if file is None:
+            return None
+        from perhop.command.report import check_page  # lazy: pages, which only --report needs
+
+        check_page(file)
+        return cls(file, back)
+
+    def sampled(self, scenario: Scenario) -> Scenario:
+        """Return the scenario with the samples of the page's charts."""
+        from perhop.plot.kinds import asked_for  # lazy: polars, which only plots need
+        from perhop.plot.linked import SAMPLED  # lazy: polars
+
+        added = asked_for(scenario, SAMPLED)
+        return scenario.changed(added) if added else scenario
+
+    def write(self, results: Results, scenario: Scenario, source: Path | None) -> None:
+        """Write the page, of an inferred scenario with every line of the configuration `source`."""
+        from perhop.report import write_run  # lazy: pages, which only --report needs
+
+        is_file = source is not None and source != STANDARD_INPUT and scenario.origin is not None
+        configurations = [Configuration.read(source)] if source is not None and is_file else []
+        write_run(results, configurations, self.file, back=self.back)
