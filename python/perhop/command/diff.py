@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from perhop.command.differences import markdown_of, text_of
 from perhop.command.options import Assume, Json, Platform, Replications, Seed, assumptions
 from perhop.command.terminal import print_json, progress_bar, say_written
-from perhop.differing import difference, opened, simulated
+from perhop.differing import difference, felt_by_default, felt_in, load_of, opened, simulated
 from perhop.errors import Exit, InvalidInputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 At = Annotated[str | None, Parameter(name="--at")]
 Out = Annotated[str | None, Parameter(name="--out")]
 # What makes both be simulated.
-_SIMULATE = "add --simulate for two scenarios, --scenario FILE for two configurations"
+_SIMULATE = "add --simulate, or --scenario FILE for two configurations in a network of your own"
 
 
 def diff(
@@ -29,7 +29,7 @@ def diff(
     /,
     *,
     scenario: Path | None = None,
-    simulate: Annotated[bool, Parameter(negative=())] = False,
+    simulate: Annotated[bool | None, Parameter(negative="--no-simulate")] = None,
     chart: Path | None = None,
     at: At = None,
     out: Out = None,
@@ -56,7 +56,9 @@ def diff(
     scenario
         Of configurations: a scenario with that router, which is simulated with each of them.
     simulate
-        Of two scenarios: simulate both, with the same seed.
+        Simulate both, with the same seed and the same traffic; of configurations that inferred from the old
+        one. Two configurations are simulated briefly where that takes under 2 million packet-hops, unless
+        with --no-simulate.
     chart
         With --scenario or --simulate: draw throughput, drops and delays of each class in both, with 95 %
         confidence intervals, to this file: .html has all charts; of .svg, .png and .pdf the second has -2
@@ -71,9 +73,9 @@ def diff(
     strict
         Exit code 4 if anything differs.
     seed
-        With --scenario or --simulate: seed for all random streams, in both; by default that of the first.
+        Of simulations: seed for all random streams, in both; by default that of the first.
     replications
-        With --scenario or --simulate: number of simulations of each; default 10.
+        Of simulations: number for each; default 10, of brief ones up to 5.
     platform
         Of configurations: the platform whose rules apply; by default recognized.
     assume
@@ -83,23 +85,34 @@ def diff(
         Print everything as one JSON document.
 
     """
-    simulates = simulate or scenario is not None
-    if not simulates and (seed is not None or replications is not None):
-        raise InvalidInputError("--seed and --replications are for simulations", _SIMULATE)
+    simulates = bool(simulate) or scenario is not None
+    if simulate is False and scenario is not None:
+        raise InvalidInputError("--no-simulate contradicts --scenario", "leave one of them out")
     if chart is not None:
         _check_chart(chart, simulates=simulates)
     # Read once: one may be standard input.
     sides = opened(old, new)
-    found = difference(*sides, at=at, out=out, platform=platform, assume=assumptions(assume))
+    is_brief = simulate is None and not simulates and sides[0].scenario is None
+    if not simulates and not is_brief and (seed is not None or replications is not None):
+        raise InvalidInputError("--seed and --replications are for simulations", _SIMULATE)
+    assumed = assumptions(assume)
+    found = difference(*sides, at=at, out=out, platform=platform, assume=assumed)
     comparison = None
+    load = load_of(found, out=out, options={"platform": platform, "assume": assumed})
     if simulates:
         with progress_bar(f"simulating {old.name} and {new.name}", quiet=False) as progress:
-            comparison = simulated(*sides, scenario, seed=seed, replications=replications, progress=progress)
+            comparison = simulated(
+                *sides, scenario, seed=seed, replications=replications, progress=progress, load=load
+            )
         found = found.including(comparison)
+        if sides[0].scenario is None and scenario is None:
+            found = replace(found, felt=felt_in(comparison.first, comparison.second))
+    elif is_brief and found:
+        found = replace(found, felt=felt_by_default(*sides, load, seed=seed, replications=replications))
     if json:
         print_json({"schema_version": 1, "old": str(old), "new": str(new), **asdict(found)})
     else:
-        lines = markdown_of(old, new, found) if markdown else text_of(found)
+        lines = markdown_of(old, new, found) if markdown else text_of(found, old.name)
         print("\n".join(lines))
     # Last, so that an error in a chart does not lose what was found.
     if chart is not None and comparison is not None:

@@ -7,6 +7,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
+from perhop.command.effects import effect_on_classes
 from perhop.differing import Changed, Difference, Example, LineChange, Moved
 from perhop.printable import as_code, in_markdown, printable
 from perhop.quantity import counted, number
@@ -15,8 +16,8 @@ from perhop.quantity import counted, number
 _MOST_LINES = 40
 
 
-def text_of(found: Difference) -> Iterator[str]:
-    """Generate the lines of a difference."""
+def text_of(found: Difference, old: str) -> Iterator[str]:
+    """Generate the lines of a difference from the file called `old`."""
     yield from (printable(line) for line in _findings(found))
     if found.simulated:
         real = [row for row in found.simulated if row["inside_interval"] is False]
@@ -29,6 +30,7 @@ def text_of(found: Difference) -> Iterator[str]:
     yield from (printable(remark) for remark in _remarks(found))
     if not found:
         yield _nothing(found)
+    yield from (printable(line) for line in effect_on_classes(found.felt, old))
 
 
 def _findings(found: Difference) -> Iterator[str]:
@@ -142,6 +144,9 @@ def markdown_of(old: Path, new: Path, found: Difference) -> Iterator[str]:
     yield from (f"\n{in_markdown(remark)}" for remark in _remarks(found))
     if not found:
         yield f"\n{_nothing(found).capitalize()}."
+    if lines := list(effect_on_classes(found.felt, old.name)):
+        yield f"\n{in_markdown(lines[0])}\n" if len(lines) > 1 else f"\n{in_markdown(lines[0])}"
+        yield from (f"- {in_markdown(line.strip())}" for line in lines[1:])
 
 
 def _moved_row(moved: Moved) -> str:

@@ -105,7 +105,7 @@ Examples:
 
 DIFF = """\
 Examples:
-  perhop diff old.cfg new.cfg
+  perhop diff old.cfg new.cfg                     ends in what each class feels
   perhop diff old.cfg new.cfg --at Gi0/0 --markdown > comment.md
   perhop diff old.cfg new.cfg --scenario branch.perhop.yaml --replications 20
   perhop diff old.perhop.yaml new.perhop.yaml --at R1:H1 --out R2

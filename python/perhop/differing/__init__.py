@@ -8,20 +8,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from perhop.differing import routers, scenarios
+from perhop.differing.felt import Felt, FeltClass, FeltFigure, felt_in
 from perhop.differing.result import Changed, Difference, Example, LineChange, Moved, Renamed
+from perhop.differing.same_load import load_of
 from perhop.differing.sides import Side, Source, opened
-from perhop.differing.simulating import simulated
+from perhop.differing.simulating import felt_by_default, simulated
 from perhop.errors import InvalidInputError
 
 __all__ = [
     "Changed",
     "Difference",
     "Example",
+    "Felt",
+    "FeltClass",
+    "FeltFigure",
     "LineChange",
     "Moved",
     "Renamed",
     "Side",
     "difference",
+    "felt_by_default",
+    "felt_in",
+    "load_of",
     "opened",
     "simulated",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop.compare import Comparison
 from perhop.compare.quantities import figures
+from perhop.differing.felt import Felt
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,6 +105,8 @@ class Difference:
     assumed: list[str] = field(default_factory=list)
     #: Parts that the comparison left out.
     not_looked_at: list[str] = field(default_factory=list)
+    #: Of router configurations: the effect on each class in short simulations; `None` without one.
+    felt: Felt | None = None
 
     def __bool__(self) -> bool:
         """Whether anything differs, irrelevant lines aside, and simulated figures by more than chance."""

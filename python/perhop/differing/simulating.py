@@ -7,8 +7,10 @@ from pathlib import Path
 
 from perhop.batch import Job, simulate_all
 from perhop.compare import Comparison, compare
-from perhop.differing.sides import Source, opened
-from perhop.errors import InvalidInputError
+from perhop.differing.felt import Felt, felt_briefly
+from perhop.differing.same_load import SameLoad
+from perhop.differing.sides import Side, Source, opened
+from perhop.errors import InvalidInputError, PerhopError
 from perhop.running import Progress, processors
 from perhop.scenario import Scenario
 
@@ -24,16 +26,18 @@ def simulated(
     seed: int | None = None,
     replications: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    load: SameLoad | None = None,
 ) -> Comparison:
     """Return the figures of each class in a simulation of each, with the same seed.
 
     Args:
-        old: a scenario, or a router configuration that `scenario` has.
+        old: a scenario, or a router configuration.
         new: the same with the change.
-        scenario: for router configurations: a scenario with that router.
+        scenario: for router configurations: a scenario with that router; by default one is inferred.
         seed: seed for all random streams; by default that of the scenario, of two that of `old`.
         replications: number of simulations of each; by default 10.
         progress: is told how much is done.
+        load: for router configurations without `scenario`: how one is inferred.
 
     Raises:
         ScenarioError: a scenario is not valid.
@@ -50,10 +54,7 @@ def simulated(
             )
         both = [first.scenario, second.scenario]
     elif scenario is None:
-        raise InvalidInputError(
-            f"{first.name} has neither a network nor traffic to simulate",
-            "give --scenario FILE, a scenario with that router, in place of --simulate",
-        )
+        both = list((load or SameLoad()).scenarios(first, second))
     else:
         both = _with_router(scenario, Path(first.name), Path(second.name))
     seed = int(both[0]["seed"]) if seed is None else seed
@@ -61,6 +62,17 @@ def simulated(
     done = simulate_all(jobs, processors(), progress)
     before, after = (done[job.key] for job in jobs)
     return compare(before, after)
+
+
+def felt_by_default(
+    old: Side, new: Side, load: SameLoad, *, seed: int | None, replications: int | None
+) -> Felt:
+    """Return the effect on each class of two router configurations, or why it was not simulated."""
+    try:
+        before, after = load.scenarios(old, new)
+        return felt_briefly(before, after, seed=seed, replications=replications)
+    except PerhopError as error:
+        return Felt(reason=str(error).strip().splitlines()[0].removeprefix("error: "))
 
 
 def _with_router(scenario: Path, old: Path, new: Path) -> list[Scenario]:

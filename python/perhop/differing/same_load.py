@@ -1,0 +1,124 @@
+"""Two configurations of a router under one load: that of the old one and of classes that the new one adds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from perhop.differing.result import Difference
+from perhop.differing.sides import Side
+from perhop.errors import InvalidInputError, PerhopError
+from perhop.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class SameLoad:
+    """The inference of a scenario for each of two configurations, with one load for both."""
+
+    #: The interfaces to try, in this order; then the one with most classes.
+    interfaces: Sequence[str] = ()
+    #: The old names of renamed classes, by their new ones.
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    #: `platform` and `assume`, as `perhop.Scenario.infer` takes them.
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def scenarios(self, old: Side, new: Side) -> tuple[Scenario, Scenario]:
+        """Return a scenario of each configuration, with the same hosts and the same traffic.
+
+        The traffic is that inferred from the old configuration. Classes that only the new one has add theirs;
+        each side's policies classify all of it.
+
+        Raises:
+            PerhopError: no scenario can be inferred from one of them.
+
+        """
+        files = [Path(one.name) for one in (old, new)]
+        before, after = _inferred(files, [*self.interfaces, None], self.options)
+        known = {str(one["name"]) for one in before["traffic"]}
+        added = [one for one in after["traffic"] if not {one["name"], self.renamed.get(one["name"])} & known]
+        hosts, links, entries = _moved_hosts(before, after, added)
+        traffic = [*before["traffic"], *entries]
+        first, second = (_with_traffic(one, before, hosts, links, traffic) for one in (before, after))
+        return first, second
+
+
+def load_of(found: Difference, *, out: str | None, options: Mapping[str, Any]) -> SameLoad:
+    """Return the inference for a difference: at `out`, or at the interface with most changes."""
+    every = [*(one.interface for one in found.moved), *(one.interface for one in found.changed)]
+    changed = [interface for interface in every if interface]
+    interfaces = [out] if out else sorted(dict.fromkeys(changed), key=lambda one: -changed.count(one))
+    names = {
+        one.after.rpartition(" ")[2].rpartition("/")[2]: one.before.rpartition(" ")[2].rpartition("/")[2]
+        for one in found.renamed
+    }
+    return SameLoad(interfaces, names, options)
+
+
+def _inferred(
+    files: Sequence[Path], interfaces: Sequence[str | None], options: Mapping[str, Any]
+) -> tuple[Scenario, Scenario]:
+    """Return the scenarios inferred for the first interface that both configurations have."""
+    failure: PerhopError | None = None
+    for interface in interfaces:
+        try:
+            first, second = (Scenario.infer(file, interface, **options) for file in files)
+        except PerhopError as error:
+            failure = failure or error
+            continue
+        leaving = [(one.origin or {}).get("interface") for one in (first, second)]
+        if leaving[0] == leaving[1]:
+            return first, second
+        failure = failure or InvalidInputError(f"the traffic leaves by {leaving[0]} and by {leaving[1]}")
+    raise failure or InvalidInputError("no interface has a policy")
+
+
+def _moved_hosts(
+    before: Scenario, after: Scenario, added: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the hosts and their links of the old scenario with those of `added`, and its entries."""
+    hosts, links = dict(before["hosts"]), _host_links(before)
+    by_address = {one["address"]: name for name, one in hosts.items()}
+    renamed: dict[str, str] = {}
+    for name in dict.fromkeys(host for one in added for host in (one["from"], one["to"])):
+        host = after["hosts"][name]
+        renamed[name] = by_address.get(host["address"]) or f"added-{name}"
+        if renamed[name] not in hosts:
+            hosts[renamed[name]] = host
+            links += [_renamed_link(link, name, renamed[name]) for link in _host_links(after, name)]
+    entries = [{**one, "from": renamed[one["from"]], "to": renamed[one["to"]]} for one in added]
+    return hosts, links, entries
+
+
+def _host_links(scenario: Scenario, name: str | None = None) -> list[dict[str, Any]]:
+    """Return the links of a host, or of all."""
+    ends = set(scenario["hosts"]) if name is None else {name}
+    return [dict(link) for link in scenario["links"] if ends.intersection(link["between"])]
+
+
+def _renamed_link(link: Mapping[str, Any], name: str, to: str) -> dict[str, Any]:
+    between = [to if one == name else one for one in link["between"]]
+    interfaces = {to if one == name else one: end for one, end in link.get("interfaces", {}).items()}
+    return {**link, "between": between, "interfaces": interfaces}
+
+
+def _with_traffic(
+    side: Scenario,
+    before: Scenario,
+    hosts: Mapping[str, Any],
+    links: Sequence[Mapping[str, Any]],
+    traffic: Sequence[Mapping[str, Any]],
+) -> Scenario:
+    """Return a side's routers and links between them, with these hosts and this traffic."""
+    own = set(side["hosts"])
+    between_routers = [link for link in side["links"] if not own.intersection(link["between"])]
+    data = {
+        **side,
+        "duration": before["duration"],
+        "hosts": dict(hosts),
+        "links": [*links, *between_routers],
+        "traffic": list(traffic),
+        "measure": {"warmup": before["measure"]["warmup"]},
+    }
+    return Scenario(data, side.base).check()
