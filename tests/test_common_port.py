@@ -90,7 +90,7 @@ def obtained(summary: dict[str, Any]) -> dict[str, float]:
 def test_a_run_of_the_whole_port_divides_its_rate_among_its_shapers(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "router.cfg"
     file.write_text(SITES)
-    options = ("--duration", "6s", "--json")
+    options = ("--duration", "6s", "--load", "overload", "--json")
     alone = obtained(perhop("run", file, "--interface", "e0/0.1", *options).json())
     assert sum(alone.values()) == pytest.approx(6e6, rel=0.04), "a shaper alone keeps its rate"
     ended = perhop("run", file, "--whole-port", "e0/0", *options)
@@ -100,12 +100,14 @@ def test_a_run_of_the_whole_port_divides_its_rate_among_its_shapers(perhop: Comm
     for number in (1, 2, 3):
         site = [rate for name, rate in together.items() if name.startswith(f"Ethernet0/0.{number}/")]
         assert sum(site) == pytest.approx(sum(together.values()) / 3, rel=0.03), number
-        assert together[f"Ethernet0/0.{number}/VOICE"] == pytest.approx(960e3, rel=0.02)
+        assert together[f"Ethernet0/0.{number}/VOICE"] == pytest.approx(200 / 218 * 1200e3, rel=0.02)
     assert "get equal parts of it while it is full" in ended.err
     # The hint for editing has the option, and the scenario runs the same.
     assert "--whole-port e0/0" in ended.err
-    assert perhop("init", "hub", "--from", file, "--whole-port", "e0/0").code == 0
-    assert obtained(perhop("run", tmp_path / "hub.perhop.yaml", *options).json()) == together
+    init = ("init", "hub", "--from", file, "--whole-port", "e0/0", "--load", "overload")
+    assert perhop(*init).code == 0
+    written = perhop("run", tmp_path / "hub.perhop.yaml", "--duration", "6s", "--json")
+    assert obtained(written.json()) == together
 
 
 def test_the_whole_port_and_one_interface_exclude_each_other(perhop: Command, tmp_path: Path) -> None:

@@ -67,8 +67,9 @@ def test_what_is_said_to_be_offered_is_offered(ran: tuple[Scenario, library.Resu
     for name, (rate, may_be_more, kind) in said.items():
         sent = 8 * classes[name]["offered_bytes"]["mean"] / seconds
         if "TCP transfers" in kind:
-            # Retransmissions add to it; the windows of a congested class take some away.
-            assert 0.4 * rate < sent < 2 * rate, (name, rate, sent)
+            # Retransmissions add to it, behind a policer the same again; the windows of a congested class
+            # take some away.
+            assert 0.4 * rate < sent < 2.5 * rate, (name, rate, sent)
         elif not may_be_more:
             assert sent == pytest.approx(rate, rel=0.25 if "bursts" in kind else 0.1), name
 
@@ -284,12 +285,12 @@ def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path)
     # The outermost policy shapes to 20 Mb/s, whatever the line.
     assert "to Serial99/0, 20,000 kb/s:\n" in ended.err
     assert "Serial99/0 is made for WAN\n" in ended.err
-    slow = perhop("run", file, "--rate", "5Mb/s", "--json")
+    slow = perhop("run", file, "--rate", "5Mb/s", "--load", "overload", "--json")
     obtained = sum(
         one["throughput_bps"]["mean"] for one in slow.json()["classes"] if "(back)" not in one["class"]
     )
     assert 4.6e6 < obtained < 5e6
-    made = perhop("init", "made", "--from", file, "--rate", "5Mb/s")
+    made = perhop("init", "made", "--from", file, "--rate", "5Mb/s", "--load", "overload")
     assert made.code == 0, made.err
     assert perhop("run", "made.perhop.yaml", "--json").json()["classes"] == slow.json()["classes"]
 
@@ -395,6 +396,8 @@ def test_an_assumption_stands_for_a_definition(perhop: Command) -> None:
         "PARTNERS": "af21",
         "REMOVED": "cs1",
         "class-default": "default",
+        # Two classes match codepoints, and none takes EF.
+        "voice": "ef",
     }
 
 
@@ -411,7 +414,7 @@ def test_the_platform_can_be_chosen(perhop: Command) -> None:
         assert ended.code == 0, ended.err
         assert ended.out.startswith(said)
         assert ended.err.startswith(said)
-        document = perhop("run", file, *options, "--json").json()
+        document = perhop("run", file, *options, "--load", "overload", "--json").json()
         (platform,) = document["platforms"].values()
         assert said.split()[1] == platform["profile"]
         classes = {one["class"]: one["throughput_bps"]["mean"] for one in document["classes"]}
@@ -482,7 +485,7 @@ def test_the_table_adds_up_on_screen_and_fits_80_columns() -> None:
         offered, *parts = (int(cell.replace(",", "")) for cell in rows[name])
         assert offered == sum(parts), name
     # Configured and obtained rates stand beside each other.
-    assert re.search(r"VOICE +≤ 1,500 +1,200 ", out)
+    assert re.search(r"VOICE +≤ 1,500 +1,262 ", out)
 
 
 VLANS = """\

@@ -212,8 +212,10 @@ function refresh() {
 
 // What the inference of a router's traffic assumes, leaves out and cannot reach: the verdicts depend on it.
 function premises({ asked }) {
-  const { assumed = [], not_looked_at: leftOut = [], missing = [] } = asked ?? {};
-  const lines = [...leftOut.map((one) => ["not looked at", one]), ...assumed.map((one) => ["assumed", one]), ...missing.map((one) => ["no traffic", one])];
+  const { assumed = [], load, not_looked_at: leftOut = [], missing = [] } = asked ?? {};
+  // A sentence that begins with what it is about.
+  const loads = load ? [load.split(": ")] : [];
+  const lines = [...loads.map(([head, ...text]) => [head, text.join(": ")]), ...leftOut.map((one) => ["not looked at", one]), ...assumed.map((one) => ["assumed", one]), ...missing.map((one) => ["no traffic", one])];
   $("premises").replaceChildren(...lines.map(([head, text]) => {
     const item = document.createElement("li");
     item.append(element("b", `${head}: `), text);

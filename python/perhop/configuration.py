@@ -37,6 +37,8 @@ _SHORT = 40
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
 #: How much is said of a configuration: also the resulting policies, every line, or what needs attention.
 Detail = Literal["policies", "lines", "remarks"]
+#: How much each class is offered of what it is promised: 70, 90 and 120 %.
+LoadLevel = Literal["quiet", "busy", "overload"]
 #: The name of standard input.
 STANDARD_INPUT = Path("-")
 

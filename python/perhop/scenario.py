@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Self, TypedDict
 
 from perhop.capturing import Captures
-from perhop.configuration import STANDARD_INPUT, configured, read, router_text
+from perhop.configuration import STANDARD_INPUT, LoadLevel, configured, read, router_text
 from perhop.document import Document
 from perhop.errors import InvalidInputError
 from perhop.quantity import quantity
@@ -31,6 +31,7 @@ class RouterOptions(TypedDict):
     rate: str | None
     policy: str | None
     traffic: str | PathLike[str] | None
+    load: NotRequired[LoadLevel | None]
 
 
 class Scenario(Document):
@@ -70,6 +71,7 @@ class Scenario(Document):
         rate: str | None = None,
         policy: str | None = None,
         traffic: str | PathLike[str] | None = None,
+        load: LoadLevel | None = None,
     ) -> Self:
         """Read a scenario file, or infer a scenario from a router configuration as `infer` does.
 
@@ -83,6 +85,7 @@ class Scenario(Document):
             rate: the rate of an interface made for a policy.
             policy: the policy.
             traffic: traffic of your own.
+            load: the load in place of `busy`.
 
         Raises:
             ScenarioError: the file is not valid; the diagnostics say what is wrong and where.
@@ -98,6 +101,7 @@ class Scenario(Document):
             "rate": rate,
             "policy": policy,
             "traffic": traffic,
+            "load": load,
         }
         if text is None:
             given = [name for name, value in options.items() if value]
@@ -122,6 +126,7 @@ class Scenario(Document):
         rate: str | None = None,
         policy: str | None = None,
         traffic: str | PathLike[str] | None = None,
+        load: LoadLevel | None = None,
     ) -> Self:
         """Infer a scenario from a router configuration: hosts, links, and traffic for each class.
 
@@ -140,6 +145,8 @@ class Scenario(Document):
             policy: that policy; by default the one that no other uses.
             traffic: a file that replaces the guess: CSV with `class,rate,packet_bytes,kind`, flow records as
                 CSV, or a pcap or pcapng capture.
+            load: how much each class is offered of what it is promised: `quiet` 70 %, `busy` (the default)
+                90 %, `overload` 120 %.
 
         Raises:
             ScenarioError: the router itself would refuse what the interface uses.
@@ -162,6 +169,7 @@ class Scenario(Document):
             rate=rate,
             policy=policy,
             traffic=None if traffic is None else Path(traffic),
+            load=load,
         )
         scenario = cls(made.data, file.parent).check()
         scenario.inferred, scenario.queues = made.summary, made.queues

@@ -30,6 +30,17 @@ pub enum Given {
     Capture(String),
 }
 
+impl Given {
+    /// Returns the origin of the traffic in a sentence.
+    pub(crate) fn sentence(&self) -> &'static str {
+        match self {
+            Given::Classes(_) => "load: the rates of the file",
+            Given::Records(_) => "load: the flows of the file",
+            Given::Capture(_) => "load: the packets of the capture",
+        }
+    }
+}
+
 /// The load of a class by a line of a file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -14,6 +14,7 @@ use crate::common_port::CommonPort;
 use crate::document::{Entry, scenario};
 use crate::failure::Failure;
 use crate::given::{Given, by_class, wanted, with_class_names};
+use crate::level::LoadLevel;
 use crate::network::{FAR, Network, Site, node_name, subnets_of};
 use crate::recording::{Recording, replayed};
 use crate::records::from_records;
@@ -22,6 +23,7 @@ use crate::targets::{Hit, Miss, Wanted, search, unmatched};
 use crate::traffic::{Flow, Traffic, guessed};
 use crate::trial::{Place, Trial};
 use crate::unapplied::left_out;
+use crate::unclassified::call_without_class;
 use crate::words::{rate_in_words, time};
 
 /// Simulated milliseconds by the highest load in Mb/s that they apply to, so that a run takes seconds.
@@ -63,6 +65,8 @@ pub struct Request {
     pub rate: Option<Rate>,
     /// Packets of its transmit ring; by default what the configuration says.
     pub ring: Option<u32>,
+    /// The part of its promise that each class is offered in a guess.
+    pub load: LoadLevel,
     /// Bits per second offered to queues by their paths, in place of a guess. Zero leaves a class out.
     pub loads: BTreeMap<String, f64>,
     /// Traffic in place of a guess.
@@ -101,6 +105,8 @@ pub struct Inferred {
     pub wire: u64,
     /// The name in results of the port by which packets leave the router.
     pub port: String,
+    /// The load in a sentence.
+    pub load: String,
     /// The traffic of each class.
     pub offered: Vec<ClassTraffic>,
     /// The classes without traffic, and packets that are left out, one line each.
@@ -132,7 +138,7 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
     let (network, traffic) = match &request.given {
         None => {
             let tried = reach(network, trial, selection, devices, &Wanted::new())?;
-            guess(tried, &request.loads)?
+            guess(tried, (request.load, &request.loads))?
         }
         Some(Given::Classes(loads)) => {
             let loads = with_class_names(&network, loads);
@@ -151,7 +157,8 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
             (network, traffic)
         }
     };
-    Ok(inferred(&network, &traffic, device.model.platform.clone()))
+    let load = request.given.as_ref().map_or(request.load.sentence(), Given::sentence);
+    Ok(Inferred { load: load.to_owned(), ..inferred(&network, &traffic, device.model.platform.clone()) })
 }
 
 /// Refuses a configuration whose classes no packet reaches, as [`infer`] does.
@@ -169,7 +176,8 @@ pub fn require_way(devices: &Devices, request: &Request) -> Result<(), Failure> 
         return Ok(());
     }
     let trial = Trial::new(&network, devices)?;
-    guess(reach(network, trial, selection, devices, &Wanted::new())?, &BTreeMap::new()).map(|_| ())
+    let tried = reach(network, trial, selection, devices, &Wanted::new())?;
+    guess(tried, (LoadLevel::default(), &BTreeMap::new())).map(|_| ())
 }
 
 /// Reads the configuration of a request.
@@ -260,8 +268,17 @@ fn lacking(misses: &[Miss]) -> (usize, usize) {
 }
 
 /// Returns traffic for each class that headers reach, and the network that it enters.
-fn guess<'a>(mut tried: Tried<'a>, loads: &BTreeMap<String, f64>) -> Result<(Network<'a>, Traffic), Failure> {
-    let mut traffic = guessed(&tried.network, &mut tried.trial, &tried.hits, loads);
+fn guess<'a>(
+    mut tried: Tried<'a>,
+    offered: (LoadLevel, &BTreeMap<String, f64>),
+) -> Result<(Network<'a>, Traffic), Failure> {
+    let mut traffic = guessed(&tried.network, &mut tried.trial, &tried.hits, offered);
+    if let Some((call, remark)) =
+        call_without_class(&tried.network, &mut tried.trial, &tried.hits, &traffic.flows)
+    {
+        traffic.flows.push(call);
+        tried.network.assumed.push(remark);
+    }
     let mut seen = BTreeSet::new();
     let misses = tried.misses.iter().map(ToString::to_string);
     traffic.remarks.extend(misses.filter(|miss| seen.insert(miss.clone())));
@@ -303,6 +320,7 @@ fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) 
         rate: rate_in_words(network.bottleneck()),
         wire: network.leaving.rate.as_bits_per_second(),
         port: network.port(),
+        load: String::new(),
         offered: traffic.flows.iter().map(offered).collect(),
         missing: traffic.remarks.clone(),
         assumed: common.flat_map(|common| &common.assumed).chain(&network.assumed).cloned().collect(),

@@ -262,7 +262,8 @@ const BEST_EFFORT: Role = Role {
 /// All roles in the order in which names are tried: VOICE-SIGNALING is signalling, VIDEO-STREAMING streaming.
 static ROLES: [Role; 10] =
     [SIGNALLING, ROUTING, MANAGEMENT, SCAVENGER, STREAMING, VIDEO, VOICE, BULK, TRANSACTIONAL, BEST_EFFORT];
-static VOICE_ROLE: &Role = &ROLES[6];
+pub(crate) static SIGNALING_ROLE: &Role = &ROLES[0];
+pub(crate) static VOICE_ROLE: &Role = &ROLES[6];
 static REST_ROLE: &Role = &ROLES[9];
 
 /// Whether the queue of a class has strict priority.

@@ -13,8 +13,6 @@ use crate::sources::{PACKET, Room};
 /// The part of a rate taken for priority classes without a limit: Cisco's advice for low-latency queueing
 /// (Enterprise `QoS` Solution Reference Network Design Guide 3.3, chapter 1, "33 percent LLQ rule").
 const UNLIMITED_PRIORITY: f64 = 1.0 / 3.0;
-/// The part of a priority class's limit that is offered to it, so that its policer stays idle.
-pub(crate) const FILLED: f64 = 0.8;
 
 /// A queue of an output policy: a class without child classes.
 #[derive(Clone, Debug)]
@@ -59,7 +57,7 @@ pub(crate) fn leaves(policy: &PolicyConfig, rate: f64) -> Vec<Leaf<'_>> {
     let none = BTreeMap::new();
     let line = Rate::from_bits_per_second(rate as u64);
     let Some(level) = rates(policy, Given { line: Some(line), limits: &none }) else { return Vec::new() };
-    let load = PriorityLoad { of_limit: FILLED, without_limit: Some(UNLIMITED_PRIORITY) };
+    let load = PriorityLoad { of_limit: 1.0, without_limit: Some(UNLIMITED_PRIORITY) };
     let mut shares = shares_under(policy, rate, load).into_iter();
     let mut found = Vec::new();
     add(&level, &[], &mut shares, &mut found);
@@ -107,8 +105,8 @@ fn tins<'a>(leaf: Leaf<'a>, found: &mut Vec<Leaf<'a>>) {
     let (names, parts) = (tins.names(), tins.parts());
     let whole: f64 = parts[0] + parts[1..].iter().sum::<f64>();
     let sure: Vec<f64> = parts[1..].iter().map(|part| leaf.share * part / whole).collect();
-    let first = leaf.share - FILLED * sure.iter().sum::<f64>();
-    let of_tins = std::iter::once((first, None)).chain(sure.iter().map(|part| (FILLED * part, Some(*part))));
+    let first = leaf.share - sure.iter().sum::<f64>();
+    let of_tins = std::iter::once((first, None)).chain(sure.iter().map(|part| (*part, Some(*part))));
     for (name, (share, part)) in names.into_iter().zip(of_tins) {
         let path = format!("{}/{name}", leaf.path);
         found.push(Leaf { path, name: name.to_owned(), share, part, ..leaf.clone() });

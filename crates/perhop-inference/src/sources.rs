@@ -15,10 +15,13 @@ pub(crate) const PACKET: f64 = 1500.0;
 const CONNECTIONS: f64 = 4.0;
 const PER_CONNECTION: f64 = 5e6;
 const MOST_CONNECTIONS: f64 = 64.0;
-/// A transfer takes a quarter of a second at the offered rate, within these sizes in bytes.
+/// A transfer takes a quarter of a second at the offered rate, within these sizes in bytes; the largest fits
+/// the initial window of TCP (RFC 6928), so that it is one burst.
 const TRANSFER_SECONDS: f64 = 0.25;
+/// The number of users that transfer: each has a flow of its own, which fair queueing tells apart.
+const USERS: u32 = 16;
 const LEAST_TRANSFER: f64 = 500.0;
-const LARGEST_TRANSFER: f64 = 30_000.0;
+const LARGEST_TRANSFER: f64 = 10_000.0;
 /// The size of a transfer is Pareto-distributed: this shape keeps its variance finite, so that the offered
 /// load of a run is near its mean.
 const TRANSFER_SHAPE: f64 = 3.0;
@@ -49,7 +52,8 @@ pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
         Kind::Datagrams => single(datagrams("poisson"), format!("{packet_bytes}-byte datagrams")),
         Kind::Bursts => bursts(rate, packet_bytes),
         Kind::Transfers => {
-            transfers(rate, (rate * TRANSFER_SECONDS / 8.0).clamp(LEAST_TRANSFER, LARGEST_TRANSFER))
+            let mean_bytes = (rate * TRANSFER_SECONDS / 8.0).clamp(LEAST_TRANSFER, LARGEST_TRANSFER);
+            Sending { count: USERS, ..transfers(rate / f64::from(USERS), mean_bytes) }
         }
         Kind::Greedy => {
             let connections = (rate / PER_CONNECTION).round_ties_even().clamp(CONNECTIONS, MOST_CONNECTIONS);

@@ -1,4 +1,4 @@
-//! Traffic for every class of a router: headers that reach it, and a load somewhat above its share.
+//! Traffic for every class of a router: headers that reach it, and a part of what the class is promised.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,21 +6,22 @@ use perhop_analysis::rates::conditioner_limit;
 use serde_json::{Map, Value, json};
 
 use crate::header::Header;
+use crate::level::LoadLevel;
 use crate::network::Network;
 use crate::role::{Kind, Role};
-use crate::shares::{FILLED, Leaf};
-use crate::sources::{Sending, filling, sending};
+use crate::shares::Leaf;
+use crate::sources::{PACKET, Sending, filling, sending};
 use crate::targets::{Hit, stages};
 use crate::trial::{Place, Side, Trial};
 use crate::words::{percent, rate_in_words};
 
-/// The part of its share that a class is offered, so that its queue fills.
-const ABOVE: f64 = 1.2;
 /// Connections start apart, also in the shortest run.
 const START_WITHIN: &str = "20ms";
-/// The part of the line that a class is offered where priority classes leave it nothing: enough to see that
-/// it is lost.
+/// The part of the line that stands for a promise where priority classes leave a class nothing: enough to
+/// see that its packets are lost.
 const STARVED: f64 = 0.01;
+/// A guarantee and a share are equal up to this part of them.
+const ROUNDING: f64 = 1e-6;
 /// The basis of the load of a class that nothing limits and no queue holds.
 const FITS: &str = "what fits";
 /// IP bytes of datagrams where TCP cannot be used.
@@ -63,7 +64,7 @@ pub(crate) fn guessed(
     network: &Network,
     trial: &mut Trial,
     hits: &[Hit],
-    loads: &BTreeMap<String, f64>,
+    (level, loads): (LoadLevel, &BTreeMap<String, f64>),
 ) -> Traffic {
     let mut sharing: BTreeMap<&str, usize> = BTreeMap::new();
     for leaf in hits.iter().filter_map(|hit| hit.leaf(network)) {
@@ -77,20 +78,20 @@ pub(crate) fn guessed(
         let crowd = Crowd { all: hits.len() as f64, in_queue: in_queue as f64 };
         let name = unlike(class_of(network, hit, leaf), &names);
         names.insert(name.clone());
-        let (guess, basis) = load(network, &crowd, hit);
+        let (guess, basis) = load(network, &crowd, hit, level);
         let given = match leaf {
             Some(leaf) => loads.get(&leaf.path).map(|load| load / crowd.in_queue),
             None => loads.get(&name).copied(),
         };
-        let rate = given.unwrap_or(guess);
-        if rate > 0.0 {
-            let has_replies = !hit.header.is("tcp") || trial.has_replies(network, &hit.header);
-            flows.push(flow(
-                network,
-                hit,
-                &name,
-                Load { rate, basis, is_given: given.is_some(), has_replies },
-            ));
+        let has_replies = !hit.header.is("tcp") || trial.has_replies(network, &hit.header);
+        let is_more = given.is_some_and(|rate| leaf.is_some_and(|leaf| rate > leaf.share));
+        let takes_all = basis != FITS && (level == LoadLevel::Overload || is_more);
+        let demand = match given {
+            Some(rate) => Demand { rate, basis: "given", counts_headers: false, takes_all, has_replies },
+            None => Demand { rate: guess, basis: &basis, counts_headers: true, takes_all, has_replies },
+        };
+        if demand.rate > 0.0 {
+            flows.push(flow(network, hit, &name, demand));
         }
     }
     Traffic { flows, ..Traffic::default() }
@@ -103,13 +104,14 @@ struct Crowd {
 }
 
 /// The load of a class.
-struct Load {
+struct Demand<'a> {
     /// Bits per second.
     rate: f64,
-    /// The basis of a guess.
-    basis: String,
-    /// Whether the user gives it.
-    is_given: bool,
+    basis: &'a str,
+    /// Whether the rate includes the headers that the policy counts.
+    counts_headers: bool,
+    /// Whether greedy TCP may take all that the class gets.
+    takes_all: bool,
     /// Whether TCP gets replies.
     has_replies: bool,
 }
@@ -122,21 +124,21 @@ fn class_of<'h>(network: &'h Network, hit: &'h Hit, leaf: Option<&Leaf>) -> &'h 
     place.map_or(&hit.target.name, |place| &network.names[place])
 }
 
-fn flow(network: &Network, hit: &Hit, name: &str, load: Load) -> Flow {
-    let Load { rate, basis, is_given, has_replies } = load;
+fn flow(network: &Network, hit: &Hit, name: &str, demand: Demand) -> Flow {
+    let Demand { rate, basis, counts_headers, takes_all, has_replies } = demand;
     let mut kind = suited(hit.kind, &hit.header, has_replies);
-    if basis == FITS && kind == Kind::Greedy {
-        // It would fill the link to the router, and delay all the others there.
+    if kind == Kind::Greedy && !takes_all {
         kind = Kind::Transfers;
     }
     let usual = if kind == hit.role.kind { hit.role.packet_bytes } else { DATAGRAM };
-    let sent = sending(kind, rate, hit.header.packet_bytes.unwrap_or(usual));
+    let packet_bytes = hit.header.packet_bytes.unwrap_or(usual);
+    let rate = if counts_headers { rate * ip_part(network, kind, packet_bytes) } else { rate };
+    let sent = sending(kind, rate, packet_bytes);
     let leaf = hit.leaf(network);
     let sent = match leaf.and_then(Leaf::room) {
         Some(room) => filling(sent, room),
         None => sent,
     };
-    let basis = if is_given { "given" } else { &basis };
     let mut words = format!("{} ({basis}): {}", hit.role.name, sent.words);
     if hit.header.is("tcp") && !has_replies {
         words += ", as TCP gets no replies";
@@ -151,6 +153,12 @@ fn flow(network: &Network, hit: &Hit, name: &str, load: Load) -> Flow {
     }
 }
 
+/// Returns the part of the bytes that a policy counts in a source's packets that are IP bytes.
+fn ip_part(network: &Network, kind: Kind, packet_bytes: u32) -> f64 {
+    let ip = if matches!(kind, Kind::Transfers | Kind::Greedy) { PACKET } else { packet_bytes.into() };
+    ip / (ip + f64::from(network.output().overhead)).max(1.0)
+}
+
 /// Returns the kind of traffic that the protocol of a header allows, the nearest to `kind`.
 pub(crate) fn suited(kind: Kind, header: &Header, has_replies: bool) -> Kind {
     let is_tcp = header.is("tcp");
@@ -162,51 +170,52 @@ pub(crate) fn suited(kind: Kind, header: &Header, has_replies: bool) -> Kind {
     }
 }
 
-/// Returns what is offered to a class, in bits per second, and how it was chosen.
-fn load(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, String) {
-    let leaf = hit.leaf(network);
-    let limit = limit(network, hit, leaf);
-    let line = network.bottleneck();
-    if let Some(leaf) = leaf.filter(|leaf| leaf.has_priority) {
-        // The share of a priority class is what it may use of its limit.
-        return match limit {
-            Some(limit) => (FILLED * limit, format!("{} of limit", percent(FILLED))),
-            None => (leaf.share.max(STARVED * line), "a third of the line".to_owned()),
-        };
-    }
-    if let Some(part) = leaf.and_then(|leaf| leaf.part).filter(|part| *part != 0.0) {
-        return (FILLED * part / crowd.in_queue, format!("{} of its part", percent(FILLED)));
-    }
-    let guaranteed = leaf.and_then(|leaf| leaf.promised).filter(|rate| *rate != 0.0);
-    if let (Kind::Datagrams, Some(leaf), Some(guaranteed)) = (hit.role.kind, leaf, guaranteed)
-        && guaranteed < leaf.share
-    {
-        // Signalling and routing need little, however much is left over for them.
-        return (ABOVE * guaranteed / crowd.in_queue, format!("{} of guarantee", percent(ABOVE)));
-    }
-    let above = percent(ABOVE);
+/// Returns what is offered to a class, in bits per second that the policy counts, and how it was chosen.
+fn load(network: &Network, crowd: &Crowd, hit: &Hit, level: LoadLevel) -> (f64, String) {
     if !network.has_queues() {
         // Nothing is shared: a class needs no more than its policer lets pass, all no more than can enter.
-        let share = FILLED * line / crowd.all;
-        return match limit.filter(|limit| *limit < share) {
-            Some(limit) => (ABOVE * limit, format!("{above} of limit")),
+        let share = level.fitting_part() * network.bottleneck() / crowd.all;
+        return match limit(network, crowd, hit).filter(|limit| *limit < share) {
+            Some(limit) => (level.part() * limit, format!("{} of limit", percent(level.part()))),
             None => (share, FITS.to_owned()),
         };
     }
+    let (promised, basis) = promise(network, crowd, hit);
+    (level.part() * promised, format!("{} of {basis}", percent(level.part())))
+}
+
+/// Returns what a class is promised while all others are busy, in bits per second that the policy counts, and
+/// what promises it.
+fn promise(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, &'static str) {
+    let leaf = hit.leaf(network);
+    let limit = limit(network, crowd, hit);
+    let line = network.bottleneck();
     let share = leaf.map_or(line / crowd.all, |leaf| leaf.share / crowd.in_queue);
-    if share <= 0.0 {
-        let why = format!("{} of the line, as nothing is left", percent(STARVED));
-        return (STARVED * line / crowd.in_queue, why);
+    if leaf.is_some_and(|leaf| leaf.has_priority) {
+        return limit.map_or((share.max(STARVED * line), "a third of the line"), |limit| (limit, "limit"));
     }
-    match limit.filter(|limit| *limit < share) {
-        Some(limit) => (ABOVE * limit, format!("{above} of limit")),
-        None => (ABOVE * share, format!("{above} of share")),
+    if let Some(part) = leaf.and_then(|leaf| leaf.part).filter(|part| *part != 0.0) {
+        return (part / crowd.in_queue, "its part");
+    }
+    if share <= 0.0 {
+        return (STARVED * line / crowd.in_queue, "1 % of the line, as nothing is left");
+    }
+    if let Some(limit) = limit.filter(|limit| *limit < share) {
+        return (limit, "limit");
+    }
+    let guaranteed = leaf.and_then(|leaf| leaf.promised).filter(|rate| *rate > 0.0);
+    // Signaling and routing need little, however much is left over for them.
+    let needs_more = hit.role.kind != Kind::Datagrams;
+    match guaranteed.map(|rate| rate / crowd.in_queue) {
+        Some(rate) if !needs_more || share < (1.0 + ROUNDING) * rate => (rate.min(share), "guarantee"),
+        _ => (share, "share"),
     }
 }
 
-/// Returns the lowest rate above which a class's packets are dropped, in bits per second.
-fn limit(network: &Network, hit: &Hit, leaf: Option<&Leaf>) -> Option<f64> {
-    let own = leaf.and_then(|leaf| leaf.limit);
+/// Returns the lowest rate above which a class's packets are dropped, in bits per second; those of one queue
+/// share its limit.
+fn limit(network: &Network, crowd: &Crowd, hit: &Hit) -> Option<f64> {
+    let own = hit.leaf(network).and_then(|leaf| leaf.limit).map(|limit| limit / crowd.in_queue);
     let of_stages = stages(network)
         .filter(|(side, name, _)| hit.places.contains(&Place::Stage(*side, name.clone())))
         .filter_map(|(_, _, stage)| conditioner_limit(stage));

@@ -24,6 +24,7 @@ pub(crate) fn around(asked: &Around) -> Result<Answer, Answer> {
         interface: asked.interface.clone(),
         rate: rate.transpose()?,
         ring: asked.ring,
+        load: asked.load,
         loads: asked.loads.clone(),
         ..Request::default()
     };
@@ -40,7 +41,7 @@ fn refused(failure: Failure) -> Answer {
 }
 
 fn answer(inferred: &Inferred) -> Answer {
-    let Inferred { scenario, leaving, wire, offered, missing, assumed, not_looked_at, .. } = inferred;
+    let Inferred { scenario, leaving, wire, load, offered, missing, assumed, not_looked_at, .. } = inferred;
     // Several classes may wait in one queue.
     let mut loads: Vec<(&str, f64)> = Vec::new();
     for one in offered {
@@ -53,7 +54,7 @@ fn answer(inferred: &Inferred) -> Answer {
     let classes: Vec<Value> =
         loads.into_iter().map(|(queue, load)| json!({"queue": queue, "load": load})).collect();
     Answer::of(json!({
-        "scenario": scenario, "interface": leaving, "rate": wire, "classes": classes, "missing": missing,
+        "scenario": scenario, "interface": leaving, "rate": wire, "load": load, "classes": classes, "missing": missing,
         "assumed": assumed, "not_looked_at": not_looked_at,
     }))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perhop_inference::LoadLevel;
 use perhop_measure::exercise::Exercise;
 use perhop_scenario::Codec;
 use serde::Deserialize;
@@ -82,6 +83,8 @@ pub struct Around {
     pub rate: Option<String>,
     /// Packets of its transmit ring; by default what the configuration says.
     pub ring: Option<u32>,
+    /// The part of its promise that each class is offered where `loads` does not give its load.
+    pub load: LoadLevel,
     /// The offered loads of queues in bits per second, in place of a guess. Zero leaves a class out.
     pub loads: BTreeMap<String, f64>,
 }

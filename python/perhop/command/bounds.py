@@ -12,6 +12,7 @@ from perhop.command.options import (
     Assume,
     Interface,
     Json,
+    Load,
     Overrides,
     Platform,
     ScenarioFile,
@@ -45,6 +46,7 @@ def bounds(
     rate: str | None = None,
     policy: str | None = None,
     traffic: Traffic = None,
+    load: Load = None,
     json: Json = False,
 ) -> Exit:
     """Show what each queue and class is guaranteed: rate, worst-case delay and backlog.
@@ -83,6 +85,9 @@ def bounds(
         With --rate: the policy, where several are attached nowhere.
     traffic
         Traffic in place of a guess: CSV, flow records, or a pcap or pcapng capture.
+    load
+        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
+        (overload) of what it is promised.
     json
         Print all of it as one JSON document; of a router configuration also the ports of hosts around it.
 
@@ -94,6 +99,7 @@ def bounds(
         "rate": rate,
         "policy": policy,
         "traffic": traffic,
+        "load": load,
     }
     loaded = Scenario.load(scenario, changes(set_, duration), **of_router)
     found = bounds_of(loaded)

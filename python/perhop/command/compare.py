@@ -15,6 +15,7 @@ from perhop.command.options import (
     Force,
     Interface,
     Json,
+    Load,
     Output,
     Overrides,
     Platform,
@@ -61,6 +62,7 @@ def compare(
     rate: str | None = None,
     policy: str | None = None,
     traffic: Traffic = None,
+    load: Load = None,
     output: Output = None,
     force: Force = False,
     strict: bool = False,
@@ -107,6 +109,9 @@ def compare(
         With --rate: the policy, where several are attached nowhere.
     traffic
         With --router and a configuration: the load of the router, as `perhop run --help` describes it.
+    load
+        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
+        (overload) of what it is promised.
     output
         Folder for the comparison and both results, for `perhop report`.
     force
@@ -130,6 +135,7 @@ def compare(
         "rate": rate,
         "policy": policy,
         "traffic": traffic,
+        "load": load,
     }
     runs = _Runs(changes(set_, duration), seed, replications, live_replications, threads)
     if router is not None:

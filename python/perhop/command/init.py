@@ -11,7 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop import _core
-from perhop.command.options import Assume, Interface, Platform, Traffic, assumptions
+from perhop.command.options import Assume, Interface, Load, Platform, Traffic, assumptions
 from perhop.command.terminal import say
 from perhop.configuration import configured, read
 from perhop.errors import Exit, InvalidInputError
@@ -38,6 +38,7 @@ def init(
     rate: str | None = None,
     policy: str | None = None,
     traffic: Traffic = None,
+    load: Load = None,
 ) -> Exit:
     """Write a starter scenario, and the schema for completion and checks in an editor.
 
@@ -64,6 +65,9 @@ def init(
         With --rate: the policy, where several are attached nowhere.
     traffic
         Traffic in place of a guess, as `perhop run --help` describes it.
+    load
+        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
+        (overload) of what it is promised.
 
     """
     options: RouterOptions = {
@@ -74,6 +78,7 @@ def init(
         "rate": rate,
         "policy": policy,
         "traffic": traffic,
+        "load": load,
     }
     if from_ is None and (given := [name for name, value in options.items() if value]):
         raise InvalidInputError(
@@ -123,7 +128,8 @@ def _inferred(router: Path, scenario: Path, options: RouterOptions) -> str:
         rate=options["rate"],
         policy=options["policy"],
         traffic=None if traffic is None else Path(traffic),
+        load=options.get("load"),
     )
     say(made.summary)
     ignored = [f"not run: {one}" for one in made.not_looked_at]
-    return as_yaml(made.data, [*ignored, *made.offers, *made.missing], file)
+    return as_yaml(made.data, [*ignored, made.load, *made.offers, *made.missing], file)

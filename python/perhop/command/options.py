@@ -10,6 +10,7 @@ from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
 from perhop.capturing import LARGEST_FRAME
+from perhop.configuration import LoadLevel
 from perhop.errors import InvalidInputError
 from perhop.pacing import MAX, Pace, speed_of
 
@@ -50,6 +51,7 @@ Interface = Annotated[str | None, Parameter(name="--interface")]
 Platform = Annotated[str | None, Parameter(name="--platform")]
 Assume = Annotated[list[str] | None, Parameter(name="--assume", negative=())]
 Traffic = Annotated[Path | None, Parameter(name="--traffic")]
+Load = Annotated[LoadLevel | None, Parameter(name="--load")]
 Asserted = Annotated[list[str] | None, Parameter(name="--assert", negative=())]
 CodecName = Annotated[str | None, Parameter(name="--codec")]
 JitterBuffer = Annotated[str | None, Parameter(name="--jitter-buffer")]

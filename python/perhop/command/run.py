@@ -22,6 +22,7 @@ from perhop.command.options import (
     Interface,
     JitterBuffer,
     Json,
+    Load,
     Opened,
     Output,
     Overrides,
@@ -70,6 +71,7 @@ def run(
     rate: str | None = None,
     policy: str | None = None,
     traffic: Traffic = None,
+    load: Load = None,
     output: Output = None,
     force: Force = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
@@ -129,6 +131,9 @@ def run(
     traffic
         Traffic in place of a guess: CSV with class,rate,packet_bytes,kind, flow records as CSV (NetFlow,
         IPFIX), or a pcap or pcapng capture.
+    load
+        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
+        (overload) of what it is promised.
     output
         Folder for summary.json and the tables as Parquet; it appears complete or not at all.
     force
@@ -194,6 +199,7 @@ def run(
         "rate": rate,
         "policy": policy,
         "traffic": traffic,
+        "load": load,
     }
     loaded = _loaded(scenario, from_, changes(set_, duration), of_router)
     judging.check(loaded)

@@ -9,6 +9,7 @@ from perhop._core import quantity
 from perhop.command.options import (
     Assume,
     Json,
+    Load,
     Overrides,
     Platform,
     Quiet,
@@ -43,6 +44,7 @@ def policy_map_interface(
     platform: Platform = None,
     assume: Assume = None,
     traffic: Traffic = None,
+    load: Load = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -73,6 +75,9 @@ def policy_map_interface(
         What a class-map of a configuration matches, as in 'VOICE = dscp ef'; may be given several times.
     traffic
         The load of a configuration in place of a guess, as `perhop run --help` describes it.
+    load
+        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
+        (overload) of what it is promised.
     json
         Print the policies with their counters as one JSON document.
     quiet
@@ -87,6 +92,7 @@ def policy_map_interface(
         "rate": None,
         "policy": None,
         "traffic": traffic,
+        "load": load,
     }
     command = "policy-map interface"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
@@ -160,6 +166,7 @@ def interfaces_rate_limit(
     duration: str | None = None,
     platform: Platform = None,
     traffic: Traffic = None,
+    load: Load = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -183,6 +190,9 @@ def interfaces_rate_limit(
         The platform whose rules apply to a configuration; by default recognized.
     traffic
         The load of a configuration in place of a guess, as `perhop run --help` describes it.
+    load
+        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
+        (overload) of what it is promised.
     json
         Print the limiters with their counters as one JSON document.
     quiet
@@ -196,6 +206,7 @@ def interfaces_rate_limit(
         "rate": None,
         "policy": None,
         "traffic": traffic,
+        "load": load,
     }
     command = "interfaces rate-limit"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
@@ -221,6 +232,7 @@ def _of_linux(command: str) -> Callable[..., Exit]:
         seed: Seed = None,
         duration: str | None = None,
         traffic: Traffic = None,
+        load: Load = None,
         json: Json = False,
         quiet: Quiet = False,
     ) -> Exit:
@@ -242,6 +254,9 @@ def _of_linux(command: str) -> Callable[..., Exit]:
             Simulated time with its unit, as in 60s.
         traffic
             The load of a configuration in place of a guess, as `perhop run --help` describes it.
+        load
+            Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
+            (overload) of what it is promised.
         json
             Print the objects with their counters as one JSON document.
         quiet
@@ -255,6 +270,7 @@ def _of_linux(command: str) -> Callable[..., Exit]:
             "rate": None,
             "policy": None,
             "traffic": traffic,
+            "load": load,
         }
         changed = changes(set_, duration)
         results = results_of(source, changed, [command], seed=seed, quiet=quiet, options=options)

@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from perhop import _core
-from perhop.configuration import Detail, examined_as, platform_words, refuse_unsupported, refused_option
+from perhop.configuration import (
+    Detail,
+    LoadLevel,
+    examined_as,
+    platform_words,
+    refuse_unsupported,
+    refused_option,
+)
 from perhop.core_types import RouterReport
 from perhop.errors import InvalidInputError, ScenarioError
 from perhop.inference.faults import explained
@@ -33,6 +40,8 @@ class InferredScenario:
     entering: str | None
     #: The rate at which packets can leave, in words.
     rate: str
+    #: The load in a sentence.
+    load: str
     #: What is offered: the class, the rate, the kind of traffic.
     offered: list[tuple[str, str, str]]
     #: The assumptions, and what could not be inferred, one line each.
@@ -56,7 +65,7 @@ class InferredScenario:
         """Return a line for each part that the run does not apply, each assumption and each offered load."""
         path = f"{self.entering or 'an added interface'} to {self.leaving or 'an added interface'}"
         lines = [f"not run: {one}" for one in self.not_looked_at]
-        lines += [f"inferred: traffic from {path}, {self.rate}:", *self.offers, *self.missing]
+        lines += [f"inferred: traffic from {path}, {self.rate}:", *self.offers, self.load, *self.missing]
         return "\n".join([self.platform, *lines] if self.platform else lines)
 
     @property
@@ -76,6 +85,7 @@ def infer(
     rate: str | None = None,
     policy: str | None = None,
     traffic: Path | None = None,
+    load: LoadLevel | None = None,
 ) -> InferredScenario:
     """Infer a scenario from the router configuration `text`.
 
@@ -89,6 +99,7 @@ def infer(
             make for a policy that is attached nowhere.
         policy: that policy, where several are attached nowhere.
         traffic: rates by class, flow records or a capture, in place of a guess.
+        load: the part of its promise that each class is offered in a guess, by default `busy`.
 
     Raises:
         ScenarioError: the router itself would refuse what the interface uses.
@@ -116,8 +127,12 @@ def infer(
     elif configuration.get("assume"):
         # An assumption about no class is refused.
         _report(text, configuration, "lines")
+    if traffic is not None and load is not None:
+        raise InvalidInputError(
+            "--load and --traffic exclude each other", "the file of --traffic has the rates of the classes"
+        )
     given = None if traffic is None else read_traffic(traffic, base)
-    request = {"interface": chosen, "whole-port": whole_port, "rate": line}
+    request = {"interface": chosen, "whole-port": whole_port, "rate": line, "load": load or "busy"}
     found = _found(text, configuration, base, request, given)
     remarks += [*found["assumed"], *found["missing"]]
     if chosen is None and whole_port is None and found["queues"] <= 1:
@@ -128,6 +143,7 @@ def infer(
         leaving=found["leaving"],
         entering=found["entering"],
         rate=found["rate"],
+        load=found["load"],
         offered=[(one["class"], one["rate"], one["kind"]) for one in offered],
         missing=remarks,
         platform=platform_words(found["platform"]),

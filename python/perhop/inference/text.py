@@ -20,7 +20,7 @@ _ABOVE = {
     "hosts": "Addresses are taken from the router's access lists and subnets.",
     "links": "The router's own interfaces keep their rates and framing; rates here are of the far ends.",
     "policies": "The queues around the router are long enough: whatever is lost is lost in the router.",
-    "traffic": "One entry for each class of the router, somewhat above its share: see the head.",
+    "traffic": "One entry for each class of the router: the head has the load.",
 }
 
 

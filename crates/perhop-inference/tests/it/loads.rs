@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perhop_front_ends::FRONT_ENDS;
-use perhop_inference::{Failure, Inferred, infer};
+use perhop_inference::{Failure, Inferred, LoadLevel, infer};
 use perhop_network::Devices;
 
 use crate::work::request;
@@ -24,6 +24,12 @@ interface Serial0/0
  ip address 192.0.2.18 255.255.255.252
  service-policy output WAN
 ";
+const LIST: &str = "\
+access-list 101 permit tcp any any eq 1433
+class-map BUSINESS
+ match access-group 101";
+/// Bytes of HDLC that the policy counts in each packet.
+const HDLC: f64 = 4.0;
 
 fn inferred(loads: &[(&str, f64)]) -> Result<Inferred, Failure> {
     let loads: BTreeMap<String, f64> =
@@ -69,7 +75,7 @@ fn greedy_connections_have_a_window_that_fills_their_queue() {
     let window = |profile: &str, queue: &str| {
         let text =
             BRANCH.replace("  bandwidth 768\n", &format!("  bandwidth 768\n class class-default\n{queue}"));
-        let mut request = request(&text);
+        let mut request = perhop_inference::Request { load: LoadLevel::Overload, ..request(&text) };
         request.configuration.insert("platform".into(), serde_json::json!({"profile": profile}));
         let found = infer(&Devices::new(FRONT_ENDS), &request, None).unwrap();
         let traffic = found.scenario["traffic"].as_array().unwrap().clone();
@@ -87,4 +93,52 @@ fn greedy_connections_have_a_window_that_fills_their_queue() {
     ] {
         assert_eq!(window(profile, &queue), expected, "{profile} {queue}");
     }
+}
+
+/// Returns the classes with the rates that they are offered, bits per second, and their words.
+fn offered(load: LoadLevel, text: &str) -> Vec<(String, f64, String)> {
+    let found = infer(&Devices::new(FRONT_ENDS), &perhop_inference::Request { load, ..request(text) }, None);
+    let classes = found.unwrap().offered.into_iter();
+    classes.map(|one| (one.class, (one.load / 1000.0).round(), one.kind)).collect()
+}
+
+/// The serial line has no header that the policy counts; 768 of its 2048 kb/s are the rest.
+#[test]
+fn each_class_is_offered_a_part_of_what_it_is_promised() {
+    for (load, part, words) in
+        [(LoadLevel::Quiet, 0.7, "70"), (LoadLevel::Busy, 0.9, "90"), (LoadLevel::Overload, 1.2, "120")]
+    {
+        let found = offered(load, BRANCH);
+        let expected = [("VOICE", 512.0, "limit"), ("BUSINESS", 768.0, "guarantee")];
+        for (class, promise, basis) in expected {
+            let (_, rate, kind) = found.iter().find(|(name, ..)| name == class).unwrap();
+            // HDLC has 4 bytes.
+            let packet = if class == "VOICE" { 200.0 } else { 1500.0 };
+            assert_eq!(*rate, (part * promise * packet / (packet + HDLC)).round(), "{load:?} {class}");
+            assert!(kind.contains(&format!("({words} % of {basis})")), "{kind}");
+        }
+        let (_, rate, kind) = found.last().unwrap();
+        assert_eq!(*rate, (part * 768.0 * 1500.0 / (1500.0 + HDLC)).round(), "{load:?} {kind}");
+        assert_eq!(kind.contains("greedy"), load == LoadLevel::Overload, "{kind}");
+    }
+}
+
+#[test]
+fn a_call_waits_with_the_rest_where_classes_match_codepoints_and_none_takes_ef() {
+    let without_voice = BRANCH.replace(" class VOICE\n  priority 512\n", "");
+    let forgotten = without_voice
+        .replace("policy-map", "class-map SIGNALING\n match dscp cs3\npolicy-map")
+        .replace(" class BUSINESS", " class SIGNALING\n  bandwidth 64\n class BUSINESS");
+    let found = infer(&Devices::new(FRONT_ENDS), &request(&forgotten), None).unwrap();
+    let call = found.offered.last().unwrap();
+    let queue = found.offered.iter().find(|one| one.class == "class-default").unwrap().queue.clone();
+    assert_eq!((call.class.as_str(), call.load, &call.queue), ("voice", 80e3, &queue));
+    assert!(found.assumed[0].contains("`voice`, a call of 80 kb/s, waits in class-default"));
+    let entry = found.scenario["traffic"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&entry["dscp"], &entry["destination-port"]), (&"ef".into(), &16384.into()));
+    // A class takes EF; one class does not show that there is telephony; nor do access lists.
+    let has_call = |text: &str| offered(LoadLevel::Busy, text).iter().any(|(name, ..)| name == "voice");
+    assert!(!has_call(BRANCH));
+    assert!(!has_call(&without_voice));
+    assert!(!has_call(&without_voice.replace("class-map BUSINESS\n match dscp af21", LIST)));
 }
