@@ -32,6 +32,7 @@ class RouterOptions(TypedDict):
     policy: str | None
     traffic: str | PathLike[str] | None
     load: NotRequired[LoadLevel | None]
+    over: NotRequired[str | None]
 
 
 class Scenario(Document):
@@ -72,6 +73,7 @@ class Scenario(Document):
         policy: str | None = None,
         traffic: str | PathLike[str] | None = None,
         load: LoadLevel | None = None,
+        over: str | None = None,
     ) -> Self:
         """Read a scenario file, or infer a scenario from a router configuration as `infer` does.
 
@@ -86,6 +88,7 @@ class Scenario(Document):
             policy: the policy.
             traffic: traffic of your own.
             load: the load in place of `busy`.
+            over: the time over which counters in `traffic` counted.
 
         Raises:
             ScenarioError: the file is not valid; the diagnostics say what is wrong and where.
@@ -102,6 +105,7 @@ class Scenario(Document):
             "policy": policy,
             "traffic": traffic,
             "load": load,
+            "over": over,
         }
         if text is None:
             given = [name for name, value in options.items() if value]
@@ -127,6 +131,7 @@ class Scenario(Document):
         policy: str | None = None,
         traffic: str | PathLike[str] | None = None,
         load: LoadLevel | None = None,
+        over: str | None = None,
     ) -> Self:
         """Infer a scenario from a router configuration: hosts, links, and traffic for each class.
 
@@ -144,9 +149,12 @@ class Scenario(Document):
                 to make for a policy that is attached nowhere; as `"50Mb/s"`.
             policy: that policy; by default the one that no other uses.
             traffic: a file that replaces the guess: CSV with `class,rate,packet_bytes,kind`, flow records as
-                CSV, or a pcap or pcapng capture.
+                CSV, an output of the device with its counters (two with a comma between them), or a pcap or
+                pcapng capture.
             load: how much each class is offered of what it is promised: `quiet` 70 %, `busy` (the default)
                 90 %, `overload` 120 %.
+            over: the time between two outputs in `traffic`, or over which the counters of one have counted,
+                as `"300s"`.
 
         Raises:
             ScenarioError: the router itself would refuse what the interface uses.
@@ -170,6 +178,7 @@ class Scenario(Document):
             policy=policy,
             traffic=None if traffic is None else Path(traffic),
             load=load,
+            over=over,
         )
         scenario = cls(made.data, file.parent).check()
         scenario.inferred, scenario.queues = made.summary, made.queues

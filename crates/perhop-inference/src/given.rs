@@ -28,6 +28,8 @@ pub enum Given {
     Records(Records),
     /// The path of a capture, as a scenario has it.
     Capture(String),
+    /// Outputs of the device with its counters.
+    Outputs(Outputs),
 }
 
 impl Given {
@@ -37,6 +39,9 @@ impl Given {
             Given::Classes(_) => "load: the rates of the file",
             Given::Records(_) => "load: the flows of the file",
             Given::Capture(_) => "load: the packets of the capture",
+            Given::Outputs(_) => {
+                "load: what the output shows as offered, as packets of the mean size at regular intervals"
+            }
         }
     }
 }
@@ -55,6 +60,18 @@ pub struct ClassLoad {
     pub kind: Option<Kind>,
     /// The number of greedy TCP connections, where `rate` is `None`.
     pub connections: Option<u32>,
+}
+
+/// Outputs of a device with the counters of its classes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outputs {
+    /// The text of an earlier output.
+    pub earlier: Option<String>,
+    /// The text of the output.
+    pub text: String,
+    /// The seconds between both, or over which the only one has counted; `None` for the rates that it prints.
+    pub seconds: Option<f64>,
 }
 
 /// Flow records, those with the same header joined.
@@ -122,14 +139,7 @@ pub(crate) fn by_class(
     let mut taken = BTreeSet::new();
     let mut flows = Vec::new();
     for (row, load) in loads.iter().enumerate() {
-        // Of several with one name, the first; else headers of another class that reach its queue.
-        let leads_there = |hit: &&Hit| {
-            hit.leaf(network)
-                .and_then(|leaf| network.place_of(&leaf.path))
-                .is_some_and(|place| network.names[place] == load.name)
-        };
-        let own = hits.iter().find(|hit| hit.target.name == load.name);
-        let Some(hit) = own.or_else(|| hits.iter().find(leads_there)) else {
+        let Some(hit) = hit_of(network, hits, &load.name) else {
             let miss = misses.iter().find(|miss| miss.target.name == load.name);
             let message = miss.map_or_else(|| format!("class `{}`", load.name), Miss::to_string);
             return Err(Failure::of_row(row, message, "leave the class out, or enter where its packets do"));
@@ -150,6 +160,18 @@ pub(crate) fn by_class(
     });
     let remarks = limited.chain(silent).collect();
     Ok(Traffic { flows, remarks, ..Traffic::default() })
+}
+
+/// Returns headers for the class `name`: of several with one name, the first; else those of another class
+/// that reach its queue.
+pub(crate) fn hit_of<'h, 'a>(network: &Network, hits: &'h [Hit<'a>], name: &str) -> Option<&'h Hit<'a>> {
+    let leads_there = |hit: &&Hit| {
+        hit.leaf(network)
+            .and_then(|leaf| network.place_of(&leaf.path))
+            .is_some_and(|place| network.names[place] == name)
+    };
+    let own = hits.iter().find(|hit| hit.target.name == name);
+    own.or_else(|| hits.iter().find(leads_there))
 }
 
 /// Returns loads whose classes have the names of results: a class may also be named by the path of its queue.

@@ -16,10 +16,12 @@ use crate::failure::Failure;
 use crate::given::{Given, by_class, wanted, with_class_names};
 use crate::level::LoadLevel;
 use crate::network::{FAR, Network, Site, node_name, subnets_of};
+use crate::output::{ReadOutputs, from_outputs};
 use crate::recording::{Recording, replayed};
 use crate::records::from_records;
+use crate::role::Kind;
 use crate::selection::{Selection, depends_on_entrance};
-use crate::targets::{Hit, Miss, Wanted, search, unmatched};
+use crate::targets::{Hit, Miss, Wanted, search, targets, unmatched};
 use crate::traffic::{Flow, Traffic, guessed};
 use crate::trial::{Place, Trial};
 use crate::unapplied::left_out;
@@ -132,25 +134,39 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
     let common = common_port(&device, request)?;
     let site = site(&device, request, common.as_ref());
     let selection = Selection { site: &site, front_end: device.front_end, rate: request.rate };
-    let chosen = common.as_ref().map(|common| common.name.as_str()).or(request.interface.as_deref());
+    let outputs = match &request.given {
+        Some(Given::Outputs(outputs)) => Some(ReadOutputs::new(device.front_end, outputs)?),
+        _ => None,
+    };
+    let shown = outputs.as_ref().and_then(|outputs| outputs.interface(&device.model.router.ports));
+    let chosen = common.as_ref().map(|common| common.name.as_str());
+    let chosen = chosen.or(request.interface.as_deref()).or(shown);
     let network = selection.select(chosen)?;
     let mut trial = Trial::new(&network, devices)?;
-    let (network, traffic) = match &request.given {
-        None => {
+    let (network, traffic) = match (&request.given, &outputs) {
+        (_, Some(outputs)) => {
+            // The counters do not react to drops: datagrams, where a class takes them.
+            let names: Vec<String> = targets(&network).into_iter().map(|target| target.name).collect();
+            let wanted: Wanted = names.iter().map(|name| (name.as_str(), Some(Kind::Constant))).collect();
+            let tried = reach(network, trial, selection, devices, &wanted)?;
+            let traffic = from_outputs(&tried.network, outputs, &tried.hits)?;
+            (tried.network, traffic)
+        }
+        (None | Some(Given::Outputs(_)), None) => {
             let tried = reach(network, trial, selection, devices, &Wanted::new())?;
             guess(tried, (request.load, &request.loads))?
         }
-        Some(Given::Classes(loads)) => {
+        (Some(Given::Classes(loads)), None) => {
             let loads = with_class_names(&network, loads);
             let tried = reach(network, trial, selection, devices, &wanted(&loads))?;
             let traffic = by_class(&tried.network, &loads, &tried.hits, &tried.misses)?;
             (tried.network, traffic)
         }
-        Some(Given::Records(records)) => {
+        (Some(Given::Records(records)), None) => {
             let traffic = from_records(&network, &mut trial, records)?;
             (network, traffic)
         }
-        Some(Given::Capture(path)) => {
+        (Some(Given::Capture(path)), None) => {
             let mut network = network;
             let seconds = seconds_of(capture.unwrap_or_default());
             let traffic = replayed(&mut network, devices, &Recording { path, seconds })?;

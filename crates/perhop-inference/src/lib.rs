@@ -14,6 +14,7 @@ mod header;
 mod infer;
 mod level;
 mod network;
+mod output;
 mod recording;
 mod records;
 mod role;
@@ -28,7 +29,7 @@ mod unclassified;
 mod words;
 
 pub use failure::Failure;
-pub use given::{ClassLoad, Conversation, Given, Records};
+pub use given::{ClassLoad, Conversation, Given, Outputs, Records};
 pub use infer::{ClassTraffic, Inferred, Request, infer, require_way};
 pub use level::LoadLevel;
 pub use role::{Kind, kind_of_role, role_by_name};

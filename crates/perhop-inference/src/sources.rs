@@ -21,7 +21,7 @@ const TRANSFER_SECONDS: f64 = 0.25;
 /// The number of users that transfer: each has a flow of its own, which fair queueing tells apart.
 const USERS: u32 = 16;
 const LEAST_TRANSFER: f64 = 500.0;
-const LARGEST_TRANSFER: f64 = 10_000.0;
+const LARGEST_TRANSFER: f64 = 6_000.0;
 /// The size of a transfer is Pareto-distributed: this shape keeps its variance finite, so that the offered
 /// load of a run is near its mean.
 const TRANSFER_SHAPE: f64 = 3.0;

@@ -104,6 +104,7 @@ struct Crowd {
 }
 
 /// The load of a class.
+#[derive(Clone, Copy)]
 struct Demand<'a> {
     /// Bits per second.
     rate: f64,

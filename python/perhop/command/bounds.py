@@ -13,6 +13,7 @@ from perhop.command.options import (
     Interface,
     Json,
     Load,
+    Over,
     Overrides,
     Platform,
     ScenarioFile,
@@ -47,6 +48,7 @@ def bounds(
     policy: str | None = None,
     traffic: Traffic = None,
     load: Load = None,
+    over: Over = None,
     json: Json = False,
 ) -> Exit:
     """Show what each queue and class is guaranteed: rate, worst-case delay and backlog.
@@ -88,6 +90,9 @@ def bounds(
     load
         Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
         (overload) of what it is promised.
+    over
+        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
+        by default the rates that the output prints.
     json
         Print all of it as one JSON document; of a router configuration also the ports of hosts around it.
 
@@ -100,6 +105,7 @@ def bounds(
         "policy": policy,
         "traffic": traffic,
         "load": load,
+        "over": over,
     }
     loaded = Scenario.load(scenario, changes(set_, duration), **of_router)
     found = bounds_of(loaded)

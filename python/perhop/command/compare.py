@@ -17,6 +17,7 @@ from perhop.command.options import (
     Json,
     Load,
     Output,
+    Over,
     Overrides,
     Platform,
     Quiet,
@@ -63,6 +64,7 @@ def compare(
     policy: str | None = None,
     traffic: Traffic = None,
     load: Load = None,
+    over: Over = None,
     output: Output = None,
     force: Force = False,
     strict: bool = False,
@@ -112,6 +114,9 @@ def compare(
     load
         Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
         (overload) of what it is promised.
+    over
+        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
+        by default the rates that the output prints.
     output
         Folder for the comparison and both results, for `perhop report`.
     force
@@ -136,6 +141,7 @@ def compare(
         "policy": policy,
         "traffic": traffic,
         "load": load,
+        "over": over,
     }
     runs = _Runs(changes(set_, duration), seed, replications, live_replications, threads)
     if router is not None:

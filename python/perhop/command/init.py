@@ -11,7 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop import _core
-from perhop.command.options import Assume, Interface, Load, Platform, Traffic, assumptions
+from perhop.command.options import Assume, Interface, Load, Over, Platform, Traffic, assumptions
 from perhop.command.terminal import say
 from perhop.configuration import configured, read
 from perhop.errors import Exit, InvalidInputError
@@ -39,6 +39,7 @@ def init(
     policy: str | None = None,
     traffic: Traffic = None,
     load: Load = None,
+    over: Over = None,
 ) -> Exit:
     """Write a starter scenario, and the schema for completion and checks in an editor.
 
@@ -68,6 +69,9 @@ def init(
     load
         Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
         (overload) of what it is promised.
+    over
+        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
+        by default the rates that the output prints.
 
     """
     options: RouterOptions = {
@@ -79,6 +83,7 @@ def init(
         "policy": policy,
         "traffic": traffic,
         "load": load,
+        "over": over,
     }
     if from_ is None and (given := [name for name, value in options.items() if value]):
         raise InvalidInputError(
@@ -129,6 +134,7 @@ def _inferred(router: Path, scenario: Path, options: RouterOptions) -> str:
         policy=options["policy"],
         traffic=None if traffic is None else Path(traffic),
         load=options.get("load"),
+        over=options.get("over"),
     )
     say(made.summary)
     ignored = [f"not run: {one}" for one in made.not_looked_at]

@@ -25,6 +25,7 @@ from perhop.command.options import (
     Load,
     Opened,
     Output,
+    Over,
     Overrides,
     Platform,
     Quiet,
@@ -72,6 +73,7 @@ def run(
     policy: str | None = None,
     traffic: Traffic = None,
     load: Load = None,
+    over: Over = None,
     output: Output = None,
     force: Force = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
@@ -130,10 +132,14 @@ def run(
         With --rate: the policy, where several are attached nowhere.
     traffic
         Traffic in place of a guess: CSV with class,rate,packet_bytes,kind, flow records as CSV (NetFlow,
-        IPFIX), or a pcap or pcapng capture.
+        IPFIX), a capture (pcap, pcapng), or what the router prints of its counters; two of these outputs as
+        before.txt,after.txt with --over.
     load
         Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
         (overload) of what it is promised.
+    over
+        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
+        by default the rates that the output prints.
     output
         Folder for summary.json and the tables as Parquet; it appears complete or not at all.
     force
@@ -200,6 +206,7 @@ def run(
         "policy": policy,
         "traffic": traffic,
         "load": load,
+        "over": over,
     }
     loaded = _loaded(scenario, from_, changes(set_, duration), of_router)
     judging.check(loaded)

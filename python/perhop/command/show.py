@@ -10,6 +10,7 @@ from perhop.command.options import (
     Assume,
     Json,
     Load,
+    Over,
     Overrides,
     Platform,
     Quiet,
@@ -45,6 +46,7 @@ def policy_map_interface(
     assume: Assume = None,
     traffic: Traffic = None,
     load: Load = None,
+    over: Over = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -78,6 +80,9 @@ def policy_map_interface(
     load
         Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
         (overload) of what it is promised.
+    over
+        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
+        by default the rates that the output prints.
     json
         Print the policies with their counters as one JSON document.
     quiet
@@ -93,6 +98,7 @@ def policy_map_interface(
         "policy": None,
         "traffic": traffic,
         "load": load,
+        "over": over,
     }
     command = "policy-map interface"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
@@ -167,6 +173,7 @@ def interfaces_rate_limit(
     platform: Platform = None,
     traffic: Traffic = None,
     load: Load = None,
+    over: Over = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -193,6 +200,9 @@ def interfaces_rate_limit(
     load
         Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
         (overload) of what it is promised.
+    over
+        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
+        by default the rates that the output prints.
     json
         Print the limiters with their counters as one JSON document.
     quiet
@@ -207,6 +217,7 @@ def interfaces_rate_limit(
         "policy": None,
         "traffic": traffic,
         "load": load,
+        "over": over,
     }
     command = "interfaces rate-limit"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
@@ -233,6 +244,7 @@ def _of_linux(command: str) -> Callable[..., Exit]:
         duration: str | None = None,
         traffic: Traffic = None,
         load: Load = None,
+        over: Over = None,
         json: Json = False,
         quiet: Quiet = False,
     ) -> Exit:
@@ -257,6 +269,8 @@ def _of_linux(command: str) -> Callable[..., Exit]:
         load
             Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
             (overload) of what it is promised.
+        over
+            With --traffic: the time between two outputs, or over which one has counted, as in 300s.
         json
             Print the objects with their counters as one JSON document.
         quiet
@@ -271,6 +285,7 @@ def _of_linux(command: str) -> Callable[..., Exit]:
             "policy": None,
             "traffic": traffic,
             "load": load,
+            "over": over,
         }
         changed = changes(set_, duration)
         results = results_of(source, changed, [command], seed=seed, quiet=quiet, options=options)

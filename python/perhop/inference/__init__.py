@@ -86,6 +86,7 @@ def infer(
     policy: str | None = None,
     traffic: Path | None = None,
     load: LoadLevel | None = None,
+    over: str | None = None,
 ) -> InferredScenario:
     """Infer a scenario from the router configuration `text`.
 
@@ -98,8 +99,9 @@ def infer(
         rate: the rate of the line where the configuration cannot set it, as in `tc`; else of an interface to
             make for a policy that is attached nowhere.
         policy: that policy, where several are attached nowhere.
-        traffic: rates by class, flow records or a capture, in place of a guess.
+        traffic: rates by class, flow records, an output of the device or a capture, in place of a guess.
         load: the part of its promise that each class is offered in a guess, by default `busy`.
+        over: the time between two outputs of the device, or over which the counters of one have counted.
 
     Raises:
         ScenarioError: the router itself would refuse what the interface uses.
@@ -131,7 +133,9 @@ def infer(
         raise InvalidInputError(
             "--load and --traffic exclude each other", "the file of --traffic has the rates of the classes"
         )
-    given = None if traffic is None else read_traffic(traffic, base)
+    if traffic is None and over is not None:
+        raise InvalidInputError("--over needs --traffic", "give the output of the device: --traffic show.txt")
+    given = None if traffic is None else read_traffic(traffic, base, over)
     request = {"interface": chosen, "whole-port": whole_port, "rate": line, "load": load or "busy"}
     found = _found(text, configuration, base, request, given)
     remarks += [*found["assumed"], *found["missing"]]

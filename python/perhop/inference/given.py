@@ -1,4 +1,4 @@
-"""Traffic of the user's own in place of a guess: rates by class, flow records, or a capture."""
+"""Traffic of the user's own in place of a guess: rates by class, flow records, counters, or a capture."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from perhop import _core
+from perhop.configuration import refused_option
 from perhop.errors import InvalidInputError
 from perhop.inference.flow_records import is_header, records_of
 from perhop.inference.table import Row, rows_of
@@ -26,6 +28,8 @@ _KINDS = {
 _HEADER = "class,rate,packet_bytes,kind"
 _COLUMNS = (*_HEADER.split(","), "connections")
 _MOST_CONNECTIONS = 1000
+# The beginning of the error about a text that is not an output.
+_NO_OUTPUT = "there is no output of "
 _LARGEST_PACKET = 65_535
 # The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng.
 _CAPTURES = (
@@ -48,13 +52,63 @@ class Given:
     rows: list[Row] = field(default_factory=list)
 
 
-def read_traffic(file: Path, base: Path) -> Given:
+def read_traffic(file: Path, base: Path, over: str | None = None) -> Given:
     """Return the traffic that a file describes; what kind of file it is, its content says.
+
+    Two outputs of a device stand with a comma between them, the earlier one first. `over` is the time between
+    two outputs, or over which the counters of one have counted.
 
     Raises:
         InvalidInputError: the file cannot be read, or a line of it is wrong.
 
     """
+    seconds = None if over is None else _seconds(over)
+    earlier, comma, later = str(file).partition(",")
+    if comma and not file.exists():
+        texts = [_output(Path(earlier)), _output(Path(later))]
+        return Given({"outputs": {"earlier": texts[0], "text": texts[1], "seconds": seconds}})
+    found = _of_file(file, base, seconds)
+    if over is not None and "outputs" not in found.data:
+        raise InvalidInputError(
+            f"--over: `{file}` is not an output of a device with counters", "leave --over out"
+        )
+    return found
+
+
+def _seconds(over: str) -> float:
+    found = quantity(over)
+    if found is None or found[1] != "s" or found[0] <= 0:
+        raise InvalidInputError(f"--over: `{over}` is not a time", "for example --over 300s or --over 5min")
+    return found[0]
+
+
+def _output(file: Path) -> str:
+    """Return the output of a device in a file; raises `InvalidInputError`."""
+    try:
+        with regular_file(file) as stream:
+            text = read_rest(stream, TRAFFIC, file, b"").decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise unreadable(file, error) from error
+    if not _is_output(text):
+        raise InvalidInputError(
+            f"`{file}` is not an output of a device with counters",
+            "two files are two outputs, the earlier one first: before.txt,after.txt",
+        )
+    return text
+
+
+def _is_output(text: str) -> bool:
+    """Whether a text is an output with counters; raises `InvalidInputError` where its levels are lost."""
+    try:
+        _core.read_show(text)
+    except ValueError as error:
+        if str(error.args[0]).startswith(_NO_OUTPUT):
+            return False
+        raise refused_option(error) from error
+    return True
+
+
+def _of_file(file: Path, base: Path, seconds: float | None) -> Given:
     try:
         with regular_file(file) as stream:
             first_bytes = stream.read(4)
@@ -71,9 +125,12 @@ def read_traffic(file: Path, base: Path) -> Given:
         return _by_class(first, rows)
     if first is not None and is_header(first.cells):
         return Given({"records": records_of(first, rows)}, rows=[first])
+    text = content.decode("utf-8-sig", "replace")
+    if _is_output(text):
+        return Given({"outputs": {"text": text, "seconds": seconds}})
     line = first.line if first else 1
     raise InvalidInputError(
-        f"`{file}`, line {line}: neither rates by class nor flow records nor a capture",
+        f"`{file}`, line {line}: neither rates by class nor flow records nor counters nor a capture",
         f"the first line is `{_HEADER}`, or the header of flow records with at least "
         "src,dst,proto,bytes,first,last; a capture is pcap or pcapng",
     )

@@ -4,6 +4,7 @@
 mod comparison;
 mod counters;
 mod measured;
+mod offered;
 mod reading;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 pub use comparison::{Comparison, Tolerances, compare};
 pub use counters::{ColorCounters, PortCounters, PrecedenceCounters, QueueCounters, QueueSample, Traffic};
+pub use offered::{OfferedClass, OfferedRate, offered_rates};
 pub use reading::{ClassReading, EarlyDropReading, PolicyReading};
 
 use crate::model::DeviceModel;
@@ -98,4 +100,8 @@ pub trait Shows: Sync {
     /// # Errors
     /// The text is such an output, and no line shows to which policy some of its classes belong.
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError>;
+
+    /// Returns what the classes of a policy at `port` were offered, as its output shows it: those that have
+    /// no classes inside them.
+    fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass>;
 }

@@ -4,13 +4,16 @@ mod document;
 mod early_drops;
 mod limiters;
 mod load_interval;
+mod offered;
 mod pattern;
 mod printing;
 mod reading;
 mod state;
 mod style;
 
-use perhop_device::show::{CountedDevice, PolicyReading, ShowCommand, ShowOptions, ShownPort, Shows};
+use perhop_device::show::{
+    CountedDevice, OfferedClass, PolicyReading, ShowCommand, ShowOptions, ShownPort, Shows,
+};
 use perhop_device::{Port, PortRole};
 use perhop_qos::ConfigError;
 
@@ -85,6 +88,10 @@ impl Shows for IosShows {
 
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError> {
         reading::read(output)
+    }
+
+    fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass> {
+        offered::offered(policy, port.counted_bytes.unwrap_or_default().classes)
     }
 }
 

@@ -6,13 +6,14 @@
 
 mod class;
 mod counters;
+mod offered;
 mod qdisc;
 mod reading;
 mod values;
 
 use perhop_device::Port;
 use perhop_device::show::{
-    CountedDevice, CountedPort, PolicyReading, ShowCommand, ShowOptions, ShownPort, Shows,
+    CountedDevice, CountedPort, OfferedClass, PolicyReading, ShowCommand, ShowOptions, ShownPort, Shows,
 };
 use perhop_qos::ConfigError;
 use serde_json::{Value, json};
@@ -73,6 +74,10 @@ impl Shows for TcShows {
 
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError> {
         Ok(reading::read(output))
+    }
+
+    fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass> {
+        offered::offered(policy, port.output.overhead)
     }
 }
 

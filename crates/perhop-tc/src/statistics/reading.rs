@@ -10,7 +10,7 @@ use crate::units;
 /// The name of the queues of a device in the place of a policy's.
 const QUEUES: &str = "queues";
 /// The name of the discipline of a device.
-const ROOT: &str = "qdisc root";
+pub(super) const ROOT: &str = "qdisc root";
 /// Classes of these kinds are flows.
 const FLOWS: [&str; 5] = ["fq_codel", "fq_pie", "sfq", "cake", "red"];
 

@@ -1,0 +1,89 @@
+//! [`offered_rates`]: the rates that classes were offered, from the counters in outputs of a device.
+
+use perhop_qos::ConfigError;
+
+use super::counters::Traffic;
+
+/// The longest packet of IP that stands for the mean of a class: counters of a host may have several segments
+/// as one packet.
+const LONGEST_PACKET: f64 = 1500.0;
+/// The shortest: the headers of IPv4 and UDP.
+const SHORTEST_PACKET: f64 = 28.0;
+
+/// A class without classes inside it, with what it was offered before any drop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedClass {
+    /// The names of the classes around it and its own, the outermost first.
+    pub path: Vec<String>,
+    /// All packets since the counters were cleared, with their IP bytes.
+    pub traffic: Traffic,
+    /// The rate that the device prints, bits per second of IP packets.
+    pub rate_bps: Option<f64>,
+}
+
+/// The rate that a class was offered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedRate {
+    /// The names of the classes around it and its own, the outermost first.
+    pub path: Vec<String>,
+    /// Bits per second of IP packets.
+    pub bps: f64,
+    /// IP bytes of a mean packet; `None` without packets.
+    pub packet_bytes: Option<u32>,
+}
+
+/// Returns the rates of classes: by the difference of two outputs `seconds` apart, by the counters of one
+/// output over `seconds`, or as the device prints them.
+///
+/// # Errors
+/// A time is missing or has no output to go with it, or counters went backwards.
+pub fn offered_rates(
+    earlier: Option<&[OfferedClass]>,
+    later: &[OfferedClass],
+    seconds: Option<f64>,
+) -> Result<Vec<OfferedRate>, ConfigError> {
+    let missing = |message: &str, help: &str| ConfigError::new("", message.to_owned()).help(help.to_owned());
+    let rate = |class: &OfferedClass| match (earlier, seconds) {
+        (Some(_), None) => {
+            Err(missing("the time between the two outputs is not known", "give it: --over 300s"))
+        }
+        (None, None) => {
+            let bps = class.rate_bps.ok_or_else(|| {
+                missing(
+                    "the output has counters and no rates",
+                    "give the time that they counted: --over 300s",
+                )
+            })?;
+            Ok(OfferedRate { path: class.path.clone(), bps, packet_bytes: mean_packet(class.traffic) })
+        }
+        (_, Some(seconds)) => {
+            let before = earlier.map(|all| before(all, class)).transpose()?.unwrap_or_default();
+            let counted = class.traffic - before;
+            let bps = 8.0 * counted.bytes / seconds;
+            Ok(OfferedRate { path: class.path.clone(), bps, packet_bytes: mean_packet(counted) })
+        }
+    };
+    later.iter().map(rate).collect()
+}
+
+/// Returns the counters of a class in an earlier output; none where it was not there.
+///
+/// # Errors
+/// They are higher than the later ones.
+fn before(earlier: &[OfferedClass], class: &OfferedClass) -> Result<Traffic, ConfigError> {
+    let same = earlier.iter().find(|one| one.path == class.path);
+    let before = same.map_or(Traffic::default(), |one| one.traffic);
+    if before.packets > class.traffic.packets {
+        let (name, from, to) = (class.path.join("/"), before.packets, class.traffic.packets);
+        let message =
+            format!("the packets of class `{name}` went from {from} to {to}: the counters were reset");
+        return Err(ConfigError::new("", message)
+            .help("give the earlier output first, or one output and the time since the reset: --over 300s"));
+    }
+    Ok(before)
+}
+
+fn mean_packet(traffic: Traffic) -> Option<u32> {
+    let mean = traffic.bytes / traffic.packets as f64;
+    (traffic.packets > 0).then(|| mean.round().clamp(SHORTEST_PACKET, LONGEST_PACKET) as u32)
+}

@@ -1,0 +1,46 @@
+//! The traffic that classes were offered, by the counters of `tc -s class show`, else of `tc -s qdisc show`.
+
+use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
+
+use super::reading::ROOT;
+
+/// The name of the discipline of a class, in front of the class.
+const QDISC: &str = "qdisc ";
+
+/// Returns the classes of a device without classes inside them: what left and what was dropped, at the
+/// mean size of what left. A device counts `overhead` bytes in each packet besides those of IP.
+pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass> {
+    let (disciplines, classes): (Vec<&ClassReading>, Vec<&ClassReading>) =
+        policy.classes.iter().partition(|class| class.path[0] == ROOT);
+    let is_around = |class: &&ClassReading| {
+        classes.iter().any(|other| other.path.len() > class.path.len() && other.path.starts_with(&class.path))
+    };
+    let leaves: Vec<&ClassReading> = classes.iter().filter(|class| !is_around(class)).copied().collect();
+    let is_counted = |class: &&ClassReading| class.number("sent_packets").is_some();
+    if leaves.iter().any(is_counted) {
+        let counted = leaves.into_iter().filter(is_counted);
+        return counted.map(|class| offered_class(class.path.clone(), class, overhead)).collect();
+    }
+    // The disciplines of classes; the root alone stands for a device without classes.
+    let of_classes = disciplines.iter().filter_map(|one| {
+        let class = one.path.get(1)?.strip_prefix(QDISC)?;
+        Some(offered_class(vec![class.to_owned()], one, overhead))
+    });
+    let found: Vec<OfferedClass> = of_classes.collect();
+    if found.is_empty() {
+        let root = disciplines.iter().filter(|one| one.path.len() == 1 && is_counted(one));
+        return root.map(|one| offered_class(Vec::new(), one, overhead)).collect();
+    }
+    found
+}
+
+fn offered_class(path: Vec<String>, class: &ClassReading, overhead: i32) -> OfferedClass {
+    let number = |name: &str| class.number(name).unwrap_or(0);
+    // Packets that wait are left out: others waited when counting began.
+    let sent = Traffic::new(number("sent_packets"), number("sent_bytes") as f64);
+    let packets = number("queue_drops");
+    let dropped = packets as f64 * sent.bytes / sent.packets.max(1) as f64;
+    let all = sent + Traffic::new(packets, dropped);
+    let traffic = Traffic { bytes: all.with_overhead(-overhead).bytes.max(0.0), ..all };
+    OfferedClass { path, traffic, rate_bps: None }
+}

@@ -1,0 +1,201 @@
+"""Outputs of devices with their counters as traffic: `--traffic show.txt`."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+from perhop import Results, Scenario
+from perhop.errors import InvalidInputError
+from perhop.show.output import sampled, shown
+
+#: Packets and rates of the same traffic differ by less than this part.
+RATE = 0.02
+#: Percentage points.
+DROPS = 2.0
+CASES = range(8)
+COMMANDS = {"cfg": "policy-map interface", "tc": "class"}
+
+
+def ios_policy(draw: random.Random) -> str:
+    """Return a policy of four classes with random promises and queues."""
+    voice, signaling, data = draw.randint(10, 33), draw.randint(3, 10), draw.randint(15, 40)
+    limit = draw.choice(["", "  queue-limit 120 packets\n"])
+    rest = draw.choice(["  fair-queue\n", "", "  random-detect\n"])
+    shape = draw.randint(2, 20) * 1_000_000
+    return f"""\
+class-map match-any VOICE
+ match dscp ef
+class-map match-any SIGNALING
+ match dscp cs3
+class-map match-any DATA
+ match dscp af21
+policy-map EDGE
+ class VOICE
+  priority percent {voice}
+ class SIGNALING
+  bandwidth percent {signaling}
+ class DATA
+  bandwidth percent {data}
+{limit} class class-default
+{rest}policy-map SHAPE
+ class class-default
+  shape average {shape}
+  service-policy EDGE
+interface GigabitEthernet0/0
+ ip address 192.0.2.1 255.255.255.252
+ service-policy output SHAPE
+interface GigabitEthernet0/1
+ ip address 10.0.0.1 255.255.255.0
+"""
+
+
+def tc_policy(draw: random.Random) -> str:
+    """Return three classes of HTB with random rates."""
+    whole = draw.randint(2, 20)
+    parts = [draw.uniform(0.15, 0.4), draw.uniform(0.15, 0.4)]
+    rates = [1000 * whole * part for part in [*parts, 1 - sum(parts)]]
+    lines = [
+        "tc qdisc add dev eth0 root handle 1: htb default 30",
+        f"tc class add dev eth0 parent 1: classid 1:1 htb rate {whole}mbit",
+    ]
+    for number, rate in zip((10, 20, 30), rates, strict=True):
+        lines.append(
+            f"tc class add dev eth0 parent 1:1 classid 1:{number} htb rate {rate:.0f}kbit ceil {whole}mbit"
+        )
+        lines.append(f"tc qdisc add dev eth0 parent 1:{number} handle {number}: pfifo limit 100")
+    lines.append("tc filter add dev eth0 parent 1: protocol ip u32 match ip dsfield 0xb8 0xfc flowid 1:10")
+    lines.append("tc filter add dev eth0 parent 1: protocol ip u32 match ip dsfield 0x28 0xfc flowid 1:20")
+    return "\n".join(lines) + "\n"
+
+
+POLICIES = {"cfg": ios_policy, "tc": tc_policy}
+
+
+def ran(scenario: Scenario, command: str) -> Results:
+    return sampled(scenario, [command]).run(threads=1)
+
+
+def output(results: Results, command: str) -> str:
+    return "\n".join(text for one in shown(results, command) for text in one["texts"])
+
+
+def seconds(results: Results) -> float:
+    return float(results.summary["duration_s"] - results.summary["warmup_s"])
+
+
+def per_class(results: Results) -> dict[str, tuple[float, float]]:
+    """Return the rate that arrives at each queue of the router, and its loss in percent of the bytes."""
+    sums: dict[str, list[float]] = {}
+    for row in results.ports.iter_rows(named=True):
+        if row["port"].endswith("->far-side") and not row["queue"].startswith(("(", "all")):
+            waits = row["arrived_packets"] - row["sent_packets"] - row["dropped_packets"]
+            counts = (row["arrived_bytes"], row["sent_bytes"], row["arrived_packets"], waits)
+            before = sums.setdefault(row["queue"], [0, 0, 0, 0])
+            sums[row["queue"]] = [one + more for one, more in zip(before, counts, strict=True)]
+    found = {}
+    for queue, (arrived, sent, packets, waits) in sums.items():
+        if packets:
+            lost = arrived - sent - waits * arrived / packets
+            found[queue] = (8 * arrived / seconds(results), 100 * lost / arrived)
+    return found
+
+
+def rates_file(draw: random.Random, inferred: Scenario, folder: Path) -> Path:
+    """Return a file with a random load of each class, up to twice what it is promised."""
+    lines = ["class,rate,packet_bytes,kind"]
+    for line in (inferred.inferred or "").splitlines():
+        words = line.split()
+        if line.startswith("  ") and words[2:3] == ["kb/s"] and words[0] != "voice":
+            rate = float(words[1].replace(",", "")) * draw.uniform(0.5, 2)
+            lines.append(f"{words[0]},{rate:.0f}kb/s,{draw.randint(100, 1500)},constant")
+    file = folder / "rates.csv"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("is_printed", [True, False], ids=["printed rates", "counters"])
+def test_an_output_gives_the_rates_and_drops_of_its_run(
+    tmp_path: Path, kind: str, case: int, is_printed: bool
+) -> None:
+    if kind == "tc" and is_printed:
+        pytest.skip("tc prints no rates")
+    draw = random.Random(case)
+    file = tmp_path / f"edge.{kind}"
+    file.write_text(POLICIES[kind](draw))
+    # Greedy TCP loses bursts of packets, which the counters of tc do not tell from a load that is too high.
+    loads = ("busy", "overload", None) if kind == "cfg" else ("busy", "quiet", None)
+    load = loads[case % 3]
+    if load is None:
+        traffic = rates_file(draw, Scenario.infer(file), tmp_path)
+        first = ran(Scenario.infer(file, traffic=traffic), COMMANDS[kind])
+    else:
+        first = ran(Scenario.infer(file, load=load), COMMANDS[kind])
+    (tmp_path / "show.txt").write_text(output(first, COMMANDS[kind]))
+    over = None if is_printed else f"{seconds(first)}s"
+    again = Scenario.infer(file, traffic=tmp_path / "show.txt", over=over).run(threads=1)
+    before, after = per_class(first), per_class(again)
+    assert set(before) == set(after)
+    for queue, (rate, lost) in before.items():
+        assert after[queue][0] == pytest.approx(rate, rel=RATE), queue
+        assert after[queue][1] == pytest.approx(lost, abs=DROPS), queue
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_two_outputs_give_the_rates_between_them(perhop: Command, tmp_path: Path, kind: str) -> None:
+    draw = random.Random(3)
+    file = tmp_path / f"edge.{kind}"
+    file.write_text(POLICIES[kind](draw))
+    traffic = rates_file(draw, Scenario.infer(file), tmp_path)
+    for name, duration in (("before", "4s"), ("after", "10s")):
+        scenario = Scenario.load(file, {"duration": duration, "measure.warmup": "1s"}, traffic=traffic)
+        results = ran(scenario, COMMANDS[kind])
+        (tmp_path / f"{name}.txt").write_text(output(results, COMMANDS[kind]))
+    found = Scenario.infer(file, traffic=f"{tmp_path}/before.txt,{tmp_path}/after.txt", over="6s")
+    again, first = per_class(found.run(threads=1)), per_class(results)
+    for queue, (rate, _) in first.items():
+        assert again[queue][0] == pytest.approx(rate, rel=RATE), queue
+    reset = perhop("run", file, "--traffic", "after.txt,before.txt", "--over", "6s")
+    assert (reset.code, "the counters were reset" in reset.err) == (2, True)
+    without = perhop("run", file, "--traffic", "before.txt,after.txt")
+    assert (without.code, "the time between the two outputs is not known" in without.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"over": "300s"}, "--over needs --traffic"),
+        ({"traffic": "rates.csv", "over": "300s"}, "--over: `rates.csv` is not an output"),
+        ({"traffic": "show.txt", "over": "fast"}, "--over: `fast` is not a time"),
+        ({"traffic": "show.txt"}, "the output has counters and no rates"),
+        ({"traffic": "rates.csv,show.txt"}, "`rates.csv` is not an output of a device with counters"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edge.tc").write_text(tc_policy(random.Random(0)))
+    (tmp_path / "rates.csv").write_text("class,rate\n1:10,100kb/s\n")
+    (tmp_path / "show.txt").write_text(
+        "class htb 1:10 parent 1:1 leaf 10: prio 0 rate 1Mbit ceil 2Mbit burst 1600b cburst 1600b\n"
+        " Sent 125000 bytes 125 pkt (dropped 0, overlimits 0 requeues 0)\n backlog 0b 0p requeues 0\n"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        Scenario.infer("edge.tc", **options)
+
+
+def test_an_output_of_another_device_is_refused(perhop: Command, tmp_path: Path) -> None:
+    (tmp_path / "edge.cfg").write_text(ios_policy(random.Random(0)))
+    (tmp_path / "show.txt").write_text(
+        "class htb 1:10 parent 1:1 leaf 10: prio 0 rate 1Mbit ceil 2Mbit burst 1600b cburst 1600b\n"
+        " Sent 125000 bytes 125 pkt (dropped 0, overlimits 0 requeues 0)\n backlog 0b 0p requeues 0\n"
+    )
+    ended = perhop("run", "edge.cfg", "--traffic", "show.txt")
+    assert (ended.code, "no counters of this kind of device" in ended.err) == (2, True)
