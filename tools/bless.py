@@ -35,6 +35,7 @@ def _cargo_test(package: str) -> tuple[str, ...]:
 #: In the order in which they build on each other.
 PARTS = (
     Part("schema", "schema/ and the diagnostics of scenarios", (_cargo_test("perhop-scenario"),)),
+    Part("answers", "schema/perhop-*.schema.json of answers", ((_PYTHON, "schema/write_answers.py"),)),
     Part("types", "python/perhop/schema_types.py", ((_PYTHON, "schema/generate_types.py"),)),
     Part("ios", "docs/ios.md and the tables of vectors/ios", (_cargo_test("perhop-ios"),)),
     Part("tc", "docs/tc.md", (_cargo_test("perhop-tc"),)),

@@ -53,6 +53,11 @@ class Pair(Shape):
 
 
 @dataclass(frozen=True)
+class AnyValue(Shape):
+    """Any value: its shape is described elsewhere."""
+
+
+@dataclass(frozen=True)
 class OneOf(Shape):
     """One of some texts."""
 
@@ -73,6 +78,8 @@ def require(file: Path, found: object, shape: object) -> None:
 def _wrong(found: object, shape: Any, path: str) -> str | None:  # noqa: ANN401 - a type, list or object
     """Return what is wrong with the first part of another shape, `None` if there is none."""
     match shape:
+        case AnyValue():
+            return None
         case type():
             return None if _is(found, shape) else _expected(path, _WORDS[shape], found)
         case OrNull(inner) | Optional(inner):

@@ -211,7 +211,13 @@ show.command(policy_map)
 show.command(interfaces)
 app.command(show)
 _add(app, "export", "export:export", "Export results to the formats of other programs.", examples.EXPORT)
-_add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)
+_add(
+    app,
+    "schema",
+    "schema:schema",
+    "Print the JSON Schema of scenarios or answers.",
+    examples.SCHEMA,
+)
 _add(app, "init", "init:init", "Write a starter scenario and its schema for the editor.", examples.INIT)
 _add(app, "help", "help:help_", "Show the help of a command.", examples.HELP)
 _add(

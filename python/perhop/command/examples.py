@@ -201,6 +201,7 @@ Examples:
 SCHEMA = """\
 Examples:
   perhop schema > perhop.schema.json
+  perhop schema run                  what perhop run --json prints
 """
 
 INIT = """\

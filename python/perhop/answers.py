@@ -1,0 +1,308 @@
+"""The documents that `--json` prints, as shapes; `perhop schema NAME` prints them as JSON Schema.
+
+A shape names the keys that a document of this version has. Later versions add keys; `schema_version` rises
+where one goes or changes its meaning. Policies in it are those of scenarios (`perhop schema scenario`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from perhop.layout import SUMMARY
+from perhop.shape import METRIC, AnyValue, ByName, OneOf, Optional, OrNull, Pair
+
+_LINE = {"line": int, "text": str}
+_SEVERITY = OneOf(("error", "warning", "note"))
+
+#: A finding about a scenario.
+DIAGNOSTIC = {
+    "severity": _SEVERITY,
+    "rule": str,
+    "file": OrNull(str),
+    "line": OrNull(int),
+    "column": OrNull(int),
+    "path": str,
+    "set": OrNull(str),
+    "message": str,
+    "help": OrNull(str),
+}
+#: What a command that fails prints.
+ERROR: Mapping[str, Any] = {
+    "schema_version": int,
+    "error": {
+        "kind": str,
+        "message": str,
+        "help": Optional(str),
+        "diagnostics": Optional([DIAGNOSTIC]),
+        "written": Optional([str]),
+    },
+}
+
+_FINDING = {
+    "rule": str,
+    "severity": _SEVERITY,
+    "line": OrNull(int),
+    "column": OrNull(int),
+    "message": str,
+    "remedy": OrNull(str),
+    "fixed": OrNull(str),
+}
+_STATES = ("modelled", "irrelevant", "not-modelled", "suspicious", "not-recognized")
+_PLATFORM = {
+    "profile": str,
+    "dialect": str,
+    "system": str,
+    "supported": bool,
+    "chosen": bool,
+    "certain": bool,
+    "because": [{**_LINE, "says": str}],
+}
+_CHECKED = {
+    "file": str,
+    "valid": bool,
+    "holds": OrNull(OneOf(("scenario", "policies", "tests", "router"))),
+    "findings": [_FINDING],
+    "diagnostics": [AnyValue()],
+    "attached_errors": Optional([{"line": int, "interfaces": [str]}]),
+    "platform": Optional(_PLATFORM),
+    "lines": Optional(
+        [
+            {
+                "number": int,
+                "state": OneOf(_STATES),
+                "text": str,
+                "note": Optional(str),
+                "block": Optional(int),
+            }
+        ]
+    ),
+    "counts": Optional(dict.fromkeys(_STATES, int)),
+    "has_interface_up": Optional(bool),
+    "router": Optional(AnyValue()),
+}
+_JUDGED = {
+    "assertion": str,
+    "class": str,
+    "quantity": str,
+    "operator": str,
+    "bound": float,
+    "unit": str,
+    "measured": OrNull(METRIC),
+    "why": OrNull(str),
+    "passed": bool,
+    "uncertain": bool,
+}
+_VERDICT = {
+    "class": str,
+    "state": str,
+    "role": OrNull(str),
+    "role_from": OrNull(str),
+    "verdict": OrNull(OneOf(("fit", "unfit", "undecided"))),
+    "r": OrNull(METRIC),
+    "mos": OrNull(METRIC),
+    "mouth_to_ear": OrNull(METRIC),
+    "late": OrNull(METRIC),
+    "y1541": OrNull(int),
+    "loss_percent": OrNull(float),
+    "served_percent": OrNull(float),
+    "cause": OrNull(str),
+    "cause_percent": OrNull(float),
+    "port": OrNull(str),
+    "holder": OrNull(str),
+    "holder_percent": OrNull(float),
+    "text": str,
+}
+_INTERVAL = {"mean": OrNull(float), "ci95": OrNull(Pair(float))}
+_FELT = {"before": OrNull(_INTERVAL), "after": OrNull(_INTERVAL), "differs": bool}
+
+_SIDE = OneOf(("input", "output", "control-plane"))
+_STAGE = {
+    "stage": OneOf(
+        ("entrance", "access-list", "class", "conditioner", "forwarding", "encapsulation", "queue")
+    ),
+    "side": Optional(_SIDE),
+    "interface": Optional(str),
+    "lines": Optional([_LINE]),
+    "because": Optional(str),
+    "list": Optional(str),
+    "decision": Optional(AnyValue()),
+    "policy": Optional(str),
+    "class": Optional(str),
+    "line": Optional(int),
+    "criteria": Optional([_LINE]),
+    "name": Optional(str),
+    "meter": Optional(AnyValue()),
+    "color": Optional(str),
+    "actions": Optional([AnyValue()]),
+    "packet": Optional(str),
+    "destination": Optional(str),
+    "route": Optional(OneOf(("own", "connected", "static", "given", "chosen", "discard", "unknown"))),
+    "prefix": Optional(str),
+    "next_hop": Optional(str),
+    "protocol": Optional(int),
+    "classified_by": Optional(OneOf(("outer", "inner"))),
+    "queue": Optional(str),
+    "classes": Optional([AnyValue()]),
+}
+_PATH = {
+    "stages": [_STAGE],
+    "packet": str,
+    "end": OneOf(("queued", "no-queue", "leaves", "delivered", "dropped")),
+    "cause": Optional(OneOf(("access-list", "conditioner", "route"))),
+    "leaves": OrNull(str),
+    "queue": OrNull(str),
+    "color": int,
+}
+_NEIGHBOR = {"interface": str, "address": OrNull(str), "subnet": OrNull(str), "line": OrNull(int)}
+_MOVED = {
+    "interface": str,
+    "arrives": OrNull(str),
+    "before": OrNull(str),
+    "after": OrNull(str),
+    "packet": str,
+}
+_END = {"packet": str, "dropped": bool, "queue": OrNull(str)}
+_LINE_CHANGE = {
+    "section": [str],
+    "old": OrNull(_LINE),
+    "new": OrNull(_LINE),
+    "effect": OneOf(("irrelevant", "same", "compared", "elsewhere", "not-compared")),
+    "parts": [{"interface": str, "part": str}],
+    "reason": OrNull(str),
+}
+
+#: The documents by the command that prints them.
+ANSWERS: Mapping[str, Mapping[str, Any]] = {
+    "check": {"schema_version": int, "files": [_CHECKED]},
+    "run": {
+        **SUMMARY,
+        "verdicts": [_VERDICT],
+        "assertions": Optional([_JUDGED]),
+        "bounds": Optional(AnyValue()),
+        "platforms": Optional(ByName(_PLATFORM)),
+        "not_looked_at": Optional([str]),
+    },
+    "trace": {
+        "schema_version": int,
+        "packets": Optional([{"packet": str, "paths": [_PATH], "assumed": [str], "not_looked_at": [str]}]),
+        "neighbors": Optional([_NEIGHBOR]),
+        "reach": Optional(ByName(OrNull(str))),
+        "classes": Optional([{"queues": [str], "packets": int, "share": float, "example": str}]),
+        "assumed": Optional([str]),
+        "not_looked_at": Optional([str]),
+    },
+    "diff": {
+        "schema_version": int,
+        "old": str,
+        "new": str,
+        "moved": [_MOVED],
+        "changed": [
+            {
+                "interface": str,
+                "part": str,
+                "what": str,
+                "before": AnyValue(),
+                "after": AnyValue(),
+                "packet": OrNull(str),
+            }
+        ],
+        "renamed": [{"interface": str, "before": str, "after": str}],
+        "examples": [
+            {"arrives": str, "part": str, "leaves": str, "packet": str, "before": _END, "after": _END}
+        ],
+        "lines": [_LINE_CHANGE],
+        "not_compared": [_LINE_CHANGE],
+        "remarks": [str],
+        "simulated": [AnyValue()],
+        "assumed": [str],
+        "not_looked_at": [str],
+        "felt": OrNull(
+            {
+                "classes": [
+                    {"name": str, "loss_percent": _FELT, "delay_p99_s": _FELT, "throughput_bps": _FELT}
+                ],
+                "replications": int,
+                "seed": int,
+                "reason": OrNull(str),
+            }
+        ),
+    },
+    "test": {
+        "schema_version": int,
+        "passed": int,
+        "failed": int,
+        "error": int,
+        "tests": [
+            {
+                "name": str,
+                "file": str,
+                "line": int,
+                "scenario": str,
+                "outcome": OneOf(("passed", "failed", "error")),
+                "error": OrNull(AnyValue()),
+                "seed": OrNull(int),
+                "replications": OrNull(int),
+                "warnings": OrNull(AnyValue()),
+                "assertions": [_JUDGED],
+                "verdicts": [_VERDICT],
+            }
+        ],
+    },
+}
+
+#: Descriptions of keys whose names do not say enough.
+_DESCRIPTIONS = {
+    "ci95": "Bounds of the 95 % confidence interval over replications; null with one replication.",
+    "color": "Drop precedence.",
+    "fixed": "The corrected line.",
+    "holds": "What the file is; null where it cannot be read as any of these.",
+    "not_looked_at": "Parts that may change the answer and that perhop did not consider.",
+    "router": "The resulting policies by port.",
+    "rule": "`perhop explain RULE` describes it.",
+    "set": "The override that caused it, as PATH=VALUE.",
+    "valid": "Whether no finding fails, by --fail-on.",
+    "warmup_s": "Simulated time that is not measured.",
+    "y1541": "The most demanding class of ITU-T Y.1541 that is met.",
+}
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of the document that `perhop NAME --json` prints.
+
+    Raises:
+        KeyError: no such command has one.
+
+    """
+    title = f"perhop {name} --json"
+    either = {"anyOf": [_schema(ANSWERS[name]), _schema(ERROR)]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **either}
+
+
+_PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def _schema(shape: Any) -> dict[str, Any]:  # noqa: ANN401 - a type, list or object, as in `perhop.shape`
+    match shape:
+        case type():
+            return {"type": _PLAIN[shape]}
+        case AnyValue():
+            return {}
+        case OrNull(inner) | Optional(inner):
+            return {"anyOf": [_schema(inner), {"type": "null"}]}
+        case OneOf(texts):
+            return {"enum": list(texts)}
+        case Pair(inner):
+            return {"type": "array", "items": _schema(inner), "minItems": 2, "maxItems": 2}
+        case [inner]:
+            return {"type": "array", "items": _schema(inner)}
+        case ByName(inner):
+            return {"type": "object", "additionalProperties": _schema(inner)}
+        case _:
+            keys = {key: _described(key, _schema(inner)) for key, inner in shape.items()}
+            needed = sorted(key for key, inner in shape.items() if not isinstance(inner, Optional))
+            return {"type": "object", "properties": keys, "required": needed}
+
+
+def _described(key: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {**schema, "description": _DESCRIPTIONS[key]} if key in _DESCRIPTIONS else schema

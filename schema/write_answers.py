@@ -1,0 +1,24 @@
+"""Write schema/perhop-NAME.schema.json for each document that `--json` prints, as `perhop schema NAME` does.
+
+    python schema/write_answers.py
+
+Run this after a change of python/perhop/answers.py; tests/test_answers.py compares the files with it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from perhop.answers import ANSWERS, json_schema
+
+
+def main() -> None:
+    """Write the files."""
+    for name in ANSWERS:
+        file = Path(__file__).parent / f"perhop-{name}.schema.json"
+        file.write_text(json.dumps(json_schema(name), indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

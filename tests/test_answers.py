@@ -1,0 +1,155 @@
+"""The JSON documents of check, run, trace, diff and test against their schemas, which are closed here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from conftest import ROOT, SCENARIO, Command
+from perhop.answers import ANSWERS, json_schema
+
+EXAMPLES = ROOT / "examples"
+CONFIGURATIONS = ROOT / "tests" / "configurations"
+PACKET = "udp 10.20.0.5:20000 > 192.168.1.1:16384 dscp ef len 200"
+
+
+def _closed(schema: Any) -> Any:
+    """Return a schema that refuses keys that it does not name."""
+    if isinstance(schema, list):
+        return [_closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: _closed(value) for key, value in schema.items()}
+    return {"additionalProperties": False, **made} if "properties" in made else made
+
+
+def faults(name: str, document: Any) -> list[str]:
+    """Return what is wrong with a document, the deepest fault first."""
+    validator = jsonschema.Draft202012Validator(_closed(json_schema(name)))
+    found = [inner for error in validator.iter_errors(document) for inner in (error.context or [error])]
+    return [f"{error.json_path}: {error.message}" for error in sorted(found, key=lambda one: -len(one.path))]
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Path:
+    """The example router with another rate of priority and another list of servers."""
+    text = (EXAMPLES / "router.cfg").read_text()
+    file = tmp_path / "new.cfg"
+    file.write_text(text.replace("priority 256", "priority 128").replace("host 10.1.0.20", "host 10.1.0.21"))
+    return file
+
+
+def test_the_files_are_those_of_the_module(perhop: Command) -> None:
+    for name in ANSWERS:
+        file = ROOT / "schema" / f"perhop-{name}.schema.json"
+        assert json.loads(file.read_text()) == json_schema(name), "run: python schema/write_answers.py"
+        assert perhop("schema", name).json() == json_schema(name)
+        jsonschema.Draft202012Validator.check_schema(json_schema(name))
+    assert set(json.loads(perhop("schema").out)["properties"]) > {"perhop", "duration"}
+
+
+def test_a_key_without_a_shape_is_noticed() -> None:
+    document = {"schema_version": 1, "files": []}
+    assert faults("check", document) == []
+    assert any("'more' was unexpected" in one for one in faults("check", {**document, "more": 1}))
+    assert any("'schema_version' is a required" in one for one in faults("check", {"files": []}))
+
+
+@pytest.mark.parametrize("file", ["*.cfg", "../../vectors/tc/*", "../../examples/*.perhop.yaml"])
+def test_check(file: str, perhop: Command) -> None:
+    document = perhop("check", f"{CONFIGURATIONS}/{file}", "--json").json()
+    assert len(document["files"]) > 4
+    assert faults("check", document) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("router.cfg", "--duration", "2s", "--bounds", "--assert", "voice.loss < 1%"),
+        ("router.cfg", "--duration", "2s", "--replications", "1"),
+        ("uplink.tc", "--duration", "2s", "--interface", "eth1"),
+        ("markers.perhop.yaml",),
+        ("applications.perhop.yaml", "--replications", "1"),
+    ],
+    ids=" ".join,
+)
+def test_run(arguments: tuple[str, ...], perhop: Command) -> None:
+    file, *options = arguments
+    document = perhop("run", EXAMPLES / file, *options, "--json").json()
+    assert "error" not in document
+    assert faults("run", document) == []
+
+
+@pytest.mark.parametrize(
+    "options", [("--packet", PACKET), ("--reach", "all"), ("--pcap", EXAMPLES / "replay.pcapng")]
+)
+def test_trace(options: tuple[str | Path, ...], perhop: Command) -> None:
+    document = perhop("trace", EXAMPLES / "router.cfg", *options, "--json").json()
+    assert "error" not in document
+    assert faults("trace", document) == []
+
+
+def test_trace_of_every_stage(tmp_path: Path, perhop: Command) -> None:
+    """A list, a limiter, an input policy, a tunnel: each has keys of its own."""
+    (tmp_path / "edge.cfg").write_text(
+        "version 15.4\naccess-list 101 permit udp any any\n"
+        "class-map match-any V\n match dscp ef\n"
+        "policy-map IN\n class V\n  police cir 1000000\n"
+        "policy-map OUT\n class V\n  priority 500\n"
+        "interface Tunnel0\n ip address 10.9.0.1 255.255.255.252\n tunnel source 192.0.2.1\n"
+        " tunnel destination 198.51.100.1\n"
+        "interface GigabitEthernet0/0\n ip address 10.1.0.1 255.255.255.0\n ip access-group 101 in\n"
+        " service-policy input IN\n"
+        "interface Serial0/0\n bandwidth 2000\n ip address 192.0.2.1 255.255.255.252\n"
+        " service-policy output OUT\n"
+        "ip route 10.2.0.0 255.255.0.0 Tunnel0\nip route 198.51.100.0 255.255.255.0 192.0.2.2\n"
+    )
+    packet = "udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200"
+    document = perhop("trace", tmp_path / "edge.cfg", "--packet", packet, "--json").json()
+    assert faults("trace", document) == []
+    seen = {
+        stage["stage"]
+        for traced in document["packets"]
+        for path in traced["paths"]
+        for stage in path["stages"]
+    }
+    assert seen == set(ANSWERS["trace"]["packets"].shape[0]["paths"][0]["stages"][0]["stage"].texts)
+
+
+@pytest.mark.parametrize("options", [(), ("--no-simulate",)])
+def test_diff(options: tuple[str, ...], changed: Path, perhop: Command) -> None:
+    document = perhop("diff", EXAMPLES / "router.cfg", changed, *options, "--json").json()
+    assert document["moved"] and document["lines"]
+    assert faults("diff", document) == []
+
+
+def test_diff_of_scenarios_and_of_equal_files(perhop: Command) -> None:
+    for other in ("first-steps", "tcp"):
+        files = (EXAMPLES / f"{name}.perhop.yaml" for name in ("first-steps", other))
+        assert faults("diff", perhop("diff", *files, "--json").json()) == []
+
+
+def test_test(tmp_path: Path, perhop: Command) -> None:
+    assert faults("test", perhop("test", EXAMPLES / "policy.tests.yaml", "--json").json()) == []
+    (tmp_path / "lab.yaml").write_text(SCENARIO)
+    (tmp_path / "wrong.tests.yaml").write_text(
+        "perhop-tests: 1\ntests:\n"
+        "  - { name: fails, scenario: lab.yaml, assert: ['steady.loss == 0'] }\n"
+        "  - { name: cannot run, scenario: none.yaml, assert: ['steady.loss == 0'] }\n"
+    )
+    document = perhop("test", "wrong.tests.yaml", "--json").json()
+    assert (document["failed"], document["error"]) == (1, 1)
+    assert faults("test", document) == []
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_errors(name: str, tmp_path: Path, perhop: Command) -> None:
+    options = ("--packet", PACKET) if name == "trace" else ()
+    files = ("none.cfg",) * (2 if name == "diff" else 1)
+    document = perhop(name, *files, *options, "--json").json()
+    assert set(document) == {"schema_version", "error"}
+    assert faults(name, document) == []
