@@ -53,20 +53,11 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
         )
     classes = [one for one in summary["classes"] if not (queues and _is_quiet_reply(one))]
     names = _names(classes)
-    rest = [*_rates(classes, summary, queues), *_delays(classes)]
-    # Fairness of a single flow is always 1.
-    if not queues and any(_mean(group["flows"]) > 1 for group in classes):
-        rest.append(replace(_column("fairness", "fairness", classes), spare=_FAIRNESS_SPARE))
-    columns = [*_packets(classes, summary, queues), *rest]
+    columns = [*_packets(classes, summary, queues), *_rest(classes, summary, queues)]
     if wide or fit([names, *columns]):
         show(described(summary), [names], columns)
     else:
-        columns = [*_packets_in_short(classes), *rest]
-        shown = most_important([names], columns)
-        show(described(summary), [names], shown)
-        left_out = [one.name.split("\n") for one in columns if one not in shown]
-        more = ["drops by cause", *(" ".join(lines[:2]) for lines in left_out)]
-        print(f"more with --wide: {', '.join(more)}")
+        _show_short(classes, summary, queues)
     if not queues:
         _show_queues(summary.get("rates", []))
     _show_marks(summary["ports"])
@@ -74,6 +65,39 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
         _show_tcp(summary["tcp"])
     for one in APPLICATIONS:
         _show_application(one, summary.get(one.key) or [])
+
+
+def _show_short(
+    classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
+) -> None:
+    """Print the most important columns for a narrow terminal, without intervals where these have no room."""
+    names, more = _names(classes), ["drops by cause"]
+    columns = [*_packets_in_short(classes), *_rest(classes, summary, queues)]
+    if summary["replications"] > 1 and not fit([names, *columns]):
+        means = [_without_intervals(one) for one in classes]
+        columns = [*_packets_in_short(means), *_rest(means, summary, queues)]
+        more.append("intervals")
+    shown = most_important([names], columns)
+    show(described(summary), [names], shown)
+    left_out = [one.name.split("\n") for one in columns if one not in shown]
+    print(f"more with --wide: {', '.join([*more, *(' '.join(lines[:2]) for lines in left_out)])}")
+
+
+def _without_intervals(group: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: {**value, "ci95": None} if isinstance(value, Mapping) else value for key, value in group.items()
+    }
+
+
+def _rest(
+    classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
+) -> Iterator[Column]:
+    """Return the rates and delays of classes, and the fairness of their flows."""
+    yield from _rates(classes, summary, queues)
+    yield from _delays(classes)
+    # Fairness of a single flow is always 1.
+    if not queues and any(_mean(group["flows"]) > 1 for group in classes):
+        yield replace(_column("fairness", "fairness", classes), spare=_FAIRNESS_SPARE)
 
 
 def _is_quiet_reply(group: Mapping[str, Any]) -> bool:

@@ -26,7 +26,7 @@ ROLES = {
     "scavenger": "scavenger",
 }
 # The keys of a summary that the judgment reads.
-_READ = ("roles", "classes", "tcp", "videos", "duration_s", "warmup_s")
+_READ = ("roles", "classes", "tcp", "videos", "duration_s", "warmup_s", "replications")
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Compared:
 
     words: str
     figure: Figure
+    #: The ends of the 99 % interval, which decides; `None` with one replication.
+    range: tuple[float, float] | None
     bound: float
     #: Whether figures above the bound keep it.
     is_least: bool
@@ -46,8 +48,8 @@ class Compared:
         divisor, shown = scale(unit, abs(self.bound) or abs(self.figure.mean))
         suffix = f" {shown}" if shown else ""
         bound = f"{number(self.bound / divisor, 3)}{suffix}"
-        if self.answer == "undecided" and self.figure.ci95 is not None:
-            low, high = (number(max(end, 0.0) / divisor, 3) for end in self.figure.ci95)
+        if self.answer == "undecided" and self.range is not None:
+            low, high = (number(max(end, 0.0) / divisor, 3) for end in self.range)
             # The bound of R is the scale's own.
             about = f", {'at least' if self.is_least else 'at most'} {bound}" if unit else ""
             return f"{self.words} {low}–{high}{suffix}{about}"  # noqa: RUF001
@@ -96,10 +98,13 @@ def fitness(
 
 def _compared(found: Mapping[str, Any]) -> Compared:
     figure = found["figure"]
-    ends = figure["ci95"]
+    ci95, decisive = (
+        None if ends is None else (ends[0], ends[1]) for ends in (figure["ci95"], found["range"])
+    )
     return Compared(
         found["words"],
-        Figure(figure["mean"], None if ends is None else (ends[0], ends[1]), found["unit"]),
+        Figure(figure["mean"], ci95, found["unit"]),
+        decisive,
         found["bound"],
         found["is_least"],
         found["answer"],
