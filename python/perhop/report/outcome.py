@@ -9,17 +9,15 @@ from typing import Any
 from perhop.quantity import number, scale
 from perhop.verdicts import Verdict, line
 
-# The word of a tone; the color repeats it.
-_WORDS = {"good": "fit", "fair": "fit in part", "bad": "unfit", "": "idle"}
-
 
 @dataclass(frozen=True)
 class ClassOutcome:
     """The outcome of a class."""
 
     name: str
-    #: `good`, `fair`, `bad`, or empty where nothing was sent.
+    #: `good`, `fair`, `bad`, or empty where nothing was sent and for replies.
     tone: str
+    #: The answer in a word; the color repeats it.
     word: str
     verdict: str
     #: Figures with their words, as `0 % lost`.
@@ -35,7 +33,7 @@ def outcomes(
         ClassOutcome(
             one.name,
             tone_of(one),
-            _WORDS[tone_of(one)],
+            _word_of(one),
             line(one),
             _figures(groups[one.name], delays.get(one.name), where),
         )
@@ -44,13 +42,17 @@ def outcomes(
 
 
 def tone_of(verdict: Verdict) -> str:
-    """Return the tone of a verdict: good where it is fit for every use, bad where for none."""
-    if verdict.state == "idle":
+    """Return the tone of a verdict: good where the class is fit for its role, bad where not, else fair."""
+    if verdict.state == "idle" or verdict.fitness.role is None:
         return ""
-    if verdict.state in ("waiting", "starved"):
-        return "fair" if verdict.state == "waiting" else "bad"
-    fit = [one for one in verdict.fit.values() if one is not None]
-    return "good" if all(fit) else "fair" if any(fit) else "bad"
+    tones = {"fit": "good", "unfit": "bad"}
+    return tones.get(verdict.fitness.answer or "", "fair")
+
+
+def _word_of(verdict: Verdict) -> str:
+    if verdict.state == "idle":
+        return "idle"
+    return verdict.fitness.answer or ("replies" if verdict.fitness.role is None else "not known")
 
 
 def _figures(group: Mapping[str, Any], delay: float | None, where: str) -> list[str]:
