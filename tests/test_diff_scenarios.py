@@ -234,7 +234,9 @@ def test_a_chart_of_a_router_in_a_scenario(perhop: Command, tmp_path: Path) -> N
     ended = perhop("diff", "old.cfg", "new.cfg", *scenario)
     assert ended.code == 0, ended.err
     assert "new.cfg" in (tmp_path / "chart.svg").read_text()
-    assert "give --scenario FILE" in perhop("diff", "old.cfg", "new.cfg", "--simulate").err
+    ended = perhop("diff", "old.cfg", "new.cfg", "--simulate", "--replications", "2", "--chart", "own.svg")
+    assert ended.code == 0, ended.err
+    assert "new.cfg" in (tmp_path / "own.svg").read_text()
 
 
 def test_frames_of_files_and_scenarios(old: Path) -> None:

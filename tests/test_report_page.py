@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chromium import needs_chromium, opened, screenshot
-from conftest import Command, command_line
+from conftest import ROOT, Command, command_line
 from perhop.bounds import bounds_of
 from perhop.quantity import number
 from perhop.scenario import Scenario
@@ -49,8 +51,6 @@ end
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page and the results of one run of the configuration."""
-    import subprocess
-
     folder = tmp_path_factory.mktemp("page")
     (folder / "own.cfg").write_text(CONFIGURATION)
     run = command_line(["run", "own.cfg", "--report", "page.html", "-o", "results", "-q"])
@@ -137,12 +137,26 @@ def test_bounds_are_those_of_perhop_bounds(folder: Path) -> None:
     text = (folder / "page.html").read_text()
     shown = re.findall(r"guaranteed in the router&#39;s queue: ([\d.]+) ms at most", text)
     assert shown == [number(1e3 * delays[name]) for name in ("VOICE", "SIGNALING", "CRITICAL")]
-    import subprocess
-
     ended = subprocess.run(
         command_line(["bounds", folder / "own.cfg"]), capture_output=True, text=True, check=True
     )
     assert all(f" {one}" in ended.stdout for one in shown), ended.stdout
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node: apt-get install nodejs")
+def test_the_playground_counts_the_same_queues(folder: Path) -> None:
+    loaded = Scenario.load(folder / "own.cfg")
+    found = bounds_of(loaded)
+    ports = {port for port, _ in loaded.queues.values()}
+    delay = found.presented(ports).delays_by_class()["VOICE"]
+    module = json.dumps(str(ROOT / "playground" / "src" / "verdict.js"))
+    bounds = json.dumps(found.to_dict())
+    script = f"import {{ guarantee }} from {module}; console.log(guarantee({bounds}, 'VOICE'));"
+    ended = subprocess.run(
+        ["node", "--input-type=module", "-e", script], capture_output=True, text=True, check=True
+    )
+    shown = re.search(r"takes more than ([\d.]+) ms in the router", ended.stdout)
+    assert shown and float(shown[1]) == pytest.approx(1e3 * delay, rel=1e-2), ended.stdout
 
 
 def test_a_saved_run_gives_the_same_page(perhop: Command, folder: Path, tmp_path: Path) -> None:
@@ -151,7 +165,8 @@ def test_a_saved_run_gives_the_same_page(perhop: Command, folder: Path, tmp_path
         saved = (tmp_path / "saved.html").read_text()
         assert "<h1>own.cfg, GigabitEthernet0/1</h1>" in saved
         article = saved.partition("<article")[2].partition("<summary>The scenario")[0]
-        assert ("CRITICAL (back)" in article) == back
+        for shown in ('"name":"CRITICAL (back)"', ">CRITICAL (back)<"):
+            assert (shown in article) == back, shown
     summary = json.loads((folder / "results" / "summary.json").read_text())
     assert summary["inferred"]["file"] == "own.cfg"
     assert summary["inferred"]["queues"]["VOICE"] == ["br1->far-side", "VOICE"]

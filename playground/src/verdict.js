@@ -55,12 +55,21 @@ function verdict(group, seconds, judging, call) {
 }
 
 // What network calculus guarantees a class and the queue it waits in, whatever the traffic does within its contract; nothing where it has no bound.
+// Queues of millions of packets stand around a router whose network is inferred: only its own are counted.
+const AMPLE_PACKETS = 1e6;
+const isAmple = ({ limit }) => Number(/^(\d+) packets/.exec(limit ?? "")?.[1] ?? 0) >= AMPLE_PACKETS;
+
 export function guarantee({ queues, classes }, name) {
-  const rates = queues.filter((queue) => queue.classes.includes(name)).map((queue) => queue.guaranteed_bps);
-  const delay = classes.find((one) => one.class === name)?.delay_s ?? null;
+  const passed = queues.filter((queue) => queue.classes.includes(name));
+  const own = passed.filter((queue) => !isAmple(queue));
+  const rates = own.map((queue) => queue.guaranteed_bps);
+  const isPart = own.length < passed.length;
+  const waits = own.map((queue) => queue.delay_s);
+  const within = waits.length && waits.every((one) => one !== null) ? waits.reduce((sum, one) => sum + one, 0) : null;
+  const delay = isPart ? within : classes.find((one) => one.class === name)?.delay_s ?? null;
   const parts = [];
   if (rates.length && rates.every((one) => one !== null)) parts.push(`${rate(Math.min(...rates))} to its queue`);
-  if (delay !== null) parts.push(`no packet that arrives takes more than ${time(delay)}`);
+  if (delay !== null) parts.push(`no packet that arrives takes more than ${time(delay)}${isPart ? " in the router" : ""}`);
   return parts.length ? `guaranteed: ${parts.join("; ")}` : "";
 }
 

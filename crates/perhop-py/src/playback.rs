@@ -45,7 +45,7 @@ impl Playback {
             "name": scenario.name, "seed": seed, "duration": scenario.duration.as_seconds(),
             "warmup": scenario.measure.warmup.as_seconds(), "ports": ports,
             "causes": DropCause::ALL.map(DropCause::name), "resolved": scenario,
-            "queues": queue_descriptions(&scenario),
+            "queues": queue_descriptions(scenario),
         });
         Ok(about.to_string())
     }
