@@ -283,6 +283,45 @@ def test_configured_numbers_must_be_equal_and_measured_ones_near() -> None:
     assert verdicts(router, colors)["class-default", "exceeded"] == "differs"
 
 
+#: The drops of the queue that both priority classes, or one of them, wait in.
+SHARED = """\
+ Serial0/1/0
+  Service-policy output: TOP
+    queue stats for all priority classes:
+      queue limit 64 packets
+      (queue depth/total drops/no-buffer drops) 0/30/0
+      (pkts output/bytes output) 170/34000
+    Class-map: VOICE (match-any)
+      100 packets, 20000 bytes
+      30 second offered rate 8000 bps, drop rate 0000 bps
+      Priority: 10% (1000 kbps), burst bytes 25000, b/w exceed drops: 0
+    Class-map: VIDEO (match-any)
+      100 packets, 20000 bytes
+      30 second offered rate 8000 bps, drop rate 0000 bps
+      OTHER
+    Class-map: class-default (match-any)
+      30 packets, 3000 bytes
+"""
+
+
+@pytest.mark.parametrize(
+    ("exceeding", "other", "class_name", "lost"),
+    [
+        (0, "bandwidth 500 kbps", "VOICE", 30.0),
+        # The policer's drops again, and not again.
+        (10, "bandwidth 500 kbps", "VOICE", 30.0),
+        (40, "bandwidth 500 kbps", "VOICE", 70.0),
+        (0, "Priority: 5% (500 kbps), burst bytes 12500, b/w exceed drops: 0", "(priority)", 15.0),
+    ],
+)
+def test_drops_of_the_priority_queue_count(exceeding: int, other: str, class_name: str, lost: float) -> None:
+    text = SHARED.replace("drops: 0", f"drops: {exceeding}").replace("OTHER", other)
+    found = compared_outputs(text, text, Tolerances())
+    rows = [row for row in found["policies"][0]["rows"] if row["quantity"] == "dropped packets"]
+    assert {row["class"]: row["router"] for row in rows}[class_name] == lost
+    assert {row["kind"] for row in rows} == {"behavior"}
+
+
 def test_a_feature_on_one_side_only_is_a_difference() -> None:
     router = NESTED
     without = NESTED.replace("          bandwidth remaining ratio 7 \r\n", "")
@@ -313,6 +352,27 @@ def saved(perhop: Command, tmp_path: Path) -> Path:
     file = tmp_path / "show.txt"
     file.write_text(shown.out)
     return file
+
+
+@pytest.mark.parametrize("load", ["quiet", "overload"])
+def test_a_configuration_runs_under_the_load_of_the_output(
+    perhop: Command, tmp_path: Path, load: str
+) -> None:
+    file = tmp_path / "nested.cfg"
+    file.write_text(BY_NAME["nested"].configuration())
+    shown = perhop("show", "policy-map", "interface", file, "--load", load)
+    (tmp_path / "show.txt").write_text(shown.out)
+    found = perhop("compare", "--router", "show.txt", file, "--json").json()
+    assert found["parts"]["configured"]["differs"] == found["parts"]["load"]["differs"] == 0
+    assert found["parts"]["load"]["agrees"] > 3
+    assert sum(part["agrees"] for part in found["parts"].values()) == found["figures"]["agrees"]
+    guessed = perhop("compare", "--router", "show.txt", file, "--load", "busy")
+    assert "DIFFERS" in guessed.out
+    assert [line.split(":")[0] for line in guessed.out.splitlines()[-3:]] == [
+        "configured",
+        "load",
+        "behavior",
+    ]
 
 
 def test_a_run_is_compared_with_a_router(perhop: Command, tmp_path: Path, saved: Path) -> None:
@@ -388,8 +448,11 @@ def test_a_configuration_is_compared_under_the_load_of_the_router(perhop: Comman
     (tmp_path / "show.txt").write_text(shown.out)
     same = perhop("compare", "--router", "show.txt", "branch.cfg", *load, "--strict")
     assert same.code == 0, same.out + same.err
-    # The load that is guessed is another one.
-    other = perhop("compare", "--router", "show.txt", "branch.cfg", "--duration", "20s", "-q", "--strict")
+    # The output shows the load; another one is asked for.
+    options = ("--duration", "20s", "-q", "--strict")
+    shown_load = perhop("compare", "--router", "show.txt", "branch.cfg", *options)
+    assert shown_load.code == 0, shown_load.out + shown_load.err
+    other = perhop("compare", "--router", "show.txt", "branch.cfg", "--load", "busy", *options)
     assert other.code == 4, other.err
 
 

@@ -110,13 +110,14 @@ def compare(
     policy
         With --rate: the policy, where several are attached nowhere.
     traffic
-        With --router and a configuration: the load of the router, as `perhop run --help` describes it.
+        With --router and a configuration: the load of the router, as `perhop run --help` describes it; by
+        default what its output shows as offered.
     load
         Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
         (overload) of what it is promised.
     over
-        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
-        by default the rates that the output prints.
+        The time over which the output has counted, as in 300s, or between two outputs of --traffic; by
+        default the rates that the output prints.
     output
         Folder for the comparison and both results, for `perhop report`.
     force

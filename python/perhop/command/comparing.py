@@ -8,7 +8,7 @@ from pathlib import Path
 
 from perhop.command.showing import results_of
 from perhop.command.terminal import print_json, share_bar
-from perhop.configuration import read
+from perhop.configuration import STANDARD_INPUT, read, router_text
 from perhop.errors import InvalidInputError
 from perhop.live.comparing import Watched
 from perhop.scenario import RouterOptions
@@ -46,6 +46,7 @@ def compared_with_router(
             f"{len(what)} arguments to compare with a router",
             "give a scenario, a router configuration or a folder of results",
         )
+    options = _with_load_of(output, what[0], options)
     results = results_of(what[0], changed, commands, seed=seed, quiet=quiet, options=options)
     found = compared(results, text, tolerances)
     if json:
@@ -55,3 +56,14 @@ def compared_with_router(
 
         show(found)
     return found["agrees"]
+
+
+def _with_load_of(output: Path, source: Path, options: RouterOptions) -> RouterOptions:
+    """Return the options of a run whose load is the one that the router's output shows.
+
+    A scenario and results have loads of their own, and options may give another one.
+    """
+    has_load = options["traffic"] is not None or options.get("load") is not None
+    if has_load or output == STANDARD_INPUT or source.is_dir() or router_text(source) is None:
+        return options
+    return {**options, "traffic": output}

@@ -11,7 +11,7 @@ from rich.text import Text
 from perhop.command.screen import styled
 from perhop.command.terminal import console
 from perhop.quantity import NOTHING, agreement, counted, number
-from perhop.show.comparison import ComparedPolicy, Comparison, Row, Verdict
+from perhop.show.comparison import PARTS, ComparedPolicy, Comparison, Row, Verdict
 
 _MARKS: dict[Verdict, tuple[str, str]] = {
     "agrees": ("agrees", "green"),
@@ -26,8 +26,9 @@ def show(found: Comparison) -> None:
         _show_policy(policy)
     for missing in found["missing"]:
         print(f"not in the run: {missing}")
-    counts = found["figures"]
-    print(f"figures: {agreement(counts['agrees'], counts['differs'])}")
+    for part in PARTS:
+        counts = found["parts"][part]
+        print(f"{part}: {agreement(counts['agrees'], counts['differs'])}")
 
 
 def _show_policy(policy: ComparedPolicy) -> None:
@@ -38,8 +39,21 @@ def _show_policy(policy: ComparedPolicy) -> None:
     for name in ("router", "simulated", "tolerance"):
         table.add_column(name, justify="right")
     table.add_column("verdict")
-    for class_name, rows in groupby(policy["rows"], key=lambda row: row["class"]):
-        shown = list(rows)
+    for part in PARTS:
+        if rows := [row for row in policy["rows"] if row["kind"] == part]:
+            table.add_section()
+            table.add_row(styled((f"{part}:", "bold")))
+            _add_rows(table, rows)
+    console().print(table)
+    for words, names in (("the router", policy["only_router"]), ("the run", policy["only_simulated"])):
+        if names:
+            print(f"only {words} has: {', '.join(names)}")
+
+
+def _add_rows(table: Table, rows: list[Row]) -> None:
+    """Add the rows of a part by class; configured numbers that agree are one line."""
+    for class_name, of_class in groupby(rows, key=lambda row: row["class"]):
+        shown = list(of_class)
         settled = [row for row in shown if row["kind"] == "configured" and row["verdict"] == "agrees"]
         lines = [_line(row) for row in shown if row not in settled]
         if settled:
@@ -47,10 +61,6 @@ def _show_policy(policy: ComparedPolicy) -> None:
             lines.insert(0, (numbers, "", "", "", "exact", _marked("agrees")))
         for number_of_line, line in enumerate(lines):
             table.add_row("" if number_of_line else class_name, *line)
-    console().print(table)
-    for words, names in (("the router", policy["only_router"]), ("the run", policy["only_simulated"])):
-        if names:
-            print(f"only {words} has: {', '.join(names)}")
 
 
 def _line(row: Row) -> tuple[str | Text, ...]:

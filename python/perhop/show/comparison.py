@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 Verdict = Literal["agrees", "differs", "not-comparable"]
+#: What is configured, what was offered, and what became of it: drops, queues, what classes obtained.
+Part = Literal["configured", "load", "behavior"]
+PARTS: tuple[Part, ...] = ("configured", "load", "behavior")
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ Row = TypedDict(
         "class": str,
         "quantity": str,
         "unit": str,
-        "kind": Literal["configured", "measured"],
+        "kind": Part,
         # `None` where one of the two has no such number.
         "router": float | None,
         "simulated": float | None,
@@ -55,6 +58,8 @@ class Comparison(TypedDict):
     agrees: bool
     #: Numbers of rows by verdict.
     figures: dict[Verdict, int]
+    #: The same by part.
+    parts: dict[Part, dict[Verdict, int]]
     #: Policies of the device that the run does not have, as `interface side name`.
     missing: list[str]
     policies: list[ComparedPolicy]

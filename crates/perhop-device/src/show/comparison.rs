@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::measured::measured;
+use super::measured::{Part, measured};
 use super::reading::{ClassReading, PolicyReading};
 use crate::intent::Direction;
 
@@ -66,20 +66,13 @@ enum Verdict {
     NotComparable,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    Configured,
-    Measured,
-}
-
 /// One number of one class, of the device and of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Row {
     class: String,
     quantity: String,
     unit: &'static str,
-    kind: Kind,
+    kind: Part,
     router: Value,
     simulated: Value,
     /// The largest difference that does not count, in the unit.
@@ -108,12 +101,22 @@ struct Figures {
     not_comparable: usize,
 }
 
+/// The numbers of rows by part and verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Parts {
+    configured: Figures,
+    load: Figures,
+    behavior: Figures,
+}
+
 /// All policies of a device's output next to those of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     schema_version: u32,
     agrees: bool,
     figures: Figures,
+    /// The same by part.
+    parts: Parts,
     /// Policies of the device that the run does not have.
     missing: Vec<String>,
     policies: Vec<ComparedPolicy>,
@@ -132,14 +135,23 @@ pub fn compare(router: &[PolicyReading], run: &[PolicyReading], tolerances: Tole
         }
     }
     let rows = || policies.iter().flat_map(|policy: &ComparedPolicy| &policy.rows);
-    let count = |verdict| rows().filter(|row| row.verdict == verdict).count();
-    Comparison {
-        schema_version: 1,
-        agrees: missing.is_empty() && policies.iter().all(|policy| policy.agrees),
-        figures: Figures {
+    let figures = |is_meant: &dyn Fn(Part) -> bool| {
+        let count = |verdict| rows().filter(|row| row.verdict == verdict && is_meant(row.kind)).count();
+        Figures {
             agrees: count(Verdict::Agrees),
             differs: count(Verdict::Differs),
             not_comparable: count(Verdict::NotComparable),
+        }
+    };
+    let of_part = |part: Part| figures(&|kind| kind == part);
+    Comparison {
+        schema_version: 1,
+        agrees: missing.is_empty() && policies.iter().all(|policy| policy.agrees),
+        figures: figures(&|_| true),
+        parts: Parts {
+            configured: of_part(Part::Configured),
+            load: of_part(Part::Load),
+            behavior: of_part(Part::Behavior),
         },
         missing,
         policies,
@@ -206,7 +218,7 @@ fn exact(
         class: class.name(),
         quantity,
         unit,
-        kind: Kind::Configured,
+        kind: Part::Configured,
         router: router.into(),
         simulated: simulated.into(),
         tolerance: 0.0,
@@ -250,7 +262,7 @@ fn add_measured(
             class: class.name(),
             quantity: one.words,
             unit: one.unit,
-            kind: Kind::Measured,
+            kind: one.part,
             router: one.value.into(),
             simulated: other.value.into(),
             tolerance,

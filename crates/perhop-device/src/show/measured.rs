@@ -1,13 +1,29 @@
-//! [`measured`]: the counters of a class as shares and rates, by which two devices can be compared.
+//! [`measured`]: the counters of a class as shares and rates, by which two devices can be compared: of what it
+//! was offered, and of what the device did with it.
+
+use serde::Serialize;
 
 use super::reading::{ClassReading, PolicyReading};
 
 /// The colors of a policer as devices print them.
 const COLORS: [&str; 3] = ["conformed", "exceeded", "violated"];
 
+/// The part of a comparison that a quantity belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Part {
+    /// The configuration of the device.
+    Configured,
+    /// The traffic that the class was offered.
+    Load,
+    /// The drops, the queue and what the class obtained.
+    Behavior,
+}
+
 /// A measured quantity of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Measured {
+    pub(super) part: Part,
     pub(super) words: String,
     pub(super) unit: &'static str,
     pub(super) value: f64,
@@ -16,55 +32,67 @@ pub(super) struct Measured {
 /// Returns the quantities that the counters of a class of `policy` show.
 pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Measured> {
     let mut found = Vec::new();
-    let mut add = |words: &str, unit, value| found.push(Measured { words: words.to_owned(), unit, value });
+    let mut add = |part, words: &str, unit, value| {
+        found.push(Measured { part, words: words.to_owned(), unit, value });
+    };
     let number = |name: &str| class.number(name).unwrap_or(0) as f64;
     let packets = number("packets");
     if let Some(offered) = class.number("offered_bps").filter(|_| packets > 0.0) {
-        add("offered rate", "b/s", offered as f64);
-        add("offered less dropped", "b/s", (offered as f64 - number("drop_bps")).max(0.0));
+        add(Part::Load, "offered rate", "b/s", offered as f64);
+        add(Part::Behavior, "offered less dropped", "b/s", (offered as f64 - number("drop_bps")).max(0.0));
     }
-    for (words, key) in [
-        ("share of what is offered", "bytes"),
-        ("share of what is sent", "output_bytes"),
-        ("share of what is sent", "sent_bytes"),
+    for (part, words, key) in [
+        (Part::Load, "share of what is offered", "bytes"),
+        (Part::Behavior, "share of what is sent", "output_bytes"),
+        (Part::Behavior, "share of what is sent", "sent_bytes"),
     ] {
         let counted = siblings(policy, class).filter_map(|other| other.number(key));
-        add_share(words, class.number(key), counted, &mut add);
+        add_share((part, words), class.number(key), counted, &mut add);
     }
     // Some devices count packets that leave alone.
     let (sent, dropped) = (number("sent_packets"), dropped(class));
     if packets > 0.0 {
-        add("dropped packets", "%", (100.0 * dropped / packets).min(100.0));
+        add(Part::Behavior, "dropped packets", "%", (100.0 * dropped / packets).min(100.0));
     } else if class.number("sent_packets").is_some() && sent + dropped > 0.0 {
-        add("dropped packets", "%", 100.0 * dropped / (sent + dropped));
+        add(Part::Behavior, "dropped packets", "%", 100.0 * dropped / (sent + dropped));
     }
-    for (key, count) in [("bytes", packets), ("sent_bytes", sent)] {
+    for (part, key, count) in [(Part::Load, "bytes", packets), (Part::Behavior, "sent_bytes", sent)] {
         if let Some(bytes) = class.number(key).filter(|_| count > 0.0) {
-            add("bytes of a packet", "bytes", bytes as f64 / count);
+            add(part, "bytes of a packet", "bytes", bytes as f64 / count);
         }
     }
     let bytes = |color: &str| class.number(&format!("{color}_bytes"));
     for color in COLORS {
-        add_share(color, bytes(color), COLORS.iter().filter_map(|color| bytes(color)), &mut add);
+        add_share(
+            (Part::Behavior, color),
+            bytes(color),
+            COLORS.iter().filter_map(|color| bytes(color)),
+            &mut add,
+        );
     }
     for row in &class.early_drops {
         let dropped = row.random_packets.saturating_add(row.tail_packets);
         let words = format!("WRED {}, dropped", row.value);
-        add_share(&words, Some(dropped), [row.transmitted_packets, dropped].into_iter(), &mut add);
+        add_share(
+            (Part::Behavior, &words),
+            Some(dropped),
+            [row.transmitted_packets, dropped].into_iter(),
+            &mut add,
+        );
     }
     found
 }
 
 /// Adds the share of `own` in the sum of `all`, where there is one. Numbers of a text can have any size.
 fn add_share(
-    words: &str,
+    (part, words): (Part, &str),
     own: Option<u64>,
     all: impl Iterator<Item = u64>,
-    add: &mut impl FnMut(&str, &'static str, f64),
+    add: &mut impl FnMut(Part, &str, &'static str, f64),
 ) {
     let whole: f64 = all.map(|count| count as f64).sum();
     if let Some(own) = own.filter(|_| whole > 0.0) {
-        add(words, "%", 100.0 * own as f64 / whole);
+        add(part, words, "%", 100.0 * own as f64 / whole);
     }
 }
 

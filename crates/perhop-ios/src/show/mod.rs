@@ -8,6 +8,7 @@ mod offered;
 mod pattern;
 mod printing;
 mod reading;
+mod shared_queue;
 mod state;
 mod style;
 

@@ -7,9 +7,8 @@ use perhop_device::show::{ClassReading, EarlyDropReading, PolicyReading};
 use perhop_qos::ConfigError;
 
 use super::pattern::{Pattern, words};
+use super::shared_queue::{PRIORITY, assign_drops, name_of_level};
 
-/// The name of the queue that priority classes share, in the place of a class.
-const PRIORITY: &str = "(priority)";
 const CLASS_DEFAULT: &str = "class-default";
 /// Numbers of a class above its first match line; those below are of the line.
 const OF_CLASS: [&str; 4] = ["packets", "bytes", "offered_bps", "drop_bps"];
@@ -96,6 +95,7 @@ pub(super) fn read(text: &str) -> Result<Vec<PolicyReading>, ConfigError> {
         let message = format!("the lines are not indented, and the policy {name} has no class-default");
         return Err(ConfigError::new("", message).help("give the output as the device prints it"));
     }
+    reader.policies.iter_mut().for_each(assign_drops);
     let is_empty = reader.policies.iter().all(|policy| policy.classes.is_empty());
     Ok(if is_empty { Vec::new() } else { reader.policies })
 }
@@ -248,7 +248,7 @@ impl Reader {
             Some(LEVEL) => {
                 let level = words.last().map(String::as_str).unwrap_or_default();
                 class.path.pop();
-                class.path.push(format!("(priority level {level})"));
+                class.path.push(name_of_level(level));
             }
             Some(index) if MATCH.contains(&index) => self.is_counted = true,
             Some(index) => {

@@ -1,0 +1,50 @@
+//! The queue that the priority classes of a policy share, whose drops routers print above the classes.
+
+use perhop_device::show::{ClassReading, PolicyReading};
+
+/// The name of that queue, in the place of a class.
+pub(super) const PRIORITY: &str = "(priority)";
+const LEVEL: &str = "(priority level ";
+/// Numbers that only a class with priority has.
+const OF_PRIORITY: [&str; 4] = ["priority_kbps", "priority_percent", "priority_level", "exceed_drops"];
+
+/// Returns the name of the queue of a level of priority.
+pub(super) fn name_of_level(level: &str) -> String {
+    format!("{LEVEL}{level})")
+}
+
+/// Gives the drops of each shared queue to its class; to the queue, where several classes share it, the
+/// packets of all of them.
+pub(super) fn assign_drops(policy: &mut PolicyReading) {
+    for shared in 0..policy.classes.len() {
+        let queue = &policy.classes[shared];
+        let Some(drops) = queue.number("queue_drops").filter(|_| is_shared_queue(queue)) else { continue };
+        let members: Vec<usize> =
+            (0..policy.classes.len()).filter(|class| is_member(&policy.classes[*class], queue)).collect();
+        if let [member] = members.as_slice() {
+            let class = &mut policy.classes[*member];
+            let exceeding = class.number("exceed_drops").unwrap_or(0);
+            // Some routers count what the policer of the priority drops here again.
+            let own = if drops >= exceeding { drops - exceeding } else { drops };
+            class.numbers.entry("queue_drops".to_owned()).or_insert(own);
+        } else {
+            let packets = members.iter().filter_map(|class| policy.classes[*class].number("packets"));
+            let packets = packets.fold(0, u64::saturating_add);
+            policy.classes[shared].numbers.entry("packets".to_owned()).or_insert(packets);
+        }
+    }
+}
+
+fn is_shared_queue(class: &ClassReading) -> bool {
+    class.path.last().is_some_and(|name| name == PRIORITY || name.starts_with(LEVEL))
+}
+
+/// Whether the packets of a class wait in a shared queue.
+fn is_member(class: &ClassReading, queue: &ClassReading) -> bool {
+    let around = |one: &ClassReading| one.path.split_last().map(|(_, around)| around.to_vec());
+    let has_priority = OF_PRIORITY.iter().any(|name| class.number(name).is_some());
+    let level = class.number("priority_level").map(|level| name_of_level(&level.to_string()));
+    let name = queue.path.last();
+    let is_of_level = name.is_some_and(|name| name == PRIORITY) || level.as_ref() == name;
+    has_priority && is_of_level && !is_shared_queue(class) && around(class) == around(queue)
+}
