@@ -38,7 +38,7 @@ def write(folder: Path, text: str) -> Path:
 def test_the_tests_of_the_examples_pass(perhop: Command) -> None:
     ended = perhop("test", ROOT / "examples" / "policy.tests.yaml")
     assert ended.code == 0, ended.out + ended.err
-    assert "3 tests: 3 passed" in ended.out
+    assert "4 tests: 4 passed" in ended.out
     assert "FAIL" not in ended.out
 
 
@@ -178,6 +178,7 @@ TEST = "  - { name: a, scenario: s.yaml, assert: [ v.loss < 1 ]"
         (HEAD + TEST + ", seed: 99999999999999999999 }\n", "`seed` is a whole number"),
         (HEAD + TEST + ", replications: 0 }\n", "`replications` is a whole number from 1 to"),
         (HEAD + TEST + ", set: 5 }\n", "`set` is a mapping, not `5`"),
+        (HEAD + TEST + ", load: full }\n", "there is no load `full`\nhelp: loads: quiet, busy, overload"),
         (HEAD + TEST + ", codec: g728a }\n", "there is no codec `g728a`\nhelp: did you mean `g728`?"),
         (HEAD + TEST + ", jitter-buffer: 5 }\n", "`5` is no de-jitter buffer"),
         (HEAD + TEST + ", name: b }\n", "`name` is there twice"),

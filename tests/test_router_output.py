@@ -448,7 +448,7 @@ def test_a_configuration_is_compared_under_the_load_of_the_router(perhop: Comman
     (tmp_path / "show.txt").write_text(shown.out)
     same = perhop("compare", "--router", "show.txt", "branch.cfg", *load, "--strict")
     assert same.code == 0, same.out + same.err
-    # The output shows the load; another one is asked for.
+    # The output shows the load; `--load` replaces it.
     options = ("--duration", "20s", "-q", "--strict")
     shown_load = perhop("compare", "--router", "show.txt", "branch.cfg", *options)
     assert shown_load.code == 0, shown_load.out + shown_load.err

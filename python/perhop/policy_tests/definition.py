@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
+from perhop.configuration import LoadLevel
 from perhop.document import as_text
 from perhop.errors import InvalidInputError
 from perhop.policy_tests.nodes import Place, read
@@ -17,7 +19,7 @@ VERSION = 1
 _MOST_REPLICATIONS = 2**32 - 1
 # What says how a router configuration is read; `Scenario.infer` describes each.
 _OF_ROUTER = ("interface", "platform", "rate", "policy")
-_SHARED = ("set", "duration", "seed", "replications", "codec", "jitter-buffer", *_OF_ROUTER)
+_SHARED = ("set", "duration", "seed", "replications", "codec", "jitter-buffer", "load", *_OF_ROUTER)
 #: The keys of a test.
 KEYS = ("name", "scenario", *_SHARED, "assume", "traffic", "assert")
 
@@ -40,6 +42,7 @@ class Test:
     of_router: Mapping[str, str | None]
     assume: Mapping[str, str]
     traffic: Path | None
+    load: LoadLevel | None
     telephony: Telephony
     asserted: tuple[Assertion, ...]
 
@@ -95,6 +98,7 @@ def _test(place: Place, file: Path, defaults: Mapping[str, Place]) -> Test:
         of_router={key: _text(keys, key) for key in _OF_ROUTER},
         assume=_assumed(keys),
         traffic=None if traffic is None else file.parent / traffic,
+        load=_load(keys),
         telephony=_telephony(place, keys),
         asserted=tuple(_asserted(own["assert"], file)),
     )
@@ -102,6 +106,14 @@ def _test(place: Place, file: Path, defaults: Mapping[str, Place]) -> Test:
 
 def _text(keys: Mapping[str, Place], key: str) -> str | None:
     return keys[key].text(f"`{key}`") if key in keys else None
+
+
+def _load(keys: Mapping[str, Place]) -> LoadLevel | None:
+    text = _text(keys, "load")
+    level = next((one for one in get_args(LoadLevel) if one == text), None)
+    if text is not None and level is None:
+        raise keys["load"].error(f"there is no load `{text}`", f"loads: {', '.join(get_args(LoadLevel))}")
+    return level
 
 
 def _replications(keys: Mapping[str, Place]) -> int | None:

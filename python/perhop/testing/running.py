@@ -78,6 +78,7 @@ def run(
             **test.of_router,
             assume=test.assume or None,
             traffic=test.traffic,
+            load=test.load,
         )
         times = test.replications or scenario.get("replications") or FITTING
         results = scenario.run(test.seed, times, threads, progress)
