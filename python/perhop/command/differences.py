@@ -144,9 +144,9 @@ def markdown_of(old: Path, new: Path, found: Difference) -> Iterator[str]:
     yield from (f"\n{in_markdown(remark)}" for remark in _remarks(found))
     if not found:
         yield f"\n{_nothing(found).capitalize()}."
-    if lines := list(effect_on_classes(found.felt, old.name)):
-        yield f"\n{in_markdown(lines[0])}\n" if len(lines) > 1 else f"\n{in_markdown(lines[0])}"
-        yield from (f"- {in_markdown(line.strip())}" for line in lines[1:])
+    if effects := list(effect_on_classes(found.felt, old.name)):
+        yield f"\n{in_markdown(effects[0])}\n" if len(effects) > 1 else f"\n{in_markdown(effects[0])}"
+        yield from (f"- {in_markdown(effect.strip())}" for effect in effects[1:])
 
 
 def _moved_row(moved: Moved) -> str:

@@ -217,7 +217,7 @@ def run(
         show_inferred(loaded, scenario, of_router)
     show_warnings(loaded.warnings)
     wish = Wanted(watch, pace, opened=open_, quiet=quiet)
-    times = replications or loaded.get("replications") or FITTING
+    times: int | Literal["fitting"] = replications or loaded.get("replications") or FITTING
     with viewed(loaded, wish, seed=seed, replications=1 if times == FITTING else times) as view:
         with view.during() as shown:
             options: _Options = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from perhop.errors import Exit, PerhopError, ScenarioError
 from perhop.policy_tests import Test
@@ -72,15 +72,16 @@ def run(
     """Run a test; what is wrong with its scenario or its assertions is its outcome and no exception."""
     started = time.monotonic()
     try:
+        of_router: dict[str, Any] = {**test.of_router}
         scenario = Scenario.load(
             test.scenario,
             test.changes,
-            **test.of_router,
+            **of_router,
             assume=test.assume or None,
             traffic=test.traffic,
             load=test.load,
         )
-        times = test.replications or scenario.get("replications") or FITTING
+        times: int | Literal["fitting"] = test.replications or scenario.get("replications") or FITTING
         results = scenario.run(test.seed, times, threads, progress)
         verdicts = results.judged(test.telephony)
         judged = assertions.judge(test.asserted, verdicts, results.summary)

@@ -32,8 +32,13 @@ class Forwarding:
         """Begin with nothing counted; a bridge has no duration, and no scenario to say more of its ports."""
         self._hub, self._clock = hub, clock
         queues = json.loads(_core.queue_descriptions(json.dumps(resolved))) if resolved else []
-        self._about = {"name": name, "duration": duration_s, "warmup": 0.0, "resolved": resolved}
-        self._about["queues"] = queues
+        self._about: dict[str, Any] = {
+            "name": name,
+            "duration": duration_s,
+            "warmup": 0.0,
+            "resolved": resolved,
+            "queues": queues,
+        }
         self._began: float | None = None
         self._told: list[dict[str, Any]] | None = None
 
