@@ -77,7 +77,9 @@ def in_a_terminal(
 
 def test_queues_and_shares_are_drawn_in_place() -> None:
     code, drawn = in_a_terminal(
-        ["run", EXAMPLE, "--watch", "--duration", "1500s", "--json"], columns=100, rows=30
+        ["run", EXAMPLE, "--watch", "--duration", "1500s", "--replications", "1", "--json"],
+        columns=100,
+        rows=30,
     )
     assert code == 0, drawn
     frames = re.split(r"Weighted RED: ", drawn)
@@ -101,7 +103,7 @@ def test_queues_and_shares_are_drawn_in_place() -> None:
 
 def test_keys_pause_change_the_speed_choose_a_port_and_leave() -> None:
     code, drawn = in_a_terminal(
-        ["run", EXAMPLE, "--watch", "--speed", "1x", "--duration", "900s", "--json"],
+        ["run", EXAMPLE, "--watch", "--speed", "1x", "--duration", "900s", "--replications", "1", "--json"],
         columns=100,
         rows=40,
         typed=[
@@ -245,7 +247,9 @@ def test_a_narrow_terminal_shows_whole_numbers() -> None:
     """Twelve columns do not fit 60: they stand in several tables, each with the classes' names."""
     code, drawn = in_a_terminal(["run", EXAMPLE, "--duration", "10s", "-q"], columns=60, rows=30)
     assert (code, drawn) == (0, "")
-    _, drawn = in_a_terminal(["run", EXAMPLE, "--duration", "10s"], columns=60, rows=30, NO_COLOR="1")
+    _, drawn = in_a_terminal(
+        ["run", EXAMPLE, "--duration", "10s", "--replications", "1"], columns=60, rows=30, NO_COLOR="1"
+    )
     table = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn[drawn.index("Weighted RED: 10 s simulated") :])
     assert "…" not in table
     lines = [line.rstrip() for line in table.splitlines()]

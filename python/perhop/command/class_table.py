@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from perhop.command.columns import Column, fit, most_important, show
+from perhop.command.terminal import console
 from perhop.configuration import platform_words
 from perhop.quantity import NOTHING, column, interval, number, scale
 from perhop.results import Results
@@ -80,7 +82,8 @@ def _show_short(
     shown = most_important([names], columns)
     show(described(summary), [names], shown)
     left_out = [one.name.split("\n") for one in columns if one not in shown]
-    print(f"more with --wide: {', '.join([*more, *(' '.join(lines[:2]) for lines in left_out)])}")
+    listed = ", ".join([*more, *(" ".join(lines[:2]) for lines in left_out)])
+    print(textwrap.fill(f"more with --wide: {listed}", console().width))
 
 
 def _without_intervals(group: Mapping[str, Any]) -> dict[str, Any]:

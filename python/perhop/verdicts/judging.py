@@ -49,7 +49,7 @@ def _verdict(
     state = _state(traffic, causes, queue, others_get=others_get)
     cause, part = causes[0] if causes else (None, None)
     port = port_of_drops(cause, queue, summary["ports"]) if cause else queue.port if queue else None
-    is_short = state == "starved" or (state == "congested" and _is_below(queue))
+    is_short = state == "starved" or (state == "congested" and _is_short(queue, traffic.offered_bps))
     return Verdict(
         name=name,
         state=state,
@@ -100,6 +100,11 @@ def _is_starved(traffic: Traffic, queue: Queue | None) -> bool:
     if queue is None or queue.guaranteed_bps is None:
         return traffic.served < _STARVED_PART_WITHOUT
     return traffic.served < _STARVED_PART and _is_below(queue)
+
+
+def _is_short(queue: Queue | None, offered_bps: float) -> bool:
+    """Whether a queue obtains less than it is guaranteed, although its class offers more than it obtains."""
+    return _is_below(queue) and queue is not None and queue.obtained_bps < OBTAINED * offered_bps
 
 
 def _is_below(queue: Queue | None) -> bool:

@@ -131,7 +131,7 @@ def _load(verdict: Verdict) -> Iterator[str]:
     if verdict.state != "congested" or queue is None or queue.guaranteed_bps is None:
         return
     sure = rate_of(queue.guaranteed_bps)
-    if queue.obtained_bps < OBTAINED * queue.guaranteed_bps:
+    if queue.obtained_bps < OBTAINED * min(queue.guaranteed_bps, verdict.traffic.offered_bps):
         yield f"its queue gets {rate_of(queue.obtained_bps)} of {sure} guaranteed"
         yield from _holder(verdict)
     elif verdict.traffic.offered_bps > queue.guaranteed_bps:
