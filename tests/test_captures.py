@@ -329,7 +329,8 @@ def test_nothing_is_left_of_a_capture_that_fails(scenario: Path, tmp_path: Path,
 
 
 def test_a_capture_is_a_source(tmp_path: Path, perhop: Command) -> None:
-    perhop_run = perhop("run", written(tmp_path, ("marking", "wred"), UDP), "--pcap", "pcap", "--json")
+    once = ("--replications", "1", "--json")
+    perhop_run = perhop("run", written(tmp_path, ("marking", "wred"), UDP), "--pcap", "pcap", *once)
     replayed = (
         "traffic:\n"
         "  - { name: again, class: video, from: client, to: server, "
@@ -337,7 +338,7 @@ def test_a_capture_is_a_source(tmp_path: Path, perhop: Command) -> None:
     )
     file = written(tmp_path, ("marking", "wred"), replayed)
     assert perhop("check", file).code == 0
-    again = perhop("run", file, "--json")
+    again = perhop("run", file, *once)
     (before,), (after,) = (ended.json()["classes"] for ended in (perhop_run, again))
     for column in ("delivered_packets", "dropped_packets"):
         # Times are those of the wire, in nanoseconds: at the policy everything arrives when it did.

@@ -455,6 +455,5 @@ def test_the_report_has_the_verdicts(perhop: Command, scenario: Path, tmp_path: 
     assert perhop("run", scenario, "-o", "out").code == 0
     assert perhop("report", "out").code == 0
     page = (tmp_path / "report.html").read_text()
-    assert "<h3>Verdicts</h3>" in page
     assert "lost by full queues (tail drop) at router-&gt;sink" in page
     assert "G.711 with loss concealment" in page
