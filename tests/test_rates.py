@@ -223,7 +223,7 @@ def test_guarantees_and_limits_of_scenarios(example: str, queue: str, wanted: tu
 
 
 def test_what_is_still_queued_is_within_what_is_in_the_network() -> None:
-    scenario = Scenario.infer(CONFIGURATIONS / "branch-15-subrate.cfg")
+    scenario = Scenario.infer(CONFIGURATIONS / "branch-15-subrate.cfg", load="overload")
     results = scenario.run(threads=1)
     queued = {(row["port"], row["queue"]): row["queued_packets"] for row in results.summary["rates"]}
     inside = {one["class"]: one["in_network_packets"]["mean"] for one in results.summary["classes"]}

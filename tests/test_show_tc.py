@@ -62,6 +62,9 @@ def test_a_device_that_is_not_there_is_refused(perhop: Command) -> None:
     assert "have no queueing discipline" in other.err and "perhop show policy-map interface" in other.err
 
 
+BUSY = ("--load", "busy")
+
+
 def test_linux_is_compared_with_a_run(perhop: Command, tmp_path: Path) -> None:
     """`perhop compare --router` takes the output of tc as it takes that of a router."""
     for name, option in (("qdisc", "qdisc"), ("class", "class"), ("both", "qdisc")):
@@ -69,14 +72,19 @@ def test_linux_is_compared_with_a_run(perhop: Command, tmp_path: Path) -> None:
         if name == "both":
             text += perhop("show", "class", UPLINK, "eth1", *SHORT).out
         (tmp_path / f"{name}.txt").write_text(text)
-        same = perhop("compare", "--router", f"{name}.txt", UPLINK, *SHORT, "--json").json()
+        same = perhop("compare", "--router", f"{name}.txt", UPLINK, *SHORT, *BUSY, "--json").json()
         differing = [row for one in same["policies"] for row in one["rows"] if row["verdict"] == "differs"]
         assert same["missing"] == differing == [], name
         assert same["figures"]["agrees"] >= 9
     text = (tmp_path / "qdisc.txt").read_text()
     (tmp_path / "slower.txt").write_text(text.replace("rate 1900Kbit", "rate 950Kbit"))
-    other = perhop("compare", "--router", "slower.txt", UPLINK, *SHORT, "--strict")
+    other = perhop("compare", "--router", "slower.txt", UPLINK, *SHORT, *BUSY, "--strict")
     assert other.code == 4, other.err
+    # The load of the output needs the time over which it counted.
+    without = perhop("compare", "--router", "class.txt", UPLINK, *SHORT)
+    assert (without.code, "the output has counters and no rates" in without.err) == (2, True)
+    counted = perhop("compare", "--router", "class.txt", UPLINK, *SHORT, "--over", "1s")
+    assert counted.code == 0, counted.err
 
 
 # Numbers of the kernel alone: users of a device, times over a limit, packets lent and borrowed, tokens.
