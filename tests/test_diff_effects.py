@@ -59,19 +59,24 @@ def test_voice_feels_that_it_was_forgotten(perhop: Command, files: tuple[Path, P
     ended = perhop("diff", *files)
     assert ended.code == 0, ended.err
     lines = ending(ended.out)
-    assert lines[0] == "simulated under the load inferred from old.cfg, 5 replications, ± 95 %:"
+    assert lines[0] == "simulated under the busy load of old.cfg, 5 replications, ± 95 %:"
+    assert "p99 of delay" in next(line for line in lines if line.startswith("  VOICE:"))
+    lines = ending(perhop("diff", *files, "--load", "overload").out)
+    assert lines[0].startswith("simulated under the overload load of old.cfg")
     voice = next(line for line in lines if line.startswith("  VOICE:"))
-    assert "loss 0 → " in voice and "p99 of delay" in voice
+    # Above its priority rate it lost packets before.
+    assert "loss " in voice and "p99 of delay" in voice
     assert 2 <= len(lines) <= 5
     document = json.loads(perhop("diff", *files, "--json").out)
     felt = document["felt"]
     assert felt["reason"] is None and felt["replications"] == 5
     row = next(one for one in felt["classes"] if one["name"] == "VOICE")
-    assert row["loss_percent"]["before"]["mean"] == 0 < row["loss_percent"]["after"]["mean"]
-    low, high = row["loss_percent"]["after"]["ci95"]
-    assert low <= row["loss_percent"]["after"]["mean"] <= high and row["loss_percent"]["differs"]
+    delay = row["delay_p99_s"]
+    assert delay["differs"] and 2 * delay["before"]["mean"] < delay["after"]["mean"]
+    low, high = delay["after"]["ci95"]
+    assert low <= delay["after"]["mean"] <= high
     markdown = perhop("diff", *files, "--markdown").out
-    assert "\n- VOICE: loss 0 → " in markdown
+    assert "\n- VOICE: p99 of delay " in markdown
 
 
 def test_both_get_the_same_packets(files: tuple[Path, Path]) -> None:
@@ -87,6 +92,18 @@ def test_both_get_the_same_packets(files: tuple[Path, Path]) -> None:
         assert texts == [first.name, second.name]
 
 
+def test_a_codepoint_is_offered_once(tmp_path: Path) -> None:
+    """A call is inferred for EF without a class, and not next to a voice class of the other side."""
+    signaling = "class-map match-all SIG\n match dscp cs3\npolicy-map WAN\n class SIG\n  bandwidth 500\n"
+    old, new = tmp_path / "old.cfg", tmp_path / "new.cfg"
+    old.write_text(OLD.replace("policy-map WAN\n", signaling))
+    new.write_text(FORGOTTEN.replace("policy-map WAN\n", signaling))
+    for first, second, voice in ((old, new, "VOICE"), (new, old, "voice")):
+        load = load_of(difference(first, second), out=None, options={})
+        before, _ = load.scenarios(*opened(first, second))
+        assert [one["name"] for one in before["traffic"] if one["dscp"] == "ef"] == [voice]
+
+
 def test_many_classes_take_five_lines(perhop: Command, tmp_path: Path) -> None:
     names = [f"C{number}" for number in range(6)]
     maps = "".join(f"class-map {name}\n match dscp {8 + 8 * place}\n" for place, name in enumerate(names))
@@ -94,7 +111,7 @@ def test_many_classes_take_five_lines(perhop: Command, tmp_path: Path) -> None:
     text = OLD[: OLD.index("class-map")] + maps + f"policy-map WAN\n{classes}" + OLD[OLD.index("interface") :]
     (tmp_path / "old.cfg").write_text(text)
     (tmp_path / "slow.cfg").write_text(text.replace("percent 14", "percent 14\n  queue-limit 400 packets"))
-    lines = ending(perhop("diff", "old.cfg", "slow.cfg").out)
+    lines = ending(perhop("diff", "old.cfg", "slow.cfg", "--load", "overload").out)
     assert len(lines) == 5 and lines[-1].endswith("more classes: --json has all"), lines
 
 

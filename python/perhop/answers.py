@@ -225,6 +225,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
                 "replications": int,
                 "seed": int,
                 "reason": OrNull(str),
+                "load": OneOf(("quiet", "busy", "overload")),
             }
         ),
     },

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from perhop.command.differences import markdown_of, text_of
-from perhop.command.options import Assume, Json, Platform, Replications, Seed, assumptions
+from perhop.command.options import Assume, Json, Load, Platform, Replications, Seed, assumptions
 from perhop.command.terminal import print_json, progress_bar, say_written
 from perhop.differing import difference, felt_by_default, felt_in, load_of, opened, simulated
 from perhop.errors import Exit, InvalidInputError
@@ -30,6 +30,7 @@ def diff(
     *,
     scenario: Path | None = None,
     simulate: Annotated[bool | None, Parameter(negative="--no-simulate")] = None,
+    level: Load = None,
     chart: Path | None = None,
     at: At = None,
     out: Out = None,
@@ -59,6 +60,9 @@ def diff(
         Simulate both, with the same seed and the same traffic; of configurations that inferred from the old
         one. Two configurations are simulated briefly where that takes under 2 million packet-hops, unless
         with --no-simulate.
+    level
+        Of configurations that are simulated without --scenario: each class is offered 70 % (quiet), 90 %
+        (busy, the default) or 120 % (overload) of what the old configuration promises it.
     chart
         With --scenario or --simulate: draw throughput, drops and delays of each class in both, with 95 %
         confidence intervals, to this file: .html has all charts; of .svg, .png and .pdf the second has -2
@@ -98,7 +102,7 @@ def diff(
     assumed = assumptions(assume)
     found = difference(*sides, at=at, out=out, platform=platform, assume=assumed)
     comparison = None
-    load = load_of(found, out=out, options={"platform": platform, "assume": assumed})
+    load = load_of(found, out=out, options={"platform": platform, "assume": assumed, "load": level})
     if simulates:
         with progress_bar(f"simulating {old.name} and {new.name}", quiet=False) as progress:
             comparison = simulated(
@@ -106,7 +110,8 @@ def diff(
             )
         found = found.including(comparison)
         if sides[0].scenario is None and scenario is None:
-            found = replace(found, felt=felt_in(comparison.first, comparison.second))
+            felt = felt_in(comparison.first, comparison.second)
+            found = replace(found, felt=replace(felt, load=load.level))
     elif is_brief and found:
         found = replace(found, felt=felt_by_default(*sides, load, seed=seed, replications=replications))
     if json:

@@ -21,7 +21,7 @@ def effect_on_classes(felt: Felt | None, old: str) -> Iterator[str]:
         return
     affected = sorted((one for one in felt.classes if one.differs), key=lambda one: -one.weight)
     runs = counted(felt.replications, "replication")
-    load = f"under the load inferred from {old}, {runs}{', ± 95 %' if felt.replications > 1 else ''}"
+    load = f"under the {felt.load} load of {old}, {runs}{', ± 95 %' if felt.replications > 1 else ''}"
     if not affected:
         yield f"simulated {load}: no class feels a difference"
         return

@@ -64,6 +64,8 @@ class Felt:
     replications: int = 0
     seed: int = 0
     reason: str | None = None
+    #: `quiet`, `busy` or `overload`: the part of its promise that each class is offered.
+    load: str = "busy"
 
 
 def felt_briefly(before: Scenario, after: Scenario, *, seed: int | None, replications: int | None) -> Felt:

@@ -12,6 +12,9 @@ from perhop.differing.sides import Side
 from perhop.errors import InvalidInputError, PerhopError
 from perhop.scenario import Scenario
 
+# Codepoints that say nothing about a class.
+_UNMARKED = {None, "default", "be", "cs0", "0"}
+
 
 @dataclass(frozen=True)
 class SameLoad:
@@ -21,14 +24,19 @@ class SameLoad:
     interfaces: Sequence[str] = ()
     #: The old names of renamed classes, by their new ones.
     renamed: Mapping[str, str] = field(default_factory=dict)
-    #: `platform` and `assume`, as `perhop.Scenario.infer` takes them.
+    #: `platform`, `assume` and `load`, as `perhop.Scenario.infer` takes them.
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def level(self) -> str:
+        """The level of the load."""
+        return str(self.options.get("load") or "busy")
 
     def scenarios(self, old: Side, new: Side) -> tuple[Scenario, Scenario]:
         """Return a scenario of each configuration, with the same hosts and the same traffic.
 
-        The traffic is that inferred from the old configuration. Classes that only the new one has add theirs;
-        each side's policies classify all of it.
+        The traffic is that inferred from the old configuration. Classes that only the new one has add theirs
+        unless it has their codepoint; each side's policies classify all of it.
 
         Raises:
             PerhopError: no scenario can be inferred from one of them.
@@ -36,12 +44,17 @@ class SameLoad:
         """
         files = [Path(one.name) for one in (old, new)]
         before, after = _inferred(files, [*self.interfaces, None], self.options)
-        known = {str(one["name"]) for one in before["traffic"]}
-        added = [one for one in after["traffic"] if not {one["name"], self.renamed.get(one["name"])} & known]
+        added = [one for one in after["traffic"] if self._is_new(one, before["traffic"])]
         hosts, links, entries = _moved_hosts(before, after, added)
         traffic = [*before["traffic"], *entries]
         first, second = (_with_traffic(one, before, hosts, links, traffic) for one in (before, after))
         return first, second
+
+    def _is_new(self, entry: Mapping[str, Any], known: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether an entry of the new side has no class and no codepoint of the traffic that is `known`."""
+        names, codepoints = {one["name"] for one in known}, {one.get("dscp") for one in known}
+        is_offered = entry.get("dscp") in codepoints - _UNMARKED
+        return not (is_offered or {entry["name"], self.renamed.get(entry["name"])} & names)
 
 
 def load_of(found: Difference, *, out: str | None, options: Mapping[str, Any]) -> SameLoad:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from perhop.batch import Job, simulate_all
@@ -70,9 +71,10 @@ def felt_by_default(
     """Return the effect on each class of two router configurations, or why it was not simulated."""
     try:
         before, after = load.scenarios(old, new)
-        return felt_briefly(before, after, seed=seed, replications=replications)
+        felt = felt_briefly(before, after, seed=seed, replications=replications)
     except PerhopError as error:
-        return Felt(reason=str(error).strip().splitlines()[0].removeprefix("error: "))
+        felt = Felt(reason=str(error).strip().splitlines()[0].removeprefix("error: "))
+    return replace(felt, load=load.level)
 
 
 def _with_router(scenario: Path, old: Path, new: Path) -> list[Scenario]:

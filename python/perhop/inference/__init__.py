@@ -57,7 +57,7 @@ class InferredScenario:
     def assumptions(self) -> list[str]:
         """The platform, the path of the traffic, and each assumption, one line each."""
         path = f"{self.entering or 'an added interface'} to {self.leaving or 'an added interface'}"
-        found = [f"traffic goes from {path}, {self.rate}", *self.missing]
+        found = [f"traffic goes from {path}, {self.rate}", self.load, *self.missing]
         return [self.platform, *found] if self.platform else found
 
     @property
