@@ -163,9 +163,10 @@ def test_a_scenario_goes_by_its_name(perhop: Command) -> None:
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        ("--reps", "--replications"),
-        ("--rep=3", "--replications"),
+        ("--reps", "--replications or --report"),
+        ("--rep=3", "--replications or --report"),
         ("--sed", "--seed"),
+        ("--repl", "--replications"),
         ("--outputt", "--output"),
     ],
 )

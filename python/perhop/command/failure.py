@@ -97,21 +97,21 @@ def _usage(error: CycloptsError) -> str:
     if isinstance(error, UnknownOptionError):
         given = (error.token.keyword or error.token.value).partition("=")[0]
         known = [name for one in error.argument_collection if one.parse for name in one.names]
-        near = _nearest(given, known)
+        near = " or ".join(_nearest(given, known))
         return f"unknown option: {given}." + (f" Did you mean {near}?" if near else "")
     return str(error)
 
 
-def _nearest(given: str, known: list[str]) -> str | None:
-    """Return the option that begins as the given one does, else one with similar letters, if any."""
+def _nearest(given: str, known: list[str]) -> list[str]:
+    """Return the options that begin most like the given one, else one with similar letters, if any."""
     alike = {
         name: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, given, strict=False)))
         for name in known
     }
-    most = max(alike, key=lambda name: (alike[name], -len(name)), default=None)
-    if most is not None and alike[most] >= _ENOUGH_ALIKE:
-        return most
-    return next(iter(get_close_matches(given, known, n=1)), None)
+    most = max(alike.values(), default=0)
+    if most >= _ENOUGH_ALIKE:
+        return sorted(name for name in known if alike[name] == most)
+    return get_close_matches(given, known, n=1)
 
 
 def _prefixed(message: str, help: str | None) -> str:
