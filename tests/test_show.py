@@ -278,7 +278,7 @@ def test_class_default_is_shown_where_the_policy_does_not_name_it(run: Any) -> N
 
 def test_saved_results_are_shown_as_they_are(perhop: Command, tmp_path: Path) -> None:
     file = BY_NAME["nested"].scenario(tmp_path)
-    assert perhop("run", file, "-o", "results", "-q").code == 0
+    assert perhop("run", file, "--replications", "1", "-o", "results", "-q").code == 0
     shown = perhop("show", "policy-map", "interface", "results", "--json")
     assert shown.code == 0, shown.err
     run_again = perhop("show", "policy-map", "interface", file, "--json")
