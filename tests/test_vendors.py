@@ -77,6 +77,7 @@ VENDOR = re.compile(
 )
 #: Modules of Python that name them all the same, and why.
 NAMING = {
+    "answers.py": "values of the documents of --json",
     "command/__init__.py": "names and helps of commands that users type as on a device",
     "command/examples.py": "examples of the command line",
     "command/show.py": "names of commands that users type as on a device",

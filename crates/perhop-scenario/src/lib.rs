@@ -10,6 +10,7 @@
 //! parameters).
 
 mod application;
+mod class_role;
 mod codec;
 mod configuration;
 mod datagrams;
@@ -48,6 +49,7 @@ pub use application::{
     BulkConfig, Closing, ConnectRequestResponseConfig, FileConnection, FileTransferConfig,
     RequestResponseConfig, WebConfig,
 };
+pub use class_role::{ClassRole, RoleOrigin};
 pub use codec::{Codec, Planning};
 pub use configuration::{Assembler, PlatformConfig, RouterConfiguration, Setting, configuration_text};
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
@@ -64,7 +66,7 @@ pub use nearest::suggest;
 pub use nodes::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
 pub use path::ValuePath;
 pub use recording::{Recorded, Recording, TcpNumbers, read_recording};
-pub use role::{ClassRole, Role, RoleOrigin};
+pub use role::Role;
 pub use scenario::Scenario;
 pub use schema::scenario_schema;
 pub use trace::{TraceEntry, read_trace};

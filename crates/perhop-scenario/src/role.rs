@@ -1,11 +1,8 @@
-//! [`Role`]: the purpose of traffic, by which its class is judged; and the roles of a scenario's classes.
+//! [`Role`]: the purpose of traffic, by which its class is judged.
 
 use perhop_qos::packet::Dscp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::scenario::Scenario;
-use crate::traffic::{SourceConfig, TrafficConfig};
 
 /// The purpose of traffic, by which its class is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -31,29 +28,6 @@ pub enum Role {
     Scavenger,
 }
 
-/// The origin of a role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RoleOrigin {
-    /// The key `role` of the traffic.
-    Scenario,
-    /// The source: a call, or adaptive video.
-    Source,
-    /// The codepoint, by RFC 4594.
-    Codepoint,
-}
-
-/// The role of a class of traffic: that of its first entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClassRole<'a> {
-    /// The class.
-    pub class: &'a str,
-    /// Its role.
-    pub role: Role,
-    /// The origin of the role.
-    pub origin: RoleOrigin,
-}
-
 impl Role {
     /// Returns the role of a codepoint.
     // RFC 4594 figure 3; RFC 5865 for VOICE-ADMIT, RFC 8622 for LE.
@@ -77,33 +51,6 @@ impl Role {
             1 | 8 => Role::Scavenger,
             _ => Role::BestEffort,
         }
-    }
-}
-
-impl TrafficConfig {
-    /// Returns the role of this traffic, and its origin.
-    pub fn role(&self) -> (Role, RoleOrigin) {
-        match (self.role, &self.source) {
-            (Some(role), _) => (role, RoleOrigin::Scenario),
-            (None, SourceConfig::Voice(_)) => (Role::Voice, RoleOrigin::Source),
-            (None, SourceConfig::Video(_)) => (Role::Streaming, RoleOrigin::Source),
-            _ => (Role::of_codepoint(self.dscp), RoleOrigin::Codepoint),
-        }
-    }
-}
-
-impl Scenario {
-    /// Returns the roles of the classes in results, without those of replies.
-    pub fn class_roles(&self) -> Vec<ClassRole<'_>> {
-        let mut found: Vec<ClassRole> = Vec::new();
-        for traffic in &self.traffic {
-            let class = traffic.class.as_ref().unwrap_or(&traffic.name);
-            if found.iter().all(|one| one.class != class) {
-                let (role, origin) = traffic.role();
-                found.push(ClassRole { class, role, origin });
-            }
-        }
-        found
     }
 }
 
