@@ -12,6 +12,7 @@ import pytest
 import perhop
 from conftest import ROOT, Command
 from perhop.verdicts import Telephony, assertions
+from perhop.verdicts.assertions import named_class
 from perhop.verdicts.quantities import OF_CLASSES, OF_TCP, units
 
 
@@ -230,3 +231,18 @@ def test_assertions_need_no_polars() -> None:
     loaded = {one.rpartition("|")[2].strip() for one in ended.stderr.splitlines()}
     assert "perhop.verdicts" in loaded
     assert "polars" not in loaded
+
+
+def test_upper_and_lower_case_of_a_class_are_alike_where_one_class_is_meant() -> None:
+    assert named_class("voice", ["VOICE", "data"]) == "VOICE"
+    assert named_class("voice", ["voice", "VOICE"]) == "voice"
+    assert named_class("Voice", ["voice", "VOICE"]) is None
+    assert named_class("video", ["VOICE"]) is None
+
+
+def test_an_assertion_in_lower_case_is_about_the_class_in_upper_case(perhop: Command) -> None:
+    file = ROOT / "tests" / "configurations" / "branch-15-subrate.cfg"
+    options = ("--duration", "2s", "--replications", "1", "--json")
+    ended = perhop("run", file, *options, "--assert", "voice.loss < 50%")
+    (judged,) = ended.json()["assertions"]
+    assert (ended.code, judged["class"], judged["assertion"]) == (0, "VOICE", "voice.loss < 50%")

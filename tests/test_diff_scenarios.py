@@ -271,3 +271,11 @@ def test_what_is_for_simulations_needs_one(perhop: Command, old: Path) -> None:
         assert ended.code == 2
         assert "--seed and --replications are for simulations" in ended.err
         assert "--simulate" in ended.err
+
+
+def test_folders_of_results_are_for_compare(perhop: Command, tmp_path: Path) -> None:
+    for name in ("fifo", "cake"):
+        (tmp_path / name).mkdir()
+    ended = perhop("diff", "fifo", "cake")
+    assert (ended.code, ended.out) == (2, "")
+    assert "of two results: perhop compare fifo cake" in ended.err

@@ -28,7 +28,7 @@ def test_the_results_are_those_of_a_run_that_nobody_watches(perhop: Command, tmp
 @needs_view_in_browser
 def test_the_page_shows_the_native_results_and_ends_with_the_command(tmp_path: Path) -> None:
     summary = perhop.run(EXAMPLE).summary
-    with watched(["run", EXAMPLE, "--json"], tmp_path) as here:
+    with watched(["run", EXAMPLE, "--replications", "1", "--json"], tmp_path) as here:
         with view(here.link) as seen:
             until(seen.page, "document.documentElement.dataset.ran === '1'")
             seen.page.wait_for_timeout(300)

@@ -89,6 +89,12 @@ def diff(
         Print everything as one JSON document.
 
     """
+    for side in (old, new):
+        if side.is_dir():
+            raise InvalidInputError(
+                f"`{side}` is a folder, and diff compares configurations and scenarios",
+                f"of two results: perhop compare {old} {new}",
+            )
     simulates = bool(simulate) or scenario is not None
     if simulate is False and scenario is not None:
         raise InvalidInputError("--no-simulate contradicts --scenario", "leave one of them out")

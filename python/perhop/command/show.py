@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from perhop._core import quantity
 from perhop.command.options import (
@@ -19,6 +20,7 @@ from perhop.command.options import (
     Traffic,
     assumptions,
     changes,
+    found_file,
 )
 from perhop.command.showing import results_of
 from perhop.command.terminal import print_json
@@ -29,6 +31,13 @@ from perhop.show.output import shown
 
 #: The name of the port that packets to a device itself pass.
 _CONTROL_PLANE = "control-plane"
+
+
+def _in_order(source: Path, interface: str | None) -> tuple[Path, str | None]:
+    """Return file and interface, which may stand in the order of a device: `show ... INTERFACE FILE`."""
+    if interface is not None and not source.exists() and found_file(Path(interface)).exists():
+        return found_file(Path(interface)), str(source)
+    return source, interface
 
 
 def policy_map_interface(
@@ -100,6 +109,7 @@ def policy_map_interface(
         "load": load,
         "over": over,
     }
+    source, interface = _in_order(source, interface)
     command = "policy-map interface"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
     after_s = _seconds(after)
@@ -219,6 +229,7 @@ def interfaces_rate_limit(
         "load": load,
         "over": over,
     }
+    source, interface = _in_order(source, interface)
     command = "interfaces rate-limit"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
     found = shown(results, command, interface, replication=replication)
@@ -288,6 +299,7 @@ def _of_linux(command: str) -> Callable[..., Exit]:
             "over": over,
         }
         changed = changes(set_, duration)
+        source, interface = _in_order(source, interface)
         results = results_of(source, changed, [command], seed=seed, quiet=quiet, options=options)
         _print(shown(results, command, interface, replication=replication), json=json)
         return Exit.OK

@@ -172,22 +172,31 @@ def _percent(text: str) -> tuple[float, str] | None:
 def require_classes(assertions: Sequence[Assertion], names: Sequence[str]) -> None:
     """Refuse assertions about classes that are not among `names`; raises `InvalidInputError`."""
     for one in assertions:
-        if one.name != EVERY and one.name not in names:
+        if one.name != EVERY and named_class(one.name, names) is None:
             listing = f"classes: {', '.join(names[:_MOST])}{', …' if len(names) > _MOST else ''}"
             help = _near(one.name, names, listing)
             raise InvalidInputError(f"`{one.text}`: there is no class `{one.name}`", help)
+
+
+def named_class(name: str, names: Sequence[str]) -> str | None:
+    """Return the class of this name, or the only one that differs in upper and lower case; `None` if none."""
+    if name in names:
+        return name
+    alike = [one for one in names if one.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None
 
 
 def judge(
     assertions: Sequence[Assertion], verdicts: Sequence[Verdict], summary: Mapping[str, Any]
 ) -> list[Judged]:
     """Judge assertions by the means over the replications; raises `InvalidInputError`."""
-    require_classes(assertions, [one.name for one in verdicts])
+    names = [one.name for one in verdicts]
+    require_classes(assertions, names)
     return [
         _judged(assertion, verdict, summary)
         for assertion in assertions
         for verdict in verdicts
-        if assertion.name in (EVERY, verdict.name)
+        if assertion.name == EVERY or named_class(assertion.name, names) == verdict.name
     ]
 
 
