@@ -10,8 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
 
-from conftest import Command, command_line
+from conftest import ROOT, Command, command_line
 from programs import needs
 
 COMMANDS = ["run", "check", "explain", "trace", "diff", "bounds", "plot", "draw", "report", "export"]
@@ -266,3 +267,18 @@ def test_completion_refuses_other_shells(perhop: Command) -> None:
     ended = perhop("completion", "cmd.exe")
     assert ended.code == 2
     assert "bash" in ended.err
+
+
+def test_cite_prints_what_the_citation_file_has(perhop: Command) -> None:
+    stated = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    bibtex, text = perhop("cite"), perhop("cite", "--style", "text")
+    assert (bibtex.code, text.code) == (0, 0)
+    for value in (
+        stated["title"],
+        stated["version"],
+        stated["repository-code"],
+        stated["authors"][0]["name"],
+    ):
+        assert value in bibtex.out and value in text.out
+    assert bibtex.out.startswith("@software{perhop,\n") and bibtex.out.count("{") == bibtex.out.count("}")
+    assert len(text.out.splitlines()) == 1

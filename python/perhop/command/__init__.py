@@ -219,6 +219,7 @@ _add(
     examples.SCHEMA,
 )
 _add(app, "init", "init:init", "Write a starter scenario and its schema for the editor.", examples.INIT)
+_add(app, "cite", "cite:cite", "Print how to cite perhop.", examples.CITE)
 _add(app, "help", "help:help_", "Show the help of a command.", examples.HELP)
 _add(
     app,

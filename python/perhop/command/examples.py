@@ -198,6 +198,12 @@ Examples:
   perhop export iperf3 results/edge -o edge.json
 """
 
+CITE = """\
+Examples:
+  perhop cite >> references.bib
+  perhop cite --style text
+"""
+
 SCHEMA = """\
 Examples:
   perhop schema > perhop.schema.json

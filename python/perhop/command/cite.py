@@ -1,0 +1,35 @@
+"""`perhop cite`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from perhop._core import __version__
+from perhop.errors import Exit
+
+# The fields of CITATION.cff, which the tests compare.
+AUTHORS = "The perhop authors"
+TITLE = "perhop: a DiffServ quality-of-service laboratory"
+URL = "https://github.com/perhop/perhop"
+
+Style = Literal["bibtex", "text"]
+
+
+def cite(*, style: Style = "bibtex") -> Exit:
+    """Print how to cite perhop.
+
+    Each page of an algorithm and of a study names the paper behind it, which deserves the citation too.
+
+    Parameters
+    ----------
+    style
+        bibtex: an entry for BibTeX; text: one line.
+
+    """
+    if style == "text":
+        print(f"{AUTHORS}. {TITLE}. Version {__version__}. {URL}")
+        return Exit.OK
+    fields = {"author": f"{{{AUTHORS}}}", "title": f"{{{TITLE}}}", "version": __version__, "url": URL}
+    rows = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
+    print(f"@software{{perhop,\n{rows}}}")
+    return Exit.OK
