@@ -62,7 +62,7 @@ mod tests {
     fn codepoints_have_the_roles_of_rfc_4594() {
         let role = |name: &str| Role::of_codepoint(name.parse().unwrap());
         for (names, expected) in [
-            (&["ef", "voice-admit"][..], Role::Voice),
+            (&["ef", "44"][..], Role::Voice),
             (&["af41", "af43", "cs4"], Role::Video),
             (&["af31", "cs3"], Role::Streaming),
             (&["cs5"], Role::Signaling),
