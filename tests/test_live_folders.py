@@ -188,6 +188,6 @@ def test_a_user_is_told_of_a_folder_that_a_stranger_made_first() -> None:
         ended: subprocess.CompletedProcess[str] = as_nobody(
             "-m", "perhop", "live", "clean", XDG_RUNTIME_DIR="", TMPDIR=folder
         )
-        assert (ended.returncode, ended.stdout) == (1, ""), ended.stderr
+        assert (ended.returncode, ended.stdout) == (75, ""), ended.stderr
         assert f"perhop-{NOBODY}` is a link" in ended.stderr
         assert victim.exists()

@@ -128,7 +128,7 @@ def test_results_are_those_of_a_simulation_measured(perhop: Command, scenario: P
     ended = perhop("live", "run", scenario, "--json", "-o", "out")
     assert ended.code == 0, ended.err
     live = ended.json()
-    simulated = perhop("run", scenario, "--json").json()
+    simulated = perhop("run", scenario, "--replications", "1", "--json").json()
     assert live["kind"] == "live"
     # The same seed, the same packets.
     assert by_class(live, "offered_packets") == pytest.approx(by_class(simulated, "offered_packets"), abs=3)
@@ -148,7 +148,7 @@ def test_the_express_data_path_measures_the_same(perhop: Command, scenario: Path
     if ended.code == 5:
         pytest.skip(ended.err.strip())
     assert ended.code == 0, ended.err
-    simulated = perhop("run", scenario, "--json").json()
+    simulated = perhop("run", scenario, "--replications", "1", "--json").json()
     for name, dropped in by_class(ended.json(), "dropped_percent").items():
         assert dropped == pytest.approx(by_class(simulated, "dropped_percent")[name], abs=5.0)
 

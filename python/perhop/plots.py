@@ -33,6 +33,10 @@ class Plots:
         """Plot the throughput of each class over time, b/s, with 95 % confidence bands."""
         return self._made("throughput", stacked=stacked)
 
+    def drops(self) -> Any:  # noqa: ANN401 - a Chart
+        """Plot the dropped packets of each class over time, by interval."""
+        return self._made("drops")
+
     def queue(self, port: str | None = None, queue: str | None = None, *, replication: int = 0) -> Any:  # noqa: ANN401 - a Chart
         """Plot a queue and its averages over time, packets or bytes, with its thresholds.
 
