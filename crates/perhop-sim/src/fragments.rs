@@ -5,6 +5,7 @@
 
 use perhop_capture::FragmentFields;
 use perhop_qos::packet::Packet;
+use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
 use crate::flow::{flow_of, payload, sequence_of};
@@ -45,8 +46,22 @@ struct Datagram {
     whole: Packet,
     /// Fragments of which it is not known yet what becomes of them; 0 in a place that is free.
     awaited: u32,
-    /// Why a fragment was dropped: of several causes the first in the order of causes, whichever came first.
-    lost: Option<DropCause>,
+    lost: Option<Loss>,
+}
+
+/// The loss of a datagram, the same for any order in which the ends of its fragments become known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// Of the causes of several dropped fragments the first in the order of causes.
+    pub(crate) cause: DropCause,
+    /// The time of the first drop.
+    pub(crate) at: Time,
+}
+
+impl Loss {
+    fn with(self, other: Loss) -> Loss {
+        Loss { cause: self.cause.min(other.cause), at: self.at.min(other.at) }
+    }
 }
 
 /// One fragment.
@@ -64,8 +79,7 @@ struct Piece {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reassembled {
     pub(crate) datagram: Packet,
-    /// Why it is lost, if it is.
-    pub(crate) lost: Option<DropCause>,
+    pub(crate) lost: Option<Loss>,
 }
 
 /// What a packet is cut into, one piece after the other.
@@ -144,17 +158,17 @@ impl Fragments {
     pub(crate) fn arrived(&mut self, fragment: &Packet) -> Option<Reassembled> {
         self.resolved(fragment, None)
     }
-    /// `fragment` was dropped because of `cause`; the answer is that of [`arrived`](Fragments::arrived).
-    pub(crate) fn dropped(&mut self, fragment: &Packet, cause: DropCause) -> Option<Reassembled> {
-        self.resolved(fragment, Some(cause))
+    /// `fragment` was dropped; the answer is that of [`arrived`](Fragments::arrived).
+    pub(crate) fn dropped(&mut self, fragment: &Packet, loss: Loss) -> Option<Reassembled> {
+        self.resolved(fragment, Some(loss))
     }
-    fn resolved(&mut self, fragment: &Packet, lost: Option<DropCause>) -> Option<Reassembled> {
+    fn resolved(&mut self, fragment: &Packet, lost: Option<Loss>) -> Option<Reassembled> {
         let place = fragment.payload as u32;
         let Piece { datagram: whose, offset, .. } = *self.pieces.at(place);
         self.pieces.give_back(place);
         let datagram = self.datagrams.at(whose);
         datagram.awaited -= 1;
-        datagram.lost = datagram.lost.into_iter().chain(lost).min();
+        datagram.lost = datagram.lost.into_iter().chain(lost).reduce(Loss::with);
         if offset == 0 {
             (datagram.whole.dscp, datagram.whole.marks) = (fragment.dscp, fragment.marks);
         }
@@ -272,13 +286,14 @@ mod tests {
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
             let mut fragments = fragments();
             let pieces = cut(&mut fragments, &datagram(3000), 1500);
-            let causes = [Some(DropCause::Lost), None, Some(DropCause::QueueFull)];
+            let loss = |cause, at| Some(Loss { cause, at: Time::from_picoseconds(at) });
+            let losses = [loss(DropCause::Lost, 1), None, loss(DropCause::QueueFull, 2)];
             let mut resolved = None;
             for place in order {
                 assert!(resolved.is_none());
-                resolved = fragments.resolved(&pieces[place], causes[place]);
+                resolved = fragments.resolved(&pieces[place], losses[place]);
             }
-            assert_eq!(resolved.unwrap().lost, Some(DropCause::QueueFull), "whichever came first");
+            assert_eq!(resolved.unwrap().lost, loss(DropCause::QueueFull, 1), "whichever came first");
         }
     }
 

@@ -13,7 +13,7 @@ use perhop_scenario::routing::LinkId;
 
 use crate::capture::{Contents, Tap};
 use crate::flow::{flow_of, payload, sequence_of};
-use crate::fragments::{Fragments, Reassembled};
+use crate::fragments::{Fragments, Loss, Reassembled};
 use crate::session::Transport;
 
 /// A flow's source of datagrams, and the packet it sends next.
@@ -130,27 +130,28 @@ impl Hosts {
             let (flow, number) = (flow_of(&datagram), sequence_of(&datagram));
             match lost {
                 None => self.measurements.deliver(now, flow, &datagram, number),
-                Some(cause) => self.lose(now, &datagram, cause),
+                Some(loss) => self.lose(&datagram, loss),
             }
         }
     }
     /// A fragment was dropped: with the last of its datagram to arrive or be dropped, that is lost.
     #[cold]
     fn lose_fragment(&mut self, now: Time, fragment: &Packet, cause: DropCause) {
-        if let Some(Reassembled { datagram, lost }) = self.fragments.dropped(fragment, cause) {
-            self.lose(now, &datagram, lost.unwrap_or(cause));
+        let loss = Loss { cause, at: now };
+        if let Some(Reassembled { datagram, lost }) = self.fragments.dropped(fragment, loss) {
+            self.lose(&datagram, lost.unwrap_or(loss));
         }
     }
-    fn lose(&mut self, now: Time, datagram: &Packet, cause: DropCause) {
-        self.measurements.drop_packet(now, flow_of(datagram), datagram, cause);
+    fn lose(&mut self, datagram: &Packet, loss: Loss) {
+        self.measurements.drop_packet(loss.at, flow_of(datagram), datagram, loss.cause);
     }
     /// The run is over: datagrams that still have fragments under way are under way themselves, or lost where
     /// one was dropped.
     pub(crate) fn settle_fragments(&mut self) {
         let left: Vec<Reassembled> = self.fragments.unresolved().collect();
         for Reassembled { datagram, lost } in left {
-            if let Some(cause) = lost {
-                self.lose(self.measurements.duration, &datagram, cause);
+            if let Some(loss) = lost {
+                self.lose(&datagram, loss);
             } else {
                 let is_counted = datagram.sent_at >= self.measurements.warmup;
                 self.measurements.in_network[flow_of(&datagram)] += u64::from(is_counted);
