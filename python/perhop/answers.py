@@ -276,14 +276,21 @@ def json_schema(name: str) -> dict[str, Any]:
 
     """
     title = f"perhop {name} --json"
-    either = {"anyOf": [_schema(ANSWERS[name]), _schema(ERROR)]}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **either}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "anyOf": [_schema(ANSWERS[name]), _schema(ERROR)],
+        "$defs": {"figure": _schema({**METRIC})},
+    }
 
 
 _PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 def _schema(shape: Any) -> dict[str, Any]:  # noqa: ANN401 - a type, list or object, as in `perhop.shape`
+    # The same mapping stands wherever a figure is.
+    if shape is METRIC:
+        return {"$ref": "#/$defs/figure"}
     match shape:
         case type():
             return {"type": _PLAIN[shape]}
