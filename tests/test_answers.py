@@ -53,7 +53,7 @@ def test_the_files_are_those_of_the_module(perhop: Command) -> None:
 
 
 def test_a_key_without_a_shape_is_noticed() -> None:
-    document = {"schema_version": 1, "files": []}
+    document = {"schema_version": 1, "settings": None, "files": []}
     assert faults("check", document) == []
     assert any("'more' was unexpected" in one for one in faults("check", {**document, "more": 1}))
     assert any("'schema_version' is a required" in one for one in faults("check", {"files": []}))

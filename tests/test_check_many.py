@@ -177,7 +177,10 @@ def test_settings_of_the_nearest_file(sites: Path, perhop: Command) -> None:
     (sites.parent / "perhop.toml").write_text(
         '[check]\nignore = ["class-map-undefined"]\nfail-on = "error"\n'
     )
-    assert perhop("check", "sites/north/b").code == 0
+    settings = sites.parent / "perhop.toml"
+    quiet = perhop("check", "sites/north/b")
+    assert (quiet.code, quiet.err) == (0, f"settings: {settings}\n")
+    assert perhop("check", "sites/north/b", "--json").json()["settings"] == str(settings)
     (sites.parent / "perhop.toml").write_text('[check]\noutput-format = "concise"\n')
     assert ": error[class-map-undefined] " in perhop("check", "sites/north/b").out
     assert "router, not ok" in perhop("check", "sites/north/b", "--output-format", "full").out

@@ -282,3 +282,12 @@ def test_cite_prints_what_the_citation_file_has(perhop: Command) -> None:
         assert value in bibtex.out and value in text.out
     assert bibtex.out.startswith("@software{perhop,\n") and bibtex.out.count("{") == bibtex.out.count("}")
     assert len(text.out.splitlines()) == 1
+
+
+def test_the_interface_may_stand_before_the_file_as_on_a_device(perhop: Command) -> None:
+    file = ROOT / "examples" / "router.cfg"
+    usual = perhop("show", "policy-map", "interface", file, "Se0/0", "--duration", "2s", "-q")
+    device = perhop("show", "policy-map", "interface", "Se0/0", file, "--duration", "2s", "-q")
+    assert usual.code == 0 and "Service-policy output" in usual.out
+    assert (device.code, device.out) == (0, usual.out)
+    assert perhop("show", "policy-map", "interface", "Se0/0", "none.cfg").code == 2

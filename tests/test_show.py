@@ -491,12 +491,3 @@ def test_limiters_of_arriving_packets_have_counters(perhop: Command, tmp_path: P
     refused = perhop("show", "interfaces", "rate-limit", "edge.cfg", "Fa0/0", "--duration", "1s")
     assert refused.code == 2
     assert "no router has a `rate-limit` at an interface `Fa0/0`" in refused.err
-
-
-def test_the_interface_may_stand_before_the_file_as_on_a_device(perhop: Command) -> None:
-    file = ROOT / "examples" / "router.cfg"
-    usual = perhop("show", "policy-map", "interface", file, "Se0/0", "--duration", "2s", "-q")
-    device = perhop("show", "policy-map", "interface", "Se0/0", file, "--duration", "2s", "-q")
-    assert usual.code == 0 and "Service-policy output" in usual.out
-    assert (device.code, device.out) == (0, usual.out)
-    assert perhop("show", "policy-map", "interface", "Se0/0", "none.cfg").code == 2

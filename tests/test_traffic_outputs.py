@@ -17,7 +17,7 @@ from perhop.show.output import sampled, shown
 RATE = 0.02
 #: Percentage points.
 DROPS = 2.0
-CASES = range(8)
+CASES = range(10)
 COMMANDS = {"cfg": "policy-map interface", "tc": "class"}
 
 
@@ -122,10 +122,14 @@ def rates_file(draw: random.Random, inferred: Scenario, folder: Path) -> Path:
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("is_printed", [True, False], ids=["printed rates", "counters"])
 def test_an_output_gives_the_rates_and_drops_of_its_run(
-    tmp_path: Path, kind: str, case: int, is_printed: bool
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, case: int, is_printed: bool
 ) -> None:
     if kind == "tc" and is_printed:
         pytest.skip("tc prints no rates")
+    if (kind, case) == ("cfg", 9):
+        # It fails as long as the load of a class is packets at regular intervals.
+        why = "2.6 % lost in bursts, below the class's share: counters do not show bursts"
+        request.node.add_marker(pytest.mark.xfail(strict=True, reason=why))
     draw = random.Random(case)
     file = tmp_path / f"edge.{kind}"
     file.write_text(POLICIES[kind](draw))

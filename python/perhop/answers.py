@@ -174,7 +174,7 @@ _LINE_CHANGE = {
 
 #: The documents by the command that prints them.
 ANSWERS: Mapping[str, Mapping[str, Any]] = {
-    "check": {"schema_version": int, "files": [_CHECKED]},
+    "check": {"schema_version": int, "settings": OrNull(str), "files": [_CHECKED]},
     "run": {
         **SUMMARY,
         "verdicts": [_VERDICT],
@@ -261,6 +261,7 @@ _DESCRIPTIONS = {
     "not_looked_at": "Parts that may change the answer and that perhop did not consider.",
     "router": "The resulting policies by port.",
     "rule": "`perhop explain RULE` describes it.",
+    "settings": "The perhop.toml whose defaults apply.",
     "set": "The override that caused it, as PATH=VALUE.",
     "valid": "Whether no finding fails, by --fail-on.",
     "warmup_s": "Simulated time that is not measured.",

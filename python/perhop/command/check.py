@@ -98,7 +98,10 @@ def check(
         times.
 
     """
-    defaults = check_settings(Path.cwd())
+    defaults = check_settings()
+    if defaults.file is not None:
+        # A rule that a file leaves out is not looked for, and nothing else shows it.
+        say(f"settings: {defaults.file}")
     chosen = chosen_files(files)
     failing = _failing(defaults, fail_on, strict=strict)
     shape = _format(chosen, output_format or defaults.output_format, json=json, sarif=sarif, lines=lines)
@@ -125,7 +128,7 @@ def check(
     if shape == "files":
         _show_total(checked, chosen)
     elif shape != "full":
-        _print_as(shape, checked, failing)
+        _print_as(shape, checked, failing, defaults.file)
     if unreadable or not all(is_usable(found) for found in checked):
         return Exit.INVALID_INPUT
     return Exit.OK if all(is_passed(found, failing) for found in checked) else Exit.FINDINGS
@@ -198,12 +201,15 @@ def _check_all(
     return checked, unreadable
 
 
-def _print_as(shape: str, checked: Sequence[Checked], failing: Sequence[Severity]) -> None:
+def _print_as(
+    shape: str, checked: Sequence[Checked], failing: Sequence[Severity], settings: Path | None
+) -> None:
     """Print all findings in a format of other tools."""
     match shape:
         case "json":
             files = [_document(found, failing) for found in checked]
-            print_json({"schema_version": 1, "files": files})
+            stated = None if settings is None else str(settings)
+            print_json({"schema_version": 1, "settings": stated, "files": files})
         case "sarif":
             print_json(sarif_log(checked))
         case "gitlab":

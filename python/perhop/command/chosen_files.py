@@ -6,12 +6,14 @@ import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from perhop.command.options import found_file
 from perhop.configuration import STANDARD_INPUT, router_text
 from perhop.errors import InvalidInputError, PerhopError
+from perhop.running import processors
 
 _PATTERN = re.compile(r"[*?\[]")
 # What files of perhop begin with: scenarios, policies, tests.
@@ -48,7 +50,7 @@ def chosen_files(arguments: Sequence[str]) -> Chosen:
             _search(path, found)
         elif _PATTERN.search(argument) and not path.exists():
             found.is_search = True
-            matches = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 - absolute patterns, `~` and `..` too
+            matches = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 - absolute patterns, too
             if not matches:
                 raise InvalidInputError(
                     f"no file matches `{argument}`", "`**` stands for any number of folders"
@@ -62,11 +64,14 @@ def chosen_files(arguments: Sequence[str]) -> Chosen:
 
 def _search(folder: Path, found: Chosen) -> None:
     before = len(found.files)
-    for file in _files_below(folder):
-        if is_checkable(file):
-            found.files.append(file)
-        else:
-            found.passed_over += 1
+    files = list(_files_below(folder))
+    # A file without a known suffix is recognized by its content, which takes as long as reading it.
+    with ThreadPoolExecutor(max_workers=processors()) as pool:
+        for file, is_one in zip(files, pool.map(is_checkable, files), strict=True):
+            if is_one:
+                found.files.append(file)
+            else:
+                found.passed_over += 1
     if len(found.files) == before:
         raise InvalidInputError(
             f"{folder}: no file below it is a configuration, a scenario or a file of tests",

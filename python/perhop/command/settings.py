@@ -25,6 +25,8 @@ class CheckSettings:
     fail_on: str | None = None
     output_format: str | None = None
     platform: str | None = None
+    #: The file that they are from.
+    file: Path | None = None
 
 
 def nearest(folder: Path) -> Path | None:
@@ -32,14 +34,18 @@ def nearest(folder: Path) -> Path | None:
     return next((file for above in (folder, *folder.parents) if (file := above / FILE).is_file()), None)
 
 
-def check_settings(folder: Path) -> CheckSettings:
-    """Return the defaults of `perhop check` in a folder; without a file, none.
+def check_settings() -> CheckSettings:
+    """Return the defaults of `perhop check` in the current folder; without a file, none.
 
     Raises:
         InvalidInputError: the file is not TOML, or has a key or a value that perhop does not know.
 
     """
-    file = nearest(folder)
+    try:
+        file = nearest(Path.cwd())
+    except FileNotFoundError:
+        # The current folder was removed.
+        file = None
     if file is None:
         return CheckSettings()
     try:
@@ -53,7 +59,7 @@ def check_settings(folder: Path) -> CheckSettings:
     _require(file, table, (*_LISTS, *_TEXTS), "keys")
     select, ignore = (_names(file, table, key) for key in _LISTS)
     fail_on, output_format, platform = (_text(file, table, key) for key in _TEXTS)
-    return CheckSettings(select, ignore, fail_on, output_format, platform)
+    return CheckSettings(select, ignore, fail_on, output_format, platform, file)
 
 
 def _require(file: Path, given: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:

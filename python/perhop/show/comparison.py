@@ -58,7 +58,7 @@ class Comparison(TypedDict):
     agrees: bool
     #: Numbers of rows by verdict.
     figures: dict[Verdict, int]
-    #: The same by part.
+    #: Numbers of rows by part and verdict.
     parts: dict[Part, dict[Verdict, int]]
     #: Policies of the device that the run does not have, as `interface side name`.
     missing: list[str]

@@ -115,7 +115,7 @@ pub struct Comparison {
     schema_version: u32,
     agrees: bool,
     figures: Figures,
-    /// The same by part.
+    /// Numbers of rows by part and verdict.
     parts: Parts,
     /// Policies of the device that the run does not have.
     missing: Vec<String>,
