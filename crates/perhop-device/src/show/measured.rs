@@ -1,6 +1,5 @@
 //! [`measured`]: the counters of a class as shares and rates, by which two devices can be compared: of what
-//! it
-//! was offered, and of what the device did with it.
+//! it was offered, and of what the device did with it.
 
 use serde::Serialize;
 
