@@ -153,9 +153,9 @@ def rule_page(all_rules: Iterable[Rule]) -> str:
 
 
 def not_modelled_page(readme: str) -> str:
-    """The README's own list, with its links as seen from here."""
-    _, _, rest = readme.partition("## What is not modelled\n")
-    return "# What is not modelled\n" + rest.partition("\n## ")[0].replace("](docs/", "](../../")
+    """Return the list of the README with links relative to the generated page."""
+    _, _, rest = readme.partition("## What is not modeled\n")
+    return "# What is not modeled\n" + rest.partition("\n## ")[0].replace("](docs/", "](../../")
 
 
 def deviation_page(deviations: list[dict[str, str]]) -> str:
