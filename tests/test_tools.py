@@ -110,6 +110,21 @@ BAD = {
     "so many": "a.rs\n/// Sends so many packets.",
     "is no": "a.rs\n/// The value is no text.",
     "Lets": "a.rs\n/// Lets the port send.",
+    "relative subject": "a.md\nIt ends. What arrives later is counted.",
+    "stands": "a.rs\n// The rule stands above it.",
+    "becomes of": "a.rs\n/// Decides what becomes of a packet.",
+    "amounts to": "a.rs\n/// The list amounts to a drop.",
+    "of today": "a.md\nThe Linux of today drops it.",
+    "for ever": "a.rs\n// It would wait for ever.",
+    "anew": "a.rs\n/// Counts anew.",
+    "upon": "a.md\nIt depends upon the rate.",
+    "wherever": "a.md\nThe rule applies wherever a queue is.",
+    "laboratory": "a.py\n# Removes the laboratory.",
+    "goes by": "a.rs\n/// The packet goes by that link.",
+    "none but": "a.rs\n// It takes none but voice.",
+    "puts down": "a.rs\n/// Puts down a wake-up.",
+    "is there": "a.py\n# Whether the file is there.",
+    "the like": "a.md\nRouters, hosts and the like.",
     "inverted opening": "a.rs\n/// What an acknowledgment reports.",
     "British spelling": "a.md\nThe behaviour of the licence.",
     "name that says nothing": "a.rs\n    pub(crate) fn of(&self) {}",
@@ -130,12 +145,28 @@ def test_a_rejected_wording_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("a.rs", "    pub(crate) fn of<K: Ord, V>(map: &Map<K, V>) -> V {"),
+        ("a.rs", 'pub(in crate::port) const unsafe extern "C" fn of<\'a, const N: usize>('),
+        ("a.rs", "#[must_use] pub async fn of<"),
+        ("a.py", "    async def of[T](self, value: T) -> T:"),
+    ],
+)
+def test_generic_functions_have_names_too(name: str, line: str) -> None:
+    named = prose_style.FUNCTION[Path(name).suffix].search(line)
+    assert named is not None and named["name"] == "of"
+    if name == "a.rs":
+        assert rejected(name, line) == [(1, "of")]
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("a.rs", "/// Runs all events up to `limit`.\nfn run_until(limit: Time) {}"),
         ("a.rs", '// Calls fn of() through `told`.\nlet told = "whoever";'),
         ("a.rs", "/// Returns the rate.\n///\n/// When the link is idle, the rate is 0.\nfn rate() {}"),
-        ("a.rs", "// What follows needs no lock, since the port owns the queue.\nlet one = of(1);"),
+        ("a.rs", "// Where the port owns the queue, no lock is needed.\nlet one = of(1);"),
         ("a.rs", "/// There is no such queue, and the delay is no longer than before.\nfn color_of() {}"),
         ("a.py", 'told = "said"\ndef one_packet():\n    """Return a packet."""'),
         ("a.md", "```text\nwhoever\n```\n\nCompare `mended_by` with [it](beside.md), besides."),
