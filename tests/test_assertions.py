@@ -23,7 +23,7 @@ def results() -> perhop.Results:
 
 
 def judged(results: perhop.Results, *given: str) -> list[assertions.Judged]:
-    return assertions.judge(assertions.read(given), results.judged(Telephony.of()), results.summary)
+    return assertions.judge(assertions.read(given), results.judged(Telephony.from_options()), results.summary)
 
 
 def mean(results: perhop.Results, name: str, column: str) -> float:

@@ -166,7 +166,7 @@ def _assert_kept(scenario: package.Scenario) -> None:
     bounds, seen = bounds_of(scenario), seen_in(scenario)
     for bound in bounds.queues:
         assert (bound["delay_s"] is None) == (bound["reason"] is not None)
-        most = seen.of(bound["port"], bound["queue"])
+        most = seen.queue(bound["port"], bound["queue"])
         if most is None:
             continue
         at = f"{bound['port']} {bound['queue']}"

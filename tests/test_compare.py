@@ -31,8 +31,8 @@ def results(overload: Path) -> Results:
 
 
 def row(first: list[float], second: list[float], tolerance: Tolerance | None = None) -> Row:
-    sample = Sample.of(first)
-    return Row("x", DELAY, sample, Sample.of(second), sample, tolerance or Tolerance(0.0))
+    sample = Sample.from_values(first)
+    return Row("x", DELAY, sample, Sample.from_values(second), sample, tolerance or Tolerance(0.0))
 
 
 def test_a_result_agrees_with_itself(results: Results) -> None:
@@ -103,8 +103,8 @@ def test_no_chance_excuses_what_a_binding_tolerance_forbids() -> None:
 
 
 def test_tolerances_are_judged_on_the_same_draws() -> None:
-    first, second = Sample.of([1.0, 2.0, 3.0]), Sample.of([1.04])
-    found = Row("x", DELAY, first, second, Sample.of([1.0]), Tolerance(0.05, binding=True))
+    first, second = Sample.from_values([1.0, 2.0, 3.0]), Sample.from_values([1.04])
+    found = Row("x", DELAY, first, second, Sample.from_values([1.0]), Tolerance(0.05, binding=True))
     assert found.difference == pytest.approx(0.04) and found.verdict == "agrees"
 
 
@@ -116,7 +116,7 @@ def test_tcp_is_given_more_room_than_datagrams() -> None:
         (DELAY, False, "0.001 or 5 %", True),
         (DELAY, True, "0.001 or 5 %", False),
     ]:
-        found = tolerances.of(quantity, tcp=tcp)
+        found = tolerances.for_quantity(quantity, tcp=tcp)
         assert (str(found), found.binding) == (words, binding)
 
 

@@ -57,13 +57,13 @@ def is_allowed(expression: str, allowed: Collection[str] = frozenset(ALLOWED)) -
         return met
 
     def parts() -> bool:
-        met = one()
+        met = operand()
         while words and words[0] == "AND":
             words.pop(0)
-            met = one() and met
+            met = operand() and met
         return met
 
-    def one() -> bool:
+    def operand() -> bool:
         name = words.pop(0)
         if name == "(":
             met = alternatives()

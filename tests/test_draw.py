@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 SCENARIOS = sorted(ROOT.glob("examples/*.perhop.yaml")) + sorted(ROOT.glob("studies/*/*.perhop.yaml"))
 
 
-def said(picture: ElementTree.Element) -> list[str]:
+def texts(picture: ElementTree.Element) -> list[str]:
     return [text.text or "" for text in picture.iter(f"{SVG}text")]
 
 
@@ -26,7 +26,7 @@ def said(picture: ElementTree.Element) -> list[str]:
 def test_every_scenario_is_drawn(file: Path) -> None:
     scenario = perhop.Scenario.load(file)
     picture = ElementTree.fromstring(draw(scenario))
-    words = said(picture)
+    words = texts(picture)
     for name in [*scenario["hosts"], *scenario.get("routers", {})]:
         assert name in words
     for one in scenario["traffic"]:
@@ -38,7 +38,7 @@ def test_every_scenario_is_drawn(file: Path) -> None:
 
 
 def test_a_port_with_its_numbers() -> None:
-    words = said(
+    words = texts(
         ElementTree.fromstring(draw(perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")))
     )
     for expected in (
@@ -54,7 +54,7 @@ def test_a_port_with_its_numbers() -> None:
         "10 Mb/s",
     ):
         assert expected in words, expected
-    words = said(ElementTree.fromstring(draw(perhop.Scenario.load(ROOT / "examples" / "wred.perhop.yaml"))))
+    words = texts(ElementTree.fromstring(draw(perhop.Scenario.load(ROOT / "examples" / "wred.perhop.yaml"))))
     assert "0: 40 to 80 packets, up to 2 %" in words
     assert "token-bucket rate 6 Mb/s, burst 30 kB, excess yellow" in words
 
@@ -64,20 +64,20 @@ def test_a_title_says_what_is_counted() -> None:
     for overhead, expected in ((18, "+ 18 B"), (-20, "- 20 B")):
         counting = loaded.set("policies.campus.overhead", overhead)
         title = f"Port router → sink, policy campus, counts IP {expected}"
-        assert title in said(ElementTree.fromstring(draw(counting)))
+        assert title in texts(ElementTree.fromstring(draw(counting)))
 
 
 def test_a_scheduler_says_what_its_queues_hold_together() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     limited = loaded.set("policies.campus.queueing.limit", "512 packets")
-    assert "at most 512 packets in all" in said(ElementTree.fromstring(draw(limited)))
+    assert "at most 512 packets in all" in texts(ElementTree.fromstring(draw(limited)))
 
 
 def test_limits_by_drop_precedence() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     limits = {"weighted-tail-drop": {"limits": ["60 packets", "20kB"]}}
     weighted = loaded.set("policies.campus.queueing.classes.0.buffer", limits)
-    words = said(ElementTree.fromstring(draw(weighted)))
+    words = texts(ElementTree.fromstring(draw(weighted)))
     for expected in ("weighted tail drop, at most", "0: 60 packets", "1: 20 kB"):
         assert expected in words, words
 
@@ -98,7 +98,7 @@ def test_limits_by_drop_precedence() -> None:
 def test_waits_that_are_controlled(buffer: dict[str, object], expected: tuple[str, ...]) -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     drawn = loaded.set("policies.campus.queueing.classes.0.buffer", buffer)
-    words = said(ElementTree.fromstring(draw(drawn)))
+    words = texts(ElementTree.fromstring(draw(drawn)))
     for one in expected:
         assert one in words, words
 
@@ -106,22 +106,24 @@ def test_waits_that_are_controlled(buffer: dict[str, object], expected: tuple[st
 def test_pie_says_its_target() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     pie = {"pie": {"law": "linux", "target": "20ms", "limit": "500 packets", "ecn": "mark"}}
-    words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", pie))))
+    words = texts(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", pie))))
     for expected in ("PIE (linux), at most 500 packets", "steers towards 20 ms", "marks ECN-capable packets"):
         assert expected in words, words
     flows = {"fq-pie": {"law": "linux"}}
-    words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", flows))))
+    words = texts(
+        ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", flows)))
+    )
     assert "FQ-PIE (linux), at most 10240 packets" in words, words
 
 
 def test_dualpi2_says_what_both_queues_do() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     dual = {"dualpi2": {"law": "linux", "limit": "500 packets"}}
-    words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", dual))))
+    words = texts(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", dual))))
     assert "DualPI2 (linux), at most 500 packets" in words, words
     assert "classic queue: steers towards 15 ms" in words, words
     one = {"dualpi2": {"queues": "one", "limit": "500 packets"}}
-    words = said(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", one))))
+    words = texts(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", one))))
     assert "PI2 (rfc), at most 500 packets" in words, words
 
 
@@ -129,7 +131,7 @@ def test_cake_says_what_it_shapes_and_shares() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     cake = {"name": "all", "buffer": {"cake": {"bandwidth": "9Mb/s", "tins": "diffserv4"}}}
     changed = loaded.set("policies.campus.queueing", {"classes": [cake]})
-    words = said(ElementTree.fromstring(draw(changed)))
+    words = texts(ElementTree.fromstring(draw(changed)))
     for expected in ("CAKE, shaped to 9 Mb/s", "diffserv4, triple-isolate", "round trips of 100 ms"):
         assert expected in words, words
 
@@ -137,7 +139,7 @@ def test_cake_says_what_it_shapes_and_shares() -> None:
 def test_names_are_text_not_markup(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", '"<b>&\\"steady"'))
     picture = ElementTree.fromstring(draw(perhop.Scenario.load(scenario)))
-    assert '<b>&"steady' in said(picture)
+    assert '<b>&"steady' in texts(picture)
     assert not list(picture.iter(f"{SVG}b"))
 
 
@@ -162,7 +164,7 @@ def test_routers_configurations_are_drawn_as_the_policies_they_amount_to() -> No
 def test_a_routers_configuration_is_drawn_interface_by_interface(perhop: Command, tmp_path: Path) -> None:
     ended = perhop("draw", ROOT / "examples" / "router.cfg")
     assert (ended.code, ended.out) == (0, ""), ended.err
-    words = said(ElementTree.fromstring((tmp_path / "router.svg").read_text()))
+    words = texts(ElementTree.fromstring((tmp_path / "router.svg").read_text()))
     for expected in (
         "branch: policies of 2 interfaces",
         "FastEthernet0/0: output",
@@ -181,7 +183,7 @@ def test_a_routers_configuration_is_drawn_interface_by_interface(perhop: Command
     ):
         assert expected in words, expected
     marked = ROOT / "studies" / "wred-bottleneck" / "router.cfg"
-    words = said(ElementTree.fromstring(perhop("draw", marked, "-o", "-").out))
+    words = texts(ElementTree.fromstring(perhop("draw", marked, "-o", "-").out))
     assert "FastEthernet3/1: input" in words
     assert "mark-precedence flash, transmit" in words
     assert "3: 15 to 30 packets, up to 50 %" in words, "thresholds of every precedence"
@@ -218,13 +220,13 @@ def test_every_configuration_is_drawn(file: Path) -> None:
     except InvalidInputError as error:
         assert "no interface" in str(error) or "does not simulate" in str(error)
         return
-    assert said(picture)
+    assert texts(picture)
 
 
 def test_a_device_of_linux_has_an_assumed_line() -> None:
     from perhop.draw.router import router
 
-    words = said(ElementTree.fromstring(router(LINUX[0].read_text())))
+    words = texts(ElementTree.fromstring(router(LINUX[0].read_text())))
     # eth1, whose shaper sends 1.9 Mb/s, and eth0, which has FQ-CoDel alone
     assert words.count("1 Gb/s, assumed") == 2
     assert "1.9 Mb/s" not in words
@@ -285,14 +287,14 @@ def test_drawings_as_pictures(perhop: Command, scenario: Path, tmp_path: Path, s
 def test_text_that_looks_like_an_element_stays_text(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", "x class=box y"))
     text = draw(perhop.Scenario.load(scenario).set("traffic.0.name", 'a class="box" b'))
-    assert 'a class="box" b' in said(ElementTree.fromstring(text))
+    assert 'a class="box" b' in texts(ElementTree.fromstring(text))
 
 
 def test_a_circuit_is_as_fast_as_it_is_driven() -> None:
     """The link of ef-star is a port of 149.8 Mb/s, and the circuit on it one of 2 Mb/s."""
     scenario = perhop.Scenario.load(ROOT / "studies" / "ef-star" / "star.perhop.yaml")
     picture = ElementTree.fromstring(network(scenario).svg())
-    assert "149.8 Mb/s" not in said(picture)
+    assert "149.8 Mb/s" not in texts(picture)
     drawn = {
         (group.findtext(f"{SVG}title") or "").partition(":")[0]: group.find(f"{SVG}path")
         for group in picture.iter(f"{SVG}g")

@@ -84,8 +84,8 @@ def test_a_routers_configuration_says_rate_and_ring_itself() -> None:
     assert found["back"]["rate"] == "100Mb/s"
     turned = configuration(
         ROUTER,
-        Side.of("eth1=Serial0/0"),
-        Side.of("eth2=FastEthernet0/0"),
+        Side.parse("eth1=Serial0/0"),
+        Side.parse("eth2=FastEthernet0/0"),
         name=None,
         rate="10Mb/s",
         both=False,
@@ -93,7 +93,7 @@ def test_a_routers_configuration_says_rate_and_ring_itself() -> None:
     assert turned["back"]["queueing"]["scheduler"] == "priority"
     assert (turned["forth"]["rate"], turned["back"]["rate"]) == ("10Mb/s", "2Mb/s")
     with pytest.raises(InvalidInputError, match="Serial9/9") as unknown:
-        configuration(ROUTER, Side("eth1"), Side.of("eth2=Serial9/9"), name=None, rate=None, both=False)
+        configuration(ROUTER, Side("eth1"), Side.parse("eth2=Serial9/9"), name=None, rate=None, both=False)
     assert "Serial0/0" in str(unknown.value.help)
 
 

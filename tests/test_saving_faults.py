@@ -56,10 +56,10 @@ class Disk:
         self.after: Callable[[int, str, tuple[Any, ...]], None] = lambda number, name, given: None
         self._one_at_a_time = threading.Lock()
         for name in OPERATIONS:
-            patch.setattr(disk, name, self._told(name, getattr(disk, name)))
+            patch.setattr(disk, name, self._observed(name, getattr(disk, name)))
 
-    def _told(self, name: str, operation: Operation) -> Operation:
-        def told(*given: Any) -> Any:
+    def _observed(self, name: str, operation: Operation) -> Operation:
+        def observed(*given: Any) -> Any:
             with self._one_at_a_time:
                 number, self.count = self.count, self.count + 1
                 self.before(number, name, given)
@@ -67,7 +67,7 @@ class Disk:
                 self.after(number, name, given)
                 return found
 
-        return told
+        return observed
 
 
 @pytest.fixture(autouse=True)

@@ -70,7 +70,7 @@ class Expected:
                     "queue_limit_packets": str(limit["value"]),
                     **self.queue(limit["counters"]),
                 }
-        found["class_map"] = {one["name"]: self.one(one, at, outermost) for one in policy["classes"]}
+        found["class_map"] = {one["name"]: self.class_map(one, at, outermost) for one in policy["classes"]}
         return found
 
     def queue(self, counters: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Expected:
             "bytes_output": counters["output"]["bytes"],
         }
 
-    def one(self, config: dict[str, Any], at: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:
+    def class_map(self, config: dict[str, Any], at: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:
         counters = config["counters"]
         found: dict[str, Any] = {"match_evaluation": config["combination"], "match": self.matches(config)}
         if counters["classified"] is not None:

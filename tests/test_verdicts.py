@@ -259,7 +259,7 @@ def test_the_rating_is_that_of_the_measured_delays_by_hand(judged: Any) -> None:
         "up_to_s": [0.010, 0.012, 0.020, 0.5],
         "packets": [4, 5, 1, 9],
     }
-    call = calls(Heard(classes, histogram, own), Telephony.of("g729a-vad", "5ms"))["v"]
+    call = calls(Heard(classes, histogram, own), Telephony.from_options("g729a-vad", "5ms"))["v"]
     assert call.late and call.mouth_to_ear and call.r
     assert call.late.mean == pytest.approx(10.0)
     # 10 ms on the way, 5 ms in the buffer, 35 ms of coding: two frames in a packet, one ahead, look-ahead.

@@ -23,7 +23,7 @@ def answers(scenario: perhop.Scenario, seeds: Iterable[int]) -> dict[str, set[st
     found: dict[str, set[str]] = {}
     for seed in seeds:
         results = scenario.run(seed=seed, replications="fitting")
-        for one in results.judged(Telephony.of()):
+        for one in results.judged(Telephony.from_options()):
             decided = found.setdefault(one.name, set())
             if one.fitness.answer in ("fit", "unfit"):
                 decided.add(str(one.fitness.answer))

@@ -19,7 +19,7 @@ def test_the_results_are_those_of_a_run_that_nobody_watches(perhop: Command, tmp
     plain = perhop("run", EXAMPLE, "--replications", "2", "-o", "plain", "--json")
     arguments = ["run", EXAMPLE, "--replications", "2", "-o", "watched", "--json", "--speed", "50x"]
     with watched(arguments, tmp_path) as here:
-        here.await_said("everything is done")
+        here.await_error("everything is done")
         code, out = here.interrupt()
     assert (code, out) == (0, plain.out)
     assert files_in(tmp_path / "watched") == files_in(tmp_path / "plain")
@@ -96,7 +96,7 @@ def test_pause_speed_step_and_port_of_the_page_are_the_runs(tmp_path: Path) -> N
         page.select_option("#speed", "max")
         page.click("#play")
         until(page, "document.documentElement.dataset.ran === '1'")
-        here.await_said("everything is done")
+        here.await_error("everything is done")
 
 
 @needs_view_in_browser

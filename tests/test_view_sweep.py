@@ -50,6 +50,6 @@ def test_the_results_are_those_of_a_sweep_that_nobody_watches(
 ) -> None:
     assert perhop("sweep", scenario, *SWEPT, "-o", "plain", "-q").code == 0
     with watched(["sweep", scenario, *SWEPT, "-o", "watched", "-q"], tmp_path) as here:
-        here.await_said("everything is done")
+        here.await_error("everything is done")
         assert here.interrupt() == (0, "")
     assert files_in(tmp_path / "watched") == files_in(tmp_path / "plain")

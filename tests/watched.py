@@ -44,22 +44,22 @@ class Watched:
     def token(self) -> str:
         return urlsplit(self.link).query.partition("=")[2]
 
-    def said(self) -> str:
+    def errors(self) -> str:
         """What it has written to standard error so far."""
         self.err.seek(0)
         return self.err.read().decode()
 
-    def await_said(self, text: str) -> None:
+    def await_error(self, text: str) -> None:
         ends = time.monotonic() + _PATIENCE_S
-        while text not in self.said():
-            assert self.process.poll() is None and time.monotonic() < ends, self.said()
+        while text not in self.errors():
+            assert self.process.poll() is None and time.monotonic() < ends, self.errors()
             time.sleep(0.05)
 
     def ended(self) -> tuple[int, str]:
         """Wait for its end; its exit code and what it wrote to standard output."""
         code = self.process.wait(timeout=_PATIENCE_S)
         self.out.seek(0)
-        assert "Traceback" not in self.said(), self.said()
+        assert "Traceback" not in self.errors(), self.errors()
         return code, self.out.read().decode()
 
     def interrupt(self) -> tuple[int, str]:
@@ -78,8 +78,8 @@ def watched(
         process = subprocess.Popen(line, cwd=folder, stdout=out, stderr=err)
         here = Watched(process, "", out, err)
         try:
-            here.await_said("token=")
-            here.link = re.search(r"http://\S+", here.said())[0]  # type: ignore[index]
+            here.await_error("token=")
+            here.link = re.search(r"http://\S+", here.errors())[0]  # type: ignore[index]
             yield here
         finally:
             if process.poll() is None:

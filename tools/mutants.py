@@ -337,7 +337,7 @@ def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int, minutes: float
 
     end = time.monotonic() + 60 * minutes
 
-    def one(mutant: Mutant) -> Mutant:
+    def run_tests(mutant: Mutant) -> Mutant:
         if time.monotonic() > end:
             return mutant
         for test in sorted(tests, key=lambda test: -(test.found + 1) / (test.seconds + 0.05)):
@@ -350,7 +350,7 @@ def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int, minutes: float
         return mutant
 
     with ThreadPoolExecutor(jobs) as pool:
-        for mutant in pool.map(one, mutants):
+        for mutant in pool.map(run_tests, mutants):
             if mutant.outcome in ("missed", "timeout"):
                 _say(f"{mutant.outcome}: {mutant.name}")
 

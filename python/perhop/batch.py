@@ -60,7 +60,7 @@ def simulate_all(
     each = max(1, threads // max(len(distinct), 1))
     stop = Event()
 
-    def one(job: Job) -> Results:
+    def simulate_job(job: Job) -> Results:
         def watch(now: Progress) -> None:
             if stop.is_set():
                 raise _Stopped
@@ -83,7 +83,7 @@ def simulate_all(
         try:
             # A thread that starts must not be torn apart.
             with deferred():
-                futures = [pool.submit(one, job) for job in distinct]
+                futures = [pool.submit(simulate_job, job) for job in distinct]
             while not all(future.done() for future in futures):
                 _raise_first(future.exception() for future in futures if future.done())
                 if progress is not None:

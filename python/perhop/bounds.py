@@ -105,9 +105,12 @@ class Seen:
     queues: list[SeenQueue]
     expedited: list[Expedited]
 
-    def of(self, port: str, queue: str) -> SeenQueue | None:
+    def queue(self, port: str, queue: str) -> SeenQueue | None:
         """Return what was seen of a queue; `None` where no packet came."""
         return next((one for one in self.queues if (one["port"], one["queue"]) == (port, queue)), None)
+
+    #: The former name, kept for one minor version.
+    of = queue
 
 
 @dataclass(frozen=True)
@@ -186,7 +189,7 @@ class Bounds:
 
     def queue_table(self, seen: Seen | None = None) -> Table:
         """Return the bounds of queues as a table, beside the most that was `seen`."""
-        found = [seen.of(one["port"], one["queue"]) if seen else None for one in self.queues]
+        found = [seen.queue(one["port"], one["queue"]) if seen else None for one in self.queues]
         columns = [_texts("port", (one["port"] for one in self.queues))]
         columns.append(_texts("queue", (one["queue"] for one in self.queues)))
         rates = [one["guaranteed_bps"] for one in self.queues]

@@ -33,7 +33,7 @@ class Captures:
     force: bool = False
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         folder: str | PathLike[str] | None,
         links: Sequence[str] | None = None,

@@ -158,7 +158,7 @@ def _repeated_sweep(
 def _repeated(
     run: Saved, base: Path, threads: int | None, progress: Callable[[Progress], None] | None
 ) -> Repeated:
-    before = Results.of(run)
+    before = Results.from_saved(run)
     try:
         now = simulate(
             Document(before.scenario, base),

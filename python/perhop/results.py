@@ -122,10 +122,10 @@ class Results:
             UnreadableFileError: a file is missing, damaged or cannot be read.
 
         """
-        return cls.of(Saved.open(folder, "run", "live"))
+        return cls.from_saved(Saved.open(folder, "run", "live"))
 
     @classmethod
-    def of(cls, saved: Saved) -> Results:
+    def from_saved(cls, saved: Saved) -> Results:
         """Return the results in a folder that was read; raises `UnreadableFileError`."""
         if saved.kind == "live" and "scenario.json" not in saved:
             raise InvalidInputError(
@@ -145,6 +145,9 @@ class Results:
                 for name in found["tables"]
             },
         )
+
+    #: The former name, kept for one minor version.
+    of = from_saved
 
     def all_drop_curves(self) -> list[DropCurves]:
         """Return the configured drop probabilities of every queue with early drops.
@@ -192,7 +195,7 @@ class Results:
         """
         from perhop import frames, verdicts  # lazy: polars
 
-        assumed = verdicts.Telephony.of(codec, jitter_buffer, burst_ratio, advantage)
+        assumed = verdicts.Telephony.from_options(codec, jitter_buffer, burst_ratio, advantage)
         return frames.of_rows([verdicts.row(one) for one in self.judged(assumed)], verdicts.COLUMNS)
 
     def judged(self, telephony: Telephony) -> list[Verdict]:

@@ -224,7 +224,7 @@ class Scenario(Document):
             threads=threads,
             engine=engine,
             progress=progress,
-            captures=Captures.of(pcap, pcap_links, snap_length),
+            captures=Captures.from_options(pcap, pcap_links, snap_length),
         )
 
     def bounds(self, *, end_to_end: bool = False) -> pl.DataFrame:
@@ -322,5 +322,5 @@ def run(
         engine=engine,
         progress=progress,
         watch=watch,
-        captures=Captures.of(pcap, pcap_links, snap_length),
+        captures=Captures.from_options(pcap, pcap_links, snap_length),
     )

@@ -106,7 +106,7 @@ class Node:
         ends = [name for name in (self.arrives, self.leaves) if name is not None]
         return [*ends, *(name for name, _ in self.entrances)]
 
-    def asked(self) -> str:
+    def to_json(self) -> str:
         """Return the node as the extension module takes it."""
         keys = ("interfaces", "arrives", "input", "output", *_MARKED)
         return json.dumps({key: getattr(self, key) for key in keys})
@@ -122,7 +122,7 @@ class Node:
 
         """
         try:
-            found = json.loads(_core.reach_queues(self.asked()))
+            found = json.loads(_core.reach_queues(self.to_json()))
         except ValueError as error:
             raise InvalidInputError(str(error)) from error
         packets: dict[str, str | None] = {one["queue"]: one["packet"] for one in found}

@@ -29,9 +29,11 @@ class Judging:
     telephony: Telephony
 
     @classmethod
-    def of(cls, asserted: list[str] | None, codec: str | None, jitter_buffer: str | None) -> Judging:
+    def from_options(
+        cls, asserted: list[str] | None, codec: str | None, jitter_buffer: str | None
+    ) -> Judging:
         """Read the options of a command; raises `InvalidInputError`."""
-        return cls(assertions.read(asserted or []), Telephony.of(codec, jitter_buffer))
+        return cls(assertions.read(asserted or []), Telephony.from_options(codec, jitter_buffer))
 
     def check(self, scenario: Mapping[str, Any]) -> None:
         """Refuse assertions about classes that the scenario does not have, before it runs."""

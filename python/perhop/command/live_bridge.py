@@ -84,7 +84,7 @@ def bridge(
         Show nothing.
 
     """
-    inner, outer = bridging.Side.of(in_), bridging.Side.of(out)
+    inner, outer = bridging.Side.parse(in_), bridging.Side.parse(out)
     configuration = bridging.configuration(policy, inner, outer, name=name, rate=rate, both=both)
     bridging.require([inner.device, outer.device])
     rights.require("interfaces of this machine")

@@ -193,9 +193,9 @@ def run(
 
     """
     pace = pace_of(speed, watch)
-    judging = Judging.of(assert_, codec, jitter_buffer)
+    judging = Judging.from_options(assert_, codec, jitter_buffer)
     wanted = [_plot(one, output) for one in plot or []]
-    captures = Captures.of(pcap, pcap_link, snap_length, force=force)
+    captures = Captures.from_options(pcap, pcap_link, snap_length, force=force)
     _check_targets(output, pcap, force=force)
     of_router: RouterOptions = {
         "interface": interface,
@@ -315,7 +315,7 @@ class _Targets:
     force: bool
     plots: list[tuple[str, Path]]
 
-    def of(self, results: Results) -> Plots:
+    def plots_of(self, results: Results) -> Plots:
         """Return the plots of results."""
         return Plots(self.output, [(file, partial(_charts, results, kind)) for kind, file in self.plots])
 
@@ -327,7 +327,7 @@ def _simulate(
     output = targets.output
     if output is None or captures is None or not _is_inside(captures.folder, output):
         results = simulate(scenario, **options, captures=captures)
-        plots = targets.of(results)
+        plots = targets.plots_of(results)
         if output is not None:
             results.save(output, force=targets.force, also=plots.write_into)
         return results, plots
@@ -340,7 +340,7 @@ def _simulate(
                 f"for example --pcap {output / 'captures'}",
             )
         results = simulate(scenario, **options, captures=replace(captures, folder=inside))
-        plots = targets.of(results)
+        plots = targets.plots_of(results)
         results.write_into(new, plots.write_into)
     return results, plots
 

@@ -36,7 +36,7 @@ class Sample:
     replications: int
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Sample:
+    def from_values(cls, values: Sequence[float]) -> Sample:
         """Return the sample of one value per replication; NaN where nothing was measured."""
         measured = [value for value in values if not math.isnan(value)]
         found = _core.confidence_95(measured)
@@ -215,7 +215,7 @@ def load(folder: str | PathLike[str]) -> Comparison:
     saved = Saved.open(folder, "comparison")
     said = saved.json(FILE, {"first": {"kind": str}, "second": {"kind": str}})
     kinds = [said[one]["kind"] for one in ("first", "second")]
-    first, second = (Results.of(saved.within(kind.replace(" ", "-"))) for kind in kinds)
+    first, second = (Results.from_saved(saved.within(kind.replace(" ", "-"))) for kind in kinds)
     return compare(first, second)
 
 
@@ -246,10 +246,10 @@ def compare(first: Results, second: Results, tolerances: Tolerances | None = Non
         Row(
             name,
             quantity,
-            Sample.of(both[0][name][quantity]),
-            Sample.of(both[1][name][quantity]),
-            Sample.of(both[0][name][quantity][:drawn]),
-            tolerances.of(quantity, tcp=tcp),
+            Sample.from_values(both[0][name][quantity]),
+            Sample.from_values(both[1][name][quantity]),
+            Sample.from_values(both[0][name][quantity][:drawn]),
+            tolerances.for_quantity(quantity, tcp=tcp),
         )
         for name in names
         for quantity in both[0][name]

@@ -46,7 +46,7 @@ class Tolerances:
     #: For rates: a share.
     rate_share: float = 0.05
 
-    def of(self, quantity: Quantity, *, tcp: bool) -> Tolerance:
+    def for_quantity(self, quantity: Quantity, *, tcp: bool) -> Tolerance:
         """Return the tolerance of a quantity; `tcp` is whether the scenario has TCP traffic.
 
         It binds for shares, and without TCP for drops and mean delays.

@@ -24,7 +24,7 @@ def moved(interface: str, before: Node, after: Node) -> list[Moved]:
 
     """
     try:
-        found: list[dict[str, Any]] = json.loads(_core.moved_packets(before.asked(), after.asked()))
+        found: list[dict[str, Any]] = json.loads(_core.moved_packets(before.to_json(), after.to_json()))
     except ValueError as error:
         raise InvalidInputError(f"{interface}: {error}") from error
     return [Moved(interface, None, one["before"], one["after"], one["packet"]) for one in found]

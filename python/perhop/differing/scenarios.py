@@ -27,7 +27,7 @@ _WHOLE = ("duration", "hosts", "routers", "traffic", "measure")
 
 def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Difference:
     """Return what differs between two scenarios; `perhop.differing.difference` describes the rest."""
-    first, second = _Network.of(old), _Network.of(new)
+    first, second = _Network.from_side(old), _Network.from_side(new)
     node, _, neighbor = (at or "").partition(":")
     _check(first, second, node, neighbor, out)
     found_moved: list[Moved] = []
@@ -96,7 +96,7 @@ class _Network:
     ports: Mapping[str, Port]
 
     @classmethod
-    def of(cls, side: Side) -> _Network:
+    def from_side(cls, side: Side) -> _Network:
         assert side.scenario is not None
         found = {port.name: port for port in ports(side.scenario)}
         return cls(side.name, side.scenario, resolved(side.scenario), found)

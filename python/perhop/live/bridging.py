@@ -40,7 +40,7 @@ class Side:
     interface: str | None = None
 
     @classmethod
-    def of(cls, text: str) -> Side:
+    def parse(cls, text: str) -> Side:
         """Parse `eth1` or `eth1=Serial0/0`."""
         device, _, interface = text.partition("=")
         return cls(device, interface or None)

@@ -30,7 +30,7 @@ class Parameter:
     unit: str = ""
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, path: str, units: Mapping[str, str]) -> Parameter:
+    def from_frame(cls, frame: pl.DataFrame, path: str, units: Mapping[str, str]) -> Parameter:
         """Return a column of a frame; raises `InvalidInputError` if there is none of this name."""
         known = parameters(frame)
         if path not in known:

@@ -53,8 +53,8 @@ def against(
     what = metric_of(metric)
     rows = rows_of(frame, what)
     rows = rows if classes is None else swept.of_classes(rows, classes)
-    along = Parameter.of(frame, parameter, units or {})
-    colored = Parameter.of(frame, series, units or {}) if series else None
+    along = Parameter.from_frame(frame, parameter, units or {})
+    colored = Parameter.from_frame(frame, series, units or {}) if series else None
     if colored is not None and colored.path == along.path:
         raise InvalidInputError(f"`{series}` is the parameter of the axis", "give another one for the series")
     divisor, unit = _scaled(what, rows)
@@ -103,7 +103,7 @@ def heat_map(
     """
     what = _of_one_class(metric, class_name)
     rows = rows_of(frame, what)
-    across, up = (Parameter.of(frame, one, units or {}) for one in (x, y))
+    across, up = (Parameter.from_frame(frame, one, units or {}) for one in (x, y))
     open = swept.several(frame, [one for one in swept.parameters(frame) if one not in (x, y)])
     if open:
         raise InvalidInputError(f"`{open[0]}` has several values", "filter the frame to one of them")
@@ -146,7 +146,9 @@ def parallel(
     """
     what = _of_one_class(metric, class_name)
     rows = rows_of(frame, what)
-    along = [Parameter.of(frame, one, units or {}) for one in swept.several(frame, swept.parameters(frame))]
+    along = [
+        Parameter.from_frame(frame, one, units or {}) for one in swept.several(frame, swept.parameters(frame))
+    ]
     found = list(rows.drop_nulls(["mean", *(one.path for one in along)]).iter_rows(named=True))
     if not found:
         raise InvalidInputError(f"`{what.column}` was measured at no point")
@@ -243,7 +245,7 @@ def _combinations(
     if not told:
         yield "", rows
         return
-    known = [Parameter.of(rows, one, units) for one in told]
+    known = [Parameter.from_frame(rows, one, units) for one in told]
     groups = rows.group_by(told, maintain_order=True)
     count = rows.select(told).n_unique()
     if count > _MOST_CHARTS:

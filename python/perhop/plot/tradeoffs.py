@@ -44,7 +44,7 @@ def pareto(
     (one, _), (two, _) = sides
     if (one.class_name, one.column) == (two.class_name, two.column):
         raise InvalidInputError("both metrics are the same", "give two, as in voice.delay_p99 and data.loss")
-    known = [Parameter.of(frame, one, units or {}) for one in swept.parameters(frame)]
+    known = [Parameter.from_frame(frame, one, units or {}) for one in swept.parameters(frame)]
     paths = [one.path for one in known]
     keys = [*paths, "point"] if "point" in frame.columns else paths
     left, right = (rows_of(frame, metric).select(*keys, "mean") for metric, _ in sides)
@@ -122,10 +122,10 @@ def before_after(
         InvalidInputError: a name is unknown, or the parameter does not have a value.
 
     """
-    along = Parameter.of(frame, parameter, units or {})
+    along = Parameter.from_frame(frame, parameter, units or {})
     ends = [_taken(along, one) for one in (first, second)]
     others = [one for one in swept.parameters(frame) if one != parameter]
-    told = [Parameter.of(frame, one, units or {}) for one in swept.several(frame, others)]
+    told = [Parameter.from_frame(frame, one, units or {}) for one in swept.several(frame, others)]
     rows: list[list[Cell]] = []
     for text in metrics:
         what = resolve(text)

@@ -138,7 +138,7 @@ def _assumed(keys: Mapping[str, Place]) -> dict[str, str]:
 
 def _telephony(place: Place, keys: Mapping[str, Place]) -> Telephony:
     try:
-        return Telephony.of(_text(keys, "codec"), _text(keys, "jitter-buffer"))
+        return Telephony.from_options(_text(keys, "codec"), _text(keys, "jitter-buffer"))
     except InvalidInputError as error:
         where = keys.get("codec") or keys.get("jitter-buffer") or place
         raise where.error(str(error), error.help) from error

@@ -94,7 +94,7 @@ def _sections(folder: Path, *, back: bool) -> list[_Section]:
             return [compared, Run(compared.comparison.first)]
         case "run" | "live":
             saved = Saved.open(folder)
-            return [Run(Results.of(saved), configurations(saved), back=back)]
+            return [Run(Results.from_saved(saved), configurations(saved), back=back)]
     inside = [one for one in sorted(folder.glob("*/")) if not one.name.startswith(".")]
     within = [one for one in inside if kind_of(one) in _KINDS]
     if not within:

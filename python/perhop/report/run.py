@@ -78,7 +78,7 @@ class Run:
         """The outcome of each class, a line each."""
         delays = self._bounds.delays_by_class() if self._bounds else {}
         where = "from end to end" if self._bounds and self._bounds.classes else "in the router's queue"
-        judged = [one for one in self.results.judged(Telephony.of()) if self._is_shown(one.name)]
+        judged = [one for one in self.results.judged(Telephony.from_options()) if self._is_shown(one.name)]
         found = outcomes(judged, self.results.summary, delays, where)
         port, interface = self._focus.bottleneck, self._interface
         if port is None or interface is None:
@@ -111,7 +111,7 @@ class Run:
         """The assumptions behind the figures."""
         origin = self._focus.origin
         found = [str(one) for one in origin["assumed"]] if origin else []
-        return [*found, f"calls: {Telephony.of()}"]
+        return [*found, f"calls: {Telephony.from_options()}"]
 
     @property
     def not_looked_at(self) -> list[str]:
@@ -180,7 +180,7 @@ class Run:
     @cached_property
     def verdicts(self) -> Table:
         """The verdict on each class, with the usual assumptions about telephones."""
-        telephony = Telephony.of()
+        telephony = Telephony.from_options()
         judged = [one for one in self.results.judged(telephony) if self._is_shown(one.name)]
         return verdict_table(judged, telephony)
 

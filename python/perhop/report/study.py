@@ -163,7 +163,7 @@ class Study:
         for table in self.data["tables"]:
             shown = [kind for kind in kinds if kind != "cwnd" or table["id"] not in traced]
             for one in table["cases"]:
-                results = Results.of(self._saved.within(one["folder"]))
+                results = Results.from_saved(self._saved.within(one["folder"]))
                 results.assumptions = assumptions
                 found[one["name"]] = Case(one["name"], results, shown)
         return found

@@ -21,7 +21,7 @@ class Figure:
     unit: str
 
     @classmethod
-    def of(cls, value: Mapping[str, Any]) -> Figure | None:
+    def from_summary(cls, value: Mapping[str, Any]) -> Figure | None:
         """Return a value of a summary; `None` where nothing was measured."""
         if value["mean"] is None:
             return None

@@ -96,7 +96,7 @@ def figure_of(quantity: str, verdict: Verdict, summary: Mapping[str, Any]) -> Fi
     for group in _groups(verdict.name, summary):
         for key in (column, *(column + unit for unit in _UNITS)):
             if key in group:
-                return Figure.of(group[key])
+                return Figure.from_summary(group[key])
     return None
 
 

@@ -74,7 +74,7 @@ class Telephony:
     is_chosen: bool = False
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         codec: str | None = None,
         jitter_buffer: str | None = None,
@@ -98,6 +98,9 @@ class Telephony:
             advantage or 0.0,
             is_chosen=any(one is not None for one in given),
         )
+
+    #: The former name, kept for one minor version.
+    of = from_options
 
     def __str__(self) -> str:
         """Return the codec and the de-jitter buffer in words."""
