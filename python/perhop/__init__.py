@@ -1,4 +1,4 @@
-"""A DiffServ quality-of-service laboratory.
+"""A DiffServ quality-of-service simulator.
 
 import perhop
 
@@ -74,7 +74,7 @@ _MODULES = {
     "tune": "perhop.tuning",
 }
 
-# `results.plot` draws with functions that stand above results.
+# `results.plot` calls functions of a layer above results.
 Drawing.function_of = lambda kind: getattr(import_module("perhop.plot"), kind)
 
 

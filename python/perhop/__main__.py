@@ -22,7 +22,7 @@ def main() -> NoReturn:
 
 
 def _leave_out_current_folder() -> None:
-    """Take the current folder off the path, where `python -m perhop` puts it, unless perhop is there.
+    """Take the current folder off the path, where `python -m perhop` puts it, unless it contains perhop.
 
     Files in it, such as `json.py`, would replace modules of Python. `-I` does this from the start.
     """

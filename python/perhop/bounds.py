@@ -1,6 +1,6 @@
 """Bounds by network calculus: what each queue and each class of a scenario is guaranteed.
 
-The bounds hold whatever the traffic does within its contract; docs/bounds.md has the formulas.
+The bounds hold for all traffic within its contract; docs/bounds.md has the formulas.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class QueueBound(TypedDict):
     #: The classes of traffic that come to it.
     classes: list[str]
     guaranteed_bps: float | None
-    #: What comes to it keeps to all of these; none where it has no bound.
+    #: Arrival curves that bound its arrivals; empty without a bound.
     arrival: list[Bucket]
     #: At least the largest of these is sent; none where nothing is guaranteed.
     service: list[Line]
@@ -61,7 +61,7 @@ class QueueBound(TypedDict):
     #: IP bytes and packets that wait.
     backlog_bytes: float | None
     backlog_packets: float | None
-    #: What it holds at most, in words.
+    #: The bound of its backlog, in words.
     limit: str | None
     #: Whether packets may find it full; `None` where it has no limit.
     overflows: bool | None
@@ -100,13 +100,13 @@ class Expedited(TypedDict):
 
 @dataclass(frozen=True)
 class Seen:
-    """What one replication of a scenario shows of its queues."""
+    """The measured queues of one replication of a scenario."""
 
     queues: list[SeenQueue]
     expedited: list[Expedited]
 
     def queue(self, port: str, queue: str) -> SeenQueue | None:
-        """Return what was seen of a queue; `None` where no packet came."""
+        """Return the measurements of a queue; `None` if no packet arrived."""
         return next((one for one in self.queues if (one["port"], one["queue"]) == (port, queue)), None)
 
     #: The former name, kept for one minor version.
@@ -188,7 +188,7 @@ class Bounds:
         return {name: delay for name, delay in delays.items() if delay is not None}
 
     def queue_table(self, seen: Seen | None = None) -> Table:
-        """Return the bounds of queues as a table, beside the most that was `seen`."""
+        """Return the bounds of queues as a table, with the maxima of `seen`."""
         found = [seen.queue(one["port"], one["queue"]) if seen else None for one in self.queues]
         columns = [_texts("port", (one["port"] for one in self.queues))]
         columns.append(_texts("queue", (one["queue"] for one in self.queues)))
@@ -205,7 +205,7 @@ class Bounds:
         return _table("Bounds of queues", columns)
 
     def class_table(self, seen: Mapping[str, float] | None = None) -> Table:
-        """Return the bounds of classes from end to end as a table, beside the longest delays `seen`."""
+        """Return the end-to-end bounds of classes as a table, with the longest delays of `seen`."""
         columns = [_texts("class", (str(one["class"]) for one in self.classes))]
         columns.append((Column("hops", numeric=True), [Cell(str(one["hops"])) for one in self.classes]))
         simulated = [seen.get(str(one["class"])) for one in self.classes] if seen is not None else None

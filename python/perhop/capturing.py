@@ -19,17 +19,17 @@ LARGEST_FRAME = 65_535 + 64
 
 @dataclass(frozen=True)
 class Captures:
-    """What to capture, and the folder to write it to."""
+    """The links to capture, and the folder for the files."""
 
     #: The folder; it appears complete or not at all, and replaces an earlier one.
     folder: Path
-    #: Directions of links, as `C1->E3`; by default what the scenario's `measure.captures` says.
+    #: Directions of links, as `C1->E3`; by default `measure.captures` of the scenario.
     links: tuple[str, ...] = ()
     #: Bytes kept of each frame; by default its headers. The length on the wire is always recorded.
     snap_length: int | None = None
     #: Packets after which a file ends.
     most_packets: int | None = None
-    #: Whether a folder that holds something else is moved aside.
+    #: Whether a folder with other content is renamed.
     force: bool = False
 
     @classmethod
@@ -41,7 +41,7 @@ class Captures:
         *,
         force: bool = False,
     ) -> Captures | None:
-        """Return the captures that the arguments of a run ask for; `None` without a folder.
+        """Return the captures that the arguments of a run select; `None` without a folder.
 
         Raises:
             InvalidInputError: links or a snap length are given without a folder.

@@ -1,4 +1,4 @@
-"""What the rules find in a file, a scenario or a router's configuration alike."""
+"""Findings of the rules in files, scenarios and configurations of routers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # The states of lines that can make a simulation differ from the router, with their rules.
 STATE_RULES = {"not-recognized": "command-unknown", "not-modelled": "command-not-modelled"}
-# What a file of tests begins with.
+# The first key of a file of tests.
 _TESTS = re.compile(rb"^perhop-tests:", re.MULTILINE)
 # Below this part of commands that perhop knows, a file is hardly a configuration.
 _LITTLE = 0.5
@@ -41,7 +41,7 @@ _LITTLE = 0.5
 
 @dataclass
 class Finding:
-    """What a rule finds in a file."""
+    """A finding of a rule in a file."""
 
     rule: str
     severity: Severity
@@ -49,9 +49,9 @@ class Finding:
     line: int | None
     column: int | None
     message: str
-    #: What the router does with it, or how to mend it.
+    #: The behavior of the router, or the correction.
     remedy: str | None
-    #: The line as it had better be, where one line mends it.
+    #: The corrected line, if one line is enough.
     fixed: str | None = None
 
 
@@ -65,7 +65,7 @@ class Checked:
     findings: list[Finding]
     #: The report of a router's configuration.
     router: RouterReport | None = None
-    #: What the extension module says of a scenario, with paths and overrides.
+    #: The findings of the extension module in a scenario, with paths and overrides.
     diagnostics: list[Diagnostic] = field(default_factory=list)
     #: The rendered errors of a scenario, plain and colored.
     rendered: tuple[str, str] | None = None

@@ -35,7 +35,7 @@ _SHORT = 40
 
 # The top-level keys of perhop's own files; words of policies occur in both formats.
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
-#: How much is said of a configuration: also the resulting policies, every line, or what needs attention.
+#: The extent of a report: with the resulting policies, with every line, or only lines with findings.
 Detail = Literal["policies", "lines", "remarks"]
 #: How much each class is offered of what it is promised: 70, 90 and 120 %.
 LoadLevel = Literal["quiet", "busy", "overload"]

@@ -30,7 +30,7 @@ _RENAME_SWAP = 2
 _AT_FDCWD = -100
 #: Whether the system opens folders: Windows does not, and keeps their names on the disk by itself.
 OPENS_FOLDERS = hasattr(os, "O_DIRECTORY")
-# What systems answer that cannot exchange names, or cannot synchronize a folder.
+# Error codes of file systems that cannot exchange names or synchronize a folder.
 _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
 
 
@@ -43,7 +43,7 @@ class MovedWarning(LeftoverWarning):
 
 
 def write(file: Path, content: bytes | str) -> None:
-    """Write a file that nobody else knows of yet."""
+    """Write a file under a name that no other process uses yet."""
     with open(file, "wb", opener=_opener) as new:
         new.write(content.encode() if isinstance(content, str) else content)
         give_file(new.fileno(), file.parent)

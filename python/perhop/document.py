@@ -29,7 +29,7 @@ class Document(MutableMapping[str, Any]):
         """Take the keys of a scenario file; relative paths in them start from `base`."""
         self._data = dict(data)
         self._base = Path(base)
-        #: What looked suspicious when the scenario was read.
+        #: The warnings of the loader.
         self.warnings: _core.Warnings | None = None
 
     @classmethod

@@ -61,7 +61,7 @@ def read_parquet(file: Path, content: bytes, columns: Mapping[str, Kind]) -> pl.
     """
     try:
         table = pl.read_parquet(BytesIO(content))
-    # What is no Parquet at all may also be a panic of its reader.
+    # The reader of Parquet may panic on other files.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise damaged(file, str(error).splitlines()[0]) from error
     for name, kind in columns.items():

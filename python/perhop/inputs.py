@@ -33,7 +33,7 @@ _KIB, _MIB = 1 << 10, 1 << 20
 class Limits:
     """The limits of one kind of file; `None` where the bytes alone are limited."""
 
-    #: What the file is, as in `a router configuration`.
+    #: The kind of the file, as in `a router configuration`.
     kind: str
     most_bytes: int
     most_lines: int | None = None

@@ -20,7 +20,7 @@ ENDING = [
     signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__
 ]
 
-#: What this process has put in place so far, in the words of messages.
+#: The files that this process has put in place so far, as messages name them.
 written: list[str] = []
 
 
@@ -112,7 +112,7 @@ def _ignored(found: UnraisableHookArgs) -> None:
     """Let a signal come again whose exception Python had to ignore.
 
     A handler may happen to run in a finalizer or in the callback of a weak reference. What is raised there
-    reaches nobody, and Ctrl-C would have no effect.
+    is lost, and Ctrl-C would have no effect.
     """
     number = _sent(found.exc_type, found.exc_value)
     if number is None:
@@ -129,7 +129,7 @@ def _sent(kind: type[BaseException], error: BaseException | None) -> signal.Sign
 
 
 def behind(error: BaseException) -> BaseException:
-    """Return what a signal raised if `error` is only what a lock said that it tore apart, else `error`.
+    """Return the exception of a signal if `error` is only that of a lock it interrupted, else `error`.
 
     `threading` takes a lock again in a `finally`; where a signal came just before, the `with` around it finds
     the lock free (`RuntimeError: release unlocked lock`).

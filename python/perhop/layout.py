@@ -1,7 +1,7 @@
-"""What a saved run holds: the columns of its tables and the shape of its summary.
+"""The layout of a saved run: the columns of its tables and the shape of its summary.
 
 The simulator makes them; tests/test_forged.py compares them with a run. A reader finds what is listed here in
-every saved run, or an error that names what is missing; what a later version adds is no error.
+every saved run, or an error that names what is missing; additions of a later version are not errors.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from perhop.shape import METRIC, ByName, Optional, OrNull, Pair
 
-#: What a column holds: names, whole numbers, or numbers, NaN where nothing was measured.
+#: The type of a column: names, whole numbers, or numbers, NaN if not measured.
 Kind = Literal["text", "count", "float"]
 
 

@@ -1,4 +1,4 @@
-"""Keeping a second writer away from a folder: `flock` on a hidden file beside it.
+"""Exclusive access of a writer to a folder: `flock` on a hidden file next to it.
 
 The system releases the lock when the process ends, however it ends; a lock file that a killed process left
 behind is taken over and removed by the next writer.
@@ -20,7 +20,7 @@ from perhop.caller import give_file
 from perhop.errors import InvalidInputError
 from perhop.interrupts import deferred
 
-# What `flock` answers when another process holds the lock.
+# The error of `flock` when another process has the lock.
 _TAKEN = (errno.EAGAIN, errno.EACCES)
 # LOCK_EX and LOCK_NB of sys/file.h.
 _EXCLUSIVE, _AT_ONCE = 2, 4
@@ -35,7 +35,7 @@ _guard = threading.Lock()
 def reserve(folder: Path) -> None:
     """Keep other writers from a folder until `locked` for it has ended, or the process has.
 
-    Without a folder above it there is nothing to put the lock file in, and nobody to keep away.
+    Without a parent folder, there is no place for the lock file and no other writer.
 
     Raises:
         InvalidInputError: another process is writing the folder.
@@ -63,7 +63,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def held(file: Path) -> Iterator[None]:
-    """Create a hidden file and hold it while it is written, so that nobody takes it for abandoned."""
+    """Create a hidden file and lock it while it is written, so that it does not look abandoned."""
     if _flock() is None:
         # Where there are no locks, an open file may also not be renamed.
         yield
@@ -79,7 +79,7 @@ def held(file: Path) -> Iterator[None]:
 
 
 def is_abandoned(file: Path) -> bool:
-    """Whether nobody holds a hidden file, because its writer was killed; not where that cannot be known."""
+    """Whether a hidden file is unlocked because its writer was killed; false if that cannot be known."""
     if _flock() is None:
         return False
     with suppress(OSError):
@@ -128,7 +128,7 @@ def lock_file(folder: Path) -> Path:
 
 
 def stem(path: Path) -> str:
-    """Return the beginning of hidden names beside a path: its name, or one short enough for any suffix."""
+    """Return the beginning of hidden names next to a path: its name, or one short enough for any suffix."""
     if len(os.fsencode(path.name)) <= _LONGEST:
         return path.name
     return f"{path.name[:20]}-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}"
@@ -157,7 +157,7 @@ def _take(folder: Path) -> int | None:
                 ) from error
             file.unlink(missing_ok=True)
             return None
-        # Its holder has removed it meanwhile: the lock is on a file that nobody else will find.
+        # Its owner has removed it meanwhile: the lock is on a file that no other process will open.
         os.close(opened)
 
 

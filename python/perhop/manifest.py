@@ -1,6 +1,6 @@
 """The manifest of a folder that perhop wrote: what it is, and size and SHA-256 of every file in it.
 
-It guards against damage and mistakes, not against somebody who computes new checksums.
+It protects against damage and mistakes, not against an attacker who computes new checksums.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORMAT = "perhop"
 #: Version of the layout of manifests; a change that could break a reader increments it.
 VERSION = 2
 
-#: What a folder holds.
+#: The kind of content of a folder.
 Kind = Literal["run", "live", "sweep", "tuning", "comparison", "study", "captures", "tables"]
 
 

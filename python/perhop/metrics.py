@@ -39,7 +39,7 @@ class Metric(NamedTuple):
 def resolve(text: str) -> Metric:
     """Return the metric that `text` names: a column with or without its unit, or a word such as `loss`.
 
-    A class may stand before it: `voice.delay_p99` is `("voice", "delay_p99_s", "s")`.
+    A class may precede it: `voice.delay_p99` is `("voice", "delay_p99_s", "s")`.
 
     Raises:
         InvalidInputError: there is no such metric; the help has the nearest.

@@ -1,4 +1,4 @@
-"""The pace of a simulation that somebody watches, against a clock."""
+"""The pace of a watched simulation, relative to a clock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perhop.errors import InvalidInputError
 MAX = math.inf
 _SPEED = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x")
 _LEAST, _GREATEST = 1e-6, 1e6
-# From step to step, when it is asked to go faster or slower.
+# The factor of one step faster or slower.
 _STEPS = [digit * 10.0**power for power in range(-4, 3) for digit in (1, 2, 5)]
 
 
@@ -22,7 +22,7 @@ def speed_of(text: str) -> float:
     """Return the speed of `1x`, `0.1x`, `10x` or `max`: simulated seconds in one of the clock.
 
     Raises:
-        InvalidInputError: it is no speed.
+        InvalidInputError: the text is not a speed.
 
     """
     if text == "max":
@@ -40,10 +40,10 @@ def speed_words(speed: float) -> str:
 
 
 class Pace:
-    """How far a simulation may go, by a clock that can be paused and has a speed; for any thread."""
+    """The time limit of a simulation, from a clock with a speed that can be paused; for any thread."""
 
     def __init__(self, speed: float = MAX, clock: Callable[[], float] = time.monotonic) -> None:
-        """Create one that starts when it is first asked."""
+        """Create a clock that starts with its first query."""
         self._clock = clock
         self._lock = threading.RLock()
         self._speed = speed

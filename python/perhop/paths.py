@@ -23,7 +23,7 @@ _UNITS = {
 _REFERENCE = "#/$defs/"
 
 
-def at(data: Any, path: str) -> Any:  # noqa: ANN401 - whatever a scenario holds
+def at(data: Any, path: str) -> Any:  # noqa: ANN401 - any value of a scenario
     """Return the value at a path: keys, and in lists the `name` of an element or its index, counted from 0.
 
     A key or a name may contain dots: the longest that fits is taken.
@@ -46,7 +46,7 @@ def at(data: Any, path: str) -> Any:  # noqa: ANN401 - whatever a scenario holds
     return found
 
 
-def _member(found: Any, key: str) -> tuple[bool, Any]:  # noqa: ANN401 - whatever a scenario holds
+def _member(found: Any, key: str) -> tuple[bool, Any]:  # noqa: ANN401 - any value of a scenario
     """Return whether a mapping or a list has a member, and the member."""
     if isinstance(found, Mapping):
         return key in found, found.get(key)
@@ -70,7 +70,7 @@ def base_unit(path: str) -> str:
 def written(path: str, value: object) -> object:
     """Return a value as a scenario has it: where the schema asks for a unit, a number gets the base unit.
 
-    It is exact: 2e6 at `links.1.rate` is `2000000b/s`. Whatever is no number stays what it is.
+    It is exact: 2e6 at `links.1.rate` is `2000000b/s`. Other values do not change.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         return value

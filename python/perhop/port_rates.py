@@ -32,7 +32,7 @@ class PortRates:
     line_bps: float | None
     #: Where that rate is from, in words.
     line: str
-    #: What the rates leave out, a sentence each.
+    #: Limits of the rates, a sentence each.
     assumed: list[str]
     queues: list[QueueRates]
 

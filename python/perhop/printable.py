@@ -1,4 +1,4 @@
-"""Text from files and users, made safe to show: every string is data, whatever characters it has."""
+"""Text from files and users, escaped for display: every string is data, with any characters."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def without_log_commands(text: str) -> str:
     return _HASH_COMMAND.sub("\uff03#", text) if "##" in text else text
 
 
-# What a page that shows Markdown (GitHub's, with mentions, emoji, links and formulas) may take for anything
-# but text. An underscore within a word and a colon at its end are none.
+# Characters with a meaning in Markdown (GitHub's, with mentions, emoji, links and formulas). An underscore
+# within a word and a colon at its end have none.
 _MARKUP = re.compile(r"""[^\w ,./%±→()+=;'"?>:-]|\b_|_\b|:(?! |$)|www\.|^[>#=+-]""")
 
 

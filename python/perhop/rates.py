@@ -24,15 +24,15 @@ class QueueRates(TypedDict):
     queue: str
     #: Whether it has strict priority.
     priority: bool
-    #: What it gets for any traffic of the others; `None` where nothing is promised.
+    #: The rate for any traffic of the others; `None` without a promise.
     promised_bps: float | None
-    #: What it gets while all classes send as much as they may; `None` where the line is not known.
+    #: The rate while all classes send as much as they may; `None` for an unknown line.
     while_busy_bps: float | None
-    #: What its own policer, shaper, cap or ceiling lets pass.
+    #: The rate of its own policer, shaper, cap or ceiling.
     limit_bps: float | None
     #: Whether that limit holds `always` or `under-congestion`.
     limit_holds: Literal["always", "under-congestion"] | None
-    #: What it sends at most: its limit, those of the classes around it, and the line.
+    #: Its highest rate: the lowest of its limit, those of the classes around it, and the line.
     maximum_bps: float | None
     #: Whether these rates are an approximation, because queues of HTB are promised more than it has.
     approximate: bool

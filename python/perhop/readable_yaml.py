@@ -1,4 +1,4 @@
-"""Values as YAML for people: short parts in one line with braces, text plain wherever it may be.
+"""Values as YAML for people: short parts in one line with braces, text without quotes where possible.
 
 PyYAML writes them. It has no comments: those who write a file join its parts with them.
 """
@@ -14,9 +14,9 @@ import yaml
 
 # Text that needs no quotes in YAML, also within braces and between commas.
 _PLAIN = re.compile(r"[A-Za-z0-9/_.][A-Za-z0-9/_.+%-]*(?: [A-Za-z0-9/_.+%-]+)*")
-# What YAML 1.2 takes for another value than text, or could; PyYAML knows YAML 1.1 alone.
+# Texts that YAML 1.2 may parse as another type; PyYAML implements only YAML 1.1.
 _NOT_TEXT = re.compile(r"(true|false|null|yes|no|on|off|~|[0-9._+-]+([eE][0-9+-]+)?|0[xo].*)", re.IGNORECASE)
-# A list or mapping that is no longer than this stands in one line.
+# The longest list or mapping in one line, characters.
 _LINE = 90
 
 

@@ -22,7 +22,7 @@ from perhop.saved import Saved
 from perhop.sweeping import Sweep, simulated
 
 _JSON = {"summary.json": "summary", "scenario.json": "scenario"}
-# What a path has whose value is not there: unlike `None`, which JSON has.
+# The value of a missing path; `None` is a JSON value.
 _MISSING = object()
 
 

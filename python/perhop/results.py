@@ -126,7 +126,7 @@ class Results:
 
     @classmethod
     def from_saved(cls, saved: Saved) -> Results:
-        """Return the results in a folder that was read; raises `UnreadableFileError`."""
+        """Return the results of an open folder; raises `UnreadableFileError`."""
         if saved.kind == "live" and "scenario.json" not in saved:
             raise InvalidInputError(
                 f"`{saved.folder}` holds no results of a run: the scenario's traffic did not run",
@@ -236,7 +236,7 @@ class Results:
     def classes(self) -> pl.DataFrame:
         """Offered, delivered, dropped, throughput and delay, per class and replication.
 
-        All columns of the table; those that matter most stand first and last, where polars prints them.
+        All columns of the table; the most important ones are first and last, where polars prints them.
         """
         from perhop import frames  # lazy: polars
 

@@ -20,11 +20,11 @@ _FENCE = re.compile(r"^```\w*\n(.*)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Rule:
-    """What may be found in a configuration or a policy, under a name that stays."""
+    """A rule for configurations or policies, with a stable name."""
 
     id: str
     severity: Severity
-    #: What it finds, in a sentence.
+    #: The finding, in a sentence.
     what: str
     why: str
     #: Where it comes from, and how certain that is.

@@ -30,7 +30,7 @@ _MOST_THREADS = 4096
 #: As many replications as fit into a budget of packets, at least three and at most ten.
 FITTING: Final = "fitting"
 
-#: What carries the packets of a simulation; the results do not depend on it.
+#: The engine of a simulation; the results do not depend on it.
 Engine = Literal["fast", "plain"]
 
 
@@ -80,9 +80,9 @@ class Snapshot:
     queues: list[QueueState]
     #: IP bytes received by each class since the end of the warm-up.
     received_bytes: dict[str, int]
-    #: What else was counted of each class since then.
+    #: The other counters of each class since then.
     counted: Mapping[str, ClassState] = field(default_factory=dict)
-    #: Snapshots that were left out before this one, because nobody took those that waited.
+    #: The number of snapshots omitted before this one, because the queue of snapshots was full.
     left_out: int = 0
 
 

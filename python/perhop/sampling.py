@@ -57,7 +57,7 @@ class Range:
         return f"{_plain(float(f'{value:.{_DIGITS}g}'))}{self.unit}"
 
 
-#: What a parameter can be: a list of texts, or a range to draw from.
+#: The values of a parameter: a list of texts, or a range to draw from.
 Values = Sequence[str] | Range
 
 
@@ -66,7 +66,7 @@ class Design:
     """The points of a sweep, each computed from its number."""
 
     kind: Literal["grid", "zip", "sobol", "latin-hypercube"]
-    #: What each path can be; the last one changes fastest. Texts may be ranges with a step, as `1:9:2`.
+    #: The values of each path; the last one changes fastest. Texts may be ranges with a step, as `1:9:2`.
     written: Mapping[str, Values]
     #: Number and seed of a sample.
     sample: int = 0
@@ -74,7 +74,7 @@ class Design:
 
     @cached_property
     def values(self) -> Mapping[str, Values]:
-        """What each path can be, with ranges that have a step as the values in them."""
+        """The values of each path; ranges with a step are expanded."""
         found: dict[str, Values] = {}
         for path, one in self.written.items():
             if isinstance(one, Range):
@@ -156,7 +156,7 @@ class Design:
         if self.kind == "latin-hypercube":
             return qmc.LatinHypercube(dimensions, rng=self.seed).random(self.sample)
         with warnings.catch_warnings():
-            # A number of points that is no power of two is as the user wants it.
+            # The user may choose a number of points that is not a power of two.
             warnings.simplefilter("ignore", UserWarning)
             return qmc.Sobol(dimensions, rng=self.seed).random(self.sample)
 

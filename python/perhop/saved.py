@@ -15,10 +15,10 @@ from perhop.loading import damaged, is_file, read_bytes, unreadable
 from perhop.manifest import MANIFEST, Kind, is_safe
 from perhop.shape import require
 
-# How often a folder is read anew that another process replaces meanwhile.
+# The number of retries if another process replaces the folder during the read.
 _ATTEMPTS = 20
 
-#: What a folder holds, in the words of messages, and the command that writes one.
+#: The content of a folder as messages name it, and the command that writes one.
 WORDS: Mapping[Kind, tuple[str, str]] = {
     "run": ("results of a run", "perhop run -o"),
     "live": ("results of a live run", "perhop live run -o"),
@@ -100,7 +100,7 @@ class Saved:
 
     @property
     def kind(self) -> Kind:
-        """What the folder holds."""
+        """The kind of results in the folder."""
         kind: Kind = self.manifest["kind"]
         return kind
 

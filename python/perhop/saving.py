@@ -1,9 +1,9 @@
-"""Writing folders and files completely or not at all, whatever happens meanwhile.
+"""Writes folders and files completely or not at all, also after failures and interruptions.
 
-A folder is written under a hidden name beside its place, put on the disk (fsync), and exchanged with the
-folder that is there in one step (`disk.exchange`). Only then the earlier one is removed: what its manifest
-names, and nothing else. Where a file system cannot exchange two names, the earlier folder is renamed first
-and the new one after it; the next writer puts the earlier one back if the second did not happen.
+A folder is written under a hidden name next to its path, synchronized (fsync), and exchanged with the
+existing folder in one step (`disk.exchange`). Then the files of the earlier manifest are removed, and no
+others. If a file system cannot exchange two names, the earlier folder is renamed first and the new one after
+it; the next writer restores the earlier one if the second rename did not happen.
 
 Signals are held back while this must not be torn apart (`interrupts`), and what is in place is
 remembered for the message of a command that ends early.
@@ -45,7 +45,7 @@ __all__ = [
 
 # Hidden names that exist now, for the end of the process.
 _unfinished: set[Path] = set()
-# So many files are put on the disk before a signal is handled: tenths of a second on a slow disk.
+# The number of files that are synchronized between checks for signals: 0.1 s or more on a slow disk.
 _UNINTERRUPTED = 64
 # The suffix of a hidden name: whose content is new, and whose was in place before.
 _NEW, _OLD = "new", "old"
@@ -67,7 +67,7 @@ def check_target(target: Path, kind: Kind, *, force: bool = False) -> None:
             above = above.parent
     if not above.is_dir():
         raise InvalidInputError(f"`{above}` is a file, so `{target}` cannot be a folder in it")
-    # Try a real file: permission bits do not cover root, read-only mounts and the like.
+    # Try a real file: permission bits do not cover root, read-only mounts and similar cases.
     try:
         with tempfile.TemporaryFile(dir=above):
             pass
@@ -91,7 +91,7 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
 
     """
     place = place_of(target, kind, force=force)
-    # Within a hidden folder nobody else writes, and a lock that cannot be removed would be a part of it.
+    # No other process writes in a hidden folder, and a lock that cannot be removed would be a part of it.
     lock = nullcontext() if _is_within_hidden(place.folder) else locked(place.folder)
     with deferred() as signals, _made(place.folder.parent), lock:
         _clear_remains(place.folder)
@@ -115,7 +115,7 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
 def put_on_disk(new: Path, signals: Deferral) -> None:
     """Wait until the files and names in a new folder are on the disk; signals are handled now and then.
 
-    Not meanwhile: an exception within the locks of a pool of threads leaves it waiting for ever.
+    Not meanwhile: an exception within the locks of a pool of threads makes it wait forever.
     """
     paths = [new, *manifest.inside(new)]
     for begin in range(0, len(paths), _UNINTERRUPTED):
@@ -125,7 +125,7 @@ def put_on_disk(new: Path, signals: Deferral) -> None:
 
 
 def _put_in_place(new: Path, place: Place, target: Path) -> None:
-    """Put the new folder in its place and remove or move aside what was there."""
+    """Put the new folder in its place and remove or rename the earlier one."""
     folder = place.folder
     if not place.is_there:
         disk.rename(new, folder)
@@ -151,7 +151,7 @@ def _put_in_place(new: Path, place: Place, target: Path) -> None:
 def _move_aside(new: Path, folder: Path) -> Path:
     """Put the new folder in its place and return the visible name under which the earlier one is now.
 
-    The new folder has that name first: whatever happens, no data of others is hidden.
+    The new folder has that name first, so that no failure hides data of others.
     """
     aside = _unused(folder)
     disk.rename(new, aside)
@@ -202,7 +202,7 @@ def _show(old: Path, folder: Path) -> None:
 
 
 def _remains(path: Path) -> Iterator[tuple[Path, str]]:
-    """Generate the hidden names beside a path that were made for it, with their suffixes."""
+    """Generate the hidden names next to a path that were created for it, with their suffixes."""
     pattern = re.compile(rf"\.{re.escape(stem(path))}-[0-9a-f]{{12}}\.({_NEW}|{_OLD})")
     for beside in sorted(path.parent.iterdir()):
         if found := pattern.fullmatch(beside.name):
@@ -218,7 +218,7 @@ def _clear_abandoned(file: Path) -> None:
 
 
 def _clear_remains(folder: Path) -> None:
-    """Remove what killed writers of this folder left, and finish what they began; nobody writes it now."""
+    """Remove remains of killed writers and finish their exchanges; the caller has the lock of the folder."""
     for path, suffix in _remains(folder):
         # A link is nothing that perhop made; its target is not to be renamed or removed.
         if path.is_symlink() or not path.is_dir():
@@ -311,7 +311,7 @@ def whole_file(path: Path, *, is_result: bool = True) -> Iterator[Path]:
 def replace_file(path: Path, text: str, *, is_result: bool = True) -> None:
     """Write a file completely or not at all; an existing file is replaced.
 
-    What is no result, such as the state of a laboratory in memory, is not mentioned where a command ends
+    Files that are not results, such as the state of a testbed in memory, are not named when a command ends
     early.
     """
     with whole_file(path, is_result=is_result) as new:

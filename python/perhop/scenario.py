@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RouterOptions(TypedDict):
-    """How a router configuration is read and run; `Scenario.infer` describes each."""
+    """The options for reading and running a router configuration; `Scenario.infer` describes each."""
 
     interface: str | None
     whole_port: NotRequired[str | None]

@@ -33,7 +33,7 @@ class OrNull(Shape):
 
 @dataclass(frozen=True)
 class Optional(Shape):
-    """What a key of an object has, which may be missing or null."""
+    """The shape of an optional key, which may be missing or null."""
 
     shape: Any
 

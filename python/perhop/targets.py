@@ -1,4 +1,4 @@
-"""Where a folder of results goes, and whether what is there may be replaced."""
+"""The target of a folder of results, and whether its content may be replaced."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from perhop.saved import WORDS
 
 @dataclass(frozen=True)
 class Place:
-    """Where a folder goes."""
+    """The target of a folder."""
 
     #: The folder without symbolic links, so that a link to it remains one.
     folder: Path
-    #: Whether something is there.
+    #: Whether the path exists.
     is_there: bool
     #: Whether it is to be moved aside as a whole, because it is not only perhop's.
     aside: bool

@@ -107,15 +107,15 @@ class Node:
         return [*ends, *(name for name, _ in self.entrances)]
 
     def to_json(self) -> str:
-        """Return the node as the extension module takes it."""
+        """Return the node as JSON for the extension module."""
         keys = ("interfaces", "arrives", "input", "output", *_MARKED)
         return json.dumps({key: getattr(self, key) for key in keys})
 
     def reach(self) -> dict[str, str | None]:
-        """Return for each queue a packet that gets there as it arrives; none where no packet does.
+        """Return for each queue an arriving packet that reaches it, or `None` if no packet does.
 
-        Exact over the fields that conditions ask for, for some history of the meters. Packets enter by an
-        interface without an input policy, and by the others where only these bring packets to a queue.
+        Exact over the fields of the conditions, for some history of the meters. Packets enter by an
+        interface without an input policy, or by another interface if only that leads to the queue.
 
         Raises:
             InvalidInputError: the conditions are too complex to be compared.
@@ -282,7 +282,7 @@ def packets(capture: Path) -> list[tuple[str, int]]:
     """Return the distinct packets of a capture with their counts, the most frequent first.
 
     Raises:
-        InvalidInputError: it is no capture.
+        InvalidInputError: the file is not a capture.
         UnreadableFileError: it cannot be read.
 
     """

@@ -23,7 +23,7 @@ from perhop.schema_types import PolicyConfig
 Direction = Literal["input", "output"]
 _SIDES: tuple[Direction, Direction] = ("input", "output")
 
-# What makes a scenario of a file that holds only policies.
+# The keys that turn a file with only policies into a scenario.
 _NO_SOURCE = {"cbr": {"rate": "1kb/s", "packet": {"ip": "100B"}}}
 _AROUND: Mapping[str, Any] = {
     "perhop": 1,
@@ -41,9 +41,9 @@ _AROUND: Mapping[str, Any] = {
 class Remark:
     """A construct that the other language does not have, or has otherwise."""
 
-    #: What it is, in the terms of the language that it comes from.
+    #: The construct, in terms of the source language.
     construct: str
-    #: Where it stands: policy, interface and direction, class.
+    #: Its place: policy, interface and direction, class.
     where: str
     #: Why it is lost or different.
     why: str
@@ -192,12 +192,12 @@ def _of_router(report: RouterReport) -> list[Attached]:
             to_itself = port.get("leads_to_device", False) and side == "output"
             resolved = _resolved(port, "input" if to_itself else side)
             config = port[side]
-            # What a router queues by where nothing is attached is its own; Linux says all that it has.
+            # The default queue of a router is not in its configuration; the output of Linux is complete.
             is_said = "policies" not in port and config.get("queueing")
             if not config or (resolved is None and not config.get("conditioners") and not is_said):
                 continue
             name = resolved["name"] if resolved else f"{port['name']} {side}"
-            # What a device of Linux sends at, only its shapers tell.
+            # Only the shapers of a Linux device contain its rate.
             rate = round(bits_per_second(port["bandwidth"])) if port["bandwidth"] else None
             found.append(Attached(name, config, side, port["name"], rate, port))
     return found

@@ -53,7 +53,7 @@ def _cells(carried: int) -> int:
 
 @dataclass(frozen=True)
 class Framing:
-    """What a link adds: the bytes on it, and those that routers of today count."""
+    """The headers of a link: their bytes on the wire, and those that current routers count."""
 
     on_wire: Callable[[int], int]
     counted: int

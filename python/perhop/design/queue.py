@@ -136,7 +136,7 @@ def ring(line: str | float, delay: str | float, *, packet: str | float = 1500) -
     line
         Rate of the line, `512kb/s` or bits per second.
     delay
-        What the ring may add to a priority packet's delay, `10ms` or seconds.
+        The delay that the ring may add to a priority packet, `10ms` or seconds.
     packet
         Largest packet on the line, `1500B` or IP bytes.
 

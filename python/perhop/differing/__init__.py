@@ -1,4 +1,4 @@
-"""What a change changes: where packets wait, what queues have, bounds, results of runs.
+"""Effects of a change: the queues of packets, properties of queues, bounds, results of runs.
 
 Compared are two configurations of a router, or two scenarios with policies of perhop's own.
 """

@@ -1,4 +1,4 @@
-"""What is different between two configurations of a router, or two scenarios."""
+"""The difference between two configurations of a router, or two scenarios."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ class Difference:
 
     moved: list[Moved]
     changed: list[Changed]
-    #: What could not be compared, and why.
+    #: The parts that could not be compared, with the reasons.
     remarks: list[str] = field(default_factory=list)
     #: Figures of classes in a simulation of each, as `perhop compare` has them.
     simulated: list[dict[str, Any]] = field(default_factory=list)
     #: Parts that have another name and the same meaning.
     renamed: list[Renamed] = field(default_factory=list)
-    #: What becomes of packets whose input conditioner has changed.
+    #: Example packets whose input conditioner has changed, with their paths.
     examples: list[Example] = field(default_factory=list)
     #: Of router configurations: the changed lines that are irrelevant or in the compared model.
     lines: list[LineChange] = field(default_factory=list)

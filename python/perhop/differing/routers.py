@@ -1,4 +1,4 @@
-"""What differs between two configurations of a router."""
+"""The differences between two configurations of a router."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between the policies and links of two scenarios."""
+"""The differences between the policies and links of two scenarios."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from perhop.ports import Port, ports, resolved
 from perhop.scenario import Scenario
 from perhop.tracing import between
 
-# What a link and its ends have besides: nodes, policies, and what is told by itself.
+# Keys of a link and its ends that are not compared: nodes, policies, and keys with lines of their own.
 _LINK = ("between", "interfaces", "rate")
 _INTERFACE = ("input", "output", "ring", "rate", "name")
-# What makes other results, and is not compared part by part.
+# Keys that change results and are not compared by part.
 _WHOLE = ("duration", "hosts", "routers", "traffic", "measure")
 
 
@@ -102,7 +102,7 @@ class _Network:
         return cls(side.name, side.scenario, resolved(side.scenario), found)
 
     def link(self, name: str) -> dict[str, str] | None:
-        """Return what a port and its link have, in words; nothing where there is none."""
+        """Return the properties of a port and its link as text; `None` without that port."""
         port = self.ports.get(name)
         return _link(port) if port else None
 

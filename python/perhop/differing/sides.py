@@ -16,7 +16,7 @@ from perhop.scenario import Scenario
 class Side:
     """One of the two."""
 
-    #: What messages call it: its file, or which of the two it is.
+    #: Its name in messages: the file, or `old` or `new`.
     name: str
     #: None of a router's configuration, which is read from its file.
     scenario: Scenario | None = None
@@ -34,7 +34,7 @@ def opened(old: Source, new: Source) -> tuple[Side, Side]:
         UnreadableFileError: a file cannot be read.
 
     """
-    # First: what is no configuration may be no valid scenario either.
+    # First, because a text that is not a configuration may not be a valid scenario either.
     routers = [_is_router(one) for one in (old, new)]
     if routers[0] != routers[1]:
         names = [_name(old, "old"), _name(new, "new")]

@@ -1,4 +1,4 @@
-"""What each class gets in a simulation of each of two."""
+"""The results of each class in simulations of both sides."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def simulated(
         scenario: for router configurations: a scenario with that router; by default one is inferred.
         seed: seed for all random streams; by default that of the scenario, of two that of `old`.
         replications: number of simulations of each; by default 10.
-        progress: is told how much is done.
+        progress: a function that receives the progress.
         load: for router configurations without `scenario`: how one is inferred.
 
     Raises:

@@ -17,7 +17,7 @@ from perhop.printable import printable
 _LETTER = 0.57
 _FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 _INK = ("ink", "#24292f")
-#: What each kind of element looks like; a pair is a variable of the page and its value in a file.
+#: The style of each kind of element; a pair is a variable of the page and its value in a file.
 _KINDS: Mapping[str, Mapping[str, str | tuple[str, str]]] = {
     "paper": {"fill": ("paper", "#ffffff")},
     "box": {"fill": ("card", "#f6f8fa"), "stroke": ("line", "#afb8c1"), "stroke-width": "1"},

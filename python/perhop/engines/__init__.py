@@ -1,8 +1,8 @@
-"""Where many runs are simulated: on the threads of this machine, or on the workers of a cluster.
+"""Engines for many runs: the threads of this machine, or the workers of a cluster.
 
-An engine takes points from an iterator and gives back what has ended. What a point gives depends on the point
-alone, so that every engine, however many workers it has, gives the same results. Another engine is a module
-beside these and a line in `named`.
+An engine takes points from an iterator and returns finished points. The result depends only on the point, so
+every engine gives the same results with any number of workers. Another engine is a module next to these and a
+line in `named`.
 """
 
 from __future__ import annotations

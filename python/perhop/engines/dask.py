@@ -2,7 +2,7 @@
 
 Dask starts and supervises the workers, moves work away from those that die, and knows Slurm, Kubernetes and
 SSH (dask-jobqueue, dask-kubernetes, `SSHCluster`). A batch takes about a second, so that what a batch costs
-(some milliseconds) vanishes beside it.
+(some milliseconds) is small compared with it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ExposedClusterWarning(PerhopWarning):
 
 @dataclass(frozen=True)
 class Done:
-    """What a worker gives back for a batch; tables as Parquet."""
+    """The results of a batch from a worker; tables as Parquet."""
 
     tables: dict[str, bytes]
     ended: list[tuple[int, int]]

@@ -14,7 +14,7 @@ from typing import Any
 import dask
 import distributed
 
-# What fails reaches the client as an exception; its log is not shown.
+# Failures reach the client as exceptions; the log is not shown.
 _SILENT = "CRITICAL"
 _IN_MEMORY = "inproc"
 # Its functions have no types.

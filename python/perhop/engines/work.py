@@ -1,4 +1,4 @@
-"""What engines take and give: tasks, points and what has ended."""
+"""The inputs and outputs of engines: tasks, points and finished points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Assignment = tuple[int, Sequence[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Task:
-    """What all points have in common."""
+    """The properties that all points share."""
 
     #: The scenario as JSON, with the texts of router configurations in it.
     scenario: str

@@ -70,7 +70,7 @@ class InferredScenario:
 
     @property
     def offers(self) -> list[str]:
-        """What is offered to each class, one line each."""
+        """The offered load of each class, one line each."""
         wide = [max((len(row[place]) for row in self.offered), default=0) for place in (0, 1)]
         return [f"  {name:<{wide[0]}}  {rate:>{wide[1]}}  {kind}" for name, rate, kind in self.offered]
 

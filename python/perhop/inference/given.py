@@ -17,7 +17,7 @@ from perhop.inference.table import Row, rows_of
 from perhop.inputs import CAPTURE, TRAFFIC, read_rest, regular_file, unreadable
 from perhop.quantity import quantity
 
-# What the kinds of traffic may be called in a file: as roles, or as kinds.
+# The names of kinds of traffic in a file: as roles, or as kinds.
 _KINDS = {
     **dict.fromkeys(("signalling", "routing", "management", "datagrams", "poisson", "udp"), "datagrams"),
     **dict.fromkeys(("scavenger", "bulk", "best effort", "greedy", "tcp"), "greedy"),
@@ -55,7 +55,7 @@ class Given:
 def read_traffic(file: Path, base: Path, over: str | None = None) -> Given:
     """Return the traffic that a file describes; what kind of file it is, its content says.
 
-    Two outputs of a device stand with a comma between them, the earlier one first. `over` is the time between
+    Two outputs of a device are separated by a comma, the earlier one first. `over` is the time between
     two outputs, or over which the counters of one have counted.
 
     Raises:

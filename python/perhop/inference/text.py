@@ -38,7 +38,7 @@ def as_yaml(data: Mapping[str, Any], missing: Sequence[str], file: str) -> str:
     return text
 
 
-def _block(value: Any) -> str:  # noqa: ANN401 - whatever a scenario holds
+def _block(value: Any) -> str:  # noqa: ANN401 - any value of a scenario
     if isinstance(value, dict):
         return "".join(f"\n  {flow(key)}: {flow(one)}" for key, one in value.items())
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a lesson is, and how its file is read."""
+"""Lessons, and the parser of their files."""
 
 from __future__ import annotations
 

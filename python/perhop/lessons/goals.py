@@ -1,4 +1,4 @@
-"""What a lesson asks for, and whether a run meets it."""
+"""The goals of a lesson, and whether a run meets them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Checked:
-    """A goal or a condition beside what was found."""
+    """A goal or a condition with the measured value."""
 
     text: str
     #: In the base unit; `None` where there is nothing to measure, and then it is not met.
@@ -55,7 +55,7 @@ class Checked:
 
     @property
     def words(self) -> str:
-        """What was found, in the unit of its size."""
+        """The measured value, with a unit of suitable size."""
         if self.measured is None:
             return "not there"
         divisor, unit = scale(self.unit, abs(self.measured))
@@ -64,7 +64,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Check:
-    """What is to be said of a run."""
+    """The judgment of a run."""
 
     #: The lesson.
     title: str
@@ -103,13 +103,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Asked:
-    """What may be changed of a scenario, and what has to hold of it and of its run."""
+    """The values of a scenario that may be changed, and the goals and conditions that it must meet."""
 
     #: Paths of what may be changed.
     change: tuple[str, ...]
-    #: What the run has to give, in the words of `perhop run --assert`.
+    #: The goals of the run, in the syntax of `perhop run --assert`.
     goals: tuple[Assertion, ...]
-    #: What the scenario has to be like.
+    #: The conditions on values of the scenario.
     conditions: tuple[Condition, ...]
 
     def to_json(self) -> dict[str, Any]:

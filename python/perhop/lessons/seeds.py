@@ -1,4 +1,4 @@
-"""The seed of a student, and a number by which two runs are told apart."""
+"""The seed of a student, and a check number that distinguishes runs."""
 
 from __future__ import annotations
 

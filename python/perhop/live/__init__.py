@@ -1,7 +1,7 @@
-"""The live laboratory: a scenario's network built from Linux network namespaces, with real packets.
+"""The live testbed: a scenario's network built from Linux network namespaces, with real packets.
 
 Every host and every router is a namespace, every link a veth pair; perhop's forwarder runs where the scenario
-has routers. Reading order: `owner` (process that owns a laboratory), `kernel` (system calls), `rights`,
+has routers. Reading order: `owner` (process that owns a testbed), `kernel` (system calls), `rights`,
 `network` (what is built), `namespaces`, `building`, `children` and `inside` (processes in nodes),
 `laboratory` (all of them, and their removal), `running`.
 """

@@ -1,4 +1,4 @@
-"""What this machine can do for live laboratories, found by trying."""
+"""What this machine can do for live testbeds, found by trying."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _PROGRAMS = {
 
 @dataclass(frozen=True)
 class Ability:
-    """A capability that a live laboratory needs or can use."""
+    """A capability that a live testbed needs or can use."""
 
     name: str
-    #: Whether a laboratory needs it.
+    #: Whether a testbed needs it.
     need: Need
     works: bool
     #: What was found.

@@ -1,4 +1,4 @@
-"""Starting, watching and ending processes in the nodes of a laboratory."""
+"""Starting, watching and ending processes in the nodes of a testbed."""
 
 from __future__ import annotations
 

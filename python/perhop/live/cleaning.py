@@ -1,4 +1,4 @@
-"""Removing the remains of crashed laboratories."""
+"""Removing the remains of crashed testbeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Cleaned:
     left: list[str] = field(default_factory=list)
     #: Folders that stay as the only record of what could not be restored, and what that is.
     kept: dict[str, str] = field(default_factory=dict)
-    #: Process ids of running laboratories, which were not touched.
+    #: Process ids of running testbeds, which were not touched.
     running: list[int] = field(default_factory=list)
 
     @property
@@ -36,12 +36,12 @@ class Cleaned:
 
 
 def clean() -> Cleaned:
-    """Remove every laboratory whose owner has died: processes, namespaces with their devices, state.
+    """Remove every testbed whose owner has died: processes, namespaces with their devices, state.
 
     It can be repeated and run concurrently. Laboratories with a living owner are not touched.
 
     Raises:
-        StrangeFolderError: the folder of all laboratories is not this user's alone.
+        StrangeFolderError: the folder of all testbeds is not this user's alone.
 
     """
     cleaned = Cleaned()
@@ -73,7 +73,7 @@ def clean() -> Cleaned:
 
 
 def _restore(folder: Path, cleaned: Cleaned) -> None:
-    """Restore what the laboratory of a folder changed outside; its record stays where that is impossible."""
+    """Restore what the testbed of a folder changed outside; its record stays where that is impossible."""
     state = load(folder)
     if state is not None and (kept := restore_in(state.network, state.offloads)):
         cleaned.kept[str(folder)] = kept

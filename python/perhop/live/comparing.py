@@ -35,12 +35,12 @@ def live_beside_simulated(
 ) -> Comparison:
     """Simulate a scenario, then run it live with the same seed, and compare the results.
 
-    The two do not run at the same time, as the simulation would delay the packets of the laboratory.
+    The two do not run at the same time, as the simulation would delay the packets of the testbed.
 
     Raises:
         MissingCapabilityError: this user may not create networks.
         ScenarioError: real packets cannot do what the scenario needs.
-        PerhopError: a process of the laboratory failed.
+        PerhopError: a process of the testbed failed.
 
     """
     # Before the simulation: only a process with one thread can enter a user namespace.

@@ -1,7 +1,7 @@
 """The program of every process that perhop starts in Python: `python -I .../entry.py`.
 
 `-I` keeps the current folder, PYTHONPATH and the user's own packages off the path, where a file such as
-`json.py` would run with the rights of the laboratory. A perhop that was found through one of them is not
+`json.py` would run with the rights of the testbed. A perhop that was found through one of them is not
 found with `-I`; so this loads the package to which this file belongs, and adds nothing to the path.
 """
 

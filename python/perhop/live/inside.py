@@ -1,4 +1,4 @@
-"""A process that starts in a node of a laboratory.
+"""A process that starts in a node of a testbed.
 
 It moves into the node's namespaces, then runs perhop's forwarder, perhop's host or any program. It is started
 through `entry` by `children` and by `perhop live exec`, and imports neither numpy nor polars.
@@ -33,7 +33,7 @@ class Place:
     hosts: str | None = None
     #: The process to end with; `None` for an interactive program.
     parent: int | None = None
-    #: Files of a user and a mount namespace to enter first, for another laboratory of this user.
+    #: Files of a user and a mount namespace to enter first, for another testbed of this user.
     outer: tuple[str, ...] = ()
 
     def command(self, *what: str) -> list[str]:

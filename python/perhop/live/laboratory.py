@@ -1,4 +1,4 @@
-"""A laboratory: a temporary network, the processes in it, and their removal."""
+"""A testbed: a temporary network, the processes in it, and their removal."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Laboratory:
     """A network of namespaces for the duration of a `with` block.
 
     The network is removed however the block ends. After a kill -9, `clean` removes it, which every new
-    laboratory calls first.
+    testbed calls first.
     """
 
     def __init__(
         self, network: Network, scenario: str, *, congestion_controls: Mapping[str, str] | None = None
     ) -> None:
-        """Describe a laboratory; nothing is built yet.
+        """Describe a testbed; nothing is built yet.
 
         Args:
             network: what to build.
@@ -98,7 +98,7 @@ class Laboratory:
 
 
 def place(state: State, node: str, parent: int | None = None) -> Place:
-    """Return the place of the processes of a laboratory's node."""
+    """Return the place of the processes of a testbed's node."""
     return Place(
         namespace=str(namespaces.path(state.namespaces[node])),
         hosts=str(ROOT / state.owner.tag / _HOSTS) if node in state.addresses else None,
@@ -107,9 +107,9 @@ def place(state: State, node: str, parent: int | None = None) -> Place:
 
 
 def place_from_outside(state: State, node: str) -> Place:
-    """Return the place of a node's processes for a process outside the laboratory.
+    """Return the place of a node's processes for a process outside the testbed.
 
-    A laboratory without root privileges is in a user namespace, which must be entered first.
+    A testbed without root privileges is in a user namespace, which must be entered first.
     """
     inside = place(state, node)
     owner = Path(f"/proc/{state.owner.pid}/ns")

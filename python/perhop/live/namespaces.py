@@ -64,7 +64,7 @@ def inside_of(file: Path) -> Iterator[None]:
 
 
 def existing() -> list[tuple[Owner, str]]:
-    """Return the namespaces of all laboratories, with their owners."""
+    """Return the namespaces of all testbeds, with their owners."""
     try:
         found = sorted(file.name for file in _FOLDER.iterdir())
     except (FileNotFoundError, PermissionError):

@@ -1,7 +1,7 @@
-"""The owner of a laboratory: the process whose identity is in every name that the laboratory creates.
+"""The owner of a testbed: the process whose identity is in every name that the testbed creates.
 
 A process is identified by its id and start time, since ids are reused. With both in every name, the remains
-of a crashed laboratory can be distinguished from a running one even without its state file.
+of a crashed testbed can be distinguished from a running one even without its state file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DEAD = "ZX"
 
 @dataclass(frozen=True)
 class Owner:
-    """A process that owns a laboratory."""
+    """A process that owns a testbed."""
 
     pid: int
     #: Clock ticks since boot.

@@ -1,4 +1,4 @@
-"""The plan of a scenario's laboratory: its network, and the configurations of its forwarders."""
+"""The plan of a scenario's testbed: its network, and the configurations of its forwarders."""
 
 from __future__ import annotations
 

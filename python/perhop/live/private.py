@@ -21,7 +21,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # A pipe or a device must not keep its reader waiting.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-# Bytes of a state file; a laboratory of a thousand nodes has 200 kB.
+# Bytes of a state file; a testbed of a thousand nodes has 200 kB.
 _LARGEST = 16 << 20
 # The user that stands for all users without a number in a user namespace, and the map of the first one.
 _UNMAPPED = 65534

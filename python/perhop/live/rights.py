@@ -1,4 +1,4 @@
-"""Required privileges of a live laboratory, and how to obtain them.
+"""Required privileges of a live testbed, and how to obtain them.
 
 Root has them. Other users get them inside their own user namespace, where the system allows it; they are
 then root only of the networks that they create there.
@@ -29,7 +29,7 @@ _SWITCHES = {
 
 
 def missing_capabilities() -> list[str]:
-    """Return the capabilities that a laboratory needs and this process lacks."""
+    """Return the capabilities that a testbed needs and this process lacks."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     effective = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:"))
     return [name for name, bit in _CAPABILITIES.items() if not effective >> bit & 1]

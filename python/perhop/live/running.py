@@ -1,4 +1,4 @@
-"""One live run of a scenario: build the laboratory, run forwarders and hosts, collect their reports."""
+"""One live run of a scenario: build the testbed, run forwarders and hosts, collect their reports."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def play(
     watching: Watching | None = None,
     files: Path,
 ) -> Account:
-    """Run a scenario live once, in its own laboratory, which is removed afterwards.
+    """Run a scenario live once, in its own testbed, which is removed afterwards.
 
     Args:
         scenario: a scenario with embedded router configurations (`Document.embedded`).

@@ -1,6 +1,6 @@
-"""The state of a laboratory for other processes: its owner, namespaces, sockets and logs.
+"""The state of a testbed for other processes: its owner, namespaces, sockets and logs.
 
-Each laboratory has a folder under `/run/perhop`, named after its owner. Without root privileges it is under
+Each testbed has a folder under `/run/perhop`, named after its owner. Without root privileges it is under
 `XDG_RUNTIME_DIR`, and bind-mounted to `/run/perhop` inside the user namespace.
 """
 
@@ -20,7 +20,7 @@ from perhop.live import private
 from perhop.live.owner import Owner
 from perhop.saving import replace_file
 
-#: The folder of all laboratories, as their owners see it.
+#: The folder of all testbeds, as their owners see it.
 ROOT = Path("/run/perhop")
 _FILE = "laboratory.json"
 # What a process leaves that was killed while it wrote the first state file.
@@ -28,7 +28,7 @@ _UNFINISHED = re.compile(rf"\.{re.escape(_FILE)}-[0-9a-f]{{12}}\.new")
 
 
 def outer_root() -> Path:
-    """Return the folder of this user's laboratories, as seen outside any user namespace."""
+    """Return the folder of this user's testbeds, as seen outside any user namespace."""
     if os.geteuid() == 0:
         return ROOT
     runtime = os.environ.get("XDG_RUNTIME_DIR")
@@ -37,7 +37,7 @@ def outer_root() -> Path:
 
 @dataclass
 class State:
-    """A laboratory as other processes see it."""
+    """A testbed as other processes see it."""
 
     owner: Owner
     #: Name of the scenario.
@@ -52,19 +52,19 @@ class State:
     offloads: dict[str, dict[str, bool]] = field(default_factory=dict)
     #: The network namespace of these interfaces, as device and inode of its file.
     network: list[int] | None = None
-    #: The folder of all laboratories.
+    #: The folder of all testbeds.
     root: Path = ROOT
 
     @property
     def folder(self) -> Path:
-        """The laboratory's own folder."""
+        """The testbed's own folder."""
         return self.root / self.owner.tag
 
     def make_folder(self) -> None:
-        """Make the laboratory's folder with its state; like that of all laboratories, it is private.
+        """Make the testbed's folder with its state; like that of all testbeds, it is private.
 
         Raises:
-            StrangeFolderError: the folder of all laboratories is not this user's alone.
+            StrangeFolderError: the folder of all testbeds is not this user's alone.
 
         """
         private.make(self.root)
@@ -81,7 +81,7 @@ class State:
 
 
 def load(folder: Path) -> State | None:
-    """Return the laboratory of `folder`; `None` if there is none, or its state file is incomplete."""
+    """Return the testbed of `folder`; `None` if there is none, or its state file is incomplete."""
     owner = Owner.of_tag(folder.name)
     data = None if owner is None else _saved(owner, folder)
     if owner is None or data is None:
@@ -112,12 +112,12 @@ def _is_unfinished(folder: Path) -> bool:
 
 
 def folders() -> Iterator[tuple[Owner, Path]]:
-    """Generate the folders of this user's laboratories, with their owners.
+    """Generate the folders of this user's testbeds, with their owners.
 
     A state file makes a folder one of them, not its name.
 
     Raises:
-        StrangeFolderError: the folder of all laboratories is not this user's alone.
+        StrangeFolderError: the folder of all testbeds is not this user's alone.
 
     """
     root = outer_root()
@@ -133,6 +133,6 @@ def folders() -> Iterator[tuple[Owner, Path]]:
 
 
 def running() -> list[State]:
-    """Return this user's running laboratories."""
+    """Return this user's running testbeds."""
     states = (load(folder) for owner, folder in folders() if owner.alive)
     return [state for state in states if state is not None]

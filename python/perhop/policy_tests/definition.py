@@ -17,7 +17,7 @@ from perhop.verdicts.assertions import Assertion
 #: The version of the file format, the value of its key `perhop-tests`.
 VERSION = 1
 _MOST_REPLICATIONS = 2**32 - 1
-# What says how a router configuration is read; `Scenario.infer` describes each.
+# The options for reading a router configuration; `Scenario.infer` describes each.
 _OF_ROUTER = ("interface", "platform", "rate", "policy")
 _SHARED = ("set", "duration", "seed", "replications", "codec", "jitter-buffer", "load", *_OF_ROUTER)
 #: The keys of a test.

@@ -17,7 +17,7 @@ from perhop.quantity import counted
 
 # Aliases can stand for far more than a file holds.
 _MOST_NODES = 100_000
-# What neither names of files nor scenarios can have; escapes in quotes can write it.
+# Characters that names of files and scenarios cannot have; escapes in quotes can produce them.
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 # Of a whole number: those of 2**64.
 _MOST_DIGITS = 20
@@ -83,7 +83,7 @@ class Place:
                 raise Place(self.file, key).error(f"`{name}` is no key of {what}", help)
         return found
 
-    def plain(self) -> Any:  # noqa: ANN401 - whatever YAML can hold
+    def plain(self) -> Any:  # noqa: ANN401 - any YAML value
         """Return the node as plain data: a scalar as it is written; lists and mappings hold numbers."""
         if isinstance(self.node, yaml.ScalarNode):
             return str(self.node.value)
@@ -140,7 +140,7 @@ def _nodes(root: yaml.Node) -> Iterator[tuple[yaml.Node, int]]:
             left += [(one, depth + 1) for one in node.value]
 
 
-def _data(node: yaml.Node) -> Any:  # noqa: ANN401 - whatever YAML can hold
+def _data(node: yaml.Node) -> Any:  # noqa: ANN401 - any YAML value
     if isinstance(node, yaml.MappingNode):
         return {str(key.value): _data(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):

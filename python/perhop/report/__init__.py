@@ -22,7 +22,7 @@ __all__ = ["page", "page_of_run", "write", "write_run"]
 
 _Section = Study | Swept | Tuned | Compared | Run
 
-# What of folders within a folder is reported: neither captures nor tables as CSV.
+# The reported kinds of inner folders: neither captures nor tables as CSV.
 _KINDS = ("study", "sweep", "tuning", "comparison", "run", "live")
 
 

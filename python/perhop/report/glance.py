@@ -15,7 +15,7 @@ from perhop.quantity import number
 
 _WIDTH, _HEIGHT = 320.0, 96.0
 _LEFT, _RIGHT, _TOP, _FOOT = 10.0, 10.0, 8.0, 76.0
-# A strip of ratios ends at a quarter and at four times the published value; what is beyond stands there.
+# The ends of a strip are 1/4 and 4 times the published value; values beyond are drawn at the ends.
 _DECADE = 2.0
 _SMALL = 10.0
 _MOST_CLASSES = 4
@@ -43,7 +43,7 @@ def ratios(figures: Sequence[Mapping[str, Any]]) -> Markup | None:
         f' height="{_FOOT - _TOP - 4}"/>',
         _line(_LEFT, _FOOT - 4, _WIDTH - _RIGHT, _FOOT - 4),
     ]
-    # Those at about the same place stand upon each other.
+    # Marks at about the same place are stacked.
     piles: dict[int, int] = {}
     room = _FOOT - _TOP - 12
     highest = max(_piled(place(one["measured"] / one["published"]) for one in shown).values())

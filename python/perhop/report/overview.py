@@ -21,14 +21,14 @@ from perhop.report.tuning import Tuned
 _LITTLE_LOSS = 1.0
 
 
-# The kinds of plots that lay several runs upon each other, and how many of them can be read.
+# The kinds of plots with several runs in one chart, and the number of legible runs.
 _OVERLAID = ("delay-cdf", "throughput")
 _MOST_OVERLAID = 6
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a reader is to know of a result before anything else."""
+    """The summary of a result at the top of the page."""
 
     kicker: str
     anchor: str

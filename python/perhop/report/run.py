@@ -31,7 +31,7 @@ from perhop.tables import (
 from perhop.verdicts import Telephony
 from perhop.verdicts import table as verdict_table
 
-# A picture that is taller, in pixels, stands below the charts: they begin on the first screen.
+# A picture taller than this, in pixels, goes below the charts, so that they begin on the first screen.
 _TALL = 260.0
 # The kinds of charts that the linked ones replace.
 _LINKED = ("throughput", "delay", "drops", "queue")
@@ -167,7 +167,7 @@ class Run:
 
     @cached_property
     def findings(self) -> Table | None:
-        """What `perhop check` finds in the configurations and policies; `None` where it finds nothing."""
+        """The findings of `perhop check` in the configurations and policies; `None` without findings."""
         scenario = self.results.scenario
         try:
             found = findings_of(scenario, getattr(scenario, "base", ""))

@@ -22,14 +22,14 @@ from perhop.study.stored import content
 from perhop.study.tables import claim_table, curve_table, error_table, figure_table
 from perhop.tables import Cell, Column, Table, figure_cell
 
-# The study's own text, beside its results.
+# The study's own text, next to its results.
 _README = "README.md"
 # The part of a study's README that `make quote-reports` writes; the report has the figures themselves.
 _QUOTED = ("<!-- report: begin", "<!-- report: end -->")
 # The plots of a case that the report shows; distributions would repeat them.
 _KINDS = ("queue", "drop-curve", "throughput", "delay", "cwnd")
 # Of studies with more experiments than this those of classes over time are left to `perhop plot`: some 22 kB
-# of each experiment, which nobody opens one by one.
+# of each experiment, which readers do not open one by one.
 _MOST_DRAWN = 100
 _OF_CLASSES = ("throughput", "delay")
 
@@ -115,13 +115,13 @@ class Study:
 
     @property
     def claims_tone(self) -> str:
-        """How the number of claims that hold is shown: `bad` where one is not met, or only in part."""
+        """The style of the number of met claims: `bad` if one is not met, or only in part."""
         verdicts = {one["verdict"] for one in self.data["claims"]}
         return "bad" if verdicts & {"differs", "partly"} else "good" if "agrees" in verdicts else ""
 
     @cached_property
     def errors(self) -> Table | None:
-        """How far the figures are from the published ones; `None` for studies saved before this was known."""
+        """The errors of the figures; `None` for studies saved by versions without them."""
         rows = self.data.get("errors")
         return error_table([{**one, "metric": self._words(one["metric"])} for one in rows]) if rows else None
 
@@ -139,7 +139,7 @@ class Study:
 
     @property
     def near(self) -> tuple[int, int] | None:
-        """How many figures are within 10 % of the published value, and of how many."""
+        """The number of figures within 10 % of the published value, and the total."""
         rows = self.data.get("errors")
         if not rows:
             return None
@@ -158,7 +158,7 @@ class Study:
         found = {}
         several = sum(len(table["cases"]) for table in self.data["tables"])
         kinds = [kind for kind in _KINDS if several <= _MOST_DRAWN or kind not in _OF_CLASSES]
-        # A published curve of windows has the measured one upon it.
+        # A published curve of windows shares its chart with the measured one.
         traced = {one["table"] for one in self.data.get("traces", [])}
         for table in self.data["tables"]:
             shown = [kind for kind in kinds if kind != "cwnd" or table["id"] not in traced]

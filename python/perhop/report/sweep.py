@@ -23,7 +23,7 @@ _MOST = 500
 # Parameters against which shares are plotted: with more of them there are too many combinations of the
 # others, and a line across an axis for each parameter shows a point.
 _PLOTTED = 2
-# What two parameters together are shown to do.
+# The metrics that are shown over two parameters.
 _MAPPED = ("loss", "delay_p99")
 # Classes with pictures of their own, the first of the scenario.
 _CLASSES = 6

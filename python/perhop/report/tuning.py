@@ -47,7 +47,7 @@ class Tuned:
         content = saved.content("trials.parquet")
         try:
             self.trials = pl.read_parquet(BytesIO(content))
-        # What is no Parquet at all may also be a panic of its reader.
+        # The reader of Parquet may panic on other files.
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise damaged(folder / "trials.parquet", str(error).splitlines()[0]) from error
 
@@ -77,7 +77,7 @@ class Tuned:
         goals = self.trials.drop_nulls("mean")["goal"].unique(maintain_order=True).to_list()
         caption = f"{self.found['trials']} trials, {self.found['runs']} runs, seed {self.found['seed']}."
         numbers = [one for one in tuned.parameters(self.trials) if self.trials[one].dtype.is_numeric()]
-        # A goal beside a goal on the one parameter would be that goal over the parameter once more.
+        # With one parameter, a chart of two goals would repeat the chart of a goal over the parameter.
         alone = len(numbers) == 1
         beside = [one for one in goals if not (alone and one in self._of_parameters)]
         pairs = [tuned.front(self.trials, *pair, caption=caption) for pair in combinations(beside, 2)]
@@ -116,6 +116,6 @@ class Tuned:
 
     @cached_property
     def _of_parameters(self) -> set[str]:
-        """The goals that are parameters themselves: no sensitivity is told for them."""
+        """The goals that are parameters themselves, which have no sensitivity."""
         measured = {one["goal"] for one in self.found["sensitivity"]}
         return {one["goal"] for one in self.found["best"]["goals"]} - measured

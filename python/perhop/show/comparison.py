@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 Verdict = Literal["agrees", "differs", "not-comparable"]
-#: What is configured, what was offered, and what became of it: drops, queues, what classes obtained.
+#: Configured values; the offered load; behavior: drops, queues and obtained rates.
 Part = Literal["configured", "load", "behavior"]
 PARTS: tuple[Part, ...] = ("configured", "load", "behavior")
 

@@ -25,7 +25,7 @@ class Published:
     unit: str
     #: How exactly the value can be read off its chart, in its unit; `None` where the paper prints it.
     reading_error: float | None = None
-    #: What single runs gave, where the source has them; `value` is their mean.
+    #: The values of single runs, if the source has them; `value` is their mean.
     runs: tuple[float, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""How far measured figures are from published ones: the distribution beside the verdicts.
+"""Errors of measured figures relative to published ones, as a distribution.
 
 A tolerance turns a difference into a verdict, and hides how great it is. Here the differences of all figures
 that are compared are counted by their size:
@@ -78,7 +78,7 @@ class Errors:
 def heads_and_lines(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Return distributions, given as `Errors.to_json` has them, as the heads and lines of a table.
 
-    What no figure of the study has, as a reading error, has no columns.
+    Properties that no figure of the study has, such as reading errors, have no columns.
     """
     heads = ["metric", "figures", "median error"]
     heads += [*(f"within {limit} %" for limit in PERCENT), f"beyond {PERCENT[-1]} %"]

@@ -36,7 +36,7 @@ class Moved:
 
 @dataclass(frozen=True, repr=False)
 class Findings:
-    """What a study measured, and how its claims were judged."""
+    """The measurements of a study, and the verdicts on its claims."""
 
     study: Study
     seed: int
@@ -68,7 +68,7 @@ class Findings:
 
     @property
     def errors(self) -> list[Errors]:
-        """How far the measured figures are from the published ones, by metric and together."""
+        """The errors of the measured figures, by metric and for all."""
         return errors_of(self.figures)
 
     def sensitivity(self, assumption: Assumption) -> list[tuple[str, Trial]]:

@@ -13,7 +13,7 @@ from perhop.results import Results
 from perhop.study.definition import Metric, Published
 
 Answer = Literal["agrees", "differs", "not-comparable"]
-#: What becomes of a claim: one of several parts can hold in part.
+#: The verdict on a claim; one of several parts can be met in part.
 Judgment = Literal["agrees", "partly", "differs", "not-comparable"]
 _HOLDS = (("holds", True), ("does not hold", False))
 

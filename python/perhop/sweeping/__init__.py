@@ -53,15 +53,15 @@ def sweep(
         values: by path, a list of values, or a text as `perhop sweep --set` takes it: `"1Mb/s,2Mb/s"`,
             `"1Mb/s:4Mb/s:500kb/s"`, `"log(1ms,1s,7)"`. A single value is set at every point.
         zip: take the first values of all lists together, then the second ones, in place of every combination.
-        sample: draw so many points from the ranges `"1Mb/s:4Mb/s"`, `"log(1ms,1s)"` and lists of names.
+        sample: number of points, drawn from the ranges `"1Mb/s:4Mb/s"`, `"log(1ms,1s)"` and lists of names.
         method: how they are drawn: `sobol` or `latin-hypercube`.
         seed: seed of every point (common random numbers); by default the scenario's own.
-        replications: runs of each point, each with other random draws; with `until` at least so many.
+        replications: runs of each point, each with other random draws; with `until` the minimum.
         until: a stop rule, as `"voice.delay_p99 within 1ms"`: replications are added until the 95 % interval
             is the mean ± that.
         at_most: the most replications of a point with `until`.
         independent: give each point random numbers of its own.
-        tables: tables of results to keep beside `classes`, as `queues`.
+        tables: tables of results to keep in addition to `classes`, for example `queues`.
         output: a folder in which the results grow; if it holds the same sweep, that is continued.
         force: move a folder with anything else aside.
         engine: where it runs: `perhop.engines.named`; by default on the threads of this process.

@@ -1,8 +1,8 @@
 """The folder of a sweep while it grows, and how an interrupted one is continued.
 
 `sweep.json` and `scenario.json` say what is simulated; every table is a folder of parts (`parts.py`). A point
-has ended once it is in the table `points`. When all have, each table is written anew in parts that depend on
-nothing but its rows, exchanged with the first ones in one step, and the manifest covers every file.
+has ended once it is in the table `points`. When all have, each table is rewritten in parts that depend
+only on its rows, exchanged with the first ones in one step, and the manifest covers every file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from perhop.sweeping.verified import verified
 
 # Parts of one table at most, about: after a quarter of an hour a part is added every second.
 _PARTS = 1000
-# What ended points are kept back for at least: a hundred times what storing the last ones took, so that a
+# The least time that finished points are kept in memory: a hundred times that of the last write, so that a
 # hundredth of the time goes there; but no longer than that many seconds, however slow the disk.
 _SPACING, _LONGEST_S = 100.0, 2.0
 # What is assumed before the first.
@@ -102,7 +102,7 @@ class Growing:
         self._tell()
 
     def complete(self, also: Callable[[Path], None] | None = None) -> None:
-        """Write every table anew, as it is whatever wrote it, and seal the folder.
+        """Rewrite every table in its final form, which does not depend on the writer, and seal the folder.
 
         `also` writes further files into the folder before. Until the end, an interruption leaves a folder
         that can be continued, also where it was complete before.
@@ -132,7 +132,7 @@ class Growing:
         self._found.digests[table][name] = digest
 
     def _write_anew(self, table: str) -> None:
-        """Write a table in parts that depend on nothing but its rows."""
+        """Write a table in parts that depend only on its rows."""
         folder, digests = self._folder / table, self._found.digests[table]
         parts.require_unchanged(self._shown / table, digests, parts.digests_of(folder))
         rows = self._rows if table == parts.POINTS else None
@@ -173,10 +173,10 @@ class Growing:
 
 @contextmanager
 def growing(target: Path, plan: Plan, *, force: bool = False) -> Iterator[Growing]:
-    """Begin a sweep's folder, or continue the one that is there; other writers are kept away.
+    """Begin a sweep's folder, or continue an existing one, with exclusive access.
 
-    A folder that holds the same sweep is continued, whoever wrote it. With `force`, one that holds anything
-    else is moved aside to `target.old-1` and so on.
+    A folder of the same sweep is continued, also that of another process. With `force`, a folder with other
+    content is renamed to `target.old-1` and so on.
 
     Raises:
         InvalidInputError: the folder holds something else, is being written, or cannot be used.

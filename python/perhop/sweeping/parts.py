@@ -151,7 +151,7 @@ def anew(folder: Path) -> Iterator[Path]:
 
 
 def clear_anew(folder: Path) -> None:
-    """Remove what a folder was before it was written anew, or was to be, but nothing that is not perhop's."""
+    """Remove the earlier or unfinished parts of a rewritten folder, and no files of others."""
     hidden = _hidden(folder)
     if not hidden.exists():
         return
@@ -220,13 +220,13 @@ def in_one(folder: Path, contents: Mapping[str, bytes]) -> pl.DataFrame:
     try:
         frames = [pl.read_parquet(BytesIO(content)) for content in contents.values()]
         return pl.concat(frames).sort("point", maintain_order=True) if frames else pl.DataFrame()
-    # What is no Parquet at all may also be a panic of its reader.
+    # The reader of Parquet may panic on other files.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise damaged(folder, str(error).splitlines()[0]) from error
 
 
 def is_whole(names: Collection[str], points: int) -> bool:
-    """Whether a complete table is one part, added at once: then writing it anew would give the same bytes."""
+    """Whether a complete table is one part, added at once; rewriting it would give the same bytes."""
     return points <= POINTS_OF_A_PART and [first_of(name) for name in names] == [0]
 
 

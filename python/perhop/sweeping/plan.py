@@ -1,4 +1,4 @@
-"""What a sweep simulates: a scenario, its points, and what every point has in common."""
+"""The plan of a sweep: a scenario, its points, and their common properties."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILE = "sweep.json"
 
 @dataclass(frozen=True)
 class Column:
-    """How a swept parameter appears in tables: as a number in a base unit, or as the text that was given."""
+    """The form of a swept parameter in tables: a number in a base unit, or the original text."""
 
     path: str
     kind: Literal["whole", "number", "text"]
@@ -60,7 +60,7 @@ class Plan:
 
     @property
     def task(self) -> Task:
-        """What engines are told of it."""
+        """The task for engines."""
         return Task(
             self.scenario.to_json(),
             str(self.scenario.base),
@@ -78,7 +78,7 @@ class Plan:
 
     @property
     def least_replications(self) -> int:
-        """How often each point is run, with a stop rule at least."""
+        """The number of replications of each point; with a stop rule, the minimum."""
         found: int = self.scenario.get("replications", 1) if self.replications is None else self.replications
         return found
 

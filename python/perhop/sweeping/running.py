@@ -31,12 +31,12 @@ class Advance(Progress):
     failed: int
     #: Points of this process in a second, once there are some.
     rate: float | None
-    #: What has ended since the last call, by table, for whoever shows it; not of earlier processes.
+    #: A function that receives the newly finished rows by table, without those of earlier processes.
     new: dict[str, pl.DataFrame]
 
 
 class Store(Protocol):
-    """Where the results of points go."""
+    """The destination of the results of points."""
 
     @property
     def ended(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -169,7 +169,7 @@ def _advance(
 
 
 class _Collected:
-    """What has ended and is not stored yet."""
+    """The finished points that are not stored yet."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._columns = plan, plan.columns()
@@ -182,7 +182,7 @@ class _Collected:
 
     @property
     def points(self) -> int:
-        """How many points."""
+        """The number of points."""
         return len(self._ended) + len(self._failed)
 
     def add(self, finished: Finished) -> None:
@@ -193,7 +193,7 @@ class _Collected:
         self._failed += finished.failed
 
     def taken(self) -> dict[str, pl.DataFrame]:
-        """Return what was collected as tables, sorted by point, and begin anew."""
+        """Return the collected rows as tables, sorted by point, and clear the collection."""
         tables = {
             name: pl.concat(found).sort("point", maintain_order=True) for name, found in self._tables.items()
         }

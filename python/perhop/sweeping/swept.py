@@ -51,9 +51,9 @@ _SHAPE = {
 _SCENARIO = {"name": str, "seed": int, "replications": Optional(int)}
 _TYPES = {"whole": pl.Int64, "number": pl.Float64, "text": pl.String}
 _KINDS = {"text": pl.String(), "count": pl.UInt64(), "float": pl.Float64()}
-# How often a sweep is read anew whose tables are completed meanwhile, each of them once.
+# The number of retries if tables of a sweep are completed during the read, each of them once.
 _ATTEMPTS = 20
-# Columns of `classes` that are no metrics.
+# Columns of `classes` that are not metrics.
 _KEYS = ("point", "replication", "class", "flows")
 
 
@@ -93,7 +93,7 @@ class Sweep:
 
     @property
     def replications(self) -> int:
-        """How often each point was run, with a stop rule at least."""
+        """The number of replications of each point; with a stop rule, the minimum."""
         return self.plan.least_replications
 
     @property

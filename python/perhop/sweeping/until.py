@@ -33,7 +33,7 @@ class Until:
         """Read a rule as `CLASS.METRIC within 1ms`, or `within 5%` of the mean.
 
         Raises:
-            InvalidInputError: it is no such rule.
+            InvalidInputError: the text is not a stop rule.
 
         """
         found = _RULE.fullmatch(text)

@@ -17,7 +17,7 @@ from perhop.verdicts.assertions import Judged
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a test."""
+    """The outcome of a test."""
 
     test: Test
     judged: Sequence[Judged]
@@ -29,7 +29,7 @@ class Outcome:
     #: Seed and replications of the run.
     seed: int | None
     replications: int | None
-    #: What looked suspicious in the scenario; empty where nothing did.
+    #: The warnings of the scenario.
     warnings: str
     #: Real time that it took, in seconds.
     seconds: float

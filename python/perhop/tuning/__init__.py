@@ -50,7 +50,7 @@ def tune(
         vary: by path, or by the name of a placeholder, `low:high`, `low:high:step`, `log(low,high)`
             or a list.
         set: values by path that are the same in every trial, but for `{placeholder}` and `{2*placeholder}`.
-        start: values to begin with, beside those of the scenario and of the published formulas.
+        start: initial values, in addition to those of the scenario and of the published formulas.
         trials: different points at most.
         least: replications of each trial at first.
         replications: replications of the trials that the answer is chosen from.

@@ -32,14 +32,14 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a point gave: for each goal on a metric its values by replication, or why it failed."""
+    """The results of a point: the values of each goal by replication, or the reason of its failure."""
 
     values: Mapping[str, Sequence[float | None]]
     error: str | None = None
 
 
 class Journal(Protocol):
-    """Where evaluations are kept."""
+    """The store of evaluations."""
 
     def add(self, new: Mapping[Wanted, Evaluation]) -> None:
         """Keep what was evaluated in one round."""
@@ -65,7 +65,7 @@ class Evaluator:
     def evaluate(
         self, wanted: Sequence[tuple[Point, int]], progress: Callable[[Advance], None] | None = None
     ) -> list[Evaluation]:
-        """Return what each point gives with so many replications."""
+        """Return the results of each point with the given number of replications."""
         keys = [Wanted(tuple(sorted(point.items())), count) for point, count in wanted]
         missing = [one for one in dict.fromkeys(keys) if one not in self._known]
         if missing:
@@ -112,7 +112,7 @@ class StoredJournal:
         self._folder = folder
         self._label = parts.Label(parts.identity(question.texts()), JOURNAL)
         parts.clear(folder)
-        #: What earlier processes kept.
+        #: The evaluations of earlier processes.
         self.known: dict[Wanted, Evaluation] = {}
         #: By name, the SHA-256 of each part that is used.
         self.digests: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What a tuner looks for: conditions that must hold, and wishes to come as near to as can be."""
+"""The goals of tuning: conditions that must be met, and wishes to optimize."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONDITION = re.compile(
     r"(?P<what>[^<>=]+?)\s*(?P<kind><=|>=|==?)\s*(?P<value>\S.*?)(?:\s+within\s+(?P<width>\S.*?))?\s*"
 )
 _SHARE_OF = re.compile(r"(?P<class>.+)\.share\s+of\s+(?P<classes>.+)")
-# How far from the value of `=` counts as equal unless it is told: percentage points, or a part of the value.
+# The default tolerance of `=`: percentage points, or a part of the value.
 _POINTS = 3.0
 _PART = 0.05
 
@@ -115,7 +115,7 @@ def parse(text: str, parameters: Mapping[str, str], classes: Sequence[str]) -> G
         classes: the classes of the scenario.
 
     Raises:
-        InvalidInputError: it is no goal, or a name in it is unknown.
+        InvalidInputError: the text is not a goal, or a name in it is unknown.
 
     """
     found = _WISH.fullmatch(text.strip()) or _CONDITION.fullmatch(text.strip())

@@ -26,7 +26,7 @@ class Optimizer:
     #: How many values are to be small.
     objectives: int
     seed: int
-    #: Points that are drawn evenly before the estimator is asked.
+    #: The number of points drawn uniformly before the estimator is used.
     startup: int
     _study: Any = field(init=False)
     _open: list[Any] = field(init=False, default_factory=list)

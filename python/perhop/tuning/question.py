@@ -1,4 +1,4 @@
-"""What a tuner is asked: a scenario, what may be varied, the goals, and how much may be tried."""
+"""The question of a search: a scenario, its varied parameters, the goals, and the limits of the search."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The search: points are tried with few replications, and those that may be the answer with more.
 
-The rounds have a fixed size, and what is tried next depends on nothing but the results: the answer is the
-same whatever engine and number of threads it runs on, and an interrupted search repeats its steps from the
+The rounds have a fixed size, and the next trials depend only on the results: the answer is the
+same on any engine and number of threads, and an interrupted search repeats its steps from the
 journal.
 """
 
@@ -24,7 +24,7 @@ from perhop.tuning.space import Parameter, Point
 _ROUND = 12
 # The part of the trials that is kept for the neighbors of the best.
 _REFINING = 0.25
-# The part that is drawn evenly before the estimator is asked, and of how many at least.
+# The share of trials drawn uniformly before the estimator is used, and the least number.
 _EVENLY = 0.25
 _LEAST_EVENLY = 12
 # Distances of neighbors in parts of a range.
@@ -117,7 +117,7 @@ class Search:
             trial.replications, trial.evaluation = count, evaluation
 
     def _neighbors(self, front: Sequence[Trial]) -> list[Point]:
-        """Return points beside the best that were not tried, as far as there are trials left."""
+        """Return untried neighbors of the best points, at most the remaining number of trials."""
         left = self._question.trials - len(self.trials)
         near = (point for one in front for point in self._beside(one.point))
         new = {self._key(point): point for point in near if self._key(point) not in self.trials}
@@ -183,7 +183,7 @@ def _listed(parameter: Parameter) -> list[str]:
 
 
 def _nearest(parameter: Parameter, text: str) -> list[str]:
-    """Return values beside one, the nearest first and further ones for leaps."""
+    """Return values near one, the nearest first, then more distant ones."""
     place = parameter.place(text)
     if place is None:
         return []

@@ -1,4 +1,4 @@
-"""How much a parameter alone decides: the correlation ratio (Pearson 1905; Saltelli et al. 2008)."""
+"""The sensitivity to a parameter alone: the correlation ratio (Pearson 1905; Saltelli et al. 2008)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FEWEST = 12
 def shares_of_variance(places: Sequence[float], values: Sequence[float], *, ordered: bool) -> float | None:
     """Return which part of the variance of `values` lies between groups of equal or near `places`.
 
-    From 0 to 1. What chance gives with so many groups is taken off (Kelley 1935); `None` with fewer than 12
+    From 0 to 1. The expected value by chance is subtracted (Kelley 1935); `None` with fewer than 12
     points.
     """
     count = len(values)

@@ -18,13 +18,13 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A placeholder, which may be multiplied: `{min}`, `{2*min}`.
 _PLACEHOLDER = re.compile(r"\{(?:(?P<factor>\d+(?:\.\d+)?)\*)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 _EXAMPLE = "as in --vary links.1.rate=1Mb/s:4Mb/s, or --vary min=2:60 with {min} in a --set"
-#: What a point of the space is: the text of each parameter.
+#: A point of the space: the text of each parameter.
 Point = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What one parameter can be."""
+    """The values of one parameter."""
 
     name: str
     values: Range | tuple[str, ...]
@@ -44,11 +44,11 @@ class Parameter:
 
     @cached_property
     def is_ordered(self) -> bool:
-        """Whether its values are numbers, of which neighbours are alike."""
+        """Whether its values are numbers, so that neighbors are similar."""
         return all(quantity(one) is not None for one in self.ends)
 
     def number(self, text: str) -> float | None:
-        """Return a value in the base unit; `None` for one that is no number."""
+        """Return a value in the base unit; `None` if it is not a number."""
         found = quantity(text) if self.is_ordered else None
         return found[0] if found else None
 

@@ -1,4 +1,4 @@
-"""Where a search begins: what the scenario has now, and what the published formulas advise."""
+"""The initial points of a search: the values of the scenario, and those of published formulas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perhop.errors import InvalidInputError, UnknownNameError
 from perhop.tuning.question import Question
 from perhop.tuning.space import Point
 
-# What a queue may take on average where no goal says it: the paper of the WRED formulas tests with 100 ms.
+# The average queueing delay without a goal: the paper of the WRED formulas tests with 100 ms.
 _DELAY_S = 0.1
 _PLAIN = re.compile(r"\{(?P<name>[A-Za-z_]\w*)\}")
 

@@ -75,7 +75,7 @@ def _other_tuning(target: Path) -> str:
 
 @contextmanager
 def journal(target: Path, question: Question, *, force: bool = False) -> Iterator[StoredJournal]:
-    """Begin the folder of a question, or continue the one that is there; other writers are kept away.
+    """Begin the folder of a question, or continue an existing one, with exclusive access.
 
     Raises:
         InvalidInputError: the folder holds something else, is being written, or cannot be used.

@@ -50,7 +50,7 @@ class Tuning:
 
     @property
     def changes(self) -> dict[str, str]:
-        """What the chosen trial changes in the scenario, by path, as `perhop run --set` takes it."""
+        """The changes of the chosen trial, by path, in the syntax of `perhop run --set`."""
         return self.question.space.changes(self.best.point)
 
     @property

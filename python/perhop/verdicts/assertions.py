@@ -41,7 +41,7 @@ _MOST = 12
 
 @dataclass(frozen=True)
 class Assertion:
-    """What a quantity of a class must be."""
+    """An assertion about a quantity of a class."""
 
     #: As it was given.
     text: str
@@ -52,14 +52,14 @@ class Assertion:
     #: In the unit of the quantity.
     bound: Figure
 
-    def holds(self, value: float) -> bool:
+    def is_met(self, value: float) -> bool:
         """Whether a value is as asserted."""
         return _COMPARED[self.sign](value, self.bound.mean)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """An assertion beside what was measured of one class."""
+    """An assertion with the measurement of one class."""
 
     assertion: Assertion
     name: str
@@ -203,7 +203,7 @@ def judge(
 def _judged(assertion: Assertion, verdict: Verdict, summary: Mapping[str, Any]) -> Judged:
     measured = figure_of(assertion.quantity, verdict, summary)
     why = "" if measured else why_not(assertion.quantity, verdict, summary)
-    passed = measured is not None and assertion.holds(measured.mean)
+    passed = measured is not None and assertion.is_met(measured.mean)
     return Judged(assertion, verdict.name, measured, why, passed)
 
 

@@ -19,7 +19,7 @@ _TOLD = {"dscp", "precedence"}
 def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
     """Return the queues, as port and name, that each class of traffic waits in, as far as that is certain.
 
-    It is where networks are trees, nothing changes codepoints, policies match nothing but them, and all
+    It is where networks are trees, nothing changes codepoints, policies match only them, and all
     traffic of a class has the same queues.
     """
     known = resolved(scenario)

@@ -22,7 +22,7 @@ class Figure:
 
     @classmethod
     def from_summary(cls, value: Mapping[str, Any]) -> Figure | None:
-        """Return a value of a summary; `None` where nothing was measured."""
+        """Convert a value of a summary; `None` if nothing was measured."""
         if value["mean"] is None:
             return None
         ends = value["ci95"]

@@ -1,4 +1,4 @@
-"""Where a class waits: its queue, who holds the link there, and which port drops its packets."""
+"""The queue of a class, the class that obtains most of its link, and the port that drops its packets."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def queue_of(name: str, summary: Mapping[str, Any], waits: Sequence[tuple[str, s
     return Queue(
         port=row["port"],
         name=row["queue"],
-        # What others leave of the rate may be nothing.
+        # Other classes may leave no part of the rate.
         guaranteed_bps=row["guaranteed_bps"] or None,
         limit_bps=row["limit_bps"],
         obtained_bps=_mean(row["obtained_bps"]),

@@ -8,7 +8,7 @@ from typing import Any
 from perhop.verdicts.figures import Figure
 from perhop.verdicts.verdict import Verdict
 
-#: Short names for columns of `classes`; every other column goes by its name, with or without its unit.
+#: Short names for columns of `classes`; other columns have their own names, with or without the unit.
 SHORT = {
     "loss": "dropped_percent",
     "jitter": "ipdv_mean_abs_s",

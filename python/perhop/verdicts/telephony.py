@@ -47,7 +47,7 @@ class Codec:
 
     #: By what scenarios and `--codec` call it.
     name: str
-    #: What it is called in words.
+    #: Its name in text.
     words: str
     #: Duration of the speech in a packet, in seconds.
     packet_s: float
@@ -61,7 +61,7 @@ CODECS = {one[0]: Codec(*one) for one in _core.codecs()}
 
 @dataclass(frozen=True)
 class Telephony:
-    """What is assumed of the telephones: codec, de-jitter buffer, and how losses come."""
+    """Assumptions about telephones: codec, de-jitter buffer and burstiness of losses."""
 
     codec: Codec
     #: The length of a fixed de-jitter buffer, in seconds; `None`: adaptive.
@@ -81,7 +81,7 @@ class Telephony:
         burst_ratio: float | None = None,
         advantage: float | None = None,
     ) -> Telephony:
-        """Return it by a codec's name and `adaptive` or a time with its unit; raises `InvalidInputError`."""
+        """Parse the name of a codec, and `adaptive` or a time with its unit; raises `InvalidInputError`."""
         name = (codec or DEFAULT_CODEC).lower()
         if name not in CODECS:
             near = get_close_matches(name, CODECS, n=1)
@@ -123,7 +123,7 @@ def _fixed_buffer(text: str) -> float:
 
 @dataclass(frozen=True)
 class Call:
-    """The rating of a call through a class; what cannot be told is `None`."""
+    """The rating of a call through a class; unknown values are `None`."""
 
     r: Figure | None
     mos: Figure | None

@@ -11,7 +11,7 @@ from perhop.verdicts.telephony import Call
 
 #: `idle`: nothing was sent. `waiting`: nothing has arrived yet, and nothing was lost. `starved`: little of
 #: what was sent arrives, and less than is guaranteed. `policed`, `congested`, `lossy`: most of the losses are
-#: those of policers, of queues, of links and the like. `clean`: no losses.
+#: those of policers, of queues, of links and other causes. `clean`: no losses.
 State = Literal["idle", "waiting", "starved", "policed", "congested", "lossy", "clean"]
 
 #: The part of a guarantee from which on it is obtained: the last packets of a run are still in the queue.
@@ -20,7 +20,7 @@ OBTAINED = 0.95
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a class sends and gets, means over the replications."""
+    """The offered load and results of a class, means over the replications."""
 
     offered_packets: float
     #: IP bits per second.
@@ -39,7 +39,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a practitioner would say of a class; what cannot be told is `None`."""
+    """The verdict on a class; unknown values are `None`."""
 
     name: str
     state: State
