@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 STATE_RULES = {"not-recognized": "command-unknown", "not-modelled": "command-not-modelled"}
 # The first key of a file of tests.
 _TESTS = re.compile(rb"^perhop-tests:", re.MULTILINE)
-# Below this part of commands that perhop knows, a file is hardly a configuration.
+# The least share of known commands in a configuration.
 _LITTLE = 0.5
 
 
@@ -85,7 +85,7 @@ def check_file(
     assume: Mapping[str, str] | None = None,
     ignore: frozenset[str] = frozenset(),
 ) -> Checked:
-    """Return what the rules find in a file; those called `ignore` are left out.
+    """Return the findings of the rules in a file, without those of `ignore`.
 
     Raises:
         UnknownNameError: a comment of the file leaves out a rule that does not exist.
@@ -150,7 +150,7 @@ def _router(
 
 
 def _whole(report: RouterReport) -> list[Finding]:
-    """Return what is found of the file as a whole."""
+    """Return the findings about the whole file."""
     counts, found = report["counts"], []
     total = sum(counts.values())
     known = counts["modelled"] + counts["irrelevant"] + counts["suspicious"] + counts["not-modelled"]
@@ -260,7 +260,7 @@ def check(
     assume: Mapping[str, str] | None = None,
     ignore: Iterable[str] = (),
 ) -> pl.DataFrame:
-    """Return what the rules find in scenarios, policies and router configurations.
+    """Return the findings of the rules in scenarios, policies and router configurations.
 
     A row per finding: `file`, `line` (from 1; null for the whole file), `column`, `severity`, `rule`,
     `message`, `remedy` and `fixed`, the line as it had better be. `platform` and `assume` are those of

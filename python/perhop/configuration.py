@@ -37,7 +37,7 @@ _SHORT = 40
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
 #: The extent of a report: with the resulting policies, with every line, or only lines with findings.
 Detail = Literal["policies", "lines", "remarks"]
-#: How much each class is offered of what it is promised: 70, 90 and 120 %.
+#: The offered load of each class relative to its promised rate: 70, 90 and 120 %.
 LoadLevel = Literal["quiet", "busy", "overload"]
 #: The name of standard input.
 STANDARD_INPUT = Path("-")
@@ -80,7 +80,7 @@ def _content(file: Path) -> bytes:
 
 
 def checked(text: str, platform: str | None = None, assume: Mapping[str, str] | None = None) -> RouterReport:
-    """Return what a router configuration says, read as that of `platform` and with assumed class-maps.
+    """Parse a router configuration by the rules of `platform` and with assumed class-maps.
 
     Raises:
         InvalidInputError: perhop does not simulate the system, there is no such platform, or an assumption is
@@ -100,7 +100,7 @@ def examined(
     detail: Detail = "policies",
     hardware: Mapping[str, Any] | None = None,
 ) -> RouterReport:
-    """Return what a configuration says, of any system; without policies where perhop does not simulate it.
+    """Parse a configuration of any system; without policies if perhop does not simulate the system.
 
     Only with the `detail` of `policies` is there the key `router`, by far the largest part; `remarks` leaves
     out the lines that need no attention. `hardware` is the `platform` of
@@ -138,7 +138,7 @@ def configured(
 
 
 def examined_as(text: str, configuration: RouterConfiguration, detail: Detail = "policies") -> RouterReport:
-    """Return what the text of a configuration says, read as a scenario has it, of any system."""
+    """Parse the text of a configuration in a scenario, of any system."""
     keys: Mapping[str, Any] = configuration
     return examined(text, None, keys.get("assume"), detail=detail, hardware=keys.get("platform"))
 

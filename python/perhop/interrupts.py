@@ -1,4 +1,4 @@
-"""Signals that end a program, held back while something must not be torn apart; and what is written then."""
+"""Signals that end a program: deferred during critical sections, and reported with the written files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from perhop.errors import Exit
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-#: Ctrl-C, the request to end, and the end of the terminal, which Windows does not know.
+#: Ctrl-C, the request to end, and the end of the terminal, which Windows does not have.
 ENDING = [
     signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__
 ]
@@ -25,7 +25,7 @@ written: list[str] = []
 
 
 def so_far() -> str:
-    """Say what has been written, for the message of a command that ends early."""
+    """Return the list of written files as text, for the message of a command that ends early."""
     return f"written before: {', '.join(written)}" if written else "nothing was written"
 
 
@@ -39,24 +39,23 @@ class EndedBySignal(SystemExit):
 
 _handled: list[signal.Signals] = []
 
-# How soon a signal comes again that arrived where nothing can be raised.
+# The delay of the retry of a signal that arrived where it cannot raise an exception.
 _AGAIN_AFTER_S = 0.01
 
-# Modules in which nothing is raised: an import that is torn apart leaves half a module behind, and the others
-# call Python from native code, which answers an unexpected exception with a panic or another error.
+# Modules in which signals raise no exception: an interrupted import leaves a partial module, and the others
+# call Python from native code, which panics on an unexpected exception.
 _UNBROKEN = {"importlib", "_frozen_importlib", "matplotlib", "numpy", "polars"}
 
-# Methods of `threading` in which nothing is raised: they are Python around a lock, which would stay taken for
-# ever, and with it every thread that waits for it.
+# Methods of `threading` in which signals raise no exception: it would leave their lock taken, and other
+# threads would wait for it forever.
 _LOCKING = {"__enter__", "__exit__"}
 
 
 def handle() -> None:
-    """Let each signal that ends a program raise an exception in it.
+    """Install handlers that raise an exception for each signal that ends a program.
 
-    Ctrl-C raises `KeyboardInterrupt`, the others `EndedBySignal`. Signals that are ignored stay so: who
-    started the program may want it to go on, as nohup does.
-    Work in `_UNBROKEN` and `_LOCKING` ends first.
+    Ctrl-C raises `KeyboardInterrupt`, the others `EndedBySignal`. Ignored signals stay ignored, because
+    the caller may want the program to continue, as nohup does. Work in `_UNBROKEN` and `_LOCKING` ends first.
     """
     _handled[:] = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
     for number in _handled:
@@ -66,9 +65,9 @@ def handle() -> None:
 
 
 def handle_as(handling: signal.Handlers) -> None:
-    """Ignore the signals that `handle` has taken over, or leave them to the system, from now on.
+    """Set `handling` for the signals of `handle`: ignored, or default.
 
-    A signal that would have come again is forgotten.
+    A pending retry is canceled.
     """
     for number in _handled:
         signal.signal(number, handling)
@@ -87,7 +86,7 @@ def _raised(number: int, frame: FrameType | None) -> None:
 
 def _is_unbroken(frame: FrameType | None) -> bool:
     frame = frame or sys._getframe()
-    # The alarm of a signal that comes again.
+    # The alarm of a retried signal.
     while frame is not None and frame.f_globals is globals():
         frame = frame.f_back
     if frame is not None and _module(frame) == "threading" and frame.f_code.co_name in _LOCKING:
@@ -109,10 +108,10 @@ def _come_again(number: int) -> None:
 
 
 def _ignored(found: UnraisableHookArgs) -> None:
-    """Let a signal come again whose exception Python had to ignore.
+    """Retry a signal whose exception Python had to ignore.
 
-    A handler may happen to run in a finalizer or in the callback of a weak reference. What is raised there
-    is lost, and Ctrl-C would have no effect.
+    A handler may run in a finalizer or in the callback of a weak reference. An exception there is lost, and
+    Ctrl-C would have no effect.
     """
     number = _sent(found.exc_type, found.exc_value)
     if number is None:
@@ -131,7 +130,7 @@ def _sent(kind: type[BaseException], error: BaseException | None) -> signal.Sign
 def behind(error: BaseException) -> BaseException:
     """Return the exception of a signal if `error` is only that of a lock it interrupted, else `error`.
 
-    `threading` takes a lock again in a `finally`; where a signal came just before, the `with` around it finds
+    `threading` takes a lock again in a `finally`; if a signal came just before, the surrounding `with` finds
     the lock free (`RuntimeError: release unlocked lock`).
     """
     torn = error.__context__
@@ -141,7 +140,7 @@ def behind(error: BaseException) -> BaseException:
 
 
 class Deferral:
-    """The signals that arrived meanwhile, and what would have handled them."""
+    """The deferred signals, and their original handlers."""
 
     def __init__(self) -> None:
         self._before: dict[signal.Signals, Any] = {}
@@ -164,7 +163,7 @@ class Deferral:
             signal.raise_signal(number)
 
     def begin(self) -> None:
-        """Hold signals back from now on, except those that are ignored or that others than Python handle."""
+        """Start to defer signals, except those that are ignored or not handled by Python."""
         for number in ENDING:
             before = signal.getsignal(number)
             if before is not None and before != signal.SIG_IGN:
@@ -174,7 +173,7 @@ class Deferral:
             signal.signal(number, self._arrived)
 
     def end(self) -> None:
-        """Handle signals as before, and those that were held back now.
+        """Restore the handlers, and handle the deferred signals.
 
         A signal that arrives before the last handler is back passes through `_arrived`.
         """
@@ -186,7 +185,7 @@ class Deferral:
 
     @contextmanager
     def admitted(self) -> Iterator[None]:
-        """Handle signals as before within the block, for work that may be given up."""
+        """Handle signals immediately within the block, for work that may be abandoned."""
         self._admits = True
         try:
             while self._received:
@@ -198,9 +197,9 @@ class Deferral:
 
 @contextmanager
 def deferred() -> Iterator[Deferral]:
-    """Hold SIGINT, SIGTERM and SIGHUP back until the end of the block.
+    """Defer SIGINT, SIGTERM and SIGHUP until the end of the block.
 
-    Python handles signals in its main thread, so that other threads are never torn apart.
+    Python handles signals in its main thread, so other threads are never interrupted.
     """
     deferral = Deferral()
     if threading.current_thread() is not threading.main_thread():

@@ -33,7 +33,7 @@ _guard = threading.Lock()
 
 
 def reserve(folder: Path) -> None:
-    """Keep other writers from a folder until `locked` for it has ended, or the process has.
+    """Lock a folder until its `locked` block or the process ends.
 
     Without a parent folder, there is no place for the lock file and no other writer.
 
@@ -50,7 +50,7 @@ def reserve(folder: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other writers from a folder within the block; raises `InvalidInputError` when there is one."""
+    """Lock a folder within the block; raises `InvalidInputError` if another process has the lock."""
     with _guard:
         opened = _reserved.pop(folder, None)
     if opened is None:
@@ -110,7 +110,7 @@ def _lock(opened: int) -> None:
 
 
 def release_all() -> None:
-    """Give up what was reserved and not used, at the end of a command."""
+    """Release unused reservations at the end of a command."""
     with _guard:
         while _reserved:
             folder, opened = _reserved.popitem()
@@ -118,7 +118,7 @@ def release_all() -> None:
 
 
 def forget_all() -> None:
-    """Leave what was reserved to the process that this one is a fork of."""
+    """Forget the reservations of the parent process after a fork."""
     _reserved.clear()
 
 
@@ -135,7 +135,7 @@ def stem(path: Path) -> str:
 
 
 def _take(folder: Path) -> int | None:
-    """Return the open lock file; `None` where the system or the file system has no locks."""
+    """Return the open lock file; `None` if the system or the file system has no locks."""
     if _flock() is None:
         return None
     file = lock_file(folder)
@@ -162,7 +162,7 @@ def _take(folder: Path) -> int | None:
 
 
 def _open_lock(file: Path) -> int:
-    """Open a lock file; of a link another user may have made, its target would be created or opened."""
+    """Open a lock file without following links, which another user may have created."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         opened = os.open(file, flags, 0o666)
@@ -184,7 +184,7 @@ def _no_lock(file: Path) -> InvalidInputError:
 
 
 def _is_still(file: Path, opened: int) -> bool:
-    """Whether the open file is the one that has the name."""
+    """Whether the open file is still the file of that name."""
     try:
         return os.path.samestat(file.lstat(), os.fstat(opened))
     except FileNotFoundError:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from perhop.errors import InvalidInputError
 
-#: As fast as it goes.
+#: Without a limit.
 MAX = math.inf
 _SPEED = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x")
 _LEAST, _GREATEST = 1e-6, 1e6
@@ -19,7 +19,7 @@ _STEPS = [digit * 10.0**power for power in range(-4, 3) for digit in (1, 2, 5)]
 
 
 def speed_of(text: str) -> float:
-    """Return the speed of `1x`, `0.1x`, `10x` or `max`: simulated seconds in one of the clock.
+    """Parse `1x`, `0.1x`, `10x` or `max`: simulated seconds per second of the clock.
 
     Raises:
         InvalidInputError: the text is not a speed.
@@ -35,7 +35,7 @@ def speed_of(text: str) -> float:
 
 
 def speed_words(speed: float) -> str:
-    """Return a speed as it is written."""
+    """Format a speed."""
     return "max" if speed == MAX else f"{speed:g}x"
 
 
@@ -47,30 +47,30 @@ class Pace:
         self._clock = clock
         self._lock = threading.RLock()
         self._speed = speed
-        # Where the clock was when the simulation was at `_begin_s`; not before it has started.
+        # The time of the clock when the simulation was at `_begin_s`; `None` before the start.
         self._began_at: float | None = None
         self._begin_s = 0.0
         self._reached_s = 0.0
-        # Where it waits, if it does.
+        # The simulated time at which it is paused, or `None`.
         self._held_s: float | None = None
 
     @property
     def speed(self) -> float:
-        """Simulated seconds in one of the clock."""
+        """Simulated seconds per second of the clock."""
         return self._speed
 
     @property
     def paused(self) -> bool:
-        """Whether it waits."""
+        """Whether it is paused."""
         return self._held_s is not None
 
     @property
     def reached_s(self) -> float:
-        """The simulated time up to which something was seen."""
+        """The simulated time that was reached last."""
         return self._reached_s
 
     def limit_s(self) -> float:
-        """Return up to which simulated time the simulation may go now."""
+        """Return the current limit of the simulated time."""
         with self._lock:
             if self._held_s is not None:
                 return self._held_s
@@ -82,18 +82,18 @@ class Pace:
             return self._begin_s + (now - self._began_at) * self._speed
 
     def reach(self, simulated_s: float) -> None:
-        """Take note of how far the simulation is."""
+        """Record the simulated time that was reached."""
         with self._lock:
             self._reached_s = max(self._reached_s, simulated_s)
 
     def pause(self) -> None:
-        """Let the simulation wait where it is."""
+        """Pause the simulation at its current time."""
         with self._lock:
             if self._held_s is None:
                 self._held_s = min(self.limit_s(), self._reached_s)
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume the simulation."""
         with self._lock:
             if self._held_s is not None:
                 self._begin(max(self._held_s, self._reached_s))
@@ -108,31 +108,31 @@ class Pace:
                 self.pause()
 
     def step_to(self, simulated_s: float) -> None:
-        """Let a simulation that waits go as far as an instant, and wait there."""
+        """Advance a paused simulation to a time, and pause it there."""
         with self._lock:
             self.pause()
             assert self._held_s is not None, "it is paused"
             self._held_s = max(self._held_s, simulated_s)
 
     def set_speed(self, speed: float) -> None:
-        """Go on at another speed from where the simulation is."""
+        """Continue at another speed from the current simulated time."""
         with self._lock:
             if self._held_s is None:
                 self._begin(min(self.limit_s(), self._reached_s))
             self._speed = speed
 
     def faster(self) -> None:
-        """Take the next greater of the usual speeds; beyond them as fast as it goes."""
+        """Set the next higher of the usual speeds; above them no limit."""
         with self._lock:
             self.set_speed(next((one for one in _STEPS if one > self._speed * 1.001), MAX))
 
     def slower(self) -> None:
-        """Take the next smaller of the usual speeds."""
+        """Set the next lower of the usual speeds."""
         with self._lock:
             self.set_speed(next((one for one in reversed(_STEPS) if one < self._speed * 0.999), _STEPS[0]))
 
     def release(self) -> None:
-        """Let the simulation go on as fast as it can."""
+        """Remove the limit, so that the simulation runs to its end."""
         with self._lock:
             self._speed, self._held_s = MAX, None
 

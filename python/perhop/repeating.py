@@ -28,17 +28,17 @@ _MISSING = object()
 
 @dataclass(frozen=True)
 class Difference:
-    """A file that a repeated run gives otherwise."""
+    """A file that differs after a repeated run."""
 
     file: str
-    #: How many cells of a table, or values of a JSON file, differ, and of how many.
+    #: The number of different cells of a table or values of a JSON file, and their total.
     differing: int
     of: int
-    #: The first of them, or what else is different.
+    #: The first of them, or another difference.
     first: str
 
     def __str__(self) -> str:
-        """Say which file, how much of it, and the first difference."""
+        """Return the file, the number of differences and the first one as text."""
         if not self.differing:
             return f"{self.file}: {self.first}"
         what = "cell" if self.file.endswith(".parquet") else "value"
@@ -49,7 +49,7 @@ class Difference:
 class Repeated:
     """A run that was repeated."""
 
-    #: Its folder within the verified one; empty for that itself.
+    #: Its folder within the verified one; empty for the verified folder.
     name: str
     #: The version of perhop that saved it.
     version: str
@@ -60,14 +60,14 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Verified:
-    """A folder whose files are as they were saved, and its runs repeated."""
+    """A folder with unchanged files, and its repeated runs."""
 
     saved: Saved
     repeated: tuple[Repeated, ...]
 
     @property
     def identical(self) -> bool:
-        """Whether every repeated run gave the same."""
+        """Whether every repeated run gave the same results."""
         return not any(one.differences for one in self.repeated)
 
     def to_json(self) -> dict[str, Any]:

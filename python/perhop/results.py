@@ -64,16 +64,16 @@ class Results:
     replications: int
     #: Unit of each column, by table.
     units: Mapping[str, Mapping[str, str]]
-    #: Of a loaded table, its file and what that held.
+    #: For a loaded table, its file and the bytes of that file.
     _columns: Mapping[str, Mapping[str, Column] | tuple[Path, bytes]]
-    #: Assumptions about what the scenario's source leaves open; for captions.
+    #: Assumptions where the source of the scenario is incomplete; for captions.
     assumptions: str | None = None
     #: The captures that were written: file, interfaces, number of packets, number of dropped packets.
     captured: list[dict[str, Any]] = field(default_factory=list)
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """Name the run and the tables; the figures would fill the screen."""
+        """Return the run and the names of its tables, without figures."""
         ran = f"{self.summary['scenario']!r}, seed={self.seed}, replications={self.replications}"
         return f"<perhop.Results of {ran}: {', '.join(self.names)}>"
 
@@ -114,11 +114,11 @@ class Results:
     def load(cls, folder: str | PathLike[str]) -> Results:
         """Read results that `save` or `perhop run -o` wrote.
 
-        All files are read and checked against the manifest at once, so that the results remain what they are
+        All files are read and checked against the manifest at once, so that the results do not change
         when the folder is replaced; each table is decoded on first use.
 
         Raises:
-            InvalidInputError: the folder holds no results.
+            InvalidInputError: the folder has no results.
             UnreadableFileError: a file is missing, damaged or cannot be read.
 
         """

@@ -21,9 +21,9 @@ from perhop.saving import whole_folder
 
 # Interval of polling a run: short enough for a progress bar and Ctrl-C, long enough to cost nothing.
 _WATCH_EVERY_S = 0.1
-# The same where the run is held against a clock: it should not be seen to go in steps.
+# The interval of a run that follows a clock: short enough to look continuous.
 _PACE_EVERY_S = 0.03
-# Above the number of processors of any machine.
+# More than the processors of any machine.
 _MOST_THREADS = 4096
 
 
@@ -87,7 +87,7 @@ class Snapshot:
 
 
 def _replicated(resolved: Document, replications: int) -> dict[str, Any]:
-    """Return a scenario with its number of replications, in the place that the schema has for it."""
+    """Return a scenario with its number of replications at its place in the schema."""
     found: dict[str, Any] = {}
     for key, value in resolved.items():
         found[key] = value
@@ -228,5 +228,5 @@ def _require(name: str, value: int, least: int, greatest: int) -> None:
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -1,4 +1,4 @@
-"""Which points a sweep has: every combination of values, values taken together, or a sample of ranges.
+"""The points of a sweep: every combination of values, values taken together, or a sample of ranges.
 
 Points are computed by their number and never held all at once.
 """
@@ -26,7 +26,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 _LOG = re.compile(r"log\(\s*(?P<arguments>[^()]*)\)")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.].*)?")
 _WHOLE = re.compile(r"[+-]?\d+")
-# Values of one parameter at most: more are a mistake in the step.
+# The limit of the values of one parameter; more are a mistake in the step.
 _MOST = 1_000_000
 #: Points of a sweep at most: each has rows in tables and a place in memory.
 MOST_POINTS = 10_000_000
@@ -104,7 +104,7 @@ class Design:
         return self.sample
 
     def __getitem__(self, number: int) -> dict[str, str]:
-        """Return what point `number` sets, by path."""
+        """Return the values of point `number`, by path."""
         if not 0 <= number < self.count:
             raise IndexError(number)
         if self.kind == "grid":
@@ -181,7 +181,7 @@ class Design:
 
 
 def values_of(found: object) -> Values:
-    """Return what a parameter can be, as `to_json` describes it; raises `TypeError` or `ValueError`."""
+    """Parse the values of a parameter from the form of `to_json`; raises `TypeError` or `ValueError`."""
     if isinstance(found, dict):
         one = Range(**found)
         texts = (one.low, one.high, one.unit)
@@ -226,7 +226,7 @@ def latin_hypercube(ranges: Mapping[str, Sequence[str]], count: int, seed: int) 
 
 
 def drawn_from(ranges: Mapping[str, Sequence[str]]) -> dict[str, Values]:
-    """Return what to draw from: `1Mb/s:4Mb/s`, `log(1ms,1s)`, or names.
+    """Parse the values to draw from: `1Mb/s:4Mb/s`, `log(1ms,1s)`, or names.
 
     Raises:
         InvalidInputError: a range is none.

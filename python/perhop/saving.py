@@ -43,16 +43,16 @@ __all__ = [
     "write_new",
 ]
 
-# Hidden names that exist now, for the end of the process.
+# Existing hidden names, to be removed at the end of the process.
 _unfinished: set[Path] = set()
 # The number of files that are synchronized between checks for signals: 0.1 s or more on a slow disk.
 _UNINTERRUPTED = 64
-# The suffix of a hidden name: whose content is new, and whose was in place before.
+# The suffixes of hidden names: of new content, and of earlier content.
 _NEW, _OLD = "new", "old"
 
 
 def check_target(target: Path, kind: Kind, *, force: bool = False) -> None:
-    """Refuse a folder that could not be written, before a run starts, and keep other writers from it.
+    """Refuse a folder that could not be written, before a run starts, and lock it.
 
     With `force`, a folder that holds something else is accepted: it will be moved aside.
 
@@ -78,7 +78,7 @@ def check_target(target: Path, kind: Kind, *, force: bool = False) -> None:
 
 @contextmanager
 def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool = False) -> Iterator[Path]:
-    """Give a hidden folder next to `target` to write into; at the end it replaces `target`.
+    """Yield a hidden folder next to `target`, which replaces `target` at the end of the block.
 
     The block ends with a manifest (`manifest.seal`). If writing is interrupted or fails, `target` stays as it
     was. What is in `target` must be an earlier result of the same kind and nothing else; with `force`,
@@ -113,7 +113,7 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
 
 
 def put_on_disk(new: Path, signals: Deferral) -> None:
-    """Wait until the files and names in a new folder are on the disk; signals are handled now and then.
+    """Synchronize the files and names in a new folder; signals are handled between files.
 
     Not meanwhile: an exception within the locks of a pool of threads makes it wait forever.
     """
@@ -134,7 +134,7 @@ def _put_in_place(new: Path, place: Place, target: Path) -> None:
         return
     new.chmod(folder.stat().st_mode & 0o7777)
     old = _move_aside(new, folder) if place.aside else _exchange(new, folder)
-    # From now on it is an earlier result, and no longer unfinished.
+    # It is now an earlier result and not unfinished.
     _unfinished.discard(new)
     _tell(target, folder)
     try:
@@ -149,7 +149,7 @@ def _put_in_place(new: Path, place: Place, target: Path) -> None:
 
 
 def _move_aside(new: Path, folder: Path) -> Path:
-    """Put the new folder in its place and return the visible name under which the earlier one is now.
+    """Move the new folder to its path and return the visible name of the earlier one.
 
     The new folder has that name first, so that no failure hides data of others.
     """
@@ -166,7 +166,7 @@ def _move_aside(new: Path, folder: Path) -> Path:
 
 
 def _exchange(new: Path, folder: Path) -> Path:
-    """Exchange two folders, in one step where the system can, and return where the earlier one is now."""
+    """Exchange two folders, atomically if the system can, and return the new path of the earlier one."""
     if disk.exchange(new, folder):
         return new
     old = _hidden(folder, _OLD)
@@ -180,7 +180,7 @@ def _exchange(new: Path, folder: Path) -> Path:
 
 
 def _remove_old(old: Path, folder: Path) -> None:
-    """Remove an earlier result; what cannot be removed, or has come into it meanwhile, becomes visible."""
+    """Remove an earlier result; files that cannot be removed, or are new, get a visible name."""
     with suppress(OSError, UnreadableFileError):
         if (old / MANIFEST).is_file():
             manifest.remove_own(old, manifest.read(old))
@@ -190,7 +190,7 @@ def _remove_old(old: Path, folder: Path) -> None:
 
 
 def _show(old: Path, folder: Path) -> None:
-    """Give the rest of an earlier folder, if any, a visible name."""
+    """Rename the remains of an earlier folder, if any, to a visible name."""
     if not old.exists() or not old.name.startswith("."):
         return
     shown = _unused(folder)
@@ -210,7 +210,7 @@ def _remains(path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _clear_abandoned(file: Path) -> None:
-    """Remove what killed writers of this file left."""
+    """Remove the remains of killed writers of this file."""
     with suppress(OSError):
         for path, _ in _remains(file):
             if is_abandoned(path):
@@ -220,20 +220,20 @@ def _clear_abandoned(file: Path) -> None:
 def _clear_remains(folder: Path) -> None:
     """Remove remains of killed writers and finish their exchanges; the caller has the lock of the folder."""
     for path, suffix in _remains(folder):
-        # A link is nothing that perhop made; its target is not to be renamed or removed.
+        # perhop creates no links; the target of a link must not be renamed or removed.
         if path.is_symlink() or not path.is_dir():
             continue
         if suffix == _OLD and not folder.exists():
             disk.rename(path, folder)
         elif suffix == _OLD or (path / MANIFEST).is_file():
-            # Perhaps the earlier folder: only what its manifest names is removed.
+            # This may be the earlier folder: remove only the files of its manifest.
             _remove_old(path, folder)
         else:
             shutil.rmtree(path, ignore_errors=True)
 
 
 def _keep(folder: Path, target: Path) -> None:
-    """Put the names in a folder on the disk, once `target` is in it."""
+    """Synchronize a folder after `target` was created in it."""
     try:
         disk.sync(folder)
     except OSError as error:
@@ -242,19 +242,19 @@ def _keep(folder: Path, target: Path) -> None:
 
 
 def _tell(path: Path, place: Path) -> None:
-    """Remember what is in place; what is in a folder that is still unfinished is not."""
+    """Record a written path, unless it is in an unfinished folder."""
     if not _is_within_hidden(place):
         written.append(f"`{path}`")
 
 
 def _is_within_hidden(path: Path) -> bool:
-    """Whether a path is in a folder of this process that is not in place yet."""
+    """Whether a path is in an unfinished folder of this process."""
     return any(path.is_relative_to(one) for one in _unfinished)
 
 
 @contextmanager
 def _made(folder: Path) -> Iterator[None]:
-    """Make a folder and those above it; if the block fails, remove those that are still empty."""
+    """Create a folder and its parents; if the block fails, remove the empty ones."""
     missing = []
     while not folder.exists():
         missing.append(folder)
@@ -276,7 +276,7 @@ def _made(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def whole_file(path: Path, *, is_result: bool = True) -> Iterator[Path]:
-    """Give a hidden file next to `path` to write; at the end it replaces `path`.
+    """Yield a hidden file next to `path`, which replaces `path` at the end of the block.
 
     If writing is interrupted, `path` stays as it was. A device or pipe, such as /dev/stdout, is written
     directly.
@@ -319,7 +319,7 @@ def replace_file(path: Path, text: str, *, is_result: bool = True) -> None:
 
 
 def unseal(folder: Path, names: Collection[str]) -> None:
-    """Say of a complete folder that it is not, before something in it is changed file by file.
+    """Mark a complete folder as incomplete before its files are changed one by one.
 
     Until it is sealed again its manifest covers only some files, by name, as when it was begun. Who reads it
     meanwhile, or after its writer was killed, so learns that the same command goes on.
@@ -364,13 +364,13 @@ def give_up() -> None:
 
 atexit.register(give_up)
 if hasattr(os, "register_at_fork"):
-    # They remain those of the process that made them.
+    # They belong to the process that created them.
     os.register_at_fork(after_in_child=_unfinished.clear)
     os.register_at_fork(after_in_child=forget_all)
 
 
 def _hidden(path: Path, suffix: str) -> Path:
-    """Return an unused hidden name in the folder of `path`, and so on the same file system."""
+    """Return an unused hidden name in the folder of `path`, which is on the same file system."""
     found = path.with_name(f".{stem(path)}-{secrets.token_hex(6)}.{suffix}")
     if suffix == _NEW:
         _unfinished.add(found)
@@ -378,7 +378,7 @@ def _hidden(path: Path, suffix: str) -> Path:
 
 
 def _forget(hidden: Path) -> None:
-    """Remove what is under a hidden name, if anything still is."""
+    """Remove the file or folder of a hidden name, if it exists."""
     if hidden in _unfinished:
         if hidden.is_dir() and not hidden.is_symlink():
             shutil.rmtree(hidden, ignore_errors=True)
@@ -389,7 +389,7 @@ def _forget(hidden: Path) -> None:
 
 
 def _unused(folder: Path) -> Path:
-    """Return `folder.old-1`, or with the first higher number that is unused."""
+    """Return `folder.old-N` with the first unused number from 1 on."""
     number = 1
     while os.path.lexists(found := folder.with_name(f"{folder.name}.old-{number}")):
         number += 1
@@ -398,7 +398,7 @@ def _unused(folder: Path) -> Path:
 
 @contextmanager
 def named(hidden: Path, shown: Path) -> Iterator[None]:
-    """Name `shown` in errors of the hidden file or folder that is to become it, and of files in it."""
+    """Replace the hidden name by `shown` in errors of the block."""
     try:
         yield
     except OSError as error:

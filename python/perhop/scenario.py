@@ -50,7 +50,7 @@ class Scenario(Document):
     def __init__(self, data: ScenarioConfig | Mapping[str, Any], base: str | PathLike[str] = ".") -> None:
         """Take the keys of a scenario file; relative paths in them start from `base`."""
         super().__init__(data, base)
-        #: What was inferred, where the scenario was inferred from a router configuration.
+        #: The inferred parts, if the scenario was inferred from a router configuration.
         self.inferred: str | None = None
         #: Parts of that configuration on the path of the traffic that a run does not apply.
         self.not_looked_at: list[str] = []
@@ -228,7 +228,7 @@ class Scenario(Document):
         )
 
     def bounds(self, *, end_to_end: bool = False) -> pl.DataFrame:
-        """Return what each queue is guaranteed, by network calculus, as a polars frame.
+        """Return the guarantees of each queue, by network calculus, as a polars frame.
 
         Rates in bits per second, delays in seconds from arrival to the last bit on the wire, backlogs in IP
         bytes and packets; null where there is no bound, and `reason` says why. docs/bounds.md has the

@@ -28,7 +28,7 @@ class Place:
 
 
 def place_of(target: Path, kind: Kind, *, force: bool) -> Place:
-    """Return where a folder of this kind goes; raises `InvalidInputError` where it cannot."""
+    """Return the target of a folder of this kind; raises `InvalidInputError` if it cannot be written."""
     with as_invalid(target):
         folder = Path(os.path.realpath(target))
         if target.is_symlink() and not folder.exists():
@@ -50,7 +50,7 @@ def place_of(target: Path, kind: Kind, *, force: bool) -> Place:
 
 
 def _refuse_in_use(target: Path, folder: Path) -> None:
-    """Refuse folders that cannot be exchanged: the shell would stay in the one that is removed."""
+    """Refuse folders that cannot be exchanged; a shell would stay in the removed one."""
     if Path.cwd().is_relative_to(folder):
         raise InvalidInputError(
             f"`{target}` is the current folder or above it, and so cannot be replaced as a whole",
@@ -64,7 +64,7 @@ def _refuse_in_use(target: Path, folder: Path) -> None:
 
 
 def _foreign(folder: Path, kind: Kind) -> str | None:
-    """Say why a folder is not an earlier result of this kind alone, `None` where it is or is empty."""
+    """Return why a folder is not an earlier result of this kind; `None` if it is, or is empty."""
     if not any(folder.iterdir()):
         return None
     if not is_file(folder / MANIFEST):

@@ -23,7 +23,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True)
 class Traced:
-    """A device, and the interfaces by which packets arrive and leave; none where the device decides."""
+    """A device, and the input and output interfaces; `None` if the device decides."""
 
     device: _core.Device
     arrives: str | None
@@ -88,9 +88,9 @@ def traced(
 
 @dataclass(frozen=True)
 class Node:
-    """A node, and the policies that packets meet between two of its interfaces."""
+    """A node, and its policies for packets between two interfaces."""
 
-    #: The interfaces by which packets arrive and leave; none where any will do.
+    #: The input and output interfaces; `None` for any.
     arrives: str | None
     leaves: str | None
     interfaces: list[str]
@@ -98,11 +98,11 @@ class Node:
     output: Mapping[str, Any] | None
     tag: bool = False
     labels: bool = False
-    #: Interfaces with input policies, by which packets may enter where `arrives` is none.
+    #: Interfaces with input policies, at which packets may enter if `arrives` is `None`.
     entrances: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
     def crossed(self) -> list[str]:
-        """Return the interfaces whose policies packets may meet."""
+        """Return the interfaces whose policies may apply to packets."""
         ends = [name for name in (self.arrives, self.leaves) if name is not None]
         return [*ends, *(name for name, _ in self.entrances)]
 

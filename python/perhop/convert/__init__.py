@@ -30,7 +30,7 @@ TARGETS: tuple[str, ...] = (_OWN, *_core.written_languages())
 
 @dataclass(frozen=True)
 class Converted:
-    """Policies in another language, and what it does not have."""
+    """Policies in another language, and the features that it lacks."""
 
     text: str
     remarks: tuple[Remark, ...]

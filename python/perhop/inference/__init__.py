@@ -42,7 +42,7 @@ class InferredScenario:
     rate: str
     #: The load in a sentence.
     load: str
-    #: What is offered: the class, the rate, the kind of traffic.
+    #: The offered load: the class, the rate, the kind of traffic.
     offered: list[tuple[str, str, str]]
     #: The assumptions, and what could not be inferred, one line each.
     missing: list[str]
@@ -199,7 +199,7 @@ def _found(
 
 
 def _report(text: str, configuration: RouterConfiguration, detail: Detail = "policies") -> RouterReport:
-    """Return what a configuration says with the commands that are added to it."""
+    """Parse a configuration with additional commands."""
     whole = "\n".join([text.rstrip("\n"), *configuration.get("add", []), ""])
     return examined_as(whole, configuration, detail)
 

@@ -53,7 +53,7 @@ class Given:
 
 
 def read_traffic(file: Path, base: Path, over: str | None = None) -> Given:
-    """Return the traffic that a file describes; what kind of file it is, its content says.
+    """Return the traffic of a file, whose kind follows from its content.
 
     Two outputs of a device are separated by a comma, the earlier one first. `over` is the time between
     two outputs, or over which the counters of one have counted.
@@ -147,7 +147,7 @@ def _by_class(header: Row, rows: Iterator[Row]) -> Given:
 
 
 def _load(row: Row, cells: dict[str, str]) -> dict[str, Any]:
-    """Return what a line says about a class."""
+    """Parse the line of a class."""
     kind = cells.get("kind", "").lower()
     if kind and kind not in _KINDS:
         raise row.wrong(f"there is no kind of traffic `{kind}`", f"kinds: {', '.join(_KINDS)}")

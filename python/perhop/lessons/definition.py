@@ -37,9 +37,9 @@ class Published:
 class Solution:
     """One way to meet the goal."""
 
-    #: Why it does.
+    #: The reason why it does.
     text: str
-    #: The scenario as a file would hold it.
+    #: The scenario as the text of a file.
     scenario: str
 
 
@@ -47,13 +47,13 @@ class Solution:
 class Lesson:
     """A scenario to change until a goal is met."""
 
-    #: Its place in the course, from 1.
+    #: Its number in the course, from 1.
     number: int
     id: str
     title: str
     #: Markdown.
     text: str
-    #: The scenario to start from, as a file would hold it.
+    #: The initial scenario as the text of a file.
     start: str
     asked: Asked
     hints: tuple[str, ...]
@@ -61,7 +61,7 @@ class Lesson:
     solution: Solution
 
     def __repr__(self) -> str:
-        """Name it."""
+        """Return its name and title."""
         return f"<perhop.lessons.Lesson {self.number}, {self.id}: {self.title}>"
 
     def _repr_html_(self) -> str:

@@ -69,14 +69,14 @@ class Check:
     #: The lesson.
     title: str
     seed: int
-    #: Paths of values that were changed and should not have been.
+    #: The paths of values that were changed but must not be.
     changed: tuple[str, ...]
     goals: tuple[Checked, ...]
     conditions: tuple[Checked, ...]
     met: bool
 
     def __str__(self) -> str:
-        """Say it in lines."""
+        """Format it as lines of text."""
         asked = [
             f"{'met    ' if one.met else 'not met'}  {one.text}: {one.words}"
             for one in (*self.goals, *self.conditions)
@@ -105,7 +105,7 @@ class Check:
 class Asked:
     """The values of a scenario that may be changed, and the goals and conditions that it must meet."""
 
-    #: Paths of what may be changed.
+    #: The paths of values that may be changed.
     change: tuple[str, ...]
     #: The goals of the run, in the syntax of `perhop run --assert`.
     goals: tuple[Assertion, ...]
@@ -113,7 +113,7 @@ class Asked:
     conditions: tuple[Condition, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it in the form that the engine takes."""
+        """Return it in the form for the engine."""
         conditions = [{"path": one.path, "sign": one.sign, "value": one.value} for one in self.conditions]
         goals = [
             {

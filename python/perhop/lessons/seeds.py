@@ -7,9 +7,9 @@ import unicodedata
 
 # FNV-1a with 32 bits (Fowler, Noll, Vo): the page computes the same in JavaScript.
 _OFFSET, _PRIME = 0x811C9DC5, 0x01000193
-# Not what any Python or browser takes for a space, which differs.
+# Not the white space of Python or of browsers, whose sets differ.
 _SPACES = re.compile("[ \\t\\r\\n\u00a0\u3000]+")
-#: Seeds are 1 to this.
+#: The highest seed; the lowest is 1.
 SEEDS = 1_000_000
 
 
@@ -24,7 +24,7 @@ def plain_name(name: str) -> str:
 
 
 def check_number(summary: str) -> str:
-    """Return the check number of a run: eight digits that another summary most likely does not have."""
+    """Return the check number of a run: eight hexadecimal digits that depend on its summary."""
     return f"{_fnv1a(summary):08x}"
 
 

@@ -22,7 +22,7 @@ _WAIT_S = 10.0
 
 @dataclass(frozen=True)
 class Entry:
-    """What a student says of a lesson."""
+    """The entry of a student for a lesson."""
 
     lesson: Lesson
     scenario: str
@@ -44,14 +44,14 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Verified:
-    """An entry of a sheet beside its run."""
+    """An entry of a sheet with its repeated run."""
 
     entry: Entry
     #: Whether the run met the goal, with the seed of the student's name.
     met: bool
-    #: Whether the run is the one of the sheet, to the last byte of its summary.
+    #: Whether the run has the same summary as that of the sheet, byte for byte.
     same: bool
-    #: Why it could not be run, if it could not.
+    #: The reason why it could not be run, if any.
     error: str = ""
 
 

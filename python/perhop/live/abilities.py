@@ -1,4 +1,4 @@
-"""What this machine can do for live testbeds, found by trying."""
+"""The abilities of this machine for live testbeds, found by trying."""
 
 from __future__ import annotations
 

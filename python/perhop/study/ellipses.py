@@ -1,4 +1,4 @@
-"""Ellipses of a study: where two quantities are, measured together many times, and how they vary.
+"""Ellipses of a study: the center and the variation of two quantities that were measured together.
 
 RFC 7928 §2.7 asks for queueing delay against goodput, as Winstein and Balakrishnan draw them (TCP ex Machina,
 SIGCOMM 2013): the ellipse of one standard deviation of the normal distribution that is likeliest for the

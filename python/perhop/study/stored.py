@@ -88,6 +88,6 @@ _SHAPE = {
 
 
 def content(saved: Saved) -> dict[str, Any]:
-    """Return what `study.json` holds; raises `UnreadableFileError` where perhop did not write it."""
+    """Return the content of `study.json`; raises `UnreadableFileError` if perhop did not write it."""
     found: dict[str, Any] = saved.json(FILE, _SHAPE)
     return found

@@ -22,7 +22,7 @@ class Filling:
         self._sums: dict[tuple[str, Value], tuple[float, int]] = {}
 
     def add(self, now: Advance) -> None:
-        """Add what has ended."""
+        """Add finished points."""
         if "classes" not in now.new:
             return
         means = summarized(with_shares(now.new["classes"]), [self.metric.column])

@@ -35,12 +35,12 @@ _PARTS = 1000
 # The least time that finished points are kept in memory: a hundred times that of the last write, so that a
 # hundredth of the time goes there; but no longer than that many seconds, however slow the disk.
 _SPACING, _LONGEST_S = 100.0, 2.0
-# What is assumed before the first.
+# The assumed time before the first write.
 _STORING_S = 0.01
 
 
 class Growing:
-    """A sweep's folder, to which what has ended is added."""
+    """The folder of a running sweep, to which finished points are added."""
 
     def __init__(self, folder: Path, shown: Path, plan: Plan) -> None:
         self._folder, self._shown, self._plan = folder, shown, plan
@@ -82,7 +82,7 @@ class Growing:
         return max(elapsed_s / _PARTS, min(_SPACING * self._storing_s, _LONGEST_S))
 
     def add(self, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Add what has ended: `points`, and the kept tables of those that gave results.
+        """Add finished points: `points`, and the kept tables of those with results.
 
         Raises:
             OSError: it cannot be written; what is there remains.
@@ -225,7 +225,7 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
     if same and found["perhop"] == _core.__version__:
         return True
     if not force:
-        # A complete result must not make way for one that has only begun.
+        # A complete result must not be replaced by one that has only begun.
         what = _other_sweep(target) if found["kind"] == "sweep" else f"earlier results (`{found['kind']}`)"
         what = f"the same sweep by perhop {found['perhop']}" if same else what
         raise InvalidInputError(

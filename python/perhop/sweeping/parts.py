@@ -53,7 +53,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Part:
-    """A part whose content is what its name says."""
+    """A part whose content matches its name."""
 
     path: Path
     content: bytes
@@ -65,7 +65,7 @@ class Part:
 
 
 def identity(texts: Mapping[str, str], version: str = _core.__version__) -> str:
-    """Return what binds parts to a sweep or tuning: a hash of its describing files and perhop's version."""
+    """Return the identity of a sweep or tuning: a hash of its describing files and the version of perhop."""
     files = [[name, digest(text.encode())] for name, text in sorted(texts.items())]
     return digest(json.dumps([version, files]).encode())
 
@@ -114,7 +114,7 @@ def add(
 
 
 def clear(folder: Path, name: str = "") -> None:
-    """Remove what a killed writer left of the files in a folder whose names begin so."""
+    """Remove the remains of a killed writer from a folder, by the beginning of their names."""
     for path in folder.glob(f".{name}*{_HIDDEN}"):
         disk.remove(path)
 
@@ -146,7 +146,7 @@ def anew(folder: Path) -> Iterator[Path]:
         with suppress(OSError):
             clear_anew(folder)
         raise
-    # What is left would be taken for a part of the folder around it.
+    # The remains would look like a part of the outer folder.
     clear_anew(folder)
 
 
@@ -194,7 +194,7 @@ def listed(folder: Path) -> list[Path]:
 
 
 def read(path: Path, label: Label) -> Part | None:
-    """Return a part, `None` where its content is not what its name says; raises `OSError`."""
+    """Return a part, or `None` if its content does not match its name; raises `OSError`."""
     found = _NAME.fullmatch(path.name)
     if found is None or not stat.S_ISREG(path.lstat().st_mode):
         return None

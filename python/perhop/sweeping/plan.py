@@ -87,14 +87,14 @@ class Plan:
         return replace(self, scenario=Document(dict(self.scenario), base))
 
     def changes(self, number: int) -> dict[str, str]:
-        """Return what point `number` changes in the scenario, by path."""
+        """Return the changes of point `number` in the scenario, by path."""
         found = dict(self.design[number])
         if self.independent:
             found["seed"] = str(_derived(self.first_seed, number))
         return found
 
     def assignments(self, numbers: Iterator[int]) -> Iterator[Assignment]:
-        """Generate points as engines take them."""
+        """Generate the points for engines."""
         for number in numbers:
             yield number, list(self.changes(number).items())
 

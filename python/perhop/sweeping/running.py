@@ -1,4 +1,4 @@
-"""Simulating the points of a plan, and where their results go."""
+"""Simulation of the points of a plan, and the stores of their results."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def stored(
 
 
 def _run(plan: Plan, engine: Engine, store: Store, progress: Callable[[Advance], None] | None) -> None:
-    """Simulate what a store lacks; what has ended goes there, several times a second at first."""
+    """Simulate the points that a store lacks; finished points are added, at first several times a second."""
     collected = _Collected(plan)
     before, begin, last = int(store.ended.sum()), time.monotonic(), time.monotonic()
     points = plan.assignments(store.missing())
@@ -186,7 +186,7 @@ class _Collected:
         return len(self._ended) + len(self._failed)
 
     def add(self, finished: Finished) -> None:
-        """Collect what an engine gave."""
+        """Collect the finished points of an engine."""
         for name, table in finished.tables.items():
             self._tables.setdefault(name, []).append(table)
         self._ended += finished.ended

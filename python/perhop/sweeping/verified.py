@@ -1,4 +1,4 @@
-"""Which parts of a growing sweep are used: those that fit their names, and whose tables belong together.
+"""The valid parts of a growing sweep: those that match their names, and whose tables belong together.
 
 A part fits where its checksum does, which binds it to the plan (`parts.py`). The name of a part of `points`
 also holds how many rows its points have in each other table: where a part of another table is missing, the
@@ -19,7 +19,7 @@ import polars as pl
 from perhop.sweeping import parts
 from perhop.sweeping.parts import POINTS, Label, Part
 
-# Takes a table and a part of it that fits its name.
+# A function of a table and a valid part of it.
 Reader = Callable[[str, Part], None]
 _Numbers = npt.NDArray[np.uint64]
 
@@ -37,7 +37,7 @@ class _Known:
 
 @dataclass
 class Verified:
-    """The parts of a sweep that are used, and what they hold."""
+    """The valid parts of a sweep, and their content."""
 
     #: Whether each point has ended.
     ended: npt.NDArray[np.bool_]

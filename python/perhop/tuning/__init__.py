@@ -1,4 +1,4 @@
-"""Tuning: parameters of a scenario are searched for that meet goals."""
+"""Tuning: a search for parameters of a scenario that meet goals."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def answer(
     force: bool = False,
     progress: Callable[[Searched], None] | None = None,
 ) -> Tuning:
-    """Search, and return what was found; with a folder, it is kept there and continued."""
+    """Search, and return the result; with a folder, the search is saved and continued there."""
     points = [one for one in (start, *starts(asked)) if one]
     with engine.session() as running:
         if folder is None:
@@ -139,7 +139,7 @@ def _found(
 
 
 def _varied(values: Mapping[str, object]) -> dict[str, str]:
-    """Return what is varied as texts; a list of values as one text with commas."""
+    """Return the varied parameters as texts; a list of values as one text with commas."""
     return {
         name: ",".join(map(as_text, one))
         if isinstance(one, Sequence) and not isinstance(one, str)

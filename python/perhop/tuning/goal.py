@@ -39,7 +39,7 @@ class Goal:
     #: The class, and the column of the table `classes`; for a parameter both are `None`.
     class_name: str | None
     column: str | None
-    #: The parameter whose value is meant.
+    #: The parameter of the goal.
     parameter: str | None = None
     #: Of a share: the classes whose throughput is the whole; none means all.
     whole: tuple[str, ...] = ()
@@ -51,11 +51,11 @@ class Goal:
 
     @property
     def is_wish(self) -> bool:
-        """Whether it is a wish, which nothing meets for good."""
+        """Whether it is a wish, which has no bound."""
         return self.kind in ("small", "large")
 
     def miss(self, value: float) -> float:
-        """Return by how much a value misses a condition: at most 0 where it meets it.
+        """Return the distance of a value from a condition: at most 0 if it meets it.
 
         Of a bound in parts of the bound, of an equality in widths beyond the first.
         """
@@ -65,7 +65,7 @@ class Goal:
         return sign * (value - self.value) / (abs(self.value) or 1.0)
 
     def distance(self, value: float) -> float:
-        """Return how far a value is from what is looked for; 0 is best, for a wish less is."""
+        """Return the distance of a value from the goal; 0 is best, for a wish the least value."""
         if self.is_wish:
             return value if self.kind == "small" else -value
         return self.miss(value) + 1.0 if self.kind == "=" else max(0.0, self.miss(value))

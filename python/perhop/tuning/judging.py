@@ -32,7 +32,7 @@ class Trial:
         return self.evaluation.error
 
     def samples(self, goal: Goal) -> list[float]:
-        """Return what was measured of a goal, by replication; of a goal on a parameter nothing."""
+        """Return the measurements of a goal, by replication; empty for a goal on a parameter."""
         return [one for one in self.evaluation.values.get(goal.text, ()) if one is not None]
 
 
@@ -60,7 +60,7 @@ class Judge:
         return trial.error is None and all(self.mean(trial, one) is not None for one in self.question.goals)
 
     def misses(self, trial: Trial, slack: Sequence[float] = ()) -> list[float]:
-        """Return by how much each condition is missed, at most 0 where it holds.
+        """Return the distance of each condition, at most 0 if it is met.
 
         `slack` are amounts by which the mean of each goal may be better than measured.
         """
@@ -71,7 +71,7 @@ class Judge:
         return found
 
     def objectives(self, trial: Trial, slack: Sequence[float] = ()) -> list[float]:
-        """Return what is to be small: each wish, or without wishes how far the conditions are off."""
+        """Return the values to minimize: each wish, or without wishes the distances of the conditions."""
         pairs = [(goal, _nearer(goal, value, give)) for goal, value, give in self._values(trial, slack)]
         wishes = [goal.distance(value) for goal, value in pairs if goal.is_wish]
         return wishes or [math.hypot(*(goal.distance(value) for goal, value in pairs))]
@@ -145,7 +145,7 @@ class Judge:
 
 
 def _nearer(goal: Goal, value: float, give: float) -> float:
-    """Return a value that is by `give` nearer to what a goal wants."""
+    """Return a value moved by `give` towards the goal."""
     if goal.kind in ("<=", "small"):
         return value - give
     if goal.kind in (">=", "large"):

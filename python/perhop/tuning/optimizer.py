@@ -20,7 +20,7 @@ _MISSES = "misses"
 
 @dataclass
 class Optimizer:
-    """Suggests points and learns what they gave."""
+    """Suggests points and learns from their results."""
 
     space: Space
     #: How many values are to be small.
@@ -54,14 +54,14 @@ class Optimizer:
         self._distributions = {one.name: self._distribution(one) for one in self.space.parameters}
 
     def start(self, point: Point) -> None:
-        """Try a point before any other; what it does not name is drawn."""
+        """Queue a point before all others; missing parameters are drawn."""
         places = {one.name: one.place(point[one.name]) for one in self.space.parameters if one.name in point}
         known = {name: place for name, place in places.items() if place is not None}
         if known:
             self._study.enqueue_trial({name: self._held(name, place) for name, place in known.items()})
 
     def ask(self, count: int) -> list[Point]:
-        """Return points to try; `tell` takes what they gave, in the same order."""
+        """Return points to try; `tell` takes their results, in the same order."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._open = [self._study.ask(self._distributions) for _ in range(count)]

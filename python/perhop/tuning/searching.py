@@ -134,7 +134,7 @@ class Search:
             yield from (one for one in row if one is not None)
 
     def _try(self, points: Sequence[Point], phase: str) -> list[Trial]:
-        """Evaluate points with few replications; points that were tried before keep what they gave."""
+        """Evaluate points with few replications; earlier results are kept."""
         new = {self._key(one): one for one in points if self._key(one) not in self.trials}
         wanted = [(point, self._question.least) for point in new.values()]
         found = self._evaluator.evaluate(wanted, partial(self._show, phase)) if wanted else []
@@ -164,7 +164,7 @@ class Search:
 
 
 def _size(parameters: Sequence[Parameter]) -> int:
-    """Return how many points there are; more than can be tried where a range is not of whole numbers."""
+    """Return the number of points; for a continuous range, more than can be tried."""
     total = 1
     for one in parameters:
         if isinstance(one.values, Range):

@@ -1,4 +1,4 @@
-"""The parameters of a tuner: paths of the scenario or placeholders in other values, and what each can be."""
+"""The parameters of a tuner: paths of the scenario or placeholders in other values, with their ranges."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Parameter:
         return found[0] if found else None
 
     def place(self, text: str) -> float | None:
-        """Return where a value is: its part of a range or its index in the list; `None` outside."""
+        """Return the position of a value: its fraction of a range or its index in a list; `None` outside."""
         if not isinstance(self.values, Range):
             same = [
                 at for at, one in enumerate(self.values) if one == text or quantity(one) == quantity(text)
@@ -94,7 +94,7 @@ class Space:
         return {found["name"] for text in self.fixed.values() for found in _PLACEHOLDER.finditer(text)}
 
     def changes(self, point: Point) -> dict[str, str]:
-        """Return what a point changes in the scenario, by path."""
+        """Return the changes of a point in the scenario, by path."""
         paths = {one.name for one in self.parameters} - self.placeholders
         return {path: filled(text, point) for path, text in self.fixed.items()} | {
             name: point[name] for name in point if name in paths

@@ -25,7 +25,7 @@ def starts(question: Question) -> list[Point]:
 
 
 def _present(question: Question) -> Point:
-    """Return what the scenario has now at the paths that are varied."""
+    """Return the values of the scenario at the varied paths."""
     found = {}
     for one in question.space.parameters:
         if one.name in question.space.placeholders:
@@ -39,7 +39,7 @@ def _present(question: Question) -> Point:
 
 
 def _advised(question: Question) -> Point:
-    """Return what the formulas of `perhop.design` give for placeholders of thresholds in commands."""
+    """Return the thresholds of `perhop.design` for placeholders in commands."""
     found: dict[str, str] = {}
     for path, text in question.space.fixed.items():
         if path.endswith(".configuration.add"):

@@ -1,4 +1,4 @@
-"""`Tuning`: what a search found: the best trials, the front, the sensitivities, and the lines to paste."""
+"""`Tuning`, the result of a search: the best trials, the front, the sensitivities, and the lines to paste."""
 
 from __future__ import annotations
 

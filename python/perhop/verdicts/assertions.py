@@ -63,7 +63,7 @@ class Judged:
 
     assertion: Assertion
     name: str
-    #: `None` where it was not measured; then `why` says why, and the assertion does not hold.
+    #: `None` if it was not measured; then `why` has the reason, and the assertion fails.
     measured: Figure | None
     why: str
     passed: bool

@@ -94,7 +94,7 @@ def _state(
 
 
 def _is_starved(traffic: Traffic, queue: Queue | None) -> bool:
-    """Whether little gets through of what a class sends, and less than it is guaranteed if that is known."""
+    """Whether a class starves: low throughput, and less than its guarantee if that is known."""
     if traffic.served is None:
         return False
     if queue is None or queue.guaranteed_bps is None:

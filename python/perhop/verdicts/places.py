@@ -37,7 +37,7 @@ class Holder:
     port: str
     #: The name of its class.
     name: str
-    #: Its part of what the port sends, in percent.
+    #: Its share of the bytes that the port sends, percent.
     percent: float
 
 
@@ -65,7 +65,7 @@ def queue_of(name: str, summary: Mapping[str, Any], waits: Sequence[tuple[str, s
 
 
 def holder_of(port: str, queue: Queue | None, summary: Mapping[str, Any]) -> Holder | None:
-    """Return who holds a port, other than a class's own queue; `None` where that is not known."""
+    """Return the class that obtains most of a port, other than that of `queue`; `None` if unknown."""
     beside = [one for one in summary.get("rates", []) if one["port"] == port]
     others = [one for one in beside if queue is None or one["queue"] != queue.name]
     most = max(others, key=lambda one: _mean(one["obtained_bps"]), default=None)

@@ -101,7 +101,7 @@ def figure_of(quantity: str, verdict: Verdict, summary: Mapping[str, Any]) -> Fi
 
 
 def why_not(quantity: str, verdict: Verdict, summary: Mapping[str, Any]) -> str:
-    """Say why a quantity was not measured."""
+    """Return the reason why a quantity was not measured."""
     if quantity in {*OF_TCP, *map(without_unit, OF_TCP)}:
         has_tcp = any(group["class"] == verdict.name for group in summary["tcp"])
         return "no transaction was completed" if has_tcp else "the class has no TCP"

@@ -1,4 +1,4 @@
-"""Telephony over a class: what a call in it would be rated, by the delays and losses of its packets."""
+"""Telephony over a class: the rating of a call from the delays and losses of the class's packets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perhop.verdicts.figures import Figure
 
 #: Columns of a table as lists, text as text.
 Lists = Mapping[str, Sequence[Any]]
-#: What is needed of the tables of a run.
+#: The columns that the rating needs.
 CLASS_COLUMNS = (
     "replication",
     "class",
@@ -45,7 +45,7 @@ _LONGEST_BUFFER_S = 10.0
 class Codec:
     """A codec of which ITU-T G.113, Appendix I, has planning values."""
 
-    #: By what scenarios and `--codec` call it.
+    #: Its name in scenarios and for `--codec`.
     name: str
     #: Its name in text.
     words: str
@@ -131,7 +131,7 @@ class Call:
     mouth_to_ear: Figure | None
     #: Packets that arrive after their playout, per delivered packets.
     late: Figure | None
-    #: Why there is no rating, or why it is to be taken with care; empty otherwise.
+    #: The reason why there is no rating or why it is uncertain, or empty.
     remark: str = ""
 
 

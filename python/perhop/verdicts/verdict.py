@@ -1,4 +1,4 @@
-"""A verdict as data: what a practitioner would say of a class."""
+"""The verdict on a class, as data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Verdict:
     queue: Queue | None
     #: Whether it is fit for its role.
     fitness: Fitness
-    #: The first class of ITU-T Y.1541 whose bounds it keeps.
+    #: The first class of ITU-T Y.1541 whose bounds it meets.
     y1541: int | None
     #: The main cause of its losses, its part in percent, and the port that drops.
     cause: str | None
@@ -57,5 +57,5 @@ class Verdict:
     port: str | None
     #: Of a policed class, the rate above which it is dropped, in bits per second.
     limit_bps: float | None
-    #: Of a class that gets less than it is guaranteed, or starves: who holds its port.
+    #: The class that obtains most of its port, if it starves or gets less than its guarantee.
     holder: Holder | None

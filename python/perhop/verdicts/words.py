@@ -99,7 +99,7 @@ def _rest(verdict: Verdict) -> dict[str, Any]:
 
 
 def _service(verdict: Verdict) -> Iterator[str]:
-    """Say that a class starves, and who holds the link."""
+    """Describe that a class starves, and the class that obtains most of the link."""
     if verdict.state != "starved":
         return
     traffic, queue = verdict.traffic, verdict.queue
@@ -111,7 +111,7 @@ def _service(verdict: Verdict) -> Iterator[str]:
 
 
 def _losses(verdict: Verdict) -> Iterator[str]:
-    """Say what a class loses and who causes that."""
+    """Describe the losses of a class and their cause."""
     if verdict.cause is None or verdict.cause_percent is None:
         if verdict.state != "starved":
             yield "no losses"
@@ -126,7 +126,7 @@ def _losses(verdict: Verdict) -> Iterator[str]:
 
 
 def _load(verdict: Verdict) -> Iterator[str]:
-    """Say whether a congested class sends more than it is guaranteed, or who takes its part."""
+    """Describe whether a congested class exceeds its guarantee, or which class takes its share."""
     queue = verdict.queue
     if verdict.state != "congested" or queue is None or queue.guaranteed_bps is None:
         return
@@ -145,7 +145,7 @@ def _holder(verdict: Verdict) -> Iterator[str]:
 
 
 def _unseen(verdict: Verdict) -> Iterator[str]:
-    """Return the part of the packets whose end the run did not see."""
+    """Return the share of packets that were in the network at the end of the run."""
     part = verdict.traffic.unseen_percent
     if part >= _UNSEEN_PERCENT:
         yield f"{number(part, 2)} % queued or on their way at the end"

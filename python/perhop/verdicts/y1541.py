@@ -1,4 +1,4 @@
-"""The classes of ITU-T Y.1541 whose bounds classes of traffic keep."""
+"""The classes of ITU-T Y.1541 whose bounds classes of traffic meet."""
 
 from __future__ import annotations
 
