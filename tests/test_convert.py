@@ -148,17 +148,17 @@ _READ: dict[str, Any] = {
 }
 
 
-def holds(match: Mapping[str, Any] | None, packet: Mapping[str, Any]) -> bool:
+def matches(match: Mapping[str, Any] | None, packet: Mapping[str, Any]) -> bool:
     return all(_of_key(name, value, packet) for name, value in (match or {}).items())
 
 
 def _of_key(name: str, value: Any, packet: Mapping[str, Any]) -> bool:
     if name == "any":
-        return any(holds(one, packet) for one in value)
+        return any(matches(one, packet) for one in value)
     if name == "all":
-        return all(holds(one, packet) for one in value)
+        return all(matches(one, packet) for one in value)
     if name == "not":
-        return not holds(value, packet)
+        return not matches(value, packet)
     values = value if isinstance(value, list) else [value]
     if name in {"source", "destination"}:
         return any(ip_address(packet[name]) in ip_network(one, strict=False) for one in values)
@@ -232,7 +232,7 @@ def _same_packets(one: Any, other: Any, where: str) -> None:
     said = _said([one, other], {})
     for _ in range(300):
         packet = _packet(draw, said)
-        assert holds(one, packet) == holds(other, packet), (where, packet)
+        assert matches(one, packet) == matches(other, packet), (where, packet)
 
 
 def _random_match(draw: random.Random, depth: int) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Area:
     fast: tuple[str, ...]
     touched: tuple[str, ...]
 
-    def holds(self, path: str) -> bool:
+    def contains(self, path: str) -> bool:
         """Whether a path belongs to this area; `**` matches any depth."""
         return any(fnmatch(path, pattern) for pattern in self.paths)
 
@@ -182,7 +182,7 @@ def changed_crates(paths: Sequence[str], known: Iterable[str]) -> set[str]:
 
 def lanes(paths: Sequence[str], since: str, *, has_long: bool) -> list[list[Step]]:
     """Return the steps for changed paths, as lanes that run next to each other."""
-    found = [area for area in areas() if any(area.holds(path) for path in paths)]
+    found = [area for area in areas() if any(area.contains(path) for path in paths)]
     if has_long:
         tests = sorted({test for area in found for test in area.touched})
         return [test_steps(tests, "touched")] if tests else []

@@ -93,7 +93,7 @@ def _test(place: Place, file: Path, defaults: Mapping[str, Place]) -> Test:
         line=place.line,
         scenario=file.parent / own["scenario"].text("`scenario`"),
         changes=changes,
-        seed=keys["seed"].whole("`seed`", 0, 2**64 - 1) if "seed" in keys else None,
+        seed=keys["seed"].integer("`seed`", 0, 2**64 - 1) if "seed" in keys else None,
         replications=_replications(keys),
         of_router={key: _text(keys, key) for key in _OF_ROUTER},
         assume=_assumed(keys),
@@ -119,7 +119,7 @@ def _load(keys: Mapping[str, Place]) -> LoadLevel | None:
 def _replications(keys: Mapping[str, Place]) -> int | None:
     if "replications" not in keys:
         return None
-    return keys["replications"].whole("`replications`", 1, _MOST_REPLICATIONS)
+    return keys["replications"].integer("`replications`", 1, _MOST_REPLICATIONS)
 
 
 def _changes(keys: Mapping[str, Place]) -> dict[str, str]:

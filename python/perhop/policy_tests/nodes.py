@@ -46,7 +46,7 @@ class Place:
             raise self.error(f"{what} is a text, not {_kind(self.node)}")
         return str(self.node.value)
 
-    def whole(self, what: str, least: int, greatest: int) -> int:
+    def integer(self, what: str, least: int, greatest: int) -> int:
         """Return a whole number between two others."""
         text = self.text(what)
         is_whole = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
