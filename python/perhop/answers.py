@@ -27,7 +27,7 @@ DIAGNOSTIC = {
     "message": str,
     "help": OrNull(str),
 }
-#: What a command that fails prints.
+#: The document of a failed command.
 ERROR: Mapping[str, Any] = {
     "schema_version": int,
     "error": {
@@ -289,7 +289,7 @@ _PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 def _schema(shape: Any) -> dict[str, Any]:  # noqa: ANN401 - a type, list or object, as in `perhop.shape`
-    # The same mapping stands wherever a figure is.
+    # Every figure has the same mapping.
     if shape is METRIC:
         return {"$ref": "#/$defs/figure"}
     match shape:

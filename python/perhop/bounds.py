@@ -136,7 +136,7 @@ class Bounds:
 
     def class_frame(self) -> pl.DataFrame:
         """Return the bounds of classes from end to end as a polars frame."""
-        import polars as pl  # lazy: as above
+        import polars as pl  # lazy: imports of perhop load no polars
 
         schema = {
             "class": pl.String,

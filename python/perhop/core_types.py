@@ -51,7 +51,7 @@ class RouterLine(TypedDict):
     text: str
     state: str
     note: NotRequired[str | None]
-    #: The line of the command that it stands under, if any.
+    #: The line of the command whose block contains it, if any.
     block: NotRequired[int]
 
 
@@ -67,7 +67,7 @@ class RouterDiagnostic(TypedDict):
     interfaces: list[str]
     #: The number of those that are not listed, in the report of a large configuration.
     further_interfaces: NotRequired[int]
-    #: The line as it had better be, where other words in it mend it.
+    #: The corrected line, if a change of words is enough.
     fixed: NotRequired[str]
     #: The class without a definition that an assumption can define.
     assumable: NotRequired[str]
@@ -85,7 +85,7 @@ class Wire(TypedDict):
 
 
 class ResolvedGuarantee(TypedDict):
-    """`bandwidth` of a class: as written, and what it amounts to."""
+    """`bandwidth` of a class: as written, and as a rate."""
 
     kind: Literal["kbps", "percent", "remaining-percent", "remaining-ratio"]
     value: int
@@ -133,7 +133,7 @@ class ResolvedShape(TypedDict):
 
 
 class ResolvedLimit(TypedDict):
-    """A limit of a queue; `bytes` is what one of bytes or time amounts to."""
+    """A limit of a queue; `bytes` is the value of a limit in bytes or time."""
 
     unit: Literal["packets", "bytes", "us", "ms"]
     value: int
@@ -193,7 +193,7 @@ class ResolvedClass(TypedDict):
     queue_limit: ResolvedLimit | None
     fair_queue: ResolvedFairQueue | None
     random_detect: ResolvedRandomDetect | None
-    #: What it writes into every packet, as the router prints it.
+    #: The marks that it sets, as the router prints them.
     marks: list[str]
     #: Whether it drops every packet.
     drop: NotRequired[bool]
@@ -205,7 +205,7 @@ class ResolvedPolicy(TypedDict):
 
     name: str
     line: int
-    #: What percentages refer to.
+    #: The rate to which percentages refer.
     rate_bps: int
     classes: list[ResolvedClass]
     priority_limits: list[ResolvedPriorityLimit]
@@ -268,7 +268,7 @@ class RouterPort(TypedDict):
 
 
 class Router(TypedDict):
-    """What a router configuration defines."""
+    """The definitions of a router configuration."""
 
     hostname: str | None
     ports: list[RouterPort]
@@ -287,7 +287,7 @@ class RecognizedPlatform(TypedDict):
 
     profile: str
     dialect: str
-    #: What the operating system that wrote it is called.
+    #: The name of the operating system that wrote it.
     system: str
     #: Whether perhop simulates it, or the user chose a platform for it.
     supported: bool

@@ -107,7 +107,7 @@ def sync_all(paths: Sequence[Path]) -> None:
 
 def remove_all(files: Sequence[Path]) -> None:
     """Remove several files. The space of a file that is on the disk takes some milliseconds to be freed."""
-    from concurrent.futures import ThreadPoolExecutor  # lazy: as above
+    from concurrent.futures import ThreadPoolExecutor  # lazy: few commands need it
 
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         for _ in pool.map(remove, files):

@@ -96,7 +96,7 @@ def is_abandoned(file: Path) -> bool:
 def _flock() -> Callable[[int, int], None] | None:
     """Return the system's function for locking an open file; Windows has none."""
     try:
-        import fcntl  # lazy: as above
+        import fcntl  # lazy: Windows does not have it
     except ModuleNotFoundError:
         return None
     return fcntl.flock

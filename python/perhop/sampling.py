@@ -150,7 +150,7 @@ class Design:
             from scipy.stats import qmc  # lazy: only those who draw points need it
         except ModuleNotFoundError as error:
             raise InvalidInputError("drawing points needs scipy", "pip install 'perhop[sample]'") from error
-        import warnings  # lazy: as above
+        import warnings  # lazy: only samples need it
 
         dimensions = len(self.parameters)
         if self.kind == "latin-hypercube":

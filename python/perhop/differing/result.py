@@ -147,7 +147,7 @@ class Difference:
         `before` and `after` are means in `unit` over the replications, `_low` and `_high` the ends of their
         95 % confidence intervals; `differs` is whether they differ by more than chance.
         """
-        from perhop.frames import of_rows  # lazy: as above
+        from perhop.frames import of_rows  # lazy: it loads polars
 
         columns: dict[str, type] = {"class": str, "quantity": str, "unit": str}
         for side in ("before", "after"):

@@ -242,7 +242,7 @@ class _Stream:
         return done
 
     def _together(self, found: list[Done]) -> Finished:
-        import polars as pl  # lazy: as above
+        import polars as pl  # lazy: imports of perhop load no polars
 
         for one in found:
             count = len(one.ended) + len(one.failed)

@@ -82,7 +82,7 @@ def _taken(batch: _core.Batch) -> Finished:
 
 def as_frame(columns: Mapping[str, Column]) -> pl.DataFrame:
     """Return columns of the simulator as a frame with names as text, so that any two can be put together."""
-    import polars as pl  # lazy: as above
+    import polars as pl  # lazy: imports of perhop load no polars
     import polars.selectors as cs  # lazy: only sweeps need frames
 
     from perhop import frames  # lazy: polars

@@ -35,7 +35,7 @@ class Child:
         self._is_confined = what[0] in ("forward", "bridge")
         self._read = 0
         with log.open("wb") as output:
-            # A pipe as standard input that nobody writes to: it closes when this process ends, which ends
+            # A pipe as standard input without a writer: it closes when this process ends, which ends
             # perhop's own programs.
             self.process = subprocess.Popen(
                 place.command(*what),

@@ -16,13 +16,13 @@ from perhop.live.state import folders, load
 
 @dataclass
 class Cleaned:
-    """What was removed, and what could not be removed."""
+    """The removed remains, and those that could not be removed."""
 
     namespaces: list[str] = field(default_factory=list)
     #: Number of processes in them that were killed.
     processes: int = 0
     folders: list[str] = field(default_factory=list)
-    #: What could not be removed without further privileges.
+    #: Remains that could not be removed without further privileges.
     left: list[str] = field(default_factory=list)
     #: Folders that stay as the only record of what could not be restored, and what that is.
     kept: dict[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Cleaned:
 def clean() -> Cleaned:
     """Remove every testbed whose owner has died: processes, namespaces with their devices, state.
 
-    It can be repeated and run concurrently. Laboratories with a living owner are not touched.
+    It can be repeated and run concurrently. Testbeds with a living owner are not touched.
 
     Raises:
         StrangeFolderError: the folder of all testbeds is not this user's alone.

@@ -25,7 +25,7 @@ _ENTRY = Path(__file__).with_name("entry.py").resolve()
 
 @dataclass(frozen=True)
 class Place:
-    """Where a process runs, and the process that it ends with."""
+    """The place of a process, and the process that it ends with."""
 
     #: The network namespace's file; `None` for that of the starting process.
     namespace: str | None

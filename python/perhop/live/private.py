@@ -59,7 +59,7 @@ def make(folder: Path) -> None:
 
 
 def make_new(folder: Path) -> None:
-    """Make a folder in one that is this user's alone; raises `FileExistsError` if it is there."""
+    """Make a folder in one that is this user's alone; raises `FileExistsError` if it exists."""
     with opened(folder.parent) as above:
         os.mkdir(folder.name, MODE, dir_fd=above)
 

@@ -23,7 +23,7 @@ from perhop.saving import replace_file
 #: The folder of all testbeds, as their owners see it.
 ROOT = Path("/run/perhop")
 _FILE = "laboratory.json"
-# What a process leaves that was killed while it wrote the first state file.
+# The remains of a process that was killed while it wrote the first state file.
 _UNFINISHED = re.compile(rf"\.{re.escape(_FILE)}-[0-9a-f]{{12}}\.new")
 
 
@@ -105,7 +105,7 @@ def _saved(owner: Owner, folder: Path) -> dict[str, Any] | None:
 
 
 def _is_unfinished(folder: Path) -> bool:
-    """Whether a folder holds nothing, or nothing but the beginning of a state file."""
+    """Whether a folder is empty, or contains only the beginning of a state file."""
     with suppress(OSError, private.StrangeFolderError), private.opened(folder) as inner:
         return all(_UNFINISHED.fullmatch(name) for name in private.names_in(inner))
     return False

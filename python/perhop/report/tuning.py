@@ -60,7 +60,7 @@ class Tuned:
 
     @property
     def description(self) -> str:
-        """What was chosen, and whether that meets the goals."""
+        """The chosen values, and whether they meet the goals."""
         best = self.found["best"]
         values = ", ".join(f"{name} = {text}" for name, text in best["parameters"].items())
         state = "meets the goals" if self.found["met"] else "comes nearest and does not meet every condition"

@@ -254,7 +254,7 @@ class Sweep:
 
         """
         from perhop.plot import sweeps  # lazy: charts only for those who plot
-        from perhop.plot.description import Axis  # lazy: as above
+        from perhop.plot.description import Axis  # lazy: only plots need it
 
         path = self.against(against)
         frame = self.table(["share"])
