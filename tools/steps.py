@@ -1,6 +1,6 @@
 """Run the steps of a tier next to each other, and print what each took: `make check`, `make thorough`.
 
-    python tools/steps.py check|thorough [--jobs 2] [--step NAME]... [--list]
+    python tools/steps.py check|thorough [--jobs N] [--step NAME]... [--list]
 
 A step is a target of the Makefile; its output goes to target/steps/<tier>/<step>.log. A step that fails does
 not stop the others, so that one run shows every fault; only the steps that need it are left out. Exit code 1
@@ -37,7 +37,8 @@ class Step:
 
 
 #: In order of priority: of the steps that can start, the first starts. Steps of cargo share a folder and wait
-#: for each other, so the order keeps one processor on cargo and one on the tests of Python.
+#: for each other, so the order keeps one processor on cargo and one on the tests of Python; what is left over
+#: goes to the checks of types and pages.
 CHECK = (
     Step("extension", "test-setup"),
     Step("format", "format"),
@@ -174,7 +175,9 @@ def main() -> int:
     """Run a tier; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tier", choices=TIERS)
-    parser.add_argument("--jobs", type=int, default=2, help="steps at a time (2)")
+    # A step waits at times: for the lock of cargo, for packets in real time. One more step fills these gaps.
+    jobs = (os.cpu_count() or 1) + 1
+    parser.add_argument("--jobs", type=int, default=jobs, help=f"steps at a time ({jobs})")
     parser.add_argument("--step", action="append", help="only this step, without those that it needs")
     parser.add_argument("--list", action="store_true", help="print the steps and their targets")
     arguments = parser.parse_args()
