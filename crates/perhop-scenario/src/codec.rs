@@ -1,10 +1,10 @@
-//! [`Codec`]: coders of speech, their packets, and what they do to the quality of a call.
+//! [`Codec`]: speech coders, their packets and their effect on the quality of a call.
 
 use perhop_qos::units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A coder of speech in RTP packets (RFC 3551).
+/// A speech coder in RTP packets (RFC 3551).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Codec {
@@ -35,20 +35,20 @@ pub enum Codec {
     G729,
 }
 
-/// What is known of a codec: planning values of ITU-T G.113, Appendix I, and its packets.
+/// Planning values of a codec (ITU-T G.113, Appendix I) and its packet format.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Planning {
-    /// What scenarios and `--codec` call it.
+    /// The name in scenarios and of `--codec`.
     pub name: &'static str,
-    /// What it is called in words.
+    /// The name for readers.
     pub words: &'static str,
     /// Equipment impairment factor without loss (Table I.1).
     pub ie: f64,
-    /// Packet-loss robustness factor (Table I.4); `None` where none is published.
+    /// Packet-loss robustness factor (Table I.4); `None` if none is published.
     pub bpl: Option<f64>,
-    /// Frame and look-ahead of the coder, microseconds (G.114, Appendix I).
+    /// Frame duration, microseconds (G.114, Appendix I).
     pub frame_us: u64,
-    /// See `frame_us`.
+    /// Look-ahead, microseconds (G.114, Appendix I).
     pub look_ahead_us: u64,
     /// Frames in a packet.
     pub frames: u64,
@@ -56,7 +56,7 @@ pub struct Planning {
     pub payload: u64,
 }
 
-/// In the order of [`Codec`].
+/// The planning values, in the order of [`Codec`].
 const PLANNING: [Planning; 8] = [
     planning("g711", "G.711 with loss concealment", (0.0, Some(25.1)), (125, 0, 160), 160),
     planning("g711-no-plc", "G.711 without loss concealment", (0.0, Some(4.3)), (125, 0, 160), 160),
@@ -79,7 +79,7 @@ const fn planning(
 }
 
 impl Codec {
-    /// All of them.
+    /// All codecs.
     pub const ALL: [Codec; 8] = [
         Codec::G711,
         Codec::G711NoPlc,
@@ -91,22 +91,22 @@ impl Codec {
         Codec::G729,
     ];
 
-    /// The codec called `name`.
+    /// Returns the codec with the name `name`.
     pub fn named(name: &str) -> Option<Codec> {
         Codec::ALL.into_iter().find(|codec| codec.planning().name == name)
     }
-    /// What is known of it.
+    /// Returns the planning values of this codec.
     pub fn planning(self) -> &'static Planning {
         &PLANNING[self as usize]
     }
 }
 
 impl Planning {
-    /// Duration of the speech in a packet.
+    /// Returns the duration of the speech in one packet.
     pub fn packet(&self) -> Time {
         Time::from_microseconds(self.frames * self.frame_us)
     }
-    /// Delay of coding and packetization: (N + 1) frames and the look-ahead (G.114, A.2).
+    /// Returns the delay of coding and packetization: (N + 1) frames and the look-ahead (G.114, A.2).
     pub fn delay(&self) -> Time {
         Time::from_microseconds((self.frames + 1) * self.frame_us + self.look_ahead_us)
     }
@@ -126,7 +126,8 @@ mod tests {
         assert_eq!(Codec::named("mp3"), None);
     }
 
-    /// G.114 A.2, by hand: 161 samples of 125 us; three frames of 10 ms and 5 ms; two of 30 ms and 7.5 ms.
+    /// Expected values by G.114 A.2: 161 samples of 125 us; 3 frames of 10 ms and 5 ms; 2 frames of 30 ms and
+    /// 7.5 ms.
     #[test]
     fn coding_and_packets_take_the_time_of_g114() {
         for (codec, us) in [
@@ -139,8 +140,8 @@ mod tests {
         }
     }
 
-    /// RFC 3551: a packet has as many bits as the rate of its coder makes of its duration; GSM EFR has 244
-    /// bits and a signature of four, G.723.1 189 bits in 24 bytes.
+    /// RFC 3551: the payload of a packet is the coder's rate times the packet's duration. A GSM EFR frame has
+    /// 244 bits and a 4-bit signature; a G.723.1 frame has 189 bits in 24 bytes.
     #[test]
     fn packets_carry_what_the_rate_makes_of_their_time() {
         let rates = [64e3, 64e3, 8e3, 6.4e3, 12.4e3, 32e3, 16e3, 8e3];

@@ -1,4 +1,4 @@
-//! The datagrams of calls and games, as sources that send nothing else.
+//! Conversion of calls and games to plain datagram sources.
 
 use std::borrow::Cow;
 
@@ -11,12 +11,12 @@ use crate::traffic::{CbrConfig, CutGap, OnOffConfig, PacketSize, PeriodLaw, Sour
 const RTP_HEADER: u64 = 12;
 
 impl VoiceConfig {
-    /// The source of its packets.
+    /// Returns the datagram source of one party's voice packets.
     fn packets(&self) -> SourceConfig {
         let planning = self.codec.planning();
         let counted = planning.payload + RTP_HEADER;
         let packet = PacketSize::Payload(ByteSize::from_bytes(counted));
-        // Packets take whole milliseconds: bits per second are whole.
+        // Packets have whole milliseconds, so bits per second are whole, too.
         let rate = Rate::from_bits_per_second(8_000_000 * counted / (planning.frames * planning.frame_us));
         match self.talk_spurts {
             None => SourceConfig::Cbr(CbrConfig { rate, packet, rate_counts: None, jitter: 0.0 }),
@@ -52,7 +52,7 @@ fn regular(rate: PacketRate, payload: ByteSize) -> SourceConfig {
 }
 
 impl SourceConfig {
-    /// What it sends from sender to receiver, as a source of datagrams or an application on TCP.
+    /// Returns the source of the packets from sender to receiver: a datagram source or an application on TCP.
     pub fn forth(&self) -> Cow<'_, SourceConfig> {
         match self {
             SourceConfig::Voice(voice) => Cow::Owned(voice.packets()),
@@ -60,11 +60,11 @@ impl SourceConfig {
             others => Cow::Borrowed(others),
         }
     }
-    /// Whether it is judged by its packets one by one.
+    /// Whether this source is judged by its individual packets.
     pub fn is_judged_by_packets(&self) -> bool {
         matches!(self, SourceConfig::Voice(_) | SourceConfig::Game(_))
     }
-    /// The datagrams that the receiver sends back by itself.
+    /// Returns the source of the datagrams that the receiver sends, if it sends any on its own.
     pub fn back(&self) -> Option<SourceConfig> {
         match self {
             SourceConfig::Game(game) => Some(game.snapshots()),
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::codec::Codec;
 
-    /// 160 bytes of G.711 and 12 of RTP each 20 ms; 20 bytes of G.729; 24 each 30 ms of G.723.1.
+    /// G.711: 160 bytes and 12 of RTP every 20 ms. G.729: 20 bytes. G.723.1: 24 bytes every 30 ms.
     #[test]
     fn voice_is_sent_at_the_rate_of_its_codec_with_headers() {
         for (codec, payload, rate) in

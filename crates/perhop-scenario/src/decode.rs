@@ -1,7 +1,7 @@
-//! Decoding of values into types, reporting every error and not only the first.
+//! Decoding of values into types, which reports all errors.
 //!
-//! serde stops at the first invalid value. Here that value is replaced by any valid one and decoding goes on;
-//! a document repaired in this way is never used.
+//! serde stops at the first invalid value. This module replaces that value by a valid one and decodes again.
+//! A document repaired in this way is discarded.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -15,19 +15,19 @@ use super::position::Part;
 use super::printable::refuse_unprintable;
 use perhop_lint::nearest;
 
-/// Values that all attempts to decode a document with errors visit at most: a large document is decoded less
-/// often than a small one, and fewer of its errors are found.
+/// Limit on the values that all attempts to decode a document may visit. A large document is decoded less
+/// often than a small one, so fewer of its errors are found.
 const MOST_VISITED: usize = 30_000_000;
 
-/// The document as a `T`.
+/// Decodes the document as a `T`.
 ///
 /// # Errors
-/// All invalid values, or the first ones of a large document; all strings that cannot be shown.
+/// All invalid values, or the first ones of a large document; all strings with unprintable characters.
 pub(super) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, Diagnostics> {
     decode_within(document, MOST_VISITED)
 }
 
-/// Decodes the document as [`decode`] does, with attempts that visit `most_visited` values at most.
+/// Decodes the document as [`decode`] does, within a budget of `most_visited` values.
 fn decode_within<T: DeserializeOwned>(document: &Document, most_visited: usize) -> Result<T, Diagnostics> {
     refuse_unprintable(document)?;
     let mut value = document.value.clone();
@@ -51,7 +51,7 @@ fn decode_within<T: DeserializeOwned>(document: &Document, most_visited: usize) 
     Err(Diagnostics::new(found))
 }
 
-/// The number of values in a document, itself among them.
+/// Returns the number of values in a document, including the document.
 fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(elements) => elements.iter().map(count).sum::<usize>(),
@@ -83,8 +83,8 @@ fn diagnose(document: &Document, problem: &Problem) -> Diagnostic {
     }
 }
 
-/// Replaces the value that causes `problem`. Returns the path of what was replaced; `None` if nothing helps,
-/// or no more `attempts` are left.
+/// Replaces the value that causes `problem`. Returns the path of the replaced value; `None` if no replacement
+/// helps or no `attempts` are left.
 fn repair<T: DeserializeOwned>(
     value: &mut Value,
     problem: &Problem,
@@ -108,7 +108,7 @@ fn repair<T: DeserializeOwned>(
     None
 }
 
-/// Renames an unknown key to the nearest known one, so that this is not reported as missing as well.
+/// Renames an unknown key to the nearest known one, so that the known one is not reported as missing, too.
 fn rename_or_remove(value: &mut Value, path: &ValuePath, known: &[String]) -> Option<ValuePath> {
     let Some(Value::Object(entries)) = value.pointer_mut(&path.parent().pointer()) else { return None };
     let key = path.last()?;
@@ -125,7 +125,8 @@ fn is_progress(before: &Problem, next: &Problem) -> bool {
     !before.path.is_within(&next.path)
 }
 
-/// Replacement values: one of them is valid wherever the language expects a single value or a collection.
+/// Returns replacement values. One of them is valid at any place where the language expects a single value or
+/// a collection.
 fn candidates(document: &Value, problem: &Problem) -> Vec<Value> {
     let mut all = Vec::new();
     if let Fault::UnknownChoice { known, .. } = &problem.fault {
@@ -137,7 +138,7 @@ fn candidates(document: &Value, problem: &Problem) -> Vec<Value> {
     all
 }
 
-/// The choice `found` under each of the known names with its content, the most likely name first.
+/// Returns the content of `found` under each of the known names, the most likely name first.
 fn renamed(found: Option<&Value>, known: &[String]) -> Vec<Value> {
     let (word, inside) = match found {
         Some(Value::Object(entries)) => {
@@ -156,7 +157,7 @@ fn renamed(found: Option<&Value>, known: &[String]) -> Vec<Value> {
     names.into_iter().flat_map(variants).collect()
 }
 
-/// Sets the value at `path` to `new`; `false` if there can be none.
+/// Sets the value at `path` to `new`. Returns `false` if the path does not exist.
 fn put(value: &mut Value, path: &ValuePath, new: Value) -> bool {
     if let Some(slot) = value.pointer_mut(&path.pointer()) {
         *slot = new;
@@ -187,7 +188,7 @@ mod tests {
         let document = Document::from_json(value);
         let values = count(&document.value);
         let errors = |most| decode_within::<Scenario>(&document, most).unwrap_err().iter().count();
-        // The first error needs no further attempt, each other one needs one.
+        // The first error needs no further attempt; each other error needs one.
         assert_eq!((errors(2 * values), errors(2 * values - 1)), (3, 2));
         assert_eq!((errors(values), errors(values - 1)), (2, 1));
         assert_eq!(errors(MOST_VISITED), 3);

@@ -11,10 +11,10 @@ use serde::Serialize;
 use super::path::ValuePath;
 use super::position::Excerpt;
 
-/// How many errors, and how many warnings, are shown of a document.
+/// Limit on the errors, and on the warnings, that are shown for a document.
 pub(super) const MOST_SHOWN: usize = 100;
 
-/// That there are more of a severity than are shown, if there are.
+/// Returns the message about diagnostics of a severity beyond the limit, if there are any.
 pub(super) fn more(severity: Severity, count: usize) -> Option<Diagnostic> {
     let beyond = count.checked_sub(MOST_SHOWN).filter(|beyond| *beyond > 0)?;
     let what = match severity {
@@ -39,7 +39,7 @@ pub enum Coloring {
 pub struct Diagnostic {
     /// Error, warning or note.
     pub severity: Severity,
-    /// By which rule it was found.
+    /// The rule that found it.
     pub rule: &'static Rule,
     /// The file; `None` for a scenario that did not come from a file.
     pub file: Option<String>,
@@ -51,9 +51,9 @@ pub struct Diagnostic {
     pub path: String,
     /// The override (`path=value`) that set the value, if any.
     pub set: Option<String>,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// How to correct it.
+    /// The correction.
     pub help: Option<String>,
     /// The line of the file, for the rendered text.
     #[serde(skip)]
@@ -64,7 +64,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic about `path`, without a file.
+    /// Creates a diagnostic about `path`, without a file.
     pub fn new(severity: Severity, path: &ValuePath, message: impl Into<String>) -> Diagnostic {
         let rule = match severity {
             Severity::Error => &rules::SCENARIO_INVALID,
@@ -84,11 +84,11 @@ impl Diagnostic {
             related: None,
         }
     }
-    /// Sets the rule by which it was found.
+    /// Sets the rule that found it.
     pub fn by(self, rule: &'static Rule) -> Diagnostic {
         Diagnostic { rule, ..self }
     }
-    /// Sets how to correct it.
+    /// Sets the correction.
     pub fn help(self, help: impl Into<String>) -> Diagnostic {
         Diagnostic { help: Some(help.into()), ..self }
     }
@@ -101,7 +101,7 @@ impl Diagnostic {
         let (line, column) = (Some(excerpt.line), Some(excerpt.column));
         Diagnostic { line, column, excerpt: Some(excerpt), ..self }
     }
-    /// Sets the line, from 1, of `lines`, which are not those of the document.
+    /// Sets the line, from 1, in `lines` of a file other than the document.
     pub fn at_line(self, lines: &[&str], line: usize) -> Diagnostic {
         self.at(Excerpt::of_line(lines, line))
     }
@@ -114,7 +114,7 @@ impl Diagnostic {
         Diagnostic { related: Some((excerpt, label.to_owned())), ..self }
     }
 
-    /// The diagnostic as text: message, the line with the position marked, path, help.
+    /// Renders the message, the line with the position marked, the path and the help.
     pub fn render(&self, coloring: Coloring) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -147,11 +147,11 @@ impl Diagnostic {
             Coloring::Plain => Renderer::plain(),
             Coloring::Ansi => Renderer::styled(),
         };
-        // The renderer shows pictures in place of control characters in titles and lines of files alone.
+        // The renderer replaces control characters only in titles and source lines.
         renderer.decor_style(DecorStyle::Ascii).render(&[group]).replace(changes_order, "\u{fffd}")
     }
 
-    /// The position in words, where no line of a file can be shown.
+    /// Returns the position in words, for a diagnostic without a source line.
     fn origin(&self) -> Option<String> {
         match (&self.set, &self.file, self.path.as_str()) {
             (Some(set), ..) => Some(format!("override {set}")),
@@ -163,7 +163,7 @@ impl Diagnostic {
     }
 }
 
-/// One line: `file:line: message (help)`.
+/// Writes one line: `file:line: message (help)`.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         if let Some(file) = &self.file {
@@ -189,15 +189,15 @@ impl Diagnostics {
         all.sort_by_key(|one| (one.severity, one.line.unwrap_or(usize::MAX), one.column));
         Diagnostics(all)
     }
-    /// The diagnostics in order.
+    /// Iterates over the diagnostics in order.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter()
     }
-    /// All diagnostics as text, separated by empty lines.
+    /// Renders all diagnostics as text, separated by empty lines.
     pub fn render(&self, coloring: Coloring) -> String {
         render(&self.0, coloring)
     }
-    /// All diagnostics as a JSON array.
+    /// Returns all diagnostics as a JSON array.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!(self.0)
     }
@@ -215,7 +215,7 @@ fn snippet<'a>(
         .annotation(kind.span(excerpt.range.clone()).label(label))
 }
 
-/// `diagnostics` as text, separated by empty lines.
+/// Renders `diagnostics` as text, separated by empty lines.
 pub fn render(diagnostics: &[Diagnostic], coloring: Coloring) -> String {
     diagnostics.iter().map(|one| one.render(coloring)).collect::<Vec<_>>().join("\n\n")
 }

@@ -14,13 +14,13 @@ use super::path::ValuePath;
 use super::position::{Excerpt, Part, Positions};
 use perhop_lint::nearest;
 
-/// Values of a YAML file (or from a program), with overrides applied.
+/// Values of a YAML file or of a program, with overrides applied.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// The values.
     pub(super) value: Value,
     text: Option<Text>,
-    /// The overrides in order: path, and the `path=value` that was given.
+    /// The overrides in order: the path, and the `path=value` from the command line.
     pub(super) overrides: Vec<(ValuePath, String)>,
 }
 
@@ -32,7 +32,7 @@ struct Text {
 }
 
 impl Document {
-    /// The document in the file `path`; `-` is standard input.
+    /// Reads the document in the file `path`; `-` is standard input.
     ///
     /// # Errors
     /// When the file cannot be read or is not YAML.
@@ -77,7 +77,7 @@ impl Document {
         let positions = Positions::read(&source).map_err(|error| {
             let at = error.marker().byte_offset().unwrap_or(error.marker().index());
             let info = error.info();
-            // The parser has a limit of its own, above that of values.
+            // The parser has its own limit, above the limit on the depth of values.
             if info.starts_with("recursion limit exceeded") {
                 return unreadable(&file, &source, at..at + 1, nested_too_deeply("lists and mappings"));
             }
@@ -93,21 +93,21 @@ impl Document {
         Ok(Document { value, text: Some(text), overrides: Vec::new() })
     }
 
-    /// A document from a program, without a file.
+    /// Creates a document from a program's value, without a file.
     pub fn from_json(value: Value) -> Document {
         Document { value, text: None, overrides: Vec::new() }
     }
 
-    /// The name of the file in diagnostics.
+    /// Returns the name of the file in diagnostics.
     pub fn file(&self) -> Option<&str> {
         self.text.as_ref().map(|text| text.file.as_str())
     }
 
-    /// A diagnostic about the value at `path`.
+    /// Creates a diagnostic about the value at `path`.
     pub fn diagnostic(&self, severity: Severity, path: &ValuePath, message: impl Into<String>) -> Diagnostic {
         self.place(Diagnostic::new(severity, path, message), path, Part::Value)
     }
-    /// `diagnostic`, pointing also at `path`, with `label` beside it.
+    /// Adds the line of `path` to `diagnostic`, marked with `label`.
     pub(super) fn relate(&self, diagnostic: Diagnostic, path: &ValuePath, label: &str) -> Diagnostic {
         match &self.text {
             Some(text) if self.override_of(path).is_none() => {
@@ -117,7 +117,7 @@ impl Document {
         }
     }
 
-    /// `diagnostic` with the position of a part of the entry at `path`.
+    /// Adds the position of a part of the entry at `path` to `diagnostic`.
     pub(super) fn place(&self, diagnostic: Diagnostic, path: &ValuePath, part: Part) -> Diagnostic {
         let diagnostic = match &self.text {
             Some(text) => diagnostic.in_file(text.file.as_str()),
@@ -158,20 +158,20 @@ impl Text {
     }
 }
 
-/// Why a text is not YAML, and the line and column of the error, both from 1.
+/// The reason why a text is not YAML, and the line and column of the error, both from 1.
 #[derive(Debug)]
 pub(super) struct YamlError {
     pub(super) message: String,
     line: Option<(u64, u64)>,
 }
 
-/// Values beyond what is written: only aliases make them.
+/// Limit on the values that aliases add to the written ones.
 const MOST_COPIES: usize = 250_000;
 
-/// The value of a YAML 1.2 text.
+/// Parses a YAML 1.2 text.
 pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
-    // A value takes at least one byte and at most two events, so that only copies by aliases, and not the
-    // size of a file, can exceed these limits.
+    // A value takes at least one byte and at most two events, so only copies by aliases can exceed these
+    // limits, not the size of a file.
     let written = source.len();
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -181,7 +181,7 @@ pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
             max_total_scalar_bytes: written + (64 << 20),
             max_aliases: written,
             max_anchors: written,
-            // One anchor with many aliases is harmless; what the copies amount to is limited above.
+            // One anchor with many aliases is harmless: the limits above bound the copies.
             enforce_alias_anchor_ratio: false,
         },
         duplicate_keys: DuplicateKeyPolicy::Error,
@@ -195,8 +195,8 @@ pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
     })
 }
 
-/// The message of the YAML library without the position, which the diagnostic shows, and without its own
-/// options.
+/// Returns the message of the YAML library without the position, which the diagnostic shows, and without
+/// names of the library's options.
 fn plain_words(text: &str) -> String {
     let message = text.split(" at line ").next().unwrap_or(text);
     if message.starts_with("non-finite float") {
@@ -215,7 +215,7 @@ fn plain_words(text: &str) -> String {
     }
 }
 
-/// The byte at `line` and `column` (in characters), both from 1.
+/// Returns the byte offset of `line` and `column` (in characters), both from 1.
 fn offset(source: &str, line: u64, column: u64) -> Option<usize> {
     let before: usize = source.split_inclusive('\n').take(line.checked_sub(1)? as usize).map(str::len).sum();
     let rest = source.get(before..)?;
@@ -240,7 +240,7 @@ fn whole_file(file: &str, message: String) -> Diagnostic {
     Diagnostic::new(Severity::Error, &ValuePath::root(), message).in_file(file)
 }
 
-/// The file in the directory of the missing `path` with the most similar name.
+/// Returns the file with the name most similar to the missing `path`, in the same directory.
 fn neighbor(path: &Path) -> Option<String> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(directory).ok()?;

@@ -1,4 +1,4 @@
-//! [`drop_curves`]: the drop probabilities that a scenario's policies configure, for drawing.
+//! [`drop_curves`]: the configured drop probabilities of a scenario's queues, for drawing.
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::QueueingConfig;
@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Scenario;
 
-/// The curves of every queue with early drops, in the order of the scenario's links:
-/// `[{"port", "queue", "unit": "packets" or "bytes", "precedences": [{"shared": [[average, probability], …],
-/// "own": [[average, probability], …] or null}]}]`.
+/// Returns the curves of every queue with early drops, in the order of the scenario's links:
 pub fn drop_curves(scenario: &Scenario) -> Value {
     let mut found = Vec::new();
     for link in &scenario.links {
@@ -32,7 +30,7 @@ fn collect(queueing: &QueueingConfig, port: &str, prefix: &str, found: &mut Vec<
             collect(inner, port, &format!("{name}/"), found);
         }
         let config = class.buffer.as_ref().and_then(BufferConfig::mred);
-        // A loaded scenario was checked by building it: its thresholds are valid.
+        // Loading built the policies, so the thresholds are valid.
         let Some(curves) = config.and_then(|config| config.drop_curves().ok()) else { continue };
         let unit = match curves.first().map(|curve| curve.unit) {
             Some(QueueSize::Bytes(_)) => "bytes",

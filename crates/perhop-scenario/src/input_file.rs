@@ -1,13 +1,13 @@
-//! Limits of the files that a scenario names, and the one way to open them.
+//! Limits of the files that a scenario names, and the function that opens them.
 //!
-//! Only regular files are read: a device or a pipe may never end. `docs/check.md` has the table of all
-//! limits; `python/perhop/inputs.py` holds those of the command line.
+//! Only regular files are read, because a device or a pipe may never end. `docs/check.md` has the table of
+//! all limits; `python/perhop/inputs.py` has the limits of the command line.
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// The limits of one kind of file; `None` where the bytes alone are limited.
+/// The limits of one kind of file; `None` means no limit.
 pub(crate) struct FileLimits {
     /// The kind of file, as in "a router configuration".
     kind: &'static str,
@@ -46,8 +46,8 @@ impl FileLimits {
     /// # Errors
     /// When there is no such file, it is not a regular file, or it exceeds a limit.
     pub(crate) fn read(&self, path: &Path) -> Result<Vec<u8>> {
-        // Opening a pipe waits for its writer, so the kind is checked before, and again on the open file,
-        // which another process may have exchanged.
+        // Opening a pipe waits for its writer, so the kind is checked before the open, and again on the open
+        // file, because another process may have replaced the file in between.
         require_regular(&std::fs::metadata(path)?)?;
         let file = File::open(path)?;
         require_regular(&file.metadata()?)?;
@@ -69,7 +69,7 @@ impl FileLimits {
     /// When it cannot be read or exceeds a limit.
     pub(crate) fn read_from(&self, stream: impl Read) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        // One byte more than the limit shows that there is more.
+        // One byte beyond the limit shows that the stream is longer.
         stream.take(self.most_bytes as u64 + 1).read_to_end(&mut bytes)?;
         match self.exceeded(&bytes) {
             Some(what) => Err(Error::new(ErrorKind::InvalidData, what)),
@@ -90,7 +90,7 @@ impl FileLimits {
         Some(format!("it has {what}, the limit of {}", self.kind))
     }
 
-    /// The number of the first line that is too long.
+    /// Returns the number of the first line that is too long, from 1.
     fn long_line(&self, bytes: &[u8]) -> Option<usize> {
         let longest = self.longest_line?;
         if bytes.len() <= longest {
@@ -117,7 +117,7 @@ fn require_regular(metadata: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// Reason why a file cannot be read.
+/// Returns the reason why a file cannot be read.
 pub(crate) fn reason(error: &Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file".into(),

@@ -1,4 +1,4 @@
-//! Applications on TCP by which people judge a network: adaptive video, page loads, speed tests.
+//! Applications on TCP by which users judge a network: adaptive video, page loads, speed tests.
 
 use perhop_qos::units::{ByteSize, Rate, Time};
 use schemars::JsonSchema;
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::default::{bytes, number};
 use crate::tcp::TcpConfig;
 
-/// Adaptive video over HTTP (DASH, ISO/IEC 23009-1): the player at `from` requests segment after segment on
-/// one connection from the server at `to`, each in the bitrate that its rate adaptation chooses.
+/// Adaptive video over HTTP (DASH, ISO/IEC 23009-1): the player at `from` requests segments one after the
+/// other on one connection from the server at `to`, each in the bitrate that its rate adaptation chooses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct VideoConfig {
@@ -20,13 +20,13 @@ pub struct VideoConfig {
     /// Playing time of a segment.
     #[serde(default = "segment")]
     pub segment: Time,
-    /// The most playing time that the player buffers: a segment is requested when it fits.
+    /// Largest playing time in the player's buffer; the player requests a segment when it fits.
     #[serde(default = "buffer")]
     pub buffer: Time,
-    /// Playing time in the buffer with which playback starts, and goes on after a stall.
+    /// Playing time in the buffer at which playback starts, and resumes after a stall.
     #[serde(default = "starts_with")]
     pub starts_with: Time,
-    /// How the player chooses the next bitrate.
+    /// The rule for the next bitrate.
     #[serde(default)]
     pub adaptation: Adaptation,
     /// Payload of a request, bytes.
@@ -50,15 +50,15 @@ fn starts_with() -> Time {
     Time::from_seconds(4)
 }
 
-/// How a player chooses the bitrate of the next segment.
+/// The rule by which a player chooses the bitrate of the next segment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptation {
-    /// The highest bitrate below a part of the throughput of the last segments.
+    /// The highest bitrate below a fraction of the throughput of the last segments.
     Throughput(ThroughputRule),
-    /// By the level of the buffer: BBA-0 (Huang et al. 2014).
+    /// From the buffer level: BBA-0 (Huang et al. 2014).
     Bba(BbaRule),
-    /// By the level of the buffer and the utility of each bitrate: BOLA-BASIC (Spiteri et al. 2016).
+    /// From the buffer level and the utility of each bitrate: BOLA-BASIC (Spiteri et al. 2016).
     Bola(BolaRule),
 }
 
@@ -72,28 +72,27 @@ impl Default for Adaptation {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ThroughputRule {
-    /// The part of the throughput that the bitrate may be; above 0, at most 1.
+    /// Largest fraction of the throughput for the bitrate; above 0, at most 1.
     #[serde(default = "safety")]
     pub safety: f64,
-    /// Segments over whose throughput the harmonic mean is taken.
+    /// Number of segments in the harmonic mean of the throughput.
     #[serde(default = "number::<u32, 5>")]
     pub segments: u32,
 }
 
-/// That of dash.js (`bandwidthSafetyFactor`).
+/// The `bandwidthSafetyFactor` of dash.js.
 fn safety() -> f64 {
     0.9
 }
 
-/// Rate adaptation BBA-0. The defaults are those of the paper, 90 s and 126 s of a buffer of 240 s, for any
-/// buffer.
+/// Rate adaptation BBA-0. The defaults are the fractions of the paper: 90 s and 126 s of a 240 s buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BbaRule {
-    /// Up to this level the bitrate is the lowest; by default 0.375 of the buffer.
+    /// Buffer level up to which the bitrate is the lowest; by default 0.375 of the buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservoir: Option<Time>,
-    /// From reservoir and cushion on the bitrate is the highest; by default 0.525 of the buffer.
+    /// Span above the reservoir, after which the bitrate is the highest; by default 0.525 of the buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cushion: Option<Time>,
 }
@@ -102,7 +101,7 @@ pub struct BbaRule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BolaRule {
-    /// γp: how much more playing on is worth than a higher bitrate; the paper has 5.
+    /// γp: the weight of uninterrupted playback relative to bitrate; 5 in the paper.
     #[serde(default = "gamma_p")]
     pub gamma_p: f64,
 }
@@ -118,23 +117,24 @@ fn gamma_p() -> f64 {
 pub struct PageConfig {
     /// TCP of both endpoints.
     pub tcp: TcpConfig,
-    /// Connections in parallel, each with one request at a time; browsers have six for a host (HTTP/1.1).
+    /// Parallel connections, each with one request at a time; browsers open six per host (HTTP/1.1).
     #[serde(default = "number::<u32, 6>")]
     pub connections: u32,
     /// Size of the HTML; by default the median of HTTP Archive (Web Almanac 2024, desktop).
     #[serde(default = "bytes::<18_000>")]
     pub html: ByteSize,
-    /// Style sheets and scripts, which the HTML names; by default the median of HTTP Archive: 78 and 613 kB.
+    /// Style sheets and scripts, which the HTML references; by default the median of HTTP Archive: 78 and 613
+    /// kB.
     #[serde(default = "scripts")]
     pub scripts: ObjectsConfig,
-    /// Images and fonts, which are known when all scripts have run; by default the median of HTTP Archive:
-    /// 1,054 and 131 kB.
+    /// Images and fonts, which are requested after all scripts have run; by default the median of HTTP
+    /// Archive: 1,054 and 131 kB.
     #[serde(default = "images")]
     pub images: ObjectsConfig,
     /// Payload of a request, bytes.
     #[serde(default = "bytes::<400>")]
     pub request: ByteSize,
-    /// Time that the browser takes for the HTML, and then for the scripts.
+    /// Processing time of the browser for the HTML, and then for the scripts.
     #[serde(default = "parse")]
     pub parse: Time,
     /// Round trips of TLS before the first request of a connection: 1 for TLS 1.3 (RFC 8446), 2 for TLS 1.2.
@@ -145,11 +145,11 @@ pub struct PageConfig {
     pub think: Time,
 }
 
-/// Equal objects of a page.
+/// Objects of equal size on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ObjectsConfig {
-    /// How many.
+    /// Number of objects.
     pub count: u32,
     /// Size of each, bytes.
     pub size: ByteSize,

@@ -1,11 +1,12 @@
-//! The scenario language: its types, the checks of a scenario, and what engines derive from it before a run.
+//! The scenario language: its types, the checks of a scenario, and the data that engines derive from it
+//! before a run.
 //!
-//! These types define the language: the JSON Schema, the editor's completion, the reference documentation and
-//! the Python objects are generated from them. No engine is needed to read, check or draw a scenario.
+//! These types define the language. The JSON Schema, the editor's completion, the reference documentation and
+//! the Python objects are generated from them. Reading, checking and drawing a scenario needs no engine.
 //!
 //! Reading order: [`Scenario`] with the types in `nodes` and `traffic`; then the steps from a file to a
 //! checked scenario: [`Document`] (values and their positions), `decode` (types), `validate` (semantics), and
-//! [`load`], which does all of them. [`Diagnostic`] is an error or a warning of any step. Every engine
+//! [`load`], which runs all of them. [`Diagnostic`] is an error or a warning of any step. Every engine
 //! derives from a scenario: [`topology`] and [`routing`], [`plan`] (behavior of an application), [`tcp`] (its
 //! parameters).
 

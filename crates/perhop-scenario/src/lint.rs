@@ -1,4 +1,4 @@
-//! What rules find in the policies of a scenario that runs.
+//! Findings of the lint rules in the policies and traffic of a scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -22,10 +22,11 @@ use super::scenario::Scenario;
 use super::topology::host_addresses;
 use super::traffic::SourceConfig;
 
-/// Products of policies and kinds of packets that are compared at most.
+/// Limit on the product of policies and kinds of packets that are compared.
 const MOST_COMPARED: usize = 1_000_000;
 
-/// Warnings and notes about `scenario`, which `document` holds and which is run as `resolved`.
+/// Returns the warnings and notes about `scenario`. `document` is its source, `resolved` the scenario that
+/// runs.
 pub(super) fn of_scenario(document: &Document, scenario: &Scenario, resolved: &Scenario) -> Vec<Diagnostic> {
     let names = neighbors(resolved);
     let mut found = Shown::new(document);
@@ -35,7 +36,7 @@ pub(super) fn of_scenario(document: &Document, scenario: &Scenario, resolved: &S
     found.close()
 }
 
-/// The warnings and notes that are shown of a document, and the number of the others.
+/// The warnings and notes to show, and the number of all.
 pub(super) struct Shown<'a> {
     document: &'a Document,
     kept: [Vec<Diagnostic>; 2],
@@ -48,7 +49,8 @@ impl<'a> Shown<'a> {
     fn new(document: &'a Document) -> Shown<'a> {
         Shown { document, kept: Default::default(), counts: [0; 2] }
     }
-    /// Adds a finding at `path`. The position is looked for in the whole file, so only for those shown.
+    /// Adds a finding at `path`. The search for the position reads the whole file, so it is done only for
+    /// findings that are shown.
     fn add(&mut self, path: &ValuePath, finding: Finding) {
         let severity = finding.rule.severity;
         let Some(place) = Shown::SEVERITIES.iter().position(|one| *one == severity) else { return };
@@ -58,7 +60,7 @@ impl<'a> Shown<'a> {
             self.kept[place].push(one.by(finding.rule).help(finding.remedy));
         }
     }
-    /// All of them, warnings first.
+    /// Returns all diagnostics, warnings first.
     fn close(self) -> Vec<Diagnostic> {
         let mut all = Vec::new();
         for ((severity, kept), count) in Shown::SEVERITIES.into_iter().zip(self.kept).zip(self.counts) {
@@ -69,7 +71,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The interfaces of each node, which are called by the neighbors at their other ends.
+/// The interfaces of each node. An interface has the name of the neighbor at its other end.
 type Neighbors<'a> = BTreeMap<&'a str, Vec<String>>;
 
 fn neighbors(scenario: &Scenario) -> Neighbors<'_> {
@@ -83,13 +85,13 @@ fn neighbors(scenario: &Scenario) -> Neighbors<'_> {
     found
 }
 
-/// The interfaces of `node`.
+/// Returns the interfaces of `node`.
 fn interfaces<'a>(names: &'a Neighbors, node: &str) -> &'a [String] {
     names.get(node).map_or(&[], Vec::as_slice)
 }
 
-/// Adds warnings and notes about the policies of `scenario`: each at the first interface that uses it, or by
-/// itself.
+/// Adds the findings about the policies of `scenario`, each with the first interface that uses the policy, if
+/// any.
 fn of_policies(scenario: &Scenario, names: &Neighbors, found: &mut Shown) {
     let mut used = BTreeMap::new();
     for link in &scenario.links {
@@ -113,8 +115,8 @@ fn of_policies(scenario: &Scenario, names: &Neighbors, found: &mut Shown) {
     }
 }
 
-/// Adds notes on classes that no traffic comes to, at the first interface that uses the policy. Those of a
-/// router's configuration stand at the configuration.
+/// Adds notes on classes that no traffic reaches, at the first interface that uses the policy. For a policy
+/// from a router configuration, the note points at the configuration.
 fn of_traffic(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
     let Some(sent) = sent(resolved) else { return };
     if exceeds_comparisons(&sent, resolved) {
@@ -140,8 +142,8 @@ fn of_traffic(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found
     }
 }
 
-/// Adds warnings and notes on what is marked nqb, at the first interface that uses the policy: of a router's
-/// configuration only what the scenario's traffic meets.
+/// Adds findings about packets marked NQB, at the first interface that uses the policy. For a router
+/// configuration, only warnings about traffic of the scenario.
 fn of_nqb(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
     let is_nqb = |flow: &MatchConfig| flow.dscp == all_nqb().dscp;
     let mut sent: Vec<_> = flows(resolved).unwrap_or_default().into_iter().filter(is_nqb).collect();
@@ -165,7 +167,7 @@ fn of_nqb(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &m
         };
         uses.iter().filter_map(known)
     };
-    // Which queue a packet comes to that was marked on its way is not asked.
+    // The queue of a packet that a policy on the path may have remarked is not certain.
     let is_rewritten = policies().any(|(_, _, policy, names)| rewrites_nqb(policy, names, &sent));
     for (node, name, policy, names) in policies() {
         let is_own = scenario.policies.contains_key(&name);
@@ -188,7 +190,7 @@ fn exceeds_comparisons(sent: &[MatchConfig], resolved: &Scenario) -> bool {
     sent.len().saturating_mul(resolved.policies.len()) > MOST_COMPARED
 }
 
-/// Returns the note that `rule` did not look at a scenario, which is too large for it.
+/// Returns the note that `rule` skips a scenario that is too large for it.
 fn not_searched(rule: &'static Rule, what: &str) -> Finding {
     Finding {
         rule,
@@ -198,7 +200,8 @@ fn not_searched(rule: &'static Rule, what: &str) -> Finding {
     }
 }
 
-/// What the packets of all flows are, as no router changes it; `None` where captures say it.
+/// Returns match criteria for the packets of all flows, without the DSCP if any policy marks; `None` if
+/// captures are replayed.
 fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
     let mut flows = flows(scenario)?;
     if scenario.policies.values().any(marks) {
@@ -210,7 +213,8 @@ fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
     Some(flows)
 }
 
-/// What the packets of all flows are as their hosts send them; `None` where captures say it.
+/// Returns match criteria for the packets of all flows as their hosts send them; `None` if captures are
+/// replayed.
 fn flows(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
     let addresses: BTreeMap<&String, IpAddr> = scenario.hosts.keys().zip(host_addresses(scenario)).collect();
     let limits =
@@ -235,7 +239,7 @@ fn flows(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
         };
         sent.push(MatchConfig { destination_port: one(ports), ..of(from, to, traffic.dscp) });
         if ports.is_some() && has_mtu {
-            // All but the first fragment of a datagram have no ports.
+            // Only the first fragment of a datagram has ports.
             let none = PortRange::new(0, 0).ok();
             let ports = MatchConfig {
                 source_port: one(none),
@@ -261,7 +265,7 @@ fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-/// Warnings and notes about `policies` that stand in a file by themselves.
+/// Returns the warnings and notes about `policies` in a file without a scenario.
 pub(super) fn of_policies_alone<'a>(
     document: &Document,
     policies: impl Iterator<Item = (ValuePath, &'a PolicyConfig)> + Clone,
@@ -277,7 +281,7 @@ pub(super) fn of_policies_alone<'a>(
     found.close()
 }
 
-/// Whether a policy may give packets another codepoint.
+/// Whether a policy may change the codepoint of packets.
 fn marks(policy: &PolicyConfig) -> bool {
     let is_mark = |action: &Action| {
         !matches!(
@@ -290,7 +294,7 @@ fn marks(policy: &PolicyConfig) -> bool {
     })
 }
 
-/// Adds warnings and notes about a policy that stands by itself.
+/// Adds the findings of the rules that need only a policy.
 fn of_policy(
     path: &ValuePath,
     policy: &PolicyConfig,

@@ -1,4 +1,4 @@
-//! Loading of a file into a checked [`Scenario`]: the entry point for every front end.
+//! Loads a file into a checked [`Scenario`]: the entry point of every front end.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,17 +22,17 @@ use crate::scenario::Scenario;
 pub struct Loaded {
     /// The scenario as written, with overrides applied.
     pub scenario: Scenario,
-    /// The scenario to run: router configurations have become policies.
+    /// The scenario to run, with router configurations converted to policies.
     pub resolved: Scenario,
-    /// The directory that paths in the scenario are relative to.
+    /// The base directory of relative paths in the scenario.
     pub base: PathBuf,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Loaded {
-    /// The scenario as written, with the texts of router configurations in place of their files, so that it
-    /// can be run without those.
+    /// Returns the scenario as written, with the texts of router configurations in place of file names, so
+    /// that it runs without those files.
     pub fn embedded(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
         for configuration in scenario.routers.values_mut().filter_map(|router| router.configuration.as_mut())
@@ -67,7 +67,8 @@ pub struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    /// A loader that applies router configurations by `assembler`; [`Loader::default`] refuses them.
+    /// Creates a loader that applies router configurations with `assembler`. [`Loader::default`] refuses
+    /// them.
     pub fn with(assembler: &'a dyn Assembler) -> Loader<'a> {
         Loader { assembler: Some(assembler) }
     }
@@ -95,7 +96,7 @@ impl<'a> Loader<'a> {
         Ok(Loaded { scenario, resolved, base, warnings })
     }
 
-    /// The scenario in `document` with router configurations translated, without further checks. For
+    /// Returns the scenario in `document` with router configurations converted, without further checks: for
     /// scenarios of earlier runs, whose traces may be gone.
     ///
     /// # Errors
@@ -108,8 +109,8 @@ impl<'a> Loader<'a> {
         if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }
     }
 
-    /// What the rules for policies find in the scenario in `document`, without further checks. For scenarios
-    /// of earlier runs, whose traces may be gone.
+    /// Returns the findings of the lint rules for the scenario in `document`, without further checks: for
+    /// scenarios of earlier runs, whose traces may be gone.
     ///
     /// # Errors
     /// When the document cannot be decoded, or a configuration has errors.
@@ -119,8 +120,8 @@ impl<'a> Loader<'a> {
         Ok(lint::of_scenario(document, &scenario, &resolved))
     }
 
-    /// Checks the file `path`: a scenario, named policies under `policies`, or a single policy; with what the
-    /// rules for policies find in it.
+    /// Checks the file `path`: a scenario, named policies under `policies`, or a single policy. Includes the
+    /// findings of the lint rules.
     ///
     /// # Errors
     /// All errors and warnings, if there is any error.
@@ -171,7 +172,7 @@ fn bare_policy(document: &Document, path: &Path) -> Result<Checked, Diagnostics>
     Ok(Checked::Policies(PolicySet { policies: BTreeMap::from([(name, policy)]) }, found))
 }
 
-/// Applies every override, and reports all errors together.
+/// Applies every override and reports all errors.
 fn apply(document: &mut Document, overrides: &[(String, String)]) -> Result<(), Diagnostics> {
     let mut refused = |(path, text): &(String, String)| document.set(path, text).err();
     let refused: Vec<Diagnostic> = overrides.iter().filter_map(|set| refused(set).map(|one| *one)).collect();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MeasureConfig {
-    /// Time at the start of the run that is excluded from all measurements.
+    /// Time at the start of the run that all measurements exclude.
     #[serde(default)]
     pub warmup: Time,
     /// Queues to sample over time.
@@ -21,13 +21,13 @@ pub struct MeasureConfig {
     /// TCP connections to sample over time: congestion window, bytes in flight, round-trip time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<ConnectionProbeConfig>,
-    /// Interval of the time series of throughput per class; without it, there is no such series.
+    /// Interval of the time series of throughput per class. Without it, there is no such series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_every: Option<Time>,
     /// Names of traffic whose delivered packets are listed individually with their delays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packets: Vec<String>,
-    /// Interval of the time series of delay and delay variation per class; without it, there is no such
+    /// Interval of the time series of delay and delay variation per class. Without it, there is no such
     /// series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_every: Option<Time>,
@@ -48,7 +48,7 @@ pub enum DelayScope {
 }
 
 impl DelayScope {
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
     fn is_per_class(&self) -> bool {
         *self == DelayScope::PerClass
     }

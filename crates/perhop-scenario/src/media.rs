@@ -1,4 +1,4 @@
-//! Applications on UDP by which people judge a network: calls and games.
+//! Applications on UDP by which users judge a network: calls and games.
 
 use perhop_qos::units::{ByteSize, PacketRate, Time};
 use schemars::JsonSchema;
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use crate::codec::Codec;
 use crate::default::bytes;
 
-/// The voice of one party of a call: RTP packets, played by the receiver behind a de-jitter buffer, rated by
-/// the E-model.
+/// The voice of one party of a call: RTP packets, which the receiver plays from a de-jitter buffer and rates
+/// by the E-model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct VoiceConfig {
-    /// The coder of speech, which gives size and interval of the packets.
+    /// The speech coder, which determines size and interval of the packets.
     #[serde(default)]
     pub codec: Codec,
-    /// The rule by which the receiver plays packets; later ones are lost.
+    /// The playout rule of the receiver. Packets that arrive after their playout time are lost.
     #[serde(default)]
     pub jitter_buffer: JitterBuffer,
-    /// Speech in talk spurts with silence between them, in which nothing is sent; by default packets are sent
-    /// all the time.
+    /// Talk spurts and silence in turn; a silent sender sends nothing. By default packets are sent all the
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub talk_spurts: Option<TalkSpurts>,
 }
 
-/// The rule by which a receiver of voice plays packets.
+/// The playout rule of a receiver of voice.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JitterBuffer {
-    /// Every packet is played this long after the packet with the least delay could be.
+    /// Every packet is played this long after the earliest possible arrival.
     Fixed(Time),
     /// The buffer follows the variation of the delay (Ramjee et al. 1994, algorithm 1).
     Adaptive(AdaptiveBuffer),
@@ -73,7 +73,7 @@ pub struct TalkSpurts {
     /// Mean length of a talk spurt; by default that of ITU-T P.59.
     #[serde(default = "talk_spurt")]
     pub talk: Time,
-    /// Mean length of the silence after it; by default that of ITU-T P.59.
+    /// Mean length of the silence between talk spurts; by default that of ITU-T P.59.
     #[serde(default = "silence")]
     pub silence: Time,
 }
@@ -87,32 +87,32 @@ fn silence() -> Time {
     Time::from_milliseconds(1587)
 }
 
-/// A game between a player at `from` and a server at `to`: the player sends commands, the server a snapshot
-/// of the world each tick.
+/// A game between a player at `from` and a server at `to`. The player sends commands, the server sends a
+/// snapshot of the world each tick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GameConfig {
     /// Snapshots of the server per second.
     #[serde(default = "tick_rate")]
     pub tick_rate: PacketRate,
-    /// Commands of the player per second; by default as many as ticks.
+    /// Commands of the player per second; by default the tick rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_rate: Option<PacketRate>,
     /// UDP payload of a command, bytes; by default the mean of Färber (2002).
     #[serde(default = "bytes::<80>")]
     pub command: ByteSize,
-    /// UDP payload of a snapshot, bytes; by default the mean of Färber (2002) for each player.
+    /// UDP payload of a snapshot, bytes; by default the mean per player of Färber (2002).
     #[serde(default = "bytes::<120>")]
     pub snapshot: ByteSize,
 }
 
-/// What servers of shooters run at.
+/// The usual tick rate of servers of shooters.
 fn tick_rate() -> PacketRate {
     PacketRate::from_packets_per_second(64)
 }
 
 impl GameConfig {
-    /// The time between two snapshots.
+    /// Returns the time between two snapshots.
     pub fn tick(&self) -> Time {
         Time::from_seconds_f64(1.0 / self.tick_rate.as_packets_per_second() as f64)
     }

@@ -7,18 +7,18 @@ use super::schema;
 /// Kind of decoding error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// A key that the mapping does not have, and the keys that it may have.
+    /// A key that the mapping does not have, and the allowed keys.
     UnknownKey(Vec<String>),
     /// A required key is missing.
     MissingKey,
-    /// A word, or the key of a mapping, that names no alternative.
+    /// A word, or the key of a mapping, that is not one of the alternatives.
     UnknownChoice {
         /// The word.
         word: String,
         /// The alternatives.
         known: Vec<String>,
     },
-    /// The value itself is of the wrong kind or out of range.
+    /// A value of the wrong type or out of range.
     Unfit,
 }
 
@@ -84,7 +84,7 @@ fn unfit(path: &ValuePath, raw: &str) -> Problem {
     Problem { path: path.clone(), fault: Fault::Unfit, message, help }
 }
 
-/// Message and help for a value of the wrong kind; `None` for other errors.
+/// Returns message and help for a value of the wrong type; `None` for other errors.
 fn mismatch(path: &ValuePath, raw: &str) -> Option<(String, Option<String>)> {
     let subject = subject(path);
     if raw == "invalid IP address syntax" {
@@ -110,7 +110,7 @@ fn mismatch(path: &ValuePath, raw: &str) -> Option<(String, Option<String>)> {
     Some((format!("`{subject}` is {}", humanize_found(found)), help))
 }
 
-/// Describes what serde found.
+/// Describes the value that serde found.
 fn humanize_found(found: &str) -> String {
     let (kind, shown) = found.split_once(' ').unwrap_or((found, ""));
     let plain = shown.trim_matches('`');
@@ -126,7 +126,7 @@ fn humanize_found(found: &str) -> String {
     }
 }
 
-/// Describes what serde expected, with what the schema knows about `path`.
+/// Describes the value that serde expected, with keys and choices from the schema at `path`.
 fn humanize_expected(path: &ValuePath, expected: &str) -> String {
     let keys = schema::keys(path);
     let one_of = |words: &[String]| listed(words.iter().map(String::as_str));
@@ -165,7 +165,7 @@ fn range_of(kind: &str) -> &'static str {
     }
 }
 
-/// The key that a message is about; for an element of a list, the key of the list and the index.
+/// Returns the key that a message is about; for an element of a list, the key of the list and the index.
 fn subject(path: &ValuePath) -> String {
     match path.last() {
         None => "the document".into(),

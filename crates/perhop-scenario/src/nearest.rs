@@ -1,8 +1,8 @@
-//! Suggestions in messages: the known name nearest to an unknown one, and what is known.
+//! Suggestions in messages: the known name nearest to an unknown one, and the known names.
 
 use perhop_lint::nearest;
 
-/// Names for a message: in backticks, in order, separated by commas; a long list is truncated.
+/// Lists names for a message: in backticks, in order, separated by commas; a long list is truncated.
 pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 16;
     let names: Vec<&str> = names.into_iter().collect();

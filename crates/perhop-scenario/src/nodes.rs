@@ -40,29 +40,28 @@ pub struct RouterConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LinkConfig {
-    /// The two nodes it connects.
+    /// The nodes at the two ends.
     pub between: [String; 2],
     /// Rate in bits per second, of wire bytes according to `framing`.
     pub rate: Rate,
-    /// Changes of the rate during the run, in both directions: `[{at: 20s, rate: 10Mb/s}]`. Policies keep
-    /// what they make of `rate`.
+    /// Changes of the rate during the run, in both directions: `[{at: 20s, rate: 10Mb/s}]`. Policies are
+    /// built from `rate` and do not follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_changes: Vec<RateChange>,
     /// One-way propagation delay.
     #[serde(default)]
     pub delay: Time,
-    /// Overhead of the wire per IP packet; by default that of the router configuration at either end, else
-    /// none.
+    /// Overhead of the wire per IP packet; by default from the router configuration at either end, else none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
-    /// Headers between the IP packet and the framing, from the packet outwards: `[gre, {vlan: {id: 100}}]`.
+    /// Headers between the IP packet and the framing, innermost first: `[gre, {vlan: {id: 100}}]`.
     #[serde(default, skip_serializing_if = "HeaderStack::is_empty")]
     pub headers: HeaderStack,
-    /// Longest IP packet that either end sends, without `headers`: longer ones of IPv4 are fragmented, if
-    /// they may be, and TCP's segments are as short as their way asks. By default any.
+    /// Longest IP packet that either end sends, without `headers`; by default unlimited. Longer IPv4 packets
+    /// are fragmented unless DF is set, and TCP limits its segments to the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<ByteSize>,
-    /// Probability that the wire loses a packet, in each direction: at least 0 and below 1.
+    /// Probability that the wire loses a packet, in each direction; at least 0 and below 1.
     #[serde(default)]
     pub loss: f64,
     /// Cost of the link for shortest-path routing, at least 1.
@@ -74,15 +73,15 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// Overhead of the wire per IP packet.
+    /// Returns the overhead of the wire per IP packet.
     pub fn framing(&self) -> Framing {
         self.framing.unwrap_or_default()
     }
-    /// The longest IP packet that the interface `near` at one of its ends sends; `None` where it sends any.
+    /// Returns the longest IP packet that the interface `near` at one end sends; `None` if unlimited.
     pub fn mtu(&self, near: &InterfaceConfig) -> Option<ByteSize> {
         near.mtu.or(self.mtu)
     }
-    /// The wire behind the interface `near` at one of its ends.
+    /// Returns the wire at the interface `near` at one end.
     pub fn wire(&self, near: &InterfaceConfig) -> WireConfig {
         let rate = near.rate.unwrap_or(self.rate);
         WireConfig { rate, framing: self.framing(), headers: self.headers, ring: near.ring }
@@ -96,18 +95,18 @@ pub struct InterfaceConfig {
     /// Name in the router's `configuration`: `ATM1/0.1`, or `ATM1/0.1 0/100` for one of several circuits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Tunnels and sub-interfaces of the `configuration` whose packets leave by this interface, each with the
-    /// destinations of its packets: of several prefixes, the longest decides. Their output policies apply
-    /// below the rate of this interface, which they share in equal parts while it is full.
+    /// Tunnels and sub-interfaces of the `configuration` whose packets leave by this interface, each with its
+    /// destination prefixes; the longest matching prefix decides. Their output policies apply below the rate
+    /// of this interface. While it is congested, they share its rate equally.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub carries: BTreeMap<String, Vec<Prefix>>,
-    /// Name of the policy for arriving packets, of which conditioners apply.
+    /// Name of the policy for arriving packets; only its conditioners apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// Name of the policy for departing packets: conditioners, then queueing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// Transmit ring, the FIFO between scheduler and wire; by default it holds only the packet on the wire.
+    /// Transmit ring: the FIFO between scheduler and wire; by default only the packet on the wire.
     #[serde(default)]
     pub ring: RingConfig,
     /// Rate in this direction, bits per second, if it differs from the link's.
@@ -116,8 +115,8 @@ pub struct InterfaceConfig {
     /// Longest IP packet that this end sends, if it differs from the link's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<ByteSize>,
-    /// Largest maximum segment size that this end lets connections through it agree on, in either direction:
-    /// it lowers the option of their SYNs.
+    /// Largest maximum segment size of connections through this end, in either direction: the interface
+    /// lowers the MSS option of their SYNs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjust_mss: Option<ByteSize>,
 }

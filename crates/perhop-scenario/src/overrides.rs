@@ -1,4 +1,4 @@
-//! `--set path=value`: replaces values of a document.
+//! `--set path=value`: replaces values in a document.
 
 use serde_json::{Map, Value};
 
@@ -9,12 +9,12 @@ use super::path::ValuePath;
 use super::schema;
 
 impl Document {
-    /// Sets the value at `path` to the YAML `text`. Keys are separated by dots; list elements are selected by
-    /// index or by their `name` (`traffic.voice.source.cbr.rate`), several by a `*` in the name
-    /// (`traffic.voice-*.dscp`). A key that is missing in the document is added if the language has it.
+    /// Sets the value at `path` to the YAML `text`. Dots separate keys. An index or a `name` selects a list
+    /// element (`traffic.voice.source.cbr.rate`); a `*` in the name selects several (`traffic.voice-*.dscp`).
+    /// A key that the document does not have is added if the language has it.
     ///
     /// # Errors
-    /// When the path does not exist, or `text` is not YAML. Whether the value is valid is checked later.
+    /// When the path does not exist, or `text` is not YAML. The value itself is checked later.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), Box<Diagnostic>> {
         let set = format!("{path}={text}");
         let refuse = |at: &ValuePath, message: String, help: String| {
@@ -39,14 +39,14 @@ impl Document {
     }
 }
 
-/// Why a path cannot be resolved.
+/// The reason why a path cannot be resolved.
 struct Nowhere {
     at: ValuePath,
     message: String,
     help: String,
 }
 
-/// Expands `segments` to one path, or to one for each list element whose name matches a `*`.
+/// Expands `segments` to one path, or to one path for each list element whose name matches a `*`.
 fn spread(document: &Value, segments: &[&str]) -> Result<Vec<Vec<String>>, Nowhere> {
     let owned = |segments: &[&str]| segments.iter().map(|segment| (*segment).to_owned()).collect::<Vec<_>>();
     let Some(place) = segments.iter().position(|segment| segment.contains('*')) else {
@@ -90,7 +90,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Resolves `segments`: names of list elements become indices.
+/// Resolves `segments` to a path, with indices in place of names of list elements.
 fn resolve(document: &Value, segments: &[&str]) -> Result<ValuePath, Nowhere> {
     let mut path = ValuePath::root();
     let mut current = Some(document);
@@ -149,14 +149,14 @@ fn unknown_key(path: &ValuePath, current: Option<&Value>, found: &str) -> Nowher
     }
 }
 
-/// The longest key of `entries` that the leading `segments` spell, and how many segments it takes.
+/// Returns the longest key of `entries` that the leading `segments` spell, and the number of those segments.
 fn longest_key(entries: &Map<String, Value>, segments: &[&str]) -> Option<(String, usize)> {
     let spelled = (1..=segments.len()).rev().map(|count| (segments[..count].join("."), count));
     spelled.into_iter().find(|(key, _)| entries.contains_key(key))
 }
 
-/// The element of a list that the leading `segments` select by index or `name`, and how many segments that
-/// takes.
+/// Returns the index of the list element that the leading `segments` select by index or `name`, and the
+/// number of those segments.
 fn element(elements: &[Value], segments: &[&str]) -> Option<(usize, usize)> {
     let by_name = (1..=segments.len()).rev().find_map(|count| {
         let name = segments[..count].join(".");
@@ -179,7 +179,7 @@ fn elements_of(elements: &[Value], found: &str) -> String {
     }
 }
 
-/// The value at `path`, which comes from [`resolve`]; adds missing mappings.
+/// Returns the value at a `path` from [`resolve`], and adds missing mappings.
 fn slot<'a>(value: &'a mut Value, path: &ValuePath) -> &'a mut Value {
     path.segments().iter().fold(value, |value, segment| match value {
         // The index is below the length: `resolve` took it from the list itself.

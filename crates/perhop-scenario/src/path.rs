@@ -4,44 +4,44 @@ use std::fmt;
 
 /// Keys and list indices from the top of a document to one value.
 ///
-/// It is written with dots (`links.0.rate`), as `--set` takes it.
+/// Written with dots (`links.0.rate`), as in `--set`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ValuePath(Vec<String>);
 
 impl ValuePath {
-    /// The document as a whole.
+    /// Returns the path of the whole document.
     pub fn root() -> ValuePath {
         ValuePath::default()
     }
-    /// The path of the element with `key` (or list index).
-    #[allow(clippy::needless_pass_by_value)] // keys are &str, indices usize: both are passed as they stand
+    /// Returns the path of the element with `key` (or list index).
+    #[allow(clippy::needless_pass_by_value)] // keys are &str, indices usize
     pub fn join(&self, key: impl ToString) -> ValuePath {
         let mut segments = self.0.clone();
         segments.push(key.to_string());
         ValuePath(segments)
     }
-    /// The path extended by each of `keys` in turn.
+    /// Returns the path extended by each of `keys` in turn.
     pub fn extend<K: ToString>(&self, keys: impl IntoIterator<Item = K>) -> ValuePath {
         keys.into_iter().fold(self.clone(), |path, key| path.join(key))
     }
-    /// The path of the enclosing value; the root's parent is the root.
+    /// Returns the path of the enclosing value; the root's parent is the root.
     pub fn parent(&self) -> ValuePath {
         ValuePath(self.0[..self.0.len().saturating_sub(1)].to_vec())
     }
-    /// The last key.
+    /// Returns the last key.
     pub fn last(&self) -> Option<&str> {
         self.0.last().map(String::as_str)
     }
-    /// The keys, outermost first.
+    /// Returns the keys, outermost first.
     pub fn segments(&self) -> &[String] {
         &self.0
     }
-    /// The path as a JSON Pointer (RFC 6901).
+    /// Returns the path as a JSON Pointer (RFC 6901).
     pub(super) fn pointer(&self) -> String {
         let escaped = |key: &String| key.replace('~', "~0").replace('/', "~1");
         self.0.iter().flat_map(|key| ["/".to_owned(), escaped(key)]).collect()
     }
-    /// Whether this is the document as a whole.
+    /// Whether this is the whole document.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }

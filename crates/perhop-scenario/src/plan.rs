@@ -1,4 +1,4 @@
-//! [`Plan`]: behavior of an application on TCP.
+//! [`Plan`]: the behavior of an application on TCP.
 
 use perhop_qos::packet::Protocol;
 use perhop_qos::random::Stream;
@@ -10,7 +10,7 @@ use crate::{Closing, FileConnection, SourceConfig, TrafficConfig};
 /// Size of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Request {
-    /// Endless.
+    /// Unlimited data.
     Endless,
     /// A fixed number of bytes.
     Fixed(u64),
@@ -28,20 +28,20 @@ pub enum Request {
 pub enum Connections {
     /// One connection for all transactions.
     One,
-    /// One connection per transaction, which ends when the connection is closed.
+    /// One connection per transaction. A transaction ends when its connection is closed.
     PerTransaction,
 }
 
-/// When transactions start.
+/// The start times of transactions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Beginning {
-    /// When the previous transaction has ended.
+    /// At the end of the previous transaction.
     InTurn,
     /// At random times, independent of other transactions: exponential gaps with this mean, seconds.
     Poisson(f64),
 }
 
-/// Behavior of an application on TCP.
+/// The behavior of an application on TCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Size of a request.
@@ -52,18 +52,18 @@ pub struct Plan {
     pub connections: Connections,
     /// The endpoint that closes the connection of a transaction first.
     pub closing: Closing,
-    /// When transactions start.
+    /// The start times of transactions.
     pub beginning: Beginning,
 }
 
 impl Plan {
-    /// The plan of `source` and its TCP; `None` if it sends datagrams. Where connections have different
-    /// plans, it is that of the first.
+    /// Returns the plan of `source` and its TCP; `None` if it sends datagrams. If connections have different
+    /// plans, returns the plan of the first.
     pub fn of(source: &SourceConfig) -> Option<(Plan, &TcpConfig)> {
         Plan::of_flow(source, 0)
     }
-    /// The plan of flow `number` of `source`, and its TCP. Of an application that decides by itself what to
-    /// request, the plan says only how it uses connections.
+    /// Returns the plan of flow `number` of `source`, and its TCP. For an application that chooses its
+    /// requests at run time, the plan describes only the use of connections.
     pub fn of_flow(source: &SourceConfig, number: u32) -> Option<(Plan, &TcpConfig)> {
         let (connections, beginning) = (Connections::One, Beginning::InTurn);
         let closing = Closing::Client;
@@ -117,7 +117,7 @@ impl Plan {
         })
     }
 
-    /// Size of the next request, bytes; [`u64::MAX`] if it is endless.
+    /// Draws the size of the next request, bytes; [`u64::MAX`] if it is unlimited.
     pub fn next_request(&self, stream: &mut Stream) -> u64 {
         match self.request {
             Request::Endless => u64::MAX,
@@ -129,11 +129,11 @@ impl Plan {
     pub fn is_continuous(&self) -> bool {
         self.connections == Connections::One && self.response == 0
     }
-    /// Whether connections carry one transaction each, and `end` closes them first.
+    /// Whether each connection carries one transaction and `end` closes it first.
     pub fn closes(&self, end: Closing) -> bool {
         self.connections == Connections::PerTransaction && self.closing == end
     }
-    /// The gap to the next transaction, if they start at random times.
+    /// Draws the gap to the next transaction, if transactions start at random times.
     pub fn gap(&self, stream: &mut Stream) -> Option<Time> {
         match self.beginning {
             Beginning::InTurn => None,
@@ -143,7 +143,7 @@ impl Plan {
 }
 
 impl TrafficConfig {
-    /// What its packets carry: TCP where the source is an application, else UDP or what `protocol` says.
+    /// Returns the IP protocol of the packets: TCP if the source is an application, else `protocol` or UDP.
     pub fn protocol(&self) -> Protocol {
         let of_datagrams = self.protocol.unwrap_or(Protocol::UDP);
         if Plan::of(&self.source).is_some() { Protocol::TCP } else { of_datagrams }

@@ -1,4 +1,4 @@
-//! [`Positions`]: the position of each value of a YAML text, from the parser's events.
+//! [`Positions`]: the positions of the values in a YAML text, from the parser's events.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,24 +7,25 @@ use serde_saphyr::granit_parser::{Event, Parser, ScanError, Span};
 
 use super::path::ValuePath;
 
-/// One line of a file and the part of it that a diagnostic is about.
+/// One line of a file, and the range of it that a diagnostic marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
-    /// From 1.
+    /// Line number, from 1.
     pub(super) line: usize,
-    /// The line without its line break, or what is around the part of a long one.
+    /// The line without its line break; for a long line, the surroundings of the marked range.
     pub(super) text: String,
     /// Byte range within `text`.
     pub(super) range: Range<usize>,
-    /// Column of the first character, from 1.
+    /// Column of the first marked character, from 1.
     pub(super) column: usize,
 }
 
-/// Bytes that are shown of a line before and after the part in question.
+/// Limit on the bytes of a line before and after the marked range.
 const MOST_SHOWN: usize = 200;
 
 impl Excerpt {
-    /// The line of `source` in which the range `bytes` begins; the range is cut at the end of that line.
+    /// Creates the excerpt of the line of `source` in which the range `bytes` begins. The range ends with
+    /// that line.
     pub(super) fn new(source: &str, bytes: Range<usize>) -> Excerpt {
         let floor = |at: usize| floor(source, at);
         // An error at the end of the text is shown on its last line.
@@ -37,12 +38,12 @@ impl Excerpt {
         let marked = first..first + text[first..last].trim_end().len();
         Excerpt::within(source[..begin].matches('\n').count() + 1, text, marked)
     }
-    /// The whole line `line` (from 1) of `lines`.
+    /// Creates the excerpt of the line `line` (from 1) of `lines`, marked from start to end.
     pub(super) fn of_line(lines: &[&str], line: usize) -> Excerpt {
         let text = lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
         Excerpt::within(line, text, 0..text.len())
     }
-    /// What is around `range` of a line.
+    /// Cuts a long line around `range`.
     fn within(line: usize, text: &str, range: Range<usize>) -> Excerpt {
         let begin = floor(text, range.start.saturating_sub(MOST_SHOWN));
         let end = floor(text, range.end.min(range.start + MOST_SHOWN));
@@ -58,17 +59,17 @@ impl Excerpt {
     }
 }
 
-/// The place at or before the byte `at` where a character begins.
+/// Returns the start of the character at or before the byte `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
 }
 
-/// Which part of an entry to point at.
+/// The part of an entry that a diagnostic marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Its key.
+    /// The key.
     Key,
-    /// Its value if that is a scalar, else its key.
+    /// The value if it is a scalar, else the key.
     Value,
 }
 
@@ -92,13 +93,13 @@ pub(super) struct Positions {
 struct Node {
     key: Option<Range<usize>>,
     value: Range<usize>,
-    /// Children of mappings and sequences; an alias has none, since its content is elsewhere.
+    /// Children of mappings and sequences; none for an alias, whose content is elsewhere.
     children: BTreeMap<String, Node>,
     is_scalar: bool,
 }
 
 impl Node {
-    /// The scalar, or the first key or scalar inside a collection.
+    /// Returns the scalar, or the first key or scalar inside a collection.
     fn beginning(&self) -> Range<usize> {
         let first =
             self.children.values().min_by_key(|child| child.key.as_ref().unwrap_or(&child.value).start);
@@ -110,7 +111,7 @@ impl Node {
 }
 
 impl Positions {
-    /// The positions in `source`.
+    /// Reads the positions in `source`.
     ///
     /// # Errors
     /// When `source` is not YAML.
@@ -126,12 +127,13 @@ impl Positions {
                 }
             }
         }
-        // The rest is read for syntax errors only: a second document is refused when values are read.
+        // The rest is read for syntax errors only; the values are read later and refuse a second document.
         while reader.next()?.is_some() {}
         Ok(Positions { root, repeated: reader.repeated })
     }
 
-    /// The bytes to mark for `path`: its own, or those of the innermost enclosing value in the text.
+    /// Returns the bytes to mark for `path`; if it is not in the text, those of the innermost enclosing
+    /// value.
     pub(super) fn locate(&self, path: &ValuePath, part: Part) -> Range<usize> {
         let mut node = &self.root;
         let mut part = part;
@@ -159,7 +161,7 @@ impl<'a> Reader<'a> {
     fn next(&mut self) -> Result<Option<(Event<'a>, Span)>, ScanError> {
         self.events.next().transpose()
     }
-    /// The node that `event` begins.
+    /// Reads the node that `event` begins.
     fn node(&mut self, path: &ValuePath, event: &Event<'a>, span: &Span) -> Result<Node, ScanError> {
         let mut node = Node { value: bytes(span), ..Node::default() };
         match event {
@@ -174,7 +176,8 @@ impl<'a> Reader<'a> {
             let name = match &event {
                 Event::MappingEnd => return Ok(()),
                 Event::Scalar(name, ..) => name.to_string(),
-                // A key that is no scalar is refused when values are read; its events must still be consumed.
+                // Only a scalar can be a key, and reading the values refuses others. Their events must still
+                // be consumed.
                 other => {
                     self.node(path, other, &key_span)?;
                     "?".to_owned()

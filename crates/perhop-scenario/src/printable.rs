@@ -1,4 +1,4 @@
-//! Strings with characters that no terminal, table or picture can show.
+//! Rejects strings with characters that terminals, tables and pictures cannot show.
 
 use perhop_lint::changes_order;
 use serde_json::Value;
@@ -8,14 +8,14 @@ use super::document::Document;
 use super::path::ValuePath;
 use super::position::Part;
 
-/// The key of a router's text, in which a configuration may have any characters.
+/// The key of a router configuration, whose text may contain any character.
 const CONFIGURATION: &str = "configuration";
 
 /// Refuses keys and strings with control characters other than tabs and line ends, or with marks that change
 /// the order in which text is read (Unicode Technical Report 36, section 2.6).
 ///
 /// # Errors
-/// All such strings, up to a hundred.
+/// All such strings, at most 100.
 pub(super) fn refuse_unprintable(document: &Document) -> Result<(), Diagnostics> {
     let mut found = Vec::new();
     look(document, &document.value, &ValuePath::root(), &mut found);

@@ -1,5 +1,5 @@
-//! [`queue_descriptions`]: what every queue of a scenario holds and drops, in words. Drawings, the playground
-//! and live views show these words, so that a queue has one description.
+//! [`queue_descriptions`]: the description of each queue in a scenario, in words. Drawings, the playground
+//! and live views share it.
 
 use perhop_qos::buffer::{BufferConfig, DualPi2Config, DualPi2Law, EcnConfig, MredConfig, NativeMarking};
 use perhop_qos::cake::CakeConfig;
@@ -15,11 +15,11 @@ use crate::Scenario;
 /// The description of one queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct QueueDescription {
-    /// The port, as results name it.
+    /// Name of the port in results.
     pub port: String,
-    /// The queue, as results name it.
+    /// Name of the queue in results.
     pub queue: String,
-    /// The packets that it holds at most; `None` where it has no limit, or one that counts bytes.
+    /// Queue limit, packets; `None` without a limit or with one in bytes.
     pub limit_packets: Option<u64>,
     /// The buffer manager with its limit, then its parameters and thresholds.
     pub lines: Vec<DescriptionLine>,
@@ -28,9 +28,9 @@ pub struct QueueDescription {
 /// A line of a description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DescriptionLine {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// The drop precedence that the line is about.
+    /// The drop precedence that the line describes, if it is about one.
     pub precedence: Option<usize>,
 }
 
@@ -40,8 +40,8 @@ impl From<String> for DescriptionLine {
     }
 }
 
-/// Returns the description of every queue, in the order of the scenario's links; the policies of its router
-/// configurations stand in `scenario` already.
+/// Returns the description of every queue, in the order of the scenario's links. `scenario` must be resolved:
+/// its router configurations are converted to policies.
 pub fn queue_descriptions(scenario: &Scenario) -> Vec<QueueDescription> {
     let mut found = Vec::new();
     for link in &scenario.links {
@@ -82,7 +82,7 @@ fn described(class: &ClassConfig, port: String, queue: String) -> QueueDescripti
     QueueDescription { port, queue, limit_packets: packets.min(), lines: lines_of(class) }
 }
 
-/// Returns the limit of a class's buffer manager; `None` where only an algorithm bounds the queue.
+/// Returns the limit of a class's buffer manager; `None` if only an algorithm bounds the queue.
 fn limit_of(class: &ClassConfig) -> Option<QueueSize> {
     match class.buffer.as_ref() {
         None if class.fair_queueing.is_some() => None,
@@ -155,7 +155,7 @@ fn fair_queueing(config: &FairQueueingConfig) -> Vec<DescriptionLine> {
     [first, limited.join(", ")].into_iter().filter(|line| !line.is_empty()).map(Into::into).collect()
 }
 
-/// Returns lines about RED, WRED and their relatives, with the thresholds of each drop precedence.
+/// Returns lines about RED, WRED and related algorithms, with the thresholds of each drop precedence.
 fn early_detection(kind: &str, config: &MredConfig, source: &PrecedenceSource) -> Vec<DescriptionLine> {
     let name = match kind {
         "mred" => {
@@ -167,7 +167,7 @@ fn early_detection(kind: &str, config: &MredConfig, source: &PrecedenceSource) -
     let law = config.law.as_ref().map(|law| format!(" ({})", word(law))).unwrap_or_default();
     let limit = config.limit.map(|limit| format!(", {}", at_most(Some(limit)))).unwrap_or_default();
     let mut lines: Vec<DescriptionLine> = vec![format!("{name}{law}{limit}").into()];
-    // A loaded scenario was checked by building it: its thresholds are valid.
+    // Loading built the policies, so the thresholds are valid.
     let curves = config.drop_curves().unwrap_or_default();
     lines.extend(curves.iter().enumerate().filter_map(|(number, curve)| {
         let (&(low, _), &(high, probability)) = (curve.shared.get(1)?, curve.shared.get(2)?);
@@ -223,7 +223,7 @@ fn target_and_interval(target: Time, interval: Time) -> DescriptionLine {
     format!("target {}, interval {}", spaced(&target), spaced(&interval)).into()
 }
 
-/// Returns the words for a limit; one that no queue reaches is not a limit.
+/// Returns a limit in words; a limit that no queue can reach counts as none.
 fn at_most(limit: Option<QueueSize>) -> String {
     match limit {
         Some(QueueSize::Packets(count)) if count >= FairQueueingConfig::NO_LIMIT => "no limit".to_owned(),
@@ -232,7 +232,7 @@ fn at_most(limit: Option<QueueSize>) -> String {
     }
 }
 
-/// Returns the codepoints of a drop precedence where they are listed, else its number.
+/// Returns the codepoints of a drop precedence if they are listed, else its number.
 fn label(source: &PrecedenceSource, number: usize) -> String {
     match source {
         PrecedenceSource::ByDscp(lists) if number < lists.len() => {
@@ -243,7 +243,7 @@ fn label(source: &PrecedenceSource, number: usize) -> String {
     }
 }
 
-/// Returns the name of a choice as scenarios write it.
+/// Returns the name of a choice as in scenario files.
 fn word(choice: &impl Serialize) -> String {
     match serde_json::to_value(choice) {
         Ok(serde_json::Value::String(name)) => name,
@@ -262,7 +262,7 @@ fn spaced(quantity: &impl ToString) -> String {
     format!("{number} {}", unit.trim())
 }
 
-/// Returns a number with six digits at most.
+/// Formats a number with at most four decimals.
 fn short(number: f64) -> String {
     let text = format!("{number:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

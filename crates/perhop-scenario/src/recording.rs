@@ -1,4 +1,4 @@
-//! Recordings: packets of pcap and pcapng files for a source to replay.
+//! Recordings: packets of pcap and pcapng files, which a source replays.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,7 +17,7 @@ use super::{PcapConfig, ReplayedFlows};
 /// The replayed packets of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// Keys of the flows in order of their first packets; `None` for one flow of datagrams.
+    /// Keys of the flows in order of their first packets; `None` for a single flow of datagrams.
     pub flows: Vec<Option<FlowKey>>,
     /// The packets, in order of time.
     pub packets: Vec<Recorded>,
@@ -36,7 +36,7 @@ pub struct Recorded {
     pub dscp: Dscp,
     /// Its ECN field, and the marks of its tag and labels.
     pub marks: Marks,
-    /// Which of these marks there are.
+    /// The marks that the packet carries.
     pub input: Ingress,
     /// Fields of the TCP header.
     pub tcp: TcpNumbers,
@@ -104,7 +104,7 @@ fn remedy(unreadable: &Unreadable) -> String {
     }
 }
 
-/// The packets that `config` selects.
+/// Returns the packets that `config` selects.
 fn chosen<'c>(config: &PcapConfig, capture: &'c Capture) -> Result<Vec<&'c Observed>, ConfigError> {
     let matches = config.matches.as_ref().map(|matches| matches.build(&[])).transpose();
     let matches = matches.map_err(|error| error.within("match"))?;
@@ -122,7 +122,7 @@ fn chosen<'c>(config: &PcapConfig, capture: &'c Capture) -> Result<Vec<&'c Obser
     Ok(capture.packets.iter().filter(is_chosen).collect())
 }
 
-/// Groups `chosen` into flows; times count from `first`, nanoseconds in the file.
+/// Groups `chosen` into flows. Times are relative to `first`, nanoseconds in the file.
 fn recording(flows: ReplayedFlows, chosen: &[&Observed], first: u64) -> Recording {
     let mut keys: Vec<Option<FlowKey>> = Vec::new();
     let mut numbers: BTreeMap<Option<FlowKey>, u32> = BTreeMap::new();

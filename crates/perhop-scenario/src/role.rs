@@ -1,10 +1,10 @@
-//! [`Role`]: the purpose of traffic, by which its class is judged.
+//! [`Role`]: the purpose of traffic, which determines how its class is judged.
 
 use perhop_qos::packet::Dscp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The purpose of traffic, by which its class is judged.
+/// The purpose of traffic, which determines how its class is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -16,15 +16,15 @@ pub enum Role {
     Streaming,
     /// Signaling of calls.
     Signaling,
-    /// Routing protocols, and operation of the network.
+    /// Routing protocols and network operation.
     Control,
-    /// Short exchanges that a person waits for.
+    /// Short transactions that a user waits for.
     Transactions,
     /// Files and backups.
     Bulk,
-    /// Traffic to which nothing is promised.
+    /// Traffic without guarantees.
     BestEffort,
-    /// Traffic that yields to all other.
+    /// Traffic that yields to all other traffic.
     Scavenger,
 }
 

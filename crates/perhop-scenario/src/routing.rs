@@ -1,8 +1,8 @@
-//! Shortest paths, computed before the run: least total cost, ties broken by the order of the links in the
+//! Shortest paths, computed before the run: least total cost; ties go to the link that is first in the
 //! scenario, so that routes are reproducible.
 //!
-//! Hosts do not forward, so only routers are searched. One search for each router that hosts are attached to
-//! finds the paths from all nodes, so that set-up is linear in the number of hosts.
+//! Hosts do not forward, so only routers are searched. One search per router with hosts finds the paths from
+//! all nodes, so set-up time is linear in the number of hosts.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -29,21 +29,21 @@ type Hop = (LinkId, NodeId);
 /// The directions of links from each node, with their costs.
 #[derive(Debug)]
 pub struct Routes {
-    /// (link, far end) by node.
+    /// Link and far end, by node.
     leaving: Vec<Vec<Hop>>,
-    /// (link, near end, cost) of the first link from each neighbor, by node.
+    /// Link, near end and cost of the first link from each neighbor, by node.
     arriving: Vec<Vec<(LinkId, NodeId, u32)>>,
     /// The first link from one node to another.
     direct: BTreeMap<(NodeId, NodeId), LinkId>,
     forwards: Vec<bool>,
-    /// For destinations queried so far: the first link from every node towards the destination.
+    /// The first link from every node towards each destination queried so far.
     trees: BTreeMap<NodeId, Vec<Option<Hop>>>,
-    /// Links that the search for paths has looked at, which measures its work.
+    /// Number of links visited by searches, a measure of their work.
     looks: u64,
 }
 
 impl Routes {
-    /// Without links; `forwards` holds for each node whether it forwards packets.
+    /// Creates routes without links. `forwards` tells for each node whether it forwards packets.
     pub fn new(forwards: Vec<bool>) -> Routes {
         let (leaving, arriving) = (vec![Vec::new(); forwards.len()], vec![Vec::new(); forwards.len()]);
         Routes { leaving, arriving, direct: BTreeMap::new(), forwards, trees: BTreeMap::new(), looks: 0 }
@@ -56,13 +56,13 @@ impl Routes {
             self.arriving[to.0 as usize].push((link, from, cost));
         }
     }
-    /// Links that the search for paths has looked at so far.
+    /// Returns the number of links visited by searches so far.
     pub fn looks(&self) -> u64 {
         self.looks
     }
-    /// The links on the path from `from` to `to`; `None` if there is no path.
+    /// Returns the links on the path from `from` to `to`; `None` if there is no path.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
-        // A host with one link sends everything to its only neighbor, and is reached through it.
+        // A host with one link has one neighbor, which all its packets pass.
         let (mut path, mut at) = (Vec::new(), from);
         if let [(link, neighbor)] = self.leaving[from.0 as usize][..] {
             path.push(link);
@@ -97,8 +97,8 @@ impl Routes {
         self.trees[&target][at.0 as usize]
     }
 
-    /// Dijkstra's algorithm from the target outwards. Both directions of a link have the same cost, so a path
-    /// to the target costs as much as the reverse path.
+    /// Runs Dijkstra's algorithm from the target outwards. Both directions of a link have the same cost, so a
+    /// path to the target costs as much as the reverse path.
     fn tree_towards(&mut self, target: NodeId) -> Vec<Option<Hop>> {
         let mut first_hop: Vec<Option<Hop>> = vec![None; self.leaving.len()];
         let mut cost = vec![u64::MAX; self.leaving.len()];
@@ -113,7 +113,7 @@ impl Routes {
             for &(back, neighbor, link_cost) in &self.arriving[node.0 as usize] {
                 let total = so_far + u64::from(link_cost);
                 let known = cost[neighbor.0 as usize];
-                // Among equal costs the first link of the scenario wins.
+                // At equal cost, the first link of the scenario wins.
                 if total < known
                     || (total == known && first_hop[neighbor.0 as usize].is_some_and(|(link, _)| back < link))
                 {
@@ -133,7 +133,7 @@ impl Routes {
 mod tests {
     use super::*;
 
-    /// Nodes that forward or do not, and links of them with their costs.
+    /// Creates routes between nodes that forward or not, from links with their costs.
     fn routes(forwards: &[bool], links: &[(u32, u32, u32)]) -> Routes {
         let mut routes = Routes::new(forwards.to_vec());
         for (index, &(a, b, cost)) in (0..).zip(links) {
@@ -143,7 +143,7 @@ mod tests {
         routes
     }
 
-    /// Hosts 0 and 1, routers 2, 3, 4, 5: two paths of equal cost from 2 to 5, by 3 and by 4.
+    /// Hosts 0 and 1, routers 2 to 5: two paths of equal cost from 2 to 5, through 3 and through 4.
     #[test]
     fn equal_ways_are_decided_by_the_order_of_links() {
         let links = [(0, 2, 1), (2, 3, 1), (2, 4, 1), (3, 5, 1), (4, 5, 1), (5, 1, 1)];

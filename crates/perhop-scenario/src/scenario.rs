@@ -12,7 +12,7 @@ use crate::measure::MeasureConfig;
 use crate::nodes::{HostConfig, LinkConfig, RouterConfig};
 use crate::traffic::TrafficConfig;
 
-/// A complete experiment: topology, policies at interfaces, traffic, duration and measurements.
+/// A complete experiment: topology, policies of interfaces, traffic, duration and measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
@@ -28,8 +28,8 @@ pub struct Scenario {
     /// Seed for all random streams.
     #[serde(default = "number::<u64, 1>")]
     pub seed: u64,
-    /// Number of independent repetitions, each with its own random numbers. Without it `perhop run` and
-    /// `perhop test` run as many as fit into a budget of packets, others one.
+    /// Number of independent repetitions, each with its own random numbers. Without it, `perhop run` and
+    /// `perhop test` run as many as fit into a budget of packets; other commands run one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replications: Option<u32>,
     /// End systems by name: they send and receive, but do not forward.

@@ -1,4 +1,4 @@
-//! The JSON Schema of the scenario language, generated from the types, and queries of it by path.
+//! The JSON Schema of the scenario language, generated from the types, and lookups in it by path.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::path::ValuePath;
 use crate::scenario::Scenario;
 
-/// The JSON Schema (draft 2020-12) of a scenario file.
+/// Returns the JSON Schema (draft 2020-12) of a scenario file.
 pub fn scenario_schema() -> Value {
     let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Scenario>();
     let mut schema = schema.to_value();
@@ -38,7 +38,7 @@ fn schema() -> &'static Value {
     SCHEMA.get_or_init(scenario_schema)
 }
 
-/// The keys that the language defines for the mapping at `path`; none where authors choose names.
+/// Returns the keys that the language defines for the mapping at `path`; none if authors choose the names.
 pub(super) fn keys(path: &ValuePath) -> Vec<String> {
     let mut keys = Vec::new();
     for schema in at(path) {
@@ -51,12 +51,12 @@ pub(super) fn keys(path: &ValuePath) -> Vec<String> {
     keys
 }
 
-/// Whether the language defines the key at the end of `path`; names that authors choose do not count.
+/// Whether the language defines the key at the end of `path`. Names that authors choose are not defined.
 pub(super) fn declares(path: &ValuePath) -> bool {
     path.last().is_some_and(|last| keys(&path.parent()).iter().any(|key| key == last))
 }
 
-/// The words allowed at `path`, if its value is an enumeration.
+/// Returns the words allowed at `path`, if its value is an enumeration.
 pub(super) fn choices(path: &ValuePath) -> Vec<String> {
     let mut words = Vec::new();
     for schema in at(path) {
@@ -66,20 +66,20 @@ pub(super) fn choices(path: &ValuePath) -> Vec<String> {
     words
 }
 
-/// The length of the list at `path`, if the language fixes it.
+/// Returns the length of the list at `path`, if the language fixes it.
 pub(super) fn length(path: &ValuePath) -> Option<u64> {
     let fixed = |schema: &&Value| schema["maxItems"].as_u64().filter(|most| schema["minItems"] == *most);
     at(path).iter().find_map(fixed)
 }
 
-/// The description of the key at the end of `path`.
+/// Returns the description of the key at the end of `path`.
 pub(super) fn description(path: &ValuePath) -> Option<&'static str> {
     let last = path.last()?;
     let properties = at(&path.parent()).into_iter().filter_map(|schema| schema["properties"].get(last));
     properties.into_iter().find_map(|property| property["description"].as_str())
 }
 
-/// The schemas of the values allowed at `path`, one per alternative.
+/// Returns the schemas of the values allowed at `path`, one per alternative.
 fn at(path: &ValuePath) -> Vec<&'static Value> {
     let mut current = alternatives(schema());
     for segment in path.segments() {
@@ -96,7 +96,7 @@ fn step(schema: &'static Value, segment: &str) -> Vec<&'static Value> {
     inner.map(alternatives).unwrap_or_default()
 }
 
-/// `schema` with references resolved and alternatives listed.
+/// Resolves references and lists the alternatives of `schema`.
 fn alternatives(schema: &'static Value) -> Vec<&'static Value> {
     let mut all = vec![schema];
     if let Some(target) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {

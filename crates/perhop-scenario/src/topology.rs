@@ -1,4 +1,4 @@
-//! [`Topology`]: nodes, interfaces and links of a scenario by number, and the paths between them.
+//! [`Topology`]: the nodes, interfaces and links of a scenario by number, and the paths between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,8 +9,8 @@ use perhop_qos::packet::InterfaceId;
 use crate::routing::{LinkId, NodeId, Routes};
 use crate::{HostConfig, LinkConfig, Scenario};
 
-/// The nodes and links of a scenario. Nodes are the hosts, then the routers, each in order of names. The
-/// scenario's link `i` has the directions 2`i`, from its first end to its second, and 2`i` + 1.
+/// The nodes and links of a scenario. Nodes are numbered hosts first, then routers, each in order of names.
+/// Link `i` has the directions 2`i`, from its first end to its second, and 2`i` + 1.
 #[derive(Debug)]
 pub struct Topology<'a> {
     scenario: &'a Scenario,
@@ -71,7 +71,7 @@ impl<'a> Topology<'a> {
     pub fn is_host(&self, node: &str) -> bool {
         self.scenario.hosts.contains_key(node)
     }
-    /// The address of `host`.
+    /// Returns the address of `host`.
     ///
     /// # Errors
     /// When there is no such host.
@@ -80,15 +80,15 @@ impl<'a> Topology<'a> {
         let missing = || ConfigError::new("", format!("`{host}` is a router and has no address"));
         self.addresses.get(place).copied().ok_or_else(missing)
     }
-    /// Names of the interfaces of `node`: its neighbors, in order of the scenario's links.
+    /// Returns the names of the interfaces of `node`: its neighbors, in order of the scenario's links.
     pub fn interfaces(&self, node: &str) -> &[String] {
         self.interfaces.get(node).map_or(&[], Vec::as_slice)
     }
-    /// The number of the first interface of `node` towards `neighbor`.
+    /// Returns the number of the first interface of `node` towards `neighbor`.
     pub fn interface(&self, node: &str, neighbor: &str) -> InterfaceId {
         self.interface_numbers.get(&(node, neighbor)).copied().unwrap_or_default()
     }
-    /// The directions of links on the path from `from` to `to`; `None` if there is no path.
+    /// Returns the directions of links on the path from `from` to `to`; `None` if there is no path.
     ///
     /// # Errors
     /// When there is no such node.
@@ -96,18 +96,19 @@ impl<'a> Topology<'a> {
         let ends = [self.node(from)?, self.node(to)?];
         Ok(self.routes.path(ends[0], ends[1]))
     }
-    /// Links that the search for paths has looked at so far, which measures its work.
+    /// Returns the number of links visited by path searches so far, a measure of their work.
     pub fn looks(&self) -> u64 {
         self.routes.looks()
     }
-    /// The sending and the receiving node of a direction of a link.
+    /// Returns the sending and the receiving node of a direction of a link.
     pub fn ends(&self, direction: LinkId) -> [&'a str; 2] {
         let [a, b] = &self.scenario.links[direction.index() / 2].between;
         if direction.index().is_multiple_of(2) { [a, b] } else { [b, a] }
     }
 }
 
-/// The address of every host, in order of names: as configured, or the next free one of 10.0.0.0/8.
+/// Returns the address of every host, in order of names: the configured one, or the next free one of
+/// 10.0.0.0/8.
 pub fn host_addresses(scenario: &Scenario) -> Vec<IpAddr> {
     let taken: BTreeSet<IpAddr> = scenario.hosts.values().filter_map(|host| host.address).collect();
     let first = u32::from(Ipv4Addr::new(10, 0, 0, 1));

@@ -95,7 +95,7 @@ fn parse(source: &str) -> Result<Vec<TraceEntry>, Malformed> {
     Ok(entries)
 }
 
-/// Number of columns that the header defines.
+/// Returns the number of columns that the header defines.
 fn columns(header: &str) -> Option<usize> {
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
     match names.as_slice() {
@@ -111,7 +111,7 @@ fn entry(text: &str, columns: usize) -> Result<TraceEntry, (String, &'static str
         let message = format!("{} columns, expected {columns}", fields.len());
         return Err((message, "every line has the columns of the header"));
     }
-    // The exact decimal parser of configuration files: no binary rounding of times.
+    // The decimal parser of configuration files is exact: it does not round times to binary fractions.
     let time = format!("{}s", fields[0]).parse().map_err(|_| {
         let message = format!("\"{}\" is not a time in seconds", fields[0]);
         (

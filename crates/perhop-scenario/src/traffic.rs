@@ -24,11 +24,11 @@ use super::role::Role;
 pub struct TrafficConfig {
     /// Name in results.
     pub name: String,
-    /// Class in which results sum its flows; by default its name.
+    /// Class in which results sum the flows of this traffic; by default the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// The purpose of the traffic, by which its class is judged; by default that of its source or its
-    /// codepoint (RFC 4594).
+    /// Purpose of the traffic, which determines how its class is judged; by default that of the source or of
+    /// the codepoint (RFC 4594).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// The sending host.
@@ -46,33 +46,34 @@ pub struct TrafficConfig {
     /// Codepoint of TCP segments from the receiver; by default that of the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_dscp: Option<Dscp>,
-    /// Whether datagrams may not be fragmented: one that exceeds the MTU of an interface is dropped there, as
-    /// TCP's and IPv6's are.
+    /// Whether datagrams have DF set: a datagram that exceeds the MTU of an interface is dropped there, as
+    /// TCP and IPv6 packets are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dont_fragment: bool,
     /// Earliest start of a flow.
     #[serde(default)]
     pub start: Time,
-    /// Each flow starts at a random time, uniformly distributed over this span after `start`.
+    /// Span after `start` in which each flow starts at a uniformly distributed random time.
     #[serde(default)]
     pub start_within: Time,
-    /// When flows stop sending; by default the end of the run.
+    /// Time at which flows stop; by default the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
-    /// UDP or TCP source port of the first flow; each further flow has the next port.
+    /// UDP or TCP source port of the first flow; each further flow uses the next port.
     #[serde(default = "number::<u16, 49152>")]
     pub source_port: u16,
     /// UDP or TCP destination port.
     #[serde(default = "number::<u16, 9>")]
     pub destination_port: u16,
-    /// IP protocol of datagrams, as in `icmp` or 89 for OSPF; by default UDP. Its packets need a size in IP
-    /// bytes (`packet: { ip: 84B }`) and have no ports. TCP needs an application as source.
+    /// IP protocol of datagrams, as a name (`icmp`) or a number (89 for OSPF); by default UDP. Other
+    /// protocols need a packet size in IP bytes (`packet: { ip: 84B }`) and have no ports. TCP needs an
+    /// application as source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
 }
 
 impl TrafficConfig {
-    /// The five-tuple of flow `number` between hosts with these addresses.
+    /// Returns the five-tuple of flow `number` between hosts with these addresses.
     pub fn flow_key(&self, [source, destination]: [IpAddr; 2], number: u32) -> FlowKey {
         FlowKey {
             source: source.into(),
@@ -83,14 +84,14 @@ impl TrafficConfig {
         }
     }
 
-    /// How many flows it has in each direction: as many as connections, where an application uses several at
-    /// once.
+    /// Returns the number of flows in each direction: `count` times the parallel connections of the
+    /// application.
     pub fn flows(&self) -> u32 {
         self.count.saturating_mul(self.source.connections())
     }
 
-    /// The random streams of flow `number`, and when it starts: at `start`, and a random part of
-    /// `start_within` later. Its source draws from the child stream `source`, its application from `session`.
+    /// Returns the random streams of flow `number` and its start time: `start` plus a random part of
+    /// `start_within`. The source draws from the child stream `source`, the application from `session`.
     pub fn flow_start(&self, number: u32, streams: &Streams) -> (Streams, Time) {
         let streams = streams.child("traffic").child(&self.name).child(number.to_string());
         let spread = self.start_within.as_seconds() * streams.child("start").stream().uniform();
@@ -136,18 +137,18 @@ pub enum SourceConfig {
 }
 
 impl SourceConfig {
-    /// How many connections one application of it uses at once.
+    /// Returns the number of parallel connections of one application.
     pub fn connections(&self) -> u32 {
         match self {
             SourceConfig::PageLoad(page) => page.connections.max(1),
-            // One is the probe.
+            // The additional connection is the latency probe.
             SourceConfig::SpeedTest(test) => test.connections.saturating_add(1),
             _ => 1,
         }
     }
 }
 
-/// Size of a packet, and the bytes that the rate of the source counts.
+/// Size of a packet; it also selects the bytes that the source's rate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketSize {
@@ -161,14 +162,14 @@ pub enum PacketSize {
 const UDP_IP_HEADER: u64 = 28;
 
 impl PacketSize {
-    /// IP bytes of a packet of this size.
+    /// Returns the length of the IP packet, bytes.
     pub fn ip_length(self) -> u32 {
         match self {
             PacketSize::Payload(payload) => (payload.as_bytes() + UDP_IP_HEADER) as u32,
             PacketSize::Ip(length) => length.as_bytes() as u32,
         }
     }
-    /// The bytes of it that the source's rate counts.
+    /// Returns the bytes per packet that the source's rate counts.
     pub fn counted(self) -> u64 {
         match self {
             PacketSize::Payload(bytes) | PacketSize::Ip(bytes) => bytes.as_bytes(),
@@ -185,11 +186,11 @@ pub struct CbrConfig {
     /// Packet size.
     pub packet: PacketSize,
     /// Framing whose bytes the rate counts, instead of those that `packet` selects: `ethernet-wire` for a
-    /// traffic generator whose load is given as a rate on its Ethernet.
+    /// traffic generator whose load is a rate on Ethernet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_counts: Option<Framing>,
     /// Relative variation of gaps, at least 0 and below 1: with 0.1, gaps are uniformly distributed within 10
-    /// % of the exact gap. The mean rate does not change.
+    /// % of the exact gap. The mean rate is unchanged.
     #[serde(default)]
     pub jitter: f64,
 }
@@ -209,21 +210,21 @@ pub struct OnOffConfig {
     /// Distribution of the two periods.
     #[serde(default)]
     pub law: PeriodLaw,
-    /// What becomes of the gap after the last packet of a burst, which its end cuts short.
+    /// Treatment of the gap after the last packet of a burst, which the end of the burst cuts.
     #[serde(default)]
     pub cut_gap: CutGap,
 }
 
-/// What becomes of a gap between packets that the end of a burst cuts short.
+/// Treatment of a gap between packets that the end of a burst cuts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutGap {
-    /// What is left of it passes in the next burst before its first packet: the mean rate is `rate` · on-time
-    /// / (on-time + off-time) exactly.
+    /// The rest of the gap passes in the next burst before its first packet: the mean rate is exactly `rate`
+    /// · on-time / (on-time + off-time).
     #[default]
     Carried,
-    /// It is dropped, and every burst begins with a packet: ⌈on-time / gap⌉ packets in a burst of that
-    /// length, more than the rate brings.
+    /// The rest of the gap is dropped, and every burst begins with a packet: a burst has ⌈on-time / gap⌉
+    /// packets, which exceeds the rate.
     Dropped,
 }
 
@@ -263,7 +264,7 @@ pub enum SizeLaw {
     /// Constant.
     #[default]
     Fixed,
-    /// Exponential, rounded to whole bytes, which makes a link an M/M/1 queue.
+    /// Exponential, rounded to whole bytes: a link becomes an M/M/1 queue.
     Exponential,
 }
 
@@ -300,7 +301,7 @@ pub struct PcapConfig {
 #[serde(rename_all = "kebab-case")]
 pub enum ReplayedFlows {
     /// Addresses, ports and protocol of the file: each five-tuple is a flow, in order of first appearance.
-    /// All packets go from `from` to `to`.
+    /// All packets are sent from `from` to `to`.
     #[default]
     AsCaptured,
     /// One flow of UDP datagrams between the two hosts.

@@ -1,4 +1,4 @@
-//! [`Assembler`]: the seam to the layer that reads routers' configurations.
+//! [`Assembler`]: the interface to the layer that reads router configurations.
 
 use std::path::Path;
 
@@ -9,12 +9,13 @@ use crate::path::ValuePath;
 
 /// Applies the configurations of routers to a scenario.
 pub trait Assembler: Sync {
-    /// Returns `written` with the configurations of its routers as policies, rates, framings and rings of
-    /// interfaces, and diagnostics about them with positions in `document`. Relative paths start from `base`.
+    /// Returns `written` with the router configurations converted to policies, rates, framings and transmit
+    /// rings of interfaces, and the diagnostics about them, with positions in `document`. Relative paths
+    /// start from `base`.
     fn assemble(&self, document: &Document, written: &Scenario, base: &Path) -> (Scenario, Vec<Diagnostic>);
 }
 
-/// Returns the scenario that `assembler` makes of `written`; without one, configurations are refused.
+/// Returns the scenario that `assembler` makes of `written`. Without an assembler, configurations are errors.
 pub(crate) fn assemble(
     document: &Document,
     written: &Scenario,
@@ -38,7 +39,7 @@ pub(crate) fn assemble(
     (scenario, found)
 }
 
-/// Refuses names of interfaces at routers that have no configuration.
+/// Reports interface names at routers that have no configuration.
 fn names_without_configuration(document: &Document, written: &Scenario) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (index, link) in written.links.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Routers with a vendor's configuration: [`RouterConfiguration`] as written, and [`Assembler`], which
-//! applies it to the scenario.
+//! Routers with a vendor's configuration: [`RouterConfiguration`] as written in the scenario, and
+//! [`Assembler`], which applies it to the scenario.
 //!
-//! The layer above supplies the assembler ([`Loader::with`](super::Loader::with)): this crate knows neither
-//! devices nor their languages. After the assembler has run, the scenario is complete.
+//! The layer above supplies the assembler ([`Loader::with`](super::Loader::with)), so this crate depends on
+//! no device and no configuration language. After the assembler has run, the scenario is complete.
 
 mod assembler;
 mod router;

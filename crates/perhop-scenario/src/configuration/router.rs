@@ -26,24 +26,24 @@ pub struct RouterConfiguration {
     /// setting replaces the earlier one. `[policy-map wan, class voice, bandwidth 500]`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<String>,
-    /// Classes by criteria as `match` takes them, in place of their class-maps or where these are missing;
-    /// alternatives are joined by ` or `. `{ VOICE: dscp ef }`
+    /// Match criteria of classes, which replace their class-maps or supply missing ones, in the syntax of
+    /// `match`; alternatives are joined by ` or `. `{ VOICE: dscp ef }`
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub assume: BTreeMap<String, String>,
-    /// Properties of the router's hardware, which are not part of a configuration.
+    /// Properties of the router's hardware, which a configuration does not contain.
     #[serde(default)]
     pub platform: PlatformConfig,
 }
 
-/// Properties of a router's hardware, which are not part of a configuration. Keys that are not set come from
-/// the profile.
+/// Properties of a router's hardware, which a configuration does not contain. The profile supplies keys that
+/// are not set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlatformConfig {
-    /// Which generation of queueing the router runs: `pre-hqf`, `7500-vip`, `hqf` (IOS from 12.4(20)T on) or
-    /// `ios-xe`; `cisco-7200-pa-a3` and `cisco-7500-vip` are the first two with an ATM port adapter; `linux`
-    /// for commands or output of `tc`. By default what the configuration tells of itself, and `hqf` where it
-    /// tells nothing.
+    /// Queueing generation of the router: `pre-hqf`, `7500-vip`, `hqf` (IOS from 12.4(20)T on) or `ios-xe`;
+    /// `cisco-7200-pa-a3` and `cisco-7500-vip` are the first two with an ATM port adapter; `linux` for
+    /// commands or output of `tc`. By default it is detected from the configuration, with `hqf` as the
+    /// fallback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Alias of `settings: {particle: …}`.
@@ -52,33 +52,33 @@ pub struct PlatformConfig {
     /// Alias of `settings: {circuit-ring: …}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circuit_ring: Option<u32>,
-    /// Whether a packet may enter a ring that has some room, but not enough for the whole packet.
+    /// Whether a packet may enter a tx-ring that has less room than the packet needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring_admission: Option<RingAdmission>,
-    /// The instant at which a packet gives its place in a transmit ring back.
+    /// The instant at which a packet releases its place in the tx-ring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring_release: Option<RingRelease>,
     /// Alias of `settings: {slots-of: …}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots_of: Option<Rate>,
-    /// Queue limit of a class, packets, where the configuration does not set it.
+    /// Queue limit of a class, packets, if the configuration does not set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<u64>,
-    /// Share of the bandwidth that classes may reserve, percent, where the configuration does not set it.
+    /// Share of the bandwidth that classes may reserve, percent, if the configuration does not set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservable_percent: Option<u64>,
     /// Distribution of the distances between drops of random early detection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<DropSpacing>,
-    /// Properties that only one vendor's hardware has, by name. Of IOS: `particle`, the size of a particle in
-    /// the transmit ring of a virtual circuit, IP bytes; `circuit-ring`, the size of that ring, particles,
-    /// where the configuration does not set it; `slots-of`, the rate of the line if circuits are paced in
-    /// whole cell slots of it, so that a circuit's rate is the line rate divided by a whole number.
+    /// Properties that only one vendor's hardware has, by name. For IOS: `particle`, the size of a particle
+    /// in the tx-ring of a virtual circuit, IP bytes; `circuit-ring`, the size of that ring, particles, if
+    /// the configuration does not set it; `slots-of`, the line rate if circuits are paced in whole cell
+    /// slots, so that a circuit's rate is the line rate divided by a whole number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, Setting>,
 }
 
-/// A property of hardware that only one vendor has.
+/// The value of a vendor-specific hardware property.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Setting {
@@ -97,8 +97,8 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Decodes a configuration file: UTF-16 if it begins with that byte order mark, as Windows PowerShell's `>`
-/// writes; else UTF-8. Invalid UTF-8 is replaced: old configurations have Latin-1 in descriptions and
+/// Decodes a configuration file. A UTF-16 byte order mark, which `>` of Windows PowerShell writes, selects
+/// UTF-16, else UTF-8. Invalid UTF-8 is replaced, because old configurations have Latin-1 in descriptions and
 /// banners.
 pub fn configuration_text(bytes: &[u8]) -> String {
     let utf_16 = |unit: fn([u8; 2]) -> u16| {
@@ -113,10 +113,10 @@ pub fn configuration_text(bytes: &[u8]) -> String {
 }
 
 impl RouterConfiguration {
-    /// Returns the text without `add`.
+    /// Returns the text of the configuration, without `add`.
     ///
     /// # Errors
-    /// When there is no text, or the file cannot be read: the key and the message.
+    /// The key and the message, if neither or both of `file` and `text` are set, or the file cannot be read.
     pub fn read(&self, base: &Path) -> Result<String, (&'static str, String)> {
         match (&self.file, &self.text) {
             (Some(_), Some(_)) => Err(("text", "`file` and `text` are both set".into())),
@@ -136,7 +136,7 @@ impl RouterConfiguration {
             }
         }
     }
-    /// This configuration with the text of its file in place of the file's name.
+    /// Returns this configuration with `text` in place of `file`; unchanged if the file cannot be read.
     pub(crate) fn embedded(&self, base: &Path) -> RouterConfiguration {
         match self.read(base) {
             Ok(text) => RouterConfiguration { file: None, text: Some(text), ..self.clone() },

@@ -1,4 +1,4 @@
-//! What parameters of TCP exclude and need each other.
+//! Checks that parameters of TCP are consistent with each other.
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
@@ -8,7 +8,7 @@ use super::parameters::{
     LONGEST_DELAY, Parameters, Recovery, RtoRule, SlowStartExit, WindowReduction,
 };
 
-/// Refuses what cannot be built.
+/// Returns an error for parameters that exclude each other or are out of range.
 pub(super) fn check(parameters: &Parameters) -> Result<(), ConfigError> {
     check_counts(parameters)?;
     check_accounting(parameters)?;
@@ -36,7 +36,7 @@ fn check_counts(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// What needs a record of every segment, and what does without.
+/// Checks the parameters that need a record of every segment, and those that exclude it.
 fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     let needs = [
         ("recovery: rack", parameters.recovery == Recovery::Rack),
@@ -93,7 +93,7 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// QUIC's loss detection, its timeout and its packets go together, and have no use for what TCP adds.
+/// Checks QUIC: its loss detection, timeout and packets need each other and exclude parameters of TCP.
 fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
     let is_quic = parameters.recovery == Recovery::Quic;
     let profile = "the profile quic has it";
@@ -141,7 +141,7 @@ fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// What scalable congestion control needs to hear.
+/// Checks that scalable congestion control gets the number of marked packets.
 fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
     let name = match parameters.congestion {
         CongestionControl::Reno
@@ -164,7 +164,7 @@ fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// What marks mean less than losses to.
+/// Checks that `abe` has ECN and a congestion control with a back-off factor for it.
 fn check_alternative_backoff(parameters: &Parameters) -> Result<(), ConfigError> {
     if !parameters.abe {
         return Ok(());
@@ -179,10 +179,10 @@ fn check_alternative_backoff(parameters: &Parameters) -> Result<(), ConfigError>
     Ok(())
 }
 
-/// The largest buffer that Linux makes: `GSO_MAX_SIZE`, eight times what a header of IP can say.
+/// The largest buffer of Linux's GSO, bytes: `GSO_MAX_SIZE`, eight times the largest IP packet.
 const LARGEST_BURST: u64 = 8 * 65_535;
 
-/// A burst has at least a segment.
+/// Checks that a burst has at least one segment.
 fn check_offload(parameters: &Parameters) -> Result<(), ConfigError> {
     let Some(offload) = parameters.segmentation_offload else { return Ok(()) };
     let (largest, payload) = (offload.largest.as_bytes(), u64::from(parameters.payload()));

@@ -15,7 +15,7 @@ use super::parameters::{
 use super::profile::{DefaultWindow, Profile};
 use crate::default::bytes;
 
-/// RFC 9768 §3.1.4.1: SYNs that ask for accurate ECN, the first and the first that is sent again.
+/// Number of SYNs that request accurate ECN, the first one and its first retransmission (RFC 9768 §3.1.4.1).
 const ACCURATE_SETUPS: u32 = 2;
 
 /// A TCP implementation: a profile with individual parameters replaced. Both endpoints of a connection use
@@ -23,7 +23,7 @@ const ACCURATE_SETUPS: u32 = 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TcpConfig {
-    /// Profile of an era, which supplies every parameter that is not set.
+    /// Profile of an era, which sets all parameters that are not given.
     pub profile: Profile,
     /// Maximum segment size, payload and TCP options, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub struct TcpConfig {
     /// Whether headers are added to the size of a packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<Headers>,
-    /// Receive buffer, which is the largest window that the receiver offers, in bytes or full segments.
+    /// Receive buffer, the largest window that the receiver offers, in bytes or full segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<QueueSize>,
     /// Initial congestion window.
@@ -56,10 +56,10 @@ pub struct TcpConfig {
     /// Limited transmit: the first duplicate acknowledgments allow new segments (RFC 3042).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
-    /// How often Tahoe and Reno may fast-retransmit.
+    /// Limit on fast retransmits of Tahoe and Reno.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fast_retransmit: Option<FastRetransmit>,
-    /// When the receiver acknowledges data in order.
+    /// Acknowledgment of data in order by the receiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledgment: Option<Acknowledgment>,
     /// Whether connections are opened and closed by segments.
@@ -95,14 +95,13 @@ pub struct TcpConfig {
     /// Maximum factor of the exponential back-off, a power of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maximum_back_off: Option<u32>,
-    /// What a congestion event reduces.
+    /// Quantity that a congestion event reduces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduction: Option<Reduction>,
     /// Whether a second timeout for the same segment reduces the slow-start threshold again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated_timeout: Option<RepeatedTimeout>,
-    /// With which timeout an acknowledgment that brings a sample of the round trip restarts the
-    /// retransmission timer.
+    /// Timeout with which an acknowledgment that gives a round-trip sample restarts the retransmission timer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_restart: Option<TimerRestart>,
     /// Whether the congestion window grows while the sender does not use it.
@@ -111,81 +110,80 @@ pub struct TcpConfig {
     /// Unit in which the growth of the congestion window is counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counting: Option<Counting>,
-    /// Whether a sender that was idle for a retransmission timeout restarts from the initial window (RFC 5681
-    /// §4.1).
+    /// Whether a sender restarts from the initial window after it was idle for a retransmission timeout (RFC
+    /// 5681 §4.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
-    /// What the sender keeps of what it has sent: bytes, or a record of every segment, as Linux.
+    /// Record of sent data: byte counts, or every segment, as Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
-    /// How the congestion window gets to the threshold after a loss or an ECN mark.
+    /// Reduction of the congestion window to the threshold after a loss or an ECN mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_reduction: Option<WindowReduction>,
-    /// What ends the first slow start before a loss.
+    /// Exit from the first slow start before a loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_start_exit: Option<SlowStartExit>,
-    /// Tail loss probes: the last segment is sent again, or a new one, before the timeout (RFC 8985 §7). Only
-    /// with selective acknowledgment.
+    /// Tail loss probes: the sender repeats the last segment, or sends a new one, before the timeout (RFC
+    /// 8985 §7). Only with selective acknowledgment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail_loss_probe: Option<bool>,
     /// Whether the receiver reports data that arrived twice (RFC 2883). Only with selective acknowledgment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dsack: Option<bool>,
-    /// Whether a recovery that turns out to be spurious, by timestamps (RFC 4015) or DSACK (RFC 3708), is
-    /// undone.
+    /// Whether a spurious recovery is undone; timestamps (RFC 4015) or DSACK (RFC 3708) detect it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<bool>,
-    /// Whether spurious timeouts are detected by F-RTO (RFC 5682).
+    /// Whether F-RTO detects spurious timeouts (RFC 5682).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frto: Option<bool>,
-    /// Whether acknowledgments of data out of order are compressed after the third: 1 ms or a twentieth of
-    /// the round trip, as in Linux. Only with selective acknowledgment.
+    /// Whether acknowledgments of data out of order are compressed after the third: they wait 1 ms or a
+    /// twentieth of the round trip, as in Linux. Only with selective acknowledgment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_compression: Option<bool>,
-    /// Whether the receive buffer begins small and follows what the application reads in a round trip, up to
-    /// `window` (3 MiB if that is not set), as Linux tunes it, instead of being `window` from the start.
-    /// Needs `acknowledgment: {adaptive: …}` and `timestamps`.
+    /// Whether the receive buffer starts small and follows the application's read rate per round trip, up to
+    /// `window` (default 3 MiB), as in Linux. Otherwise the buffer is `window` from the start. Needs
+    /// `acknowledgment: {adaptive: …}` and `timestamps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autotuning: Option<bool>,
-    /// How the receiver tells the sender of packets that arrived marked; by default what the congestion
+    /// Feedback about marked packets from the receiver to the sender; by default the form that the congestion
     /// control needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn_feedback: Option<EcnFeedback>,
-    /// Alternative backoff: in congestion avoidance a mark leaves 0.8 of the window to `reno` and 0.85 to
-    /// `cubic`, instead of what a loss leaves (RFC 8511).
+    /// Alternative backoff with ECN: in congestion avoidance a mark reduces the window of `reno` to 0.8 and
+    /// of `cubic` to 0.85, less than a loss does (RFC 8511).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub abe: Option<bool>,
-    /// Whether segments leave one by one, twice as fast as the window needs in slow start, then 1.2 times
-    /// (Linux's internal pacing). By default with `congestion: prague`, whose pace is that of the window, and
-    /// with `bbr` and `bbr3`, whose pace is that of the model.
+    /// Whether the sender paces segments: at twice the rate of the window in slow start, then at 1.2 times
+    /// (Linux's internal pacing). On by default with `congestion: prague`, at the rate of the window, and
+    /// with `bbr` and `bbr3`, at the rate of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
-    /// With `congestion: prague`: flows of shorter round trips get the rate of this one (RFC 9331 §4.3);
-    /// `0s` leaves their advantage.
+    /// With `congestion: prague`: flows with a shorter round trip get the rate of a flow with this one (RFC
+    /// 9331 §4.3); `0s` disables it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtual_rtt: Option<Time>,
-    /// Segments leave in bursts that a device cuts, as with TSO and GSO; without it one by one. `{}` has
-    /// Linux's values. Needs `accounting: segments`.
+    /// Segmentation offload (TSO, GSO): segments leave in bursts; without it one by one. `{}` selects Linux's
+    /// values. Needs `accounting: segments`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segmentation_offload: Option<SegmentationOffload>,
 }
 
-/// Least maximum segment size, bytes; RFC 1122 §3.3.3 has 536 as the default.
+/// Least maximum segment size, bytes. The default of RFC 1122 §3.3.3 is 536.
 const LEAST_MSS: u64 = 64;
 /// Largest window that can be offered, bytes (RFC 7323 §2.3: 30 bits).
 const LARGEST_WINDOW: u64 = 1 << 30;
 
-/// The threshold of a sender that has seen no congestion, segments: Linux's `TCP_INFINITE_SSTHRESH`.
+/// The slow-start threshold before any congestion, segments: Linux's `TCP_INFINITE_SSTHRESH`.
 const UNLIMITED_THRESHOLD: u64 = 0x7fff_ffff;
 
 impl TcpConfig {
-    /// The unchanged `profile`.
+    /// Creates the configuration of an unchanged `profile`.
     pub fn new(profile: Profile) -> TcpConfig {
         serde_json::from_value(json!({ "profile": profile })).expect("every other key has a default")
     }
 
-    /// This TCP with segments so short that their IP packets have at most `longest` bytes, as path MTU
-    /// discovery (RFC 1191) and lowered MSS options make them.
+    /// Returns this TCP with segments limited to IP packets of `longest` bytes, the effect of path MTU
+    /// discovery (RFC 1191) and lowered MSS options.
     #[must_use]
     pub fn within(&self, longest: u32) -> TcpConfig {
         let parameters = self.merged();
@@ -207,7 +205,7 @@ impl TcpConfig {
         Ok(parameters)
     }
 
-    /// The profile's parameters with those of the scenario; sizes are resolved later.
+    /// Returns the profile's parameters with those of the scenario. Sizes are resolved later.
     fn merged(&self) -> Parameters {
         let base = self.profile.parameters();
         let congestion = self.congestion.unwrap_or(base.congestion);
@@ -294,7 +292,7 @@ impl TcpConfig {
             (Some(QueueSize::Bytes(bytes)), _) => bytes,
             (Some(QueueSize::Packets(segments)), _) => segments.saturating_mul(payload),
             (None, DefaultWindow::Segments(segments)) => u64::from(segments) * payload,
-            // Half of the memory of a tuned buffer is offered (net.ipv4.tcp_adv_win_scale 1).
+            // A tuned buffer offers half of its memory (net.ipv4.tcp_adv_win_scale 1).
             (None, DefaultWindow::Bytes(bytes)) if parameters.autotuning => u64::from(bytes) / 2,
             (None, DefaultWindow::Bytes(bytes)) => u64::from(bytes),
             (None, DefaultWindow::WholeSegments(bytes)) => u64::from(bytes) / payload * payload,

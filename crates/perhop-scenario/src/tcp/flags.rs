@@ -20,12 +20,12 @@ impl Flags {
     /// The first of the three flags of accurate ECN (RFC 9768); the others are CWR and ECE.
     pub const AE: Flags = Flags(32);
 
-    /// RFC 9768 §3.2.2: the low three bits of a counter as flags.
+    /// Encodes the low three bits of a counter as flags (RFC 9768 §3.2.2).
     pub fn of_counter(count: u8) -> Flags {
         let flags = [(4, Flags::AE), (2, Flags::CWR), (1, Flags::ECE)];
         flags.iter().filter(|(bit, _)| count & bit != 0).fold(Flags(0), |all, (_, flag)| all | *flag)
     }
-    /// The counter that the three flags are, from 0 to 7.
+    /// Decodes the counter in the three flags, from 0 to 7.
     pub fn counter(self) -> u8 {
         let bit = |flag: Flags, value| if self.contains(flag) { value } else { 0 };
         bit(Flags::AE, 4) + bit(Flags::CWR, 2) + bit(Flags::ECE, 1)

@@ -1,4 +1,4 @@
-//! [`Parameters`]: everything in which TCP implementations differ; and what is modeled of the header.
+//! [`Parameters`]: the parameters in which TCP implementations differ, and the modeled parts of the header.
 
 use perhop_qos::units::{ByteSize, Time};
 use schemars::JsonSchema;
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::default::bytes;
 
-/// Headers of IP and TCP without options, bytes (RFC 791, RFC 9293).
+/// IP and TCP headers without options, bytes (RFC 791, RFC 9293).
 pub const HEADERS: u32 = 40;
 /// A TCP header without options, bytes (RFC 9293 §3.1).
 pub const TCP_HEADER: u32 = 20;
-/// What a QUIC packet with data has besides its part of the stream, bytes: that of any packet, and a STREAM
-/// frame's type, stream and offset (RFC 9000 §19.8: 1, 1 and 4).
+/// Overhead of a QUIC packet with stream data, bytes: [`QUIC_PACKET`], and type, stream and offset of a
+/// STREAM frame (RFC 9000 §19.8: 1, 1 and 4).
 pub const QUIC_HEADERS: u32 = QUIC_PACKET + 6;
-/// What any QUIC packet has around its frames, bytes: headers of IP (20) and UDP (8), a short header with
-/// a connection ID of 8 bytes and a packet number of 2 (RFC 9000 §17.3.1: 11), and the tag of the encryption
-/// (RFC 9001 §5.3: 16).
+/// Overhead of any QUIC packet around its frames, bytes: IP (20) and UDP (8) headers, a short header with a
+/// connection ID of 8 bytes and a packet number of 2 (RFC 9000 §17.3.1: 11), and the authentication tag (RFC
+/// 9001 §5.3: 16).
 pub const QUIC_PACKET: u32 = 20 + 8 + 11 + 16;
 /// Length of the timestamps option, bytes, including padding (RFC 7323 appendix A).
 pub const TIMESTAMPS_OPTION: u32 = 12;
 
-/// Longest time that an acknowledgment may wait (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
+/// Longest delay of an acknowledgment (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
 pub const LONGEST_DELAY: Time = Time::from_milliseconds(500);
 
-/// Complete, checked parameters of a TCP implementation, from [`super::TcpConfig::build`]. Both endpoints use
-/// them.
+/// Complete, checked parameters of a TCP implementation, from [`super::TcpConfig::build`]. They apply to both
+/// endpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::struct_excessive_bools)] // independent options of the protocol
 #[repr(C)] // most frequently used first
@@ -41,7 +41,7 @@ pub struct Parameters {
     pub recovery: Recovery,
     /// Maximum segment size, bytes: payload and options (RFC 6691).
     pub mss: u32,
-    /// Receive buffer, which is the largest offered window, bytes.
+    /// Receive buffer, the largest offered window, bytes.
     pub window: u32,
     /// Initial congestion window.
     pub initial_window: InitialWindow,
@@ -53,9 +53,9 @@ pub struct Parameters {
     pub duplicate_threshold: u32,
     /// Limited transmit: the first duplicate acknowledgments allow new segments (RFC 3042).
     pub limited_transmit: bool,
-    /// How often fast retransmit may happen.
+    /// Limit on fast retransmits of Tahoe and Reno.
     pub fast_retransmit: FastRetransmit,
-    /// When the receiver acknowledges.
+    /// Acknowledgment of data in order by the receiver.
     pub acknowledgment: Acknowledgment,
     /// Whether connections are opened and closed by segments.
     pub handshake: Handshake,
@@ -65,7 +65,7 @@ pub struct Parameters {
     pub fin: Fin,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
-    /// So many SYNs ask for it at most; those sent again afterwards do not (RFC 3168 §6.1.1.1).
+    /// Number of SYNs that request ECN; later retransmissions do not (RFC 3168 §6.1.1.1).
     pub ecn_setups: u32,
     /// Granularity of the clock for round-trip samples and timers.
     pub clock: Time,
@@ -79,55 +79,55 @@ pub struct Parameters {
     pub maximum_rto: Time,
     /// Maximum factor of the exponential back-off; a power of two.
     pub maximum_back_off: u32,
-    /// What a congestion event reduces.
+    /// Quantity that a congestion event reduces.
     pub reduction: Reduction,
     /// Whether a second timeout for the same segment reduces the threshold again.
     pub repeated_timeout: RepeatedTimeout,
-    /// With which timeout a sample of the round trip restarts the timer.
+    /// Timeout with which a round-trip sample restarts the retransmission timer.
     pub timer_restart: TimerRestart,
     /// Whether an idle sender restarts from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
-    /// What the sender keeps of what it has sent.
+    /// Record of sent data.
     pub accounting: Accounting,
-    /// How the congestion window gets to the threshold after a loss or an ECN mark.
+    /// Reduction of the congestion window to the threshold after a loss or an ECN mark.
     pub window_reduction: WindowReduction,
-    /// What ends the first slow start before a loss.
+    /// Exit from the first slow start before a loss.
     pub slow_start_exit: SlowStartExit,
     /// Tail loss probes (RFC 8985 §7).
     pub tail_loss_probe: bool,
     /// Whether the receiver reports data that arrived twice (RFC 2883).
     pub dsack: bool,
-    /// Whether a recovery that turns out to be spurious is undone.
+    /// Whether a spurious recovery is undone.
     pub undo: bool,
-    /// Whether spurious timeouts are detected by F-RTO (RFC 5682).
+    /// Whether F-RTO detects spurious timeouts (RFC 5682).
     pub frto: bool,
     /// Whether acknowledgments of data out of order are compressed.
     pub ack_compression: bool,
-    /// Whether the receive buffer follows what the application reads.
+    /// Whether the receive buffer follows the application's read rate.
     pub autotuning: bool,
-    /// How the receiver tells the sender of marked packets.
+    /// Feedback about marked packets from the receiver to the sender.
     pub ecn_feedback: EcnFeedback,
     /// Whether a mark reduces the window less than a loss (RFC 8511).
     pub abe: bool,
-    /// Whether segments leave at the pace of the congestion window.
+    /// Whether the sender paces segments.
     pub pacing: bool,
-    /// The round trip whose share a Prague flow with a shorter one takes; zero for none.
+    /// The round trip whose rate a Prague flow with a shorter one takes; zero for none.
     pub virtual_rtt: Time,
-    /// How segments leave in bursts that a device cuts; `None` for one by one.
+    /// Segmentation offload; `None` if segments leave one by one.
     pub segmentation_offload: Option<SegmentationOffload>,
 }
 
 impl Parameters {
-    /// Payload of a full segment, bytes.
+    /// Returns the payload of a full segment, bytes.
     pub fn payload(&self) -> u32 {
         self.mss - self.options()
     }
-    /// Options of every segment, bytes.
+    /// Returns the length of the options in every segment, bytes.
     pub fn options(&self) -> u32 {
         if self.timestamps { TIMESTAMPS_OPTION } else { 0 }
     }
-    /// Bytes by which the payload of a full segment on the wire, after an IP header of `ip_header` bytes, is
-    /// less than the sender counts: 0 unless headers are not added, or are those of IPv6.
+    /// Returns by how many bytes the payload of a full segment on the wire, after an IP header of `ip_header`
+    /// bytes, is less than the sender counts: 0 unless headers are not added, or are those of IPv6.
     pub fn uncounted(&self, ip_header: u32) -> u32 {
         let counted = match self.headers {
             Headers::Added => HEADERS + self.options(),
@@ -136,15 +136,15 @@ impl Parameters {
         };
         (ip_header + TCP_HEADER + self.options()).saturating_sub(counted)
     }
-    /// Whether what is sent again is ECN-capable, too: where marks reach the sender exactly, and it goes by
-    /// them.
+    /// Whether retransmissions are ECN-capable, too: for congestion controls that respond to exact mark
+    /// counts.
     pub fn repeats_capable(&self) -> bool {
         let goes_by_marks = self.congestion == CongestionControl::Bbr3;
         self.recovery == Recovery::Quic
             || self.congestion.is_scalable()
             || (goes_by_marks && self.ecn_feedback != EcnFeedback::Classic)
     }
-    /// Initial congestion window, segments.
+    /// Returns the initial congestion window, segments.
     pub fn initial_segments(&self) -> f64 {
         match self.initial_window {
             InitialWindow::Segments(segments) => f64::from(segments),
@@ -159,15 +159,15 @@ impl Parameters {
             }
         }
     }
-    /// The window that the receiver offers first, bytes: with adaptive acknowledgments what a header without
-    /// window scaling can say (RFC 9293 §3.1), as in Linux.
+    /// Returns the first offered window, bytes: with adaptive acknowledgments at most 65,535 without window
+    /// scaling (RFC 9293 §3.1), as in Linux.
     pub fn first_window(&self) -> u32 {
         match self.acknowledgment {
             Acknowledgment::Adaptive { .. } => self.window.min(u32::from(u16::MAX)),
             _ => self.window,
         }
     }
-    /// Length of the IP packet with a full segment, bytes.
+    /// Returns the length of the IP packet with a full segment, bytes.
     pub fn largest_packet(&self) -> u32 {
         self.mss.saturating_add(match self.headers {
             Headers::Added => HEADERS,
@@ -177,38 +177,38 @@ impl Parameters {
     }
 }
 
-/// What a sender keeps of what it has sent, and so what its windows count.
+/// The record that a sender keeps of sent data, and the unit of its windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Accounting {
-    /// Bytes of the stream; windows have fractions of segments. The RFCs.
+    /// Bytes of the stream; windows may have fractions of segments (the RFCs).
     Bytes,
-    /// A record of every segment: when it was sent last, and whether it is held to be delivered, lost or sent
-    /// again. Windows are whole segments, and Reno and CUBIC count as Linux does.
+    /// A record of every segment: its last transmission, and whether it counts as delivered, lost or
+    /// retransmitted. Windows are whole segments; Reno and CUBIC count as Linux does.
     Segments,
 }
 
-/// How the congestion window gets to the threshold after a loss or an ECN mark.
+/// Reduction of the congestion window to the threshold after a loss or an ECN mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowReduction {
     /// In one step (RFC 5681, RFC 6675).
     AtOnce,
-    /// With what is delivered during the recovery: proportional rate reduction (RFC 9937).
+    /// In proportion to delivered data during the recovery: proportional rate reduction (RFC 9937).
     Proportional,
 }
 
-/// What ends the first slow start before a loss.
+/// Exit from the first slow start before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStartExit {
-    /// Nothing.
+    /// No early exit.
     Loss,
-    /// HyStart with both of its detectors, as in Linux, with CUBIC only: acknowledgments that have been
-    /// arriving for half a round trip, or a round trip that has become longer.
+    /// HyStart with both of its detectors, as in Linux, with CUBIC only: a train of acknowledgments as long
+    /// as half a round trip, or an increased round trip.
     Hystart,
-    /// HyStart++ (RFC 9406): after a round trip that has become longer, a quarter of the growth for at most
-    /// five round trips. With every congestion control but Prague.
+    /// HyStart++ (RFC 9406): after an increased round trip, a quarter of the growth for at most five round
+    /// trips. With every congestion control but Prague.
     #[serde(rename = "hystart++")]
     HystartPlusPlus,
 }
@@ -221,59 +221,59 @@ pub enum CongestionControl {
     Reno,
     /// A cubic function of the time since the last congestion event, which reduces to 0.7 (RFC 9438).
     Cubic,
-    /// Reduced by half of the share of segments that arrive marked, once per round trip: for queues that mark
-    /// early (RFC 8257). Needs `accounting: segments`, and switches `ecn` on.
+    /// DCTCP: once per round trip, the window is reduced by half the share of marked segments, for queues
+    /// that mark early (RFC 8257). Needs `accounting: segments`, and enables `ecn`.
     Dctcp,
     /// TCP Prague: as `dctcp`, for the Internet, with ECT(1), accurate feedback, pacing, and growth also
-    /// while marks arrive (RFC 9331). Needs `accounting: segments`, and switches `ecn` on.
+    /// while marks arrive (RFC 9331). Needs `accounting: segments`, and enables `ecn`.
     Prague,
-    /// BBR version 1, as in Linux 6.1: the window and the pace follow from the rate at which the path
-    /// delivers and from its least round trip; loss counts little (Cardwell et al. 2016). Needs
-    /// `accounting: segments`, and switches `pacing` on.
+    /// BBR version 1, as in Linux 6.1: the delivery rate and the least round trip of the path determine
+    /// window and pacing rate; the effect of loss is small (Cardwell et al. 2016). Needs `accounting:
+    /// segments`, and enables `pacing`.
     Bbr,
-    /// BBR version 3: as `bbr`, with bounds that losses above 2 % and early marks leave
-    /// (draft-ietf-ccwg-bbr). Needs `accounting: segments`, and switches `pacing` on.
+    /// BBR version 3: as `bbr`, with bounds after losses above 2 % and early marks (draft-ietf-ccwg-bbr).
+    /// Needs `accounting: segments`, and enables `pacing`.
     Bbr3,
-    /// LEDBAT: as long as the queues of its way delay it by less than 100 ms it grows, above that it shrinks:
-    /// for transfers in the background (RFC 6817). Needs `accounting: segments` and `timestamps`.
+    /// LEDBAT, for background transfers: the window grows while the queueing delay of the path is below 100
+    /// ms, and shrinks above that (RFC 6817). Needs `accounting: segments` and `timestamps`.
     Ledbat,
 }
 
 impl CongestionControl {
-    /// Whether the reduction is as large as the share of marked segments.
+    /// Whether the reduction is proportional to the share of marked segments.
     pub fn is_scalable(self) -> bool {
         matches!(self, CongestionControl::Dctcp | CongestionControl::Prague)
     }
-    /// Whether it goes by a model of the path, of which the pace is a part.
+    /// Whether it uses a model of the path, which includes the pacing rate.
     pub fn has_model(self) -> bool {
         matches!(self, CongestionControl::Bbr | CongestionControl::Bbr3)
     }
 }
 
-/// How the receiver tells the sender of packets that arrived marked.
+/// Feedback about marked packets from the receiver to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnFeedback {
-    /// ECE on every acknowledgment, until the sender says that it has reduced its window (RFC 3168).
+    /// ECE on every acknowledgment until the sender sets CWR (RFC 3168).
     Classic,
-    /// ECE where the last packet arrived marked; what comes before a change is acknowledged on its own (RFC
+    /// ECE if the last packet was marked; a change between marked and unmarked is acknowledged at once (RFC
     /// 8257).
     Dctcp,
     /// A counter of marked packets in three flags of every segment (RFC 9768).
     Accurate,
 }
 
-/// Segments leave in bursts, back to back: the sender hands buffers to its device, which cuts them (TSO,
-/// GSO). A burst is what the pace lets out in a millisecond, and more for near peers; it is at least two
-/// segments and at most half of the congestion window (Linux 6.1 `tcp_tso_autosize`).
+/// Segmentation offload (TSO, GSO): the sender passes large buffers to its device, which sends them as
+/// back-to-back segments. A burst is the amount of one millisecond at the pacing rate, more for near peers,
+/// at least two segments and at most half the congestion window (Linux 6.1 `tcp_tso_autosize`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SegmentationOffload {
-    /// Largest burst, bytes of payload: Linux's `gso_max_size` of 64 KiB less headers.
+    /// Largest burst, payload bytes: Linux's `gso_max_size` of 64 KiB less headers.
     #[serde(default = "bytes::<65_215>")]
     pub largest: ByteSize,
-    /// Whether a burst waits for acknowledgments that are due within a millisecond and make it larger, while
-    /// less than a third of the window is free (`tcp_tso_should_defer`).
+    /// Whether a burst waits for acknowledgments that are due within a millisecond and would enlarge it,
+    /// while less than a third of the window is free (`tcp_tso_should_defer`).
     #[serde(default = "yes")]
     pub deferral: bool,
 }
@@ -286,14 +286,13 @@ fn yes() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Headers {
-    /// Every packet is longer than its payload by IP and TCP headers of 40 bytes and the options.
+    /// IP and TCP headers of 40 bytes and the options are added to the payload.
     Added,
     /// Data packets have the size of `mss`, headers included; an acknowledgment has 40 bytes. ns-2 before
     /// 2001.
     Included,
-    /// Every packet is longer than its part of the stream by the headers and frames of QUIC over UDP: 61
-    /// bytes; an acknowledgment has 65 and 4 for every further range; the first packet of either side has
-    /// 1228 (RFC 9000 §14.1).
+    /// QUIC over UDP: headers and frames add 61 bytes to the stream data. An acknowledgment has 65 bytes and
+    /// 4 for every further range; the first packet of either side has 1228 (RFC 9000 §14.1).
     Quic,
 }
 
@@ -305,7 +304,7 @@ pub enum InitialWindow {
     Segments(u32),
     /// Two to four segments, depending on their size (RFC 5681).
     Rfc5681,
-    /// Ten datagrams, fewer where they have more than 1472 bytes, at least two (RFC 9002 §7.2).
+    /// Ten datagrams; fewer if they have more than 1472 bytes, at least two (RFC 9002 §7.2).
     Rfc9002,
 }
 
@@ -323,11 +322,11 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgment (RFC 2018, RFC 6675).
     Sack,
-    /// Selective acknowledgment, with losses detected by the time at which segments were sent (RFC 8985).
+    /// Selective acknowledgment; losses are detected by transmission times (RFC 8985).
     Rack,
-    /// QUIC's: packets have numbers that are never used again, and acknowledgments name these; a packet is
-    /// lost when one sent three or more later, or 9/8 of a round trip later, is acknowledged; a timeout sends
-    /// one or two probes and reduces nothing; nothing is undone (RFC 9002). Needs `rto-rule: quic`.
+    /// QUIC: packet numbers are never reused, and acknowledgments refer to them. A packet is lost when one
+    /// sent at least three packets or 9/8 of a round trip later is acknowledged. A timeout sends one or two
+    /// probes and reduces no window; no recovery is undone (RFC 9002). Needs `rto-rule: quic`.
     Quic,
 }
 
@@ -338,17 +337,17 @@ impl Recovery {
     }
 }
 
-/// How often Tahoe and Reno may fast-retransmit.
+/// Limit on fast retransmits of Tahoe and Reno.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FastRetransmit {
     /// Once per window of data, and not within the window that timed out: ns-2's bugFix.
     OncePerWindow,
-    /// Whenever enough duplicate acknowledgments arrive.
+    /// At every threshold of duplicate acknowledgments.
     Always,
 }
 
-/// When the receiver acknowledges data in order.
+/// Acknowledgment of data in order by the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Acknowledgment {
@@ -362,16 +361,16 @@ pub enum Acknowledgment {
         #[serde(default)]
         quick: u32,
     },
-    /// Every second segment immediately, a single one after about twice the gap between segments, which the
-    /// receiver estimates: at most 500 ms, and at most 20 ms after a short segment. Linux 2.0 and 2.2.
+    /// Every second segment immediately, a single one after about twice the estimated gap between segments:
+    /// at most 500 ms, and at most 20 ms after a short segment. Linux 2.0 and 2.2.
     Estimated {
-        /// Delay before a gap is known, above 0 and at most 500 ms.
+        /// Delay before the first estimate, above 0 and at most 500 ms.
         first: Time,
         /// Number of segments at the start of a connection that are acknowledged immediately.
         #[serde(default)]
         quick: u32,
     },
-    /// What exceeds a full segment immediately, less after a delay that adapts to the gaps between segments.
+    /// More than a full segment immediately, less after a delay that adapts to the gaps between segments.
     /// Linux since 2.4.
     Adaptive {
         /// Least delay, above 0 and at most 500 ms.
@@ -391,7 +390,7 @@ pub enum Acknowledgment {
 pub enum Handshake {
     /// SYN, SYN-ACK, ACK to open; FIN and its acknowledgment in each direction to close.
     ThreeWay,
-    /// Data flow from the start, and connections do not close: ns-2's one-way agents.
+    /// Data are sent from the start, and connections do not close: ns-2's one-way agents.
     None,
 }
 
@@ -399,9 +398,9 @@ pub enum Handshake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandshakeTiming {
-    /// It gives the first sample, unless the SYN was lost (RFC 6298).
+    /// The handshake gives the first sample, unless the SYN was lost (RFC 6298).
     Measured,
-    /// It gives none: the timeout stays the initial one until data are acknowledged. Linux 2.0.
+    /// The handshake gives no sample: the initial timeout applies until data are acknowledged. Linux 2.0.
     Forgotten,
 }
 
@@ -411,7 +410,7 @@ pub enum HandshakeTiming {
 pub enum Fin {
     /// The last data segment, if it has not been sent yet.
     WithData,
-    /// A separate segment, which takes a place in the congestion window: Linux 2.0.
+    /// A separate segment, which uses the congestion window: Linux 2.0.
     Alone,
 }
 
@@ -433,15 +432,16 @@ pub enum RtoRule {
     FreeBsd,
     /// SRTT + 4 RTTVAR, the second term at least the minimum: Linux since 2.4.
     Linux,
-    /// As `linux`, in microseconds; the variation is the largest of a round trip, and decays once in each.
+    /// As `linux`, in microseconds; the variation is the largest within a round trip and decays once per
+    /// round trip.
     #[serde(rename = "linux-6")]
     Linux6,
-    /// SRTT + 4 RTTVAR, the second term at least 1 ms, and the longest delay of acknowledgments: the probe
+    /// SRTT + 4 RTTVAR, the second term at least 1 ms, plus the longest delay of acknowledgments: the probe
     /// timeout of QUIC (RFC 9002 §6.2.1). Needs `recovery: quic`.
     Quic,
 }
 
-/// What a congestion event reduces.
+/// Quantity that a congestion event reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
@@ -455,20 +455,19 @@ pub enum Reduction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepeatedTimeout {
-    /// The threshold of the first timeout stays (RFC 5681, Linux).
+    /// The threshold from the first timeout is kept (RFC 5681, Linux).
     Hold,
     /// The threshold is reduced again, to two segments: ns-2.
     Reduce,
 }
 
-/// With which timeout an acknowledgment that brings a sample of the round trip restarts the retransmission
-/// timer.
+/// Timeout with which an acknowledgment that gives a round-trip sample restarts the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerRestart {
-    /// With the one that follows from the sample (RFC 6298).
+    /// The timeout after the sample (RFC 6298).
     AfterSample,
-    /// With the one before it, back-off included: ns-2 until 2003, and since with `timerfix_ false`.
+    /// The timeout before the sample, with back-off: ns-2 until 2003, and later with `timerfix_ false`.
     BeforeSample,
 }
 
@@ -476,9 +475,10 @@ pub enum TimerRestart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// With every acknowledgment of new data; in Reno also with the one that ends fast recovery: ns-2.
+    /// With every acknowledgment of new data; in Reno also with the acknowledgment that ends fast recovery:
+    /// ns-2.
     Always,
-    /// Only while the sender is limited by the congestion window (RFC 7661 §4.1).
+    /// Only while the congestion window limits the sender (RFC 7661 §4.1).
     WhenLimited,
 }
 
@@ -486,9 +486,9 @@ pub enum Growth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
-    /// Acknowledgments, regardless of the bytes that they acknowledge.
+    /// Acknowledgments, regardless of their bytes.
     Acknowledgments,
-    /// Acknowledged bytes, in slow start at most two segments per acknowledgment (RFC 3465).
+    /// Acknowledged bytes; in slow start at most two segments per acknowledgment (RFC 3465).
     Bytes,
     /// Delivered segments, without a limit: Linux.
     Segments,

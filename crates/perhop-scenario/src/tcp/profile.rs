@@ -25,28 +25,27 @@ pub enum Profile {
     /// bytes in whole segments, estimated delay of acknowledgments.
     #[serde(rename = "linux-2.2")]
     Linux2_2,
-    /// According to the RFCs: Reno with limited transmit (RFC 5681), timeout of RFC 6298, window of 65,535
-    /// bytes.
+    /// The RFCs: Reno with limited transmit (RFC 5681), the timeout of RFC 6298, a window of 65,535 bytes.
     #[serde(rename = "rfc5681-reno")]
     Rfc5681Reno,
-    /// Linux of the 2020s by the RFCs: CUBIC, selective acknowledgment, timestamps, initial window of ten
-    /// segments; loss recovery is RFC 6675's. `linux-6` is closer to Linux.
+    /// Linux of the 2020s, by the RFCs: CUBIC, selective acknowledgment, timestamps, initial window of ten
+    /// segments, loss recovery of RFC 6675. `linux-6` is closer to Linux.
     #[serde(rename = "linux-modern")]
     LinuxModern,
     /// Linux 6.1: a record of every segment, RACK-TLP, PRR, CUBIC with HyStart in whole segments, undo,
     /// adaptive delay of acknowledgments.
     #[serde(rename = "linux-6")]
     Linux6,
-    /// FreeBSD 14 with its base stack: CUBIC, selective acknowledgment, PRR, limited transmit, a timeout of
-    /// the round trip and 200 ms more.
+    /// FreeBSD 14 with its base stack: CUBIC, selective acknowledgment, PRR, limited transmit, a timeout that
+    /// is 200 ms longer.
     #[serde(rename = "freebsd")]
     FreeBsd,
-    /// Windows 11 as far as it is documented, over the Internet (template `Internet`): CUBIC with HyStart++,
-    /// RACK-TLP, PRR, F-RTO, no timestamps, timeouts of 300 ms and more.
+    /// Windows 11, as far as documented, with the template `Internet`: CUBIC with HyStart++, RACK-TLP, PRR,
+    /// F-RTO, no timestamps, timeouts of at least 300 ms.
     #[serde(rename = "windows-11")]
     Windows11,
-    /// QUIC by RFC 9000 and RFC 9002: datagrams of 1200 bytes with packet numbers, its loss detection and
-    /// probe timeouts, NewReno, pacing, every second packet acknowledged.
+    /// QUIC of RFC 9000 and RFC 9002: datagrams of 1200 bytes with packet numbers, its loss detection and
+    /// probe timeouts, NewReno, pacing, an acknowledgment for every second packet.
     #[serde(rename = "quic")]
     Quic,
 }
@@ -55,12 +54,12 @@ pub enum Profile {
 pub(super) enum DefaultWindow {
     Segments(u32),
     Bytes(u32),
-    /// As many whole segments as fit into so many bytes.
+    /// The number of whole segments that fit into this number of bytes.
     WholeSegments(u32),
 }
 
 impl Profile {
-    /// Every profile.
+    /// All profiles.
     pub const ALL: [Profile; 9] = [
         Profile::Ns2Reno1999,
         Profile::Linux2_0,
@@ -73,7 +72,7 @@ impl Profile {
         Profile::Quic,
     ];
 
-    /// The default receive buffer.
+    /// Returns the default receive buffer.
     pub(super) fn window(self) -> DefaultWindow {
         match self {
             // ns-2: window_ 20.
@@ -85,8 +84,8 @@ impl Profile {
             // in whole segments. p0f 2 sees 22 segments: S22:64:1:60:M*,S,T,N,W0:AT:Linux:2.2.
             Profile::Linux2_2 => DefaultWindow::WholeSegments(32_767),
             Profile::Rfc5681Reno => DefaultWindow::Bytes(65_535),
-            // Linux's net.ipv4.tcp_rmem: at most 6 MiB. No RFC has a value for QUIC's MAX_DATA; with this one
-            // only the sender differs.
+            // Linux's net.ipv4.tcp_rmem: at most 6 MiB. No RFC defines a value for QUIC's MAX_DATA; with this
+            // one, the profiles differ only in the sender.
             Profile::LinuxModern | Profile::Linux6 | Profile::Quic => DefaultWindow::Bytes(6 << 20),
             // FreeBSD 14 sys/netinet/tcp_input.c: tcp_autorcvbuf_max.
             Profile::FreeBsd => DefaultWindow::Bytes(2 << 20),
@@ -96,7 +95,7 @@ impl Profile {
         }
     }
 
-    /// The parameters of the profile. Windows are placeholders until the segment size is known.
+    /// Returns the parameters of the profile. Windows are placeholders until the segment size is known.
     pub(super) fn parameters(self) -> Parameters {
         match self {
             Profile::Ns2Reno1999 => NS2_RENO_1999,
@@ -108,7 +107,8 @@ impl Profile {
                 fin: Fin::WithData,
                 rto_rule: RtoRule::Linux2,
                 timestamps: true,
-                // Linux 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: one tick, and the first at once.
+                // Linux 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: one tick, and none for the first
+                // segment.
                 acknowledgment: Acknowledgment::Estimated { first: Time::from_milliseconds(10), quick: 1 },
                 ..LINUX_2_0
             },
@@ -122,8 +122,8 @@ impl Profile {
     }
 }
 
-/// RFC 5681, RFC 6298 (least timeout 1 s, initial 1 s), RFC 3042, RFC 3465. The other profiles say in what
-/// they differ.
+/// RFC 5681, RFC 6298 (least timeout 1 s, initial 1 s), RFC 3042, RFC 3465. The comments of the other
+/// profiles name the differences.
 const RFC5681_RENO: Parameters = Parameters {
     mss: 1460,
     headers: Headers::Added,
@@ -141,7 +141,7 @@ const RFC5681_RENO: Parameters = Parameters {
     fin: Fin::WithData,
     timestamps: false,
     ecn: false,
-    // RFC 3168 §6.1.1.1: a host MAY send it again without.
+    // RFC 3168 §6.1.1.1: a host MAY retransmit without ECN; this profile does not.
     ecn_setups: u32::MAX,
     clock: Time::from_milliseconds(1),
     rto_rule: RtoRule::Rfc6298,
@@ -172,11 +172,11 @@ const RFC5681_RENO: Parameters = Parameters {
     segmentation_offload: None,
 };
 
-/// ns-2.1b4 to 2.1b5. Of the values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s
-/// (0.01 s since 2002), no least timeout (0.2 s since 2004) but two ticks, initial timeout 6 s (3 s since
-/// 2006), no greatest timeout to speak of (maxrto 100,000 s in the ns-default.tcl of 1997 and of 2002) but 64
-/// times the timeout, a timer that is restarted before the new round trip counts (after it since 2003:
-/// timerfix), packets as large as packetSize (headers are added since 2001).
+/// ns-2.1b4 to 2.1b5. Values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s (0.01 s
+/// since 2002), least timeout two ticks (0.2 s since 2004), initial timeout 6 s (3 s since 2006), greatest
+/// timeout 64 times the timeout (maxrto is 100,000 s in the ns-default.tcl of 1997 and of 2002), a timer that
+/// restarts before the new round trip counts (after it since 2003: timerfix), packets as large as packetSize
+/// (headers are added since 2001).
 const NS2_RENO_1999: Parameters = Parameters {
     mss: 1000,
     headers: Headers::Included,
@@ -199,9 +199,9 @@ const NS2_RENO_1999: Parameters = Parameters {
 };
 
 /// Linux 2.0 `net/ipv4/tcp_input.c`: HZ is 100, RTO between HZ/5 and 120 HZ (`tcp_bound_rto`),
-/// `TCP_TIMEOUT_INIT` 3 s, and again once the connection is open, delayed acknowledgments first after HZ/3
-/// (`tcp_delack_estimator`). `net/ipv4/tcp_output.c`: `tcp_send_fin` queues a segment of its own behind the
-/// data.
+/// `TCP_TIMEOUT_INIT` 3 s, which applies again once the connection is open, delayed acknowledgments first
+/// after HZ/3 (`tcp_delack_estimator`). `net/ipv4/tcp_output.c`: `tcp_send_fin` queues a separate segment
+/// after the data.
 const LINUX_2_0: Parameters = Parameters {
     initial_window: InitialWindow::Segments(1),
     limited_transmit: false,
@@ -263,11 +263,11 @@ const LINUX_6: Parameters = Parameters {
 };
 
 /// FreeBSD 14, base stack, files of sys/netinet. `tcp_input.c`: `tcp_initcwnd_segments` 10, `tcp_do_rfc3042`,
-/// `tcp_do_prr`, `tcp_do_rfc1323`; ECN only where it is asked for (`tcp_do_ecn` 2). `tcp_timer.h`:
+/// `tcp_do_prr`, `tcp_do_rfc1323`; ECN only on the peer's request (`tcp_do_ecn` 2). `tcp_timer.h`:
 /// `TCPTV_DELACK` 40 ms, `TCPTV_MIN` 30 ms, `TCPTV_CPU_VAR` 200 ms (added to every timeout), `TCPTV_REXMTMAX`
 /// 64 s, `TCPTV_RTOBASE` 1 s; `tcp_timer.c`: `tcp_backoff` up to 512. `tcp_input.c`, `cc_ack_received`: the
-/// window grows whether it is used or not. `tcp_sack.c`: DSACK. HyStart++ is for the RACK stack only
-/// (`CCF_HYSTART_ALLOWED`). Windows count whole segments here, and CUBIC is Linux's.
+/// window grows regardless of its use. `tcp_sack.c`: DSACK. HyStart++ is for the RACK stack only
+/// (`CCF_HYSTART_ALLOWED`). Here, windows count whole segments, and CUBIC is that of Linux.
 const FREEBSD: Parameters = Parameters {
     acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 0 },
     // tcp_ecn.c, tcp_ecn_output_syn_sent: tcp_ecn_maxretries 1.
@@ -287,12 +287,11 @@ const FREEBSD: Parameters = Parameters {
 
 /// Windows 11. `Get-NetTCPSetting Internet` (Microsoft, TCP templates for Windows Server 2019): `MinRto` 300
 /// ms, `InitialCongestionWindow` 10, CUBIC, `CwndRestart` false, `DelayedAckTimeout` 40 ms,
-/// `DelayedAckFrequency` 2, ECN disabled; timestamps are answered and not asked for;
-/// `netsh interface tcp show global`: initial RTO 1000 ms. Microsoft, Algorithmic improvements boost TCP
-/// performance on the Internet (2021): HyStart++, PRR, RACK with TLP; RFC 9406 §5: L = 8, no pacing.
-/// Microsoft, Next Generation TCP/IP stack: RFC 2883 (DSACK), F-RTO. Not documented, and so as in the RFCs:
-/// limited transmit, the rule of the timeout and its maximum, growth while the window is not used, undo
-/// (none).
+/// `DelayedAckFrequency` 2, ECN disabled; timestamps only on the peer's request; `netsh interface tcp show
+/// global`: initial RTO 1000 ms. Microsoft, Algorithmic improvements boost TCP performance on the Internet
+/// (2021): HyStart++, PRR, RACK with TLP; RFC 9406 §5: L = 8, no pacing. Microsoft, Next Generation TCP/IP
+/// stack: RFC 2883 (DSACK), F-RTO. Not documented, and therefore as in the RFCs: limited transmit, the
+/// timeout rule and its maximum, growth of an unused window, undo (none).
 const WINDOWS_11: Parameters = Parameters {
     recovery: Recovery::Rack,
     timestamps: false,
@@ -312,11 +311,11 @@ const WINDOWS_11: Parameters = Parameters {
     ..LINUX_MODERN
 };
 
-/// QUIC, RFC 9002 where nothing else is said. Datagrams of 1200 bytes (RFC 9000 §14.1, without discovery of
-/// the path's MTU): 1228 with the headers of UDP and IP, less what `QUIC_HEADERS` counts. §7.2: initial
-/// window; §6.2.2: `kInitialRtt` 333 ms, so 333 + 4 * 166.5 = 999 ms before the first sample; §6.2.1: no
-/// greatest probe timeout (a day here); `kGranularity` 1 ms; §7.3.2 and appendix B: NewReno, once per
-/// recovery period, window and not flight halved; §7.7: paced; §7.8: what is not used does not grow. RFC 9000
+/// QUIC; sections of RFC 9002 unless another RFC is named. Datagrams of 1200 bytes (RFC 9000 §14.1, without
+/// path MTU discovery): 1228 with UDP and IP headers, less `QUIC_HEADERS`. §7.2: initial window; §6.2.2:
+/// `kInitialRtt` 333 ms, so 333 + 4 * 166.5 = 999 ms before the first sample; §6.2.1: no greatest probe
+/// timeout (here one day); `kGranularity` 1 ms; §7.3.2 and appendix B: NewReno, once per recovery period,
+/// halves the window and not the flight size; §7.7: pacing; §7.8: an unused window does not grow. RFC 9000
 /// §13.2.2: every second packet; §18.2: `max_ack_delay` 25 ms. §13.4 leaves ECN to the endpoint: off.
 const QUIC: Parameters = Parameters {
     mss: 1228 - QUIC_HEADERS,

@@ -1,4 +1,4 @@
-//! What every UDP datagram keeps to, whatever sends it.
+//! Sizes that limit UDP datagrams of any source.
 
 /// IPv4 header without options and UDP header, bytes (RFC 791 §3.1, RFC 768).
 pub(super) const IP_AND_UDP_HEADERS: u64 = 28;

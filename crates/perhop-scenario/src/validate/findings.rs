@@ -4,13 +4,13 @@ use crate::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity, more};
 use crate::document::Document;
 use crate::path::ValuePath;
 
-/// The diagnostics so far: a hundred errors and a hundred warnings at most, and how many more there are.
+/// The diagnostics so far: at most 100 errors and 100 warnings, and the number of all.
 pub(super) struct Findings<'a> {
     document: &'a Document,
     all: Vec<Diagnostic>,
-    /// Errors and warnings, with those that are not kept.
+    /// Number of errors and of warnings, including those that are not kept.
     counts: [usize; 2],
-    /// What is written about those that are not kept.
+    /// Placeholder for diagnostics that are not kept.
     beyond: Diagnostic,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Findings<'a> {
     pub(super) fn warning(&mut self, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
         self.find(Severity::Warning, path, message)
     }
-    /// Adds an error whose `help` takes long to find: only an error that is shown gets it.
+    /// Adds an error whose `help` is expensive: it is computed only if the error is shown.
     pub(super) fn error_with(
         &mut self,
         path: &ValuePath,
@@ -43,13 +43,13 @@ impl<'a> Findings<'a> {
             found.help = Some(help());
         }
     }
-    /// Whether there are as many errors as are shown.
+    /// Whether the limit of shown errors is reached.
     pub(super) fn is_full(&self) -> bool {
         self.counts[Severity::Error as usize] >= MOST_SHOWN
     }
     fn find(&mut self, severity: Severity, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
         let message = message.into();
-        // The position of a new one is looked for in the whole file.
+        // Finding the position reads the whole file, so look for a known diagnostic first.
         if let Some(index) = self.known(&path.to_string(), &message, self.document.file()) {
             return &mut self.all[index];
         }
@@ -59,13 +59,13 @@ impl<'a> Findings<'a> {
         }
         self.push(self.document.diagnostic(severity, path, message))
     }
-    /// Reports what `key` of the mapping at `path` must be, unless it is.
+    /// Reports the condition `must` on `key` of the mapping at `path` unless `is`.
     pub(super) fn require(&mut self, is: bool, path: &ValuePath, key: &str, must: &str, help: &str) {
         if !is {
             self.error(&path.join(key), format!("`{key}` must be {must}")).help = Some(help.into());
         }
     }
-    /// An error about `path` that repeats or contradicts `other`.
+    /// Adds an error about `path`, which repeats or contradicts `other`.
     pub(super) fn clash(
         &mut self,
         path: &ValuePath,
@@ -78,7 +78,7 @@ impl<'a> Findings<'a> {
         let diagnostic = self.document.diagnostic(Severity::Error, path, message);
         self.push(self.document.relate(diagnostic, other, "conflicts with this"))
     }
-    /// Adds `diagnostic` unless it is known: a policy may be built at several interfaces.
+    /// Adds `diagnostic` unless it is known: several interfaces may use the same policy.
     pub(super) fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
         let Diagnostic { path, message, file, .. } = &diagnostic;
         if let Some(index) = self.known(path, message, file.as_deref()) {
@@ -105,7 +105,10 @@ impl<'a> Findings<'a> {
                 && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
-    /// The warnings, if there are no errors.
+    /// Returns the warnings.
+    ///
+    /// # Errors
+    /// All diagnostics, if there is any error.
     pub(super) fn close(mut self) -> Result<Vec<Diagnostic>, Diagnostics> {
         for (severity, count) in [Severity::Error, Severity::Warning].into_iter().zip(self.counts) {
             self.all.extend(more(severity, count));

@@ -1,4 +1,4 @@
-//! Checks of applications by which people judge a network.
+//! Checks of applications by which users judge a network.
 
 use perhop_qos::units::Time;
 
@@ -10,11 +10,11 @@ use crate::{
     Adaptation, GameConfig, JitterBuffer, PageConfig, SpeedTestConfig, TalkSpurts, VideoConfig, VoiceConfig,
 };
 
-/// The most ticks a second of a game: beyond that it is none.
+/// Limit on the ticks per second of a game.
 const MOST_TICKS: u64 = 100_000;
-/// The most connections of a browser or a speed test.
+/// Limit on the connections of a browser or a speed test.
 const MOST_CONNECTIONS: u32 = 1000;
-/// The most objects of one kind on a page.
+/// Limit on the objects of one kind on a page.
 const MOST_OBJECTS: u32 = 100_000;
 
 /// Checks the voice of a call.
@@ -112,7 +112,7 @@ pub(super) fn page(path: &ValuePath, config: &PageConfig, findings: &mut Finding
         findings.require(has_bytes, &path, "size", "above 0", "at least 1B");
     }
     findings.require(config.tls_round_trips <= 10, path, "tls-round-trips", "at most 10", "1 for TLS 1.3");
-    // One request at a time on each connection, after a handshake of TLS, would be taken for HTTP/3.
+    // One request at a time on each connection, after a TLS handshake, would be mistaken for HTTP/3.
     if config.tcp.build().is_ok_and(|parameters| parameters.recovery == Recovery::Quic) {
         let message = "pages are loaded as by HTTP/1.1; the streams of HTTP/3 are not modelled";
         findings.error(&path.join("tcp"), message).help =

@@ -1,4 +1,4 @@
-//! Checks of policies: builds them as the run does, and reports errors at their lines.
+//! Checks of policies: builds them like the run and reports errors at their lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::topology::Network;
 use crate::path::ValuePath;
 use crate::{InterfaceConfig, Scenario};
 
-/// The wire of a policy without an interface: faster than any rate in a policy.
+/// The wire of an unused policy: faster than any rate in a policy.
 const NOMINAL: WireConfig = WireConfig {
     rate: Rate::from_bits_per_second(1_000_000_000_000),
     framing: Framing::Raw,
@@ -22,7 +22,7 @@ const NOMINAL: WireConfig = WireConfig {
     ring: RingConfig::Packets(1),
 };
 
-/// The place of a policy: the names of the node's interfaces, and the wire of the port.
+/// The interface at which a policy is built: the interface names of the node, and the wire of the port.
 struct Place<'a> {
     interfaces: &'a [String],
     wire: WireConfig,
@@ -31,7 +31,7 @@ struct Place<'a> {
 /// Builds every policy at every interface that uses it, and warns about unused policies.
 pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findings) {
     let mut used: BTreeSet<&str> = BTreeSet::new();
-    // An interface is called by the neighbor at its other end.
+    // The name of an interface is the neighbor at its other end.
     let mut neighbors: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut built = BTreeSet::new();
     for (index, link) in scenario.links.iter().enumerate() {
@@ -43,12 +43,12 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
                 continue;
             }
             let rate = interface.rate.unwrap_or(link.rate);
-            // The link's headers have been checked, and make no difference to a policy.
+            // The link's headers are already checked and do not affect a policy.
             let headers = HeaderStack::EMPTY;
             let wire = WireConfig { rate, framing: link.framing(), headers, ring: interface.ring };
-            // Further interfaces of one node with the same policies and wire have the same errors.
+            // Interfaces of one node with the same policies and wire have the same errors.
             let same = (node, &interface.input, &interface.output, format!("{wire:?}"));
-            // More errors than are shown need no more policies.
+            // The limit of shown errors is reached.
             if findings.is_full() || !built.insert(same) {
                 continue;
             }
@@ -57,7 +57,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
             at_interface(scenario, interface, &Place { interfaces, wire }, findings);
         }
     }
-    // A misspelled name leaves its policy unused: that is reported once.
+    // A misspelled name leaves its policy unused: report it once.
     let all_known = used.iter().all(|name| scenario.policies.contains_key(*name));
     for (name, policy) in &scenario.policies {
         let path = ValuePath::from("policies").join(name);
@@ -94,7 +94,7 @@ fn at_interface(scenario: &Scenario, interface: &InterfaceConfig, place: &Place,
 
 /// Builds a policy that no interface uses.
 pub(super) fn check_alone(path: &ValuePath, policy: &PolicyConfig, findings: &mut Findings) {
-    // The neighbors are unknown: assume all that the policy names.
+    // The neighbors are unknown: assume all names in the policy.
     let interfaces = named_interfaces(policy);
     let place = Place { interfaces: &interfaces, wire: NOMINAL };
     conditioners(path, policy, &place, findings);
@@ -173,7 +173,7 @@ fn classes(path: &ValuePath, queueing: &QueueingConfig, place: &Place, findings:
     }
 }
 
-/// Any seed: what is built here is discarded.
+/// Returns random streams of any seed: the built policies are discarded.
 fn streams() -> Streams {
     Streams::new(0, 0)
 }

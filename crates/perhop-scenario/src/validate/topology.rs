@@ -16,10 +16,10 @@ use crate::{LinkConfig, Scenario};
 pub(super) struct Network<'a> {
     scenario: &'a Scenario,
     neighbors: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    /// The routers that reach each other have one number.
+    /// Number of the connected component, by router.
     islands: BTreeMap<&'a str, usize>,
     is_whole: bool,
-    /// Ends of links that the search for ways has looked at, which measures its work.
+    /// Number of link ends visited by searches, a measure of their work.
     looks: Cell<u64>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Network<'a> {
         network.number_islands();
         network
     }
-    /// Numbers the routers: those that reach each other alike. Looks at every link once.
+    /// Assigns one number to all routers that reach each other. Visits every link once.
     fn number_islands(&mut self) {
         for (number, router) in self.scenario.routers.keys().enumerate() {
             let mut open = vec![router.as_str()];
@@ -50,7 +50,7 @@ impl<'a> Network<'a> {
             }
         }
     }
-    /// All nodes, hosts first; a name that is both counts as a host.
+    /// Iterates over all nodes, hosts first. A name that is both is listed once, as a host.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &'a str> {
         let hosts = &self.scenario.hosts;
         let routers = self.scenario.routers.keys().filter(|name| !hosts.contains_key(*name));
@@ -62,17 +62,17 @@ impl<'a> Network<'a> {
     pub(super) fn is_router(&self, node: &str) -> bool {
         self.scenario.routers.contains_key(node)
     }
-    /// The nodes that a link joins to `node`.
+    /// Iterates over the nodes with a link to `node`.
     pub(super) fn neighbors(&self, node: &str) -> impl Iterator<Item = &'a str> {
         let found = self.neighbors.get(node);
         self.looks.set(self.looks.get() + found.map_or(0, |found| found.len() as u64));
         found.into_iter().flatten().copied()
     }
-    /// Whether a link joins `one` and `other`.
+    /// Whether a link connects `one` and `other`.
     pub(super) fn are_neighbors(&self, one: &str, other: &str) -> bool {
         self.neighbors.get(one).is_some_and(|neighbors| neighbors.contains(other))
     }
-    /// Whether both ends of every link exist. If not, a missing route is only a consequence.
+    /// Whether both ends of every link exist. If not, a missing route may be only a consequence.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -83,7 +83,7 @@ impl<'a> Network<'a> {
         };
         self.are_neighbors(from, to) || !islands(from).is_disjoint(&islands(to))
     }
-    /// Reports `name` at `path` unless there is such a node. Returns whether there is.
+    /// Reports `name` at `path` unless such a node exists. Returns whether it exists.
     pub(super) fn require(&self, path: &ValuePath, name: &str, findings: &mut Findings) -> bool {
         let known = self.is_host(name) || self.is_router(name);
         if !known {
@@ -115,7 +115,7 @@ fn nodes(network: &Network, findings: &mut Findings) {
     }
     let mut ends = scenario.links.iter().flat_map(|link| &link.between);
     if !ends.all(|end| network.is_host(end) || network.is_router(end)) {
-        // A misspelled end leaves its node without a link: that is reported once.
+        // A misspelled end leaves its node without a link: report it once.
         return;
     }
     for name in scenario.hosts.keys().filter(|name| network.neighbors(name).next().is_none()) {
@@ -170,7 +170,7 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
     sizes(path, [("mtu", link.mtu)], findings);
     for (node, interface) in &link.interfaces {
         let path = path.join("interfaces").join(node);
-        // A misspelled end is reported above: its interface has the right name.
+        // `require` has reported a misspelled end, and its interface has the correct name.
         if known && !link.between.contains(node) {
             findings.error(&path, format!("`{node}` is not an end of this link")).help =
                 Some(suggest("ends", node, [a.as_str(), b.as_str()]));
@@ -199,7 +199,7 @@ fn check_rate_changes(path: &ValuePath, link: &LinkConfig, findings: &mut Findin
     }
 }
 
-/// What an IPv4 packet's length has room for, and a segment of the least size that TCP is simulated with.
+/// Checks that sizes fit into an IPv4 packet and leave room for the smallest TCP segment of the simulation.
 fn sizes<const N: usize>(path: &ValuePath, sizes: [(&str, Option<ByteSize>); N], findings: &mut Findings) {
     for (key, size) in sizes {
         let fits = size.is_none_or(|size| (128..=65_535).contains(&size.as_bytes()));
@@ -237,7 +237,7 @@ fn policy_names(
     }
 }
 
-/// Only one link between two nodes is possible: interfaces and ports are identified by the neighbor's name.
+/// Reports several links between the same two nodes: the neighbor's name identifies an interface.
 fn duplicates(scenario: &Scenario, findings: &mut Findings) {
     let mut seen: BTreeMap<[&String; 2], usize> = BTreeMap::new();
     for (index, LinkConfig { between: [a, b], .. }) in scenario.links.iter().enumerate() {
@@ -257,7 +257,7 @@ fn duplicates(scenario: &Scenario, findings: &mut Findings) {
     }
 }
 
-/// The links of `node`, for a message.
+/// Lists the links of `node` for a message.
 pub(super) fn links_of(network: &Network, node: &str) -> String {
     match listed(network.neighbors(node)) {
         none if none.is_empty() => format!("`{node}` has no links"),
@@ -269,7 +269,7 @@ pub(super) fn links_of(network: &Network, node: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Hosts of which each sends to the next one by the same router.
+    /// Creates hosts with a link to one router, each of which sends to the next.
     fn star(hosts: usize) -> Scenario {
         let names = (0..hosts).map(|n| format!("h{n}"));
         let link = |name: &String| serde_json::json!({"between": [name, "hub"], "rate": "1Mb/s"});

@@ -23,7 +23,7 @@ use crate::{
     TrafficConfig, read_recording,
 };
 
-/// The most hops of a path (RFC 791 §3.1: Time to Live has 8 bits).
+/// Limit on the hops of a path (RFC 791 §3.1: Time to Live has 8 bits).
 const MOST_HOPS: usize = 255;
 
 /// Checks all traffic, and the traces and captures that it names.
@@ -79,7 +79,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
     }
 }
 
-/// Paths that no packet survives: each router takes one from its time to live.
+/// Reports paths longer than the time to live, which each router decrements.
 fn hops(scenario: &Scenario, findings: &mut Findings) {
     let Ok(mut topology) = Topology::new(scenario) else { return };
     for (index, TrafficConfig { from, to, .. }) in scenario.traffic.iter().enumerate() {
@@ -98,7 +98,7 @@ fn meters_per_flow(policy: &PolicyConfig) -> bool {
     policy.conditioners.iter().any(|conditioner| conditioner.per == MeterScope::Flow)
 }
 
-/// Per-flow meters identify flows by addresses and ports: traffic with equal ones shares meters.
+/// Warns about traffic with equal addresses and ports, because its flows share per-flow meters.
 fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
     let mut taken: BTreeMap<_, TakenPorts> = BTreeMap::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
@@ -119,19 +119,19 @@ fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
     }
 }
 
-/// The ports that traffic between two hosts has taken.
+/// The source ports in use between two hosts.
 #[derive(Default)]
 struct TakenPorts {
-    /// By the first port of a part: its last one, and the traffic that took it. No two parts overlap.
+    /// Last port and owner of each part, by its first port. Parts do not overlap.
     owners: BTreeMap<u32, (u32, usize)>,
-    /// By the first port of a range without gaps: its last one.
+    /// Last port of each contiguous range, by its first port.
     ranges: BTreeMap<u32, u32>,
 }
 
 impl TakenPorts {
-    /// Gives what is free of the ports from `first` to `last` to traffic `index`. Returns the traffic that
-    /// has the lowest of them that is taken. Each range is joined to another once, so that the work is in
-    /// proportion to the number of calls.
+    /// Assigns the free ports from `first` to `last` to traffic `index`. Returns the owner of the lowest
+    /// taken port in that range. Each range is joined to another at most once, so the work is proportional to
+    /// the number of calls.
     fn take(&mut self, first: u32, last: u32, index: usize) -> Option<usize> {
         let before = self.owners.range(..=first).next_back().filter(|(_, (end, _))| *end >= first);
         let other = before.or_else(|| self.owners.range(first..=last).next()).map(|(_, (_, owner))| *owner);
@@ -158,7 +158,7 @@ impl TakenPorts {
     }
 }
 
-/// Checks both ends of `traffic`; `routes` has the pairs of hosts so far and whether packets get there.
+/// Checks both ends of `traffic`. `routes` caches the reachability of pairs of hosts.
 fn ends<'a>(
     network: &Network,
     path: &ValuePath,
@@ -242,7 +242,7 @@ fn ports(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
     }
 }
 
-/// Checks that its source can send what `protocol` says.
+/// Checks that the source can send `protocol`.
 fn protocol(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
     let Some(protocol) = traffic.protocol else { return };
     let at = path.join("protocol");
@@ -391,7 +391,7 @@ fn rate_and_packet(path: &ValuePath, rate: Rate, packet: PacketSize, findings: &
     }
 }
 
-/// Checks each trace file once by reading it.
+/// Checks each trace file once, by reading it.
 fn trace<'a>(
     base: &Path,
     path: &ValuePath,
@@ -404,7 +404,7 @@ fn trace<'a>(
     }
     match read_trace(base, &config.file) {
         Ok(_) => {}
-        // An error inside the trace has its own file and line; any other is about the file name.
+        // An error inside the trace has its own file and line; others are about the file name.
         Err(mut diagnostic) if diagnostic.line.is_some() => {
             diagnostic.path = path.to_string();
             findings.push(*diagnostic);
@@ -437,7 +437,7 @@ fn recording(
 mod tests {
     use super::TakenPorts;
 
-    /// Agrees with a search through all earlier ranges.
+    /// The result agrees with a linear search through all earlier ranges.
     #[test]
     fn ports_are_taken_once() {
         let ranges: Vec<(u32, u32)> =

@@ -1,8 +1,8 @@
-//! Every kind of mistake in a scenario, and what is said about it: golden texts that a reader can dispute.
+//! Golden texts of the diagnostics for all kinds of mistakes in a scenario.
 //!
-//! A case is `tests/diagnostics/NAME.yaml`; a line `# --set PATH=VALUE` in it is an override. What is
-//! expected stands in `NAME.txt`. After a deliberate change: `BLESS=1 cargo test -p perhop-scenario --test it
-//! diagnostics` rewrites the texts, and the difference belongs into the review.
+//! A case is `tests/diagnostics/NAME.yaml`; a line `# --set PATH=VALUE` in it is an override. `NAME.txt` is
+//! the expected output. After a deliberate change, `BLESS=1 cargo test -p perhop-scenario --test it
+//! diagnostics` rewrites the texts for review.
 
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
 }
 
-/// A file of this test run, under cargo's own directory for such files.
+/// Writes a file to cargo's directory for test files.
 fn written(name: &str, text: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).unwrap();
@@ -24,7 +24,7 @@ fn first_message(diagnostics: &Diagnostics) -> String {
     diagnostics.iter().next().unwrap().message.clone()
 }
 
-/// A scenario of `hosts` hosts around a router.
+/// Returns a scenario of `hosts` hosts around a router.
 fn star(hosts: usize) -> String {
     let listed = |line: &dyn Fn(usize) -> String| (0..hosts).map(line).collect::<String>();
     format!(
@@ -133,13 +133,13 @@ fn policies_are_checked_without_a_scenario() {
 fn scenarios_are_checked_as_scenarios() {
     let checked = check(&example("first-steps.perhop.yaml")).unwrap();
     assert!(matches!(checked, Checked::Scenario(loaded) if loaded.warnings.is_empty()));
-    // Without `perhop: 1` it is still meant as one, and is told what it lacks.
+    // Without `perhop: 1`, the file still counts as a scenario, and the missing key is reported.
     let source = std::fs::read_to_string(example("first-steps.perhop.yaml")).unwrap();
     let diagnostics = check(&written("old.yaml", &source.replace("perhop: 1\n", ""))).unwrap_err();
     assert!(first_message(&diagnostics).contains("missing key `perhop`"));
 }
 
-/// Values have one limit, the parser of YAML a higher one with the same words.
+/// The YAML parser's depth limit is above that of values, with the same message.
 #[test]
 fn levels_have_a_limit_in_every_notation() {
     for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")] {
@@ -153,7 +153,7 @@ fn levels_have_a_limit_in_every_notation() {
     assert!(Document::parse(format!("{}{}", "[".repeat(64), "]".repeat(64)), "deep.yaml").is_ok());
 }
 
-/// A rule that does not look at a large scenario reports that, and nothing else.
+/// A rule that skips a large scenario reports only that.
 #[test]
 fn a_rule_that_does_not_search_says_so() {
     for (policies, is_searched) in [(1_000, true), (1_001, false)] {

@@ -1,4 +1,4 @@
-//! Whatever a scenario file holds, reading it ends in a scenario or in diagnostics that can be shown.
+//! Fuzz tests: any input gives a scenario or diagnostics that can be shown.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn check(source: &str) {
     }
 }
 
-/// What to put in place of a piece of text or of a value.
+/// Replacements for a piece of text.
 fn pieces() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// A scenario written out is the same scenario when it is read back.
+/// A serialized scenario equals the original after loading.
 #[test]
 fn scenarios_survive_serialization() {
     let scenario = read(SOURCE).unwrap().scenario;

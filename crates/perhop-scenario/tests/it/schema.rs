@@ -1,4 +1,4 @@
-//! The published JSON Schema is the one that the types give.
+//! Tests that the published JSON Schema is the one of the types.
 
 use perhop_scenario::scenario_schema;
 
@@ -19,12 +19,12 @@ fn the_published_schema_is_up_to_date() {
     );
 }
 
-/// Every key has words of its own: they are the user's reference.
+/// Every key has a description, because the descriptions are the user's reference.
 #[test]
 fn every_key_is_described() {
     fn undescribed(schema: &serde_json::Value, place: &str, found: &mut Vec<String>) {
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
-            // The keys of an enumeration's alternatives are described beside them.
+            // The description of an alternative also describes its keys.
             let described = property.get("description").is_some() || schema.get("description").is_some();
             if !described {
                 found.push(format!("{place}.{key}"));

@@ -1,12 +1,11 @@
-//! The work of finding paths grows as the scenario does: counted in links that the search looks at, not in
-//! time, so that the test gives the same result on any machine.
+//! Tests that the work of path searches grows linearly. They count visited links instead of time, so the
+//! results do not depend on the machine.
 
 use perhop_scenario::Scenario;
 use perhop_scenario::topology::Topology;
 use serde_json::{Map, Value, json};
 
-/// A scenario with the nodes and the links between them, and traffic between all pairs that follow each other
-/// among the hosts.
+/// Returns a scenario with these nodes and links.
 fn scenario(hosts: &[String], routers: &[String], links: &[[String; 2]]) -> Scenario {
     let nodes = |names: &[String]| names.iter().map(|name| (name.clone(), json!({}))).collect::<Map<_, _>>();
     let links: Vec<Value> = links.iter().map(|ends| json!({"between": ends, "rate": "1Mb/s"})).collect();
@@ -18,7 +17,7 @@ fn scenario(hosts: &[String], routers: &[String], links: &[[String; 2]]) -> Scen
     serde_json::from_value(value).unwrap()
 }
 
-/// Looks at links for paths from every host to the next one.
+/// Returns the number of links visited to find the paths from every host to the next one.
 fn looks(scenario: &Scenario) -> u64 {
     let mut topology = Topology::new(scenario).unwrap();
     let names: Vec<&String> = scenario.hosts.keys().collect();
@@ -32,7 +31,7 @@ fn names(kind: &str, count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{kind}{n}")).collect()
 }
 
-/// All paths of a star lead over one router: one search, and less.
+/// All paths of a star pass one router, so one search suffices.
 #[test]
 fn a_star_takes_at_most_one_look_at_each_link() {
     let star = |count: usize| {
@@ -43,7 +42,7 @@ fn a_star_takes_at_most_one_look_at_each_link() {
     assert!(star(1_000) <= 1_000, "{}", star(1_000));
 }
 
-/// A search for each router with hosts, each with one look at both ends of a link at most.
+/// One search for each router with hosts, each visiting both ends of a link at most once.
 #[test]
 fn a_full_mesh_takes_a_search_for_each_router() {
     let mesh = |count: usize| {
