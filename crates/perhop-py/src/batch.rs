@@ -1,4 +1,4 @@
-//! Many points of one scenario, simulated side by side, controlled from Python.
+//! Points of one scenario, simulated in parallel and controlled from Python.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use pyo3::types::PyDict;
 
 use crate::{columns, memory};
 
-/// Points that ended, with their replications.
+/// Completed points, with their numbers of replications.
 type Succeeded = Vec<(u64, u32)>;
-/// Points that failed, and why.
+/// Failed points, with the reasons.
 type Failed = Vec<(u64, String)>;
-/// Tables by name, and the points.
+/// Tables by name, completed points and failed points.
 type Taken<'py> = (Bound<'py, PyDict>, Succeeded, Failed);
 
-/// Points of a scenario that wait, run or have ended.
+/// The waiting, running and completed points of a scenario.
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Batch(batch::Batch);
 
 #[pymethods]
 impl Batch {
-    /// A batch for the scenario in `scenario_json`, without points. `until` is `(class, column, half-width,
-    /// whether that is a part of the mean, most replications)`.
+    /// Creates a batch without points for the scenario in `scenario_json`. `until` is `(class, column,
+    /// half-width, whether the half-width is relative to the mean, most replications)`.
     #[new]
     #[pyo3(signature = (scenario_json, base, threads, tables, *, seed = None, replications = None, until = None))]
     fn new(
@@ -50,14 +50,14 @@ impl Batch {
         let plan = BatchPlan { document, base, loader: loader(), seed, replications, until, tables };
         batch::Batch::new(plan, threads).map(Batch).map_err(|error| PyOSError::new_err(error.to_string()))
     }
-    /// Hands over points: number, and changes as `(path, text)`.
+    /// Adds points: a number, and changes as `(path, text)`.
     fn submit(&self, points: Vec<(u64, Vec<(String, String)>)>) {
-        // Each point may take all that is free: those that run side by side rarely need any of it.
+        // Each point may use all free memory: points that run in parallel rarely need much of it.
         let points = points.into_iter().map(|(number, changes)| Point { number, changes }).collect();
         self.0.submit(points, memory::available());
     }
-    /// Takes the points that have ended since the last call, in order of their numbers. Waits until no point
-    /// is left to run, and at most for `timeout_s` seconds, without the GIL.
+    /// Returns the points that have ended since the last call, in order of their numbers. Waits without the
+    /// GIL until all points have ended, at most for `timeout_s` seconds.
     fn take<'py>(&self, py: Python<'py>, timeout_s: f64) -> PyResult<Taken<'py>> {
         let timeout = Duration::try_from_secs_f64(timeout_s)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -69,22 +69,24 @@ impl Batch {
         }
         Ok((found, ended, failed))
     }
-    /// `(points done, simulated seconds, packet-hops)`; points that run count by the part that is done.
+    /// Returns `(points done, simulated seconds, packet-hops)`. A running point counts by its completed
+    /// fraction.
     fn progress(&self) -> (f64, f64, u64) {
         let progress = self.0.progress();
         (self.0.points_done(), progress.simulated_seconds(), progress.packet_hops())
     }
-    /// How many points wait or run.
+    /// Returns the number of waiting and running points.
     fn unfinished(&self) -> u64 {
         self.0.unfinished()
     }
-    /// Lets no further point begin, and asks those that run to stop.
+    /// Discards the waiting points and requests the running ones to stop.
     fn cancel(&self) {
         self.0.cancel();
     }
 }
 
-/// The tables of all points as one each, with the column `point`; who ended, and who failed.
+/// Concatenates the tables of all points, with the column `point`, and separates completed from failed
+/// points.
 fn merged(mut found: Vec<Ended>) -> (Vec<Table>, Succeeded, Failed) {
     found.sort_unstable_by_key(|one| one.number);
     let (mut all, mut ended, mut failed) = (Vec::<Table>::new(), Vec::new(), Vec::new());

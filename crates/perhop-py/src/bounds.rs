@@ -1,4 +1,4 @@
-//! Bounds by network calculus, and what a run shows beside them.
+//! Bounds by network calculus, and the measured maxima of a run to compare with them.
 
 #![allow(clippy::doc_markdown)] // the names of RFC 3246
 
@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::{diagnostics, loading};
 
-/// The bounds of a scenario, as JSON with `queues` and `classes`.
+/// Returns the bounds of a scenario as JSON with `queues` and `classes`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new objects
 pub(crate) fn bounds(py: Python<'_>, scenario_json: &str, base: PathBuf) -> PyResult<String> {
@@ -27,11 +27,11 @@ pub(crate) fn bounds(py: Python<'_>, scenario_json: &str, base: PathBuf) -> PyRe
     to_text(&Report::of(&scenario, &found))
 }
 
-/// How often a run lets Python look for signals.
+/// Number of times that a run checks for Python signals.
 const SLICES: u64 = 200;
 
-/// The longest delays and queues of one replication, and E_a and E_p of `expedited` queues, given as port,
-/// queue and bits per second, as JSON with `queues` and `expedited`.
+/// Returns the longest delays and queues of one replication, and E_a and E_p of the `expedited` queues, each
+/// given as port, queue and bits per second. JSON with `queues` and `expedited`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn waits(
@@ -91,7 +91,7 @@ struct Found {
     expedited: Vec<Expedited>,
 }
 
-/// The most that was seen of a queue.
+/// The measured maxima of a queue.
 #[derive(Serialize)]
 struct Seen {
     port: String,
@@ -113,7 +113,7 @@ impl Seen {
     }
 }
 
-/// The error terms of an EF class.
+/// The error terms of an EF class (RFC 3246).
 #[derive(Serialize)]
 struct Expedited {
     port: String,

@@ -1,4 +1,4 @@
-//! The E-model for Python: codecs, categories, and calls through the classes of a run.
+//! The E-model for Python: codecs, quality categories, and calls through the classes of a run.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use pyo3::prelude::*;
 /// A row of the classes of a run: replication, class, delivered and dropped packets, least and mean delay in
 /// seconds.
 type ClassRow = (u64, String, u64, u64, Option<f64>, Option<f64>);
-/// A row of the calls of a run: replication, class, codec, R, MOS, mouth to ear in seconds, late packets and
-/// missing ones in percent.
+/// A row of the calls of a run: replication, class, codec, R, MOS, mouth-to-ear delay in seconds, late and
+/// missing packets in percent.
 type CallRow = (u64, String, String, Option<f64>, Option<f64>, Option<f64>, Option<f64>, Option<f64>);
-/// A row of their distributions of delay: replication, class, upper edge of a bin in seconds, packets.
+/// A row of the delay distributions of calls: replication, class, upper edge of a bin in seconds, packets.
 type BinRow = (u64, String, f64, u64);
-/// R, MOS, mouth to ear in seconds, late packets in percent, of one replication.
+/// R, MOS, mouth-to-ear delay in seconds and late packets in percent, of one replication.
 type RatedRow = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
 
-/// What is known of every codec: its name, what it is in words, seconds of speech in a packet, seconds of
-/// coding and packetization.
+/// Returns every codec: its name, its description, seconds of speech per packet, seconds of coding and
+/// packetization.
 #[pyfunction]
 pub(crate) fn codecs() -> Vec<(&'static str, &'static str, f64, f64)> {
     let planning = Codec::ALL.map(Codec::planning);
@@ -32,14 +32,14 @@ pub(crate) fn codecs() -> Vec<(&'static str, &'static str, f64, f64)> {
         .collect()
 }
 
-/// The category of the quality of speech of R by ITU-T G.109.
+/// Returns the speech quality category of R by ITU-T G.109.
 #[pyfunction]
 pub(crate) fn speech_category(r: f64) -> &'static str {
     emodel::category(r).0
 }
 
-/// Judges the classes of the summary by their roles; `known_json` has R and the promised rate by class. JSON
-/// with a list of classes, roles, answers and compared figures.
+/// Judges the classes of the summary by their roles. `known_json` has R and the guaranteed rate by class.
+/// Returns JSON: a list of classes, roles, verdicts and compared figures.
 #[pyfunction]
 pub(crate) fn judge_roles(summary_json: &str, known_json: &str) -> PyResult<String> {
     let invalid = |error: serde_json::Error| PyValueError::new_err(error.to_string());
@@ -48,8 +48,8 @@ pub(crate) fn judge_roles(summary_json: &str, known_json: &str) -> PyResult<Stri
     serde_json::to_string(&fitness::judge(&summary, &known)).map_err(invalid)
 }
 
-/// The call through each class, in the order in which `classes` has them: its name, what it is in each
-/// replication, and a remark.
+/// Returns the call through each class, in the order of `classes`: the class, its ratings by replication, and
+/// a remark.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new lists
 pub(crate) fn rate_calls(

@@ -1,4 +1,4 @@
-//! Captures: the files of the simulator.
+//! Capture files of a run.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -39,8 +39,8 @@ impl Folder {
     }
 }
 
-/// The list of files: names, interfaces, packets, dropped packets, and the time at which a file reached its
-/// limit.
+/// Returns the list of files: names, interfaces, packets, dropped packets, and the time at which a file
+/// reached its limit.
 pub(crate) fn to_json(captured: &[Captured]) -> String {
     let file = |file: &Captured| {
         json!({

@@ -5,7 +5,7 @@ use perhop_measure::results::{Table, Values};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// `({column: array, or (codes, names) for text}, {column: unit})`.
+/// Returns `({column: array, or (codes, names) for text}, {column: unit})`.
 pub(crate) fn to_python(py: Python<'_>, table: Table) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
     let (columns, units) = (PyDict::new(py), PyDict::new(py));
     for column in table.columns {

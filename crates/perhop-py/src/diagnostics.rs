@@ -5,10 +5,10 @@ use perhop_scenario::{Coloring, Diagnostic, Diagnostics, Severity, ValuePath};
 use pyo3::import_exception;
 use pyo3::prelude::*;
 
-// Defined in Python, so that it is one of the package's own errors.
+// Defined in Python, because it derives from the package's base error.
 import_exception!(perhop.errors, ScenarioError);
 
-/// The exception for `diagnostics`: its message rendered without color, `.diagnostics` as dictionaries.
+/// Creates the exception for `diagnostics`: the message without color, and `.diagnostics` as dictionaries.
 pub(crate) fn raise(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
     let error = ScenarioError::new_err(diagnostics.render(Coloring::Plain));
     let value = error.value(py);
@@ -18,7 +18,7 @@ pub(crate) fn raise(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
     attached.err().unwrap_or(error)
 }
 
-/// The exception for a scenario whose error was found only when it was built.
+/// Creates the exception for an error that only building the scenario revealed.
 pub(crate) fn raise_config(py: Python<'_>, error: ConfigError) -> PyErr {
     let path = ValuePath::root().extend(&error.path);
     let mut diagnostic = Diagnostic::new(Severity::Error, &path, error.message);
@@ -26,7 +26,7 @@ pub(crate) fn raise_config(py: Python<'_>, error: ConfigError) -> PyErr {
     raise(py, &diagnostic.into())
 }
 
-/// A JSON value as Python objects, read by Python's own parser.
+/// Converts a JSON value to Python objects with Python's parser.
 pub(crate) fn from_json<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }

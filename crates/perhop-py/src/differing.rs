@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::router::wrong;
 
-/// Returns the differences between two router configurations, as JSON: `moved`, `changed`, `renamed`,
-/// `examples`, `lines`, `not_compared`, `assumed`, `not_looked_at` and `remarks`. `names` are the names of
-/// both in messages. Packets arrive by the interface `at`, by default by any; compared are the interfaces of
-/// `only`, by default all. Raises a `ValueError` of message and help.
+/// Returns the differences between two router configurations as JSON: `moved`, `changed`, `renamed`,
+/// `examples`, `lines`, `not_compared`, `assumed`, `not_looked_at` and `remarks`. `names` names the
+/// configurations in messages. Packets arrive at the interface `at`, by default at any. The comparison covers
+/// the interfaces in `only`, by default all. Raises a `ValueError` of message and help.
 #[pyfunction]
 #[pyo3(signature = (texts, names, platform=None, assume=None, at=None, only=None))]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new lists
@@ -42,8 +42,8 @@ pub(crate) fn compare_configurations(
     serde_json::to_string(&difference).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the changed and the renamed parts between the `side` policies of an interface, as JSON. Both are
-/// JSON, `null` for none, at a node with `interfaces`. Raises a `ValueError`.
+/// Returns the changed and the renamed parts between the `side` policies of an interface, as JSON. `old` and
+/// `new` are JSON, `null` for no policy, at a node with `interfaces`. Raises a `ValueError`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python hands over a new list
 pub(crate) fn compare_policies(

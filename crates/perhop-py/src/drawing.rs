@@ -1,4 +1,4 @@
-//! Data for drawing: configured drop curves, quantities as numbers, reduced series.
+//! Data for drawing: configured drop curves, quantities as numbers, downsampled series.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use perhop_measure::{downsample, exercise};
@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 
 use crate::diagnostics;
 
-/// The drop probabilities that a scenario configures, for every queue with early drops. The scenario is not
-/// checked, so that one of an earlier run can be drawn without its traces.
+/// Returns the configured drop probabilities of every queue with early drops. The scenario is not checked, so
+/// a scenario of an earlier run can be drawn without its traces.
 #[pyfunction]
 pub(crate) fn drop_curves<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound<'py, PyAny>> {
     let scenario: Scenario =
@@ -27,8 +27,8 @@ pub(crate) fn queue_descriptions(scenario_json: &str) -> PyResult<String> {
     serde_json::to_string(&descriptions::queue_descriptions(&scenario)).map_err(wrong)
 }
 
-/// Indices of at most `4 * buckets` of `values` for a line that looks like the line through all of them: of
-/// each bucket of points the first, the least, the greatest and the last.
+/// Returns indices of at most `4 * buckets` of `values` for a line that looks like the line through all of
+/// them: the first, least, greatest and last value of each bucket.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // a borrowed array comes by value
 pub(crate) fn envelope<'py>(

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::{diagnostics, router};
 
 /// Infers a scenario from a configuration. `request` is JSON with the fields of `perhop_inference::Request`,
-/// the result JSON with those of `perhop_inference::Inferred`; `capture` is the content of a given capture.
+/// the result is JSON with those of `perhop_inference::Inferred`. `capture` is the content of a capture file.
 /// Raises a `ValueError` of message, help and, for an error in given traffic, the index of its line; or a
 /// `ScenarioError` with the attribute `interfaces`.
 #[pyfunction]
@@ -22,7 +22,7 @@ pub(crate) fn infer_scenario(py: Python<'_>, request: &str, capture: Option<&[u8
     serde_json::to_string(&inferred).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Refuses a configuration whose classes no packet reaches, as `infer_scenario` does.
+/// Raises the error of `infer_scenario` for a configuration whose classes no packet reaches.
 #[pyfunction]
 pub(crate) fn require_way(py: Python<'_>, request: &str) -> PyResult<()> {
     let request = read(request)?;
@@ -40,8 +40,8 @@ pub(crate) fn added_interface(platform: Option<&str>) -> PyResult<(String, Strin
     Ok((added.name, added.command))
 }
 
-/// Returns the kind of traffic that the name of a class says, and its usual codepoint; `None` for a name that
-/// says none.
+/// Returns the kind of traffic that the name of a class suggests, and its usual codepoint; `None` for other
+/// names.
 #[pyfunction]
 pub(crate) fn named_role(name: &str) -> Option<(String, &'static str)> {
     let (_, kind, dscp) = role_by_name(name)?;

@@ -1,8 +1,8 @@
-//! `perhop._core`: the only place that knows Python.
+//! `perhop._core`: the only crate that depends on Python.
 //!
-//! The interface is small on purpose: text and JSON go in, a running experiment and columns of numbers come
-//! out. Scenarios and their checks are in `perhop-scenario`; the Python package selects experiments and
-//! evaluates results.
+//! The interface is deliberately small: the input is text and JSON, the output a running experiment and
+//! columns of numbers. Scenarios and their checks are in `perhop-scenario`; the Python package selects
+//! experiments and evaluates results.
 
 mod batch;
 mod bounds;
@@ -31,7 +31,7 @@ use perhop_measure::statistics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Mean and 95 % confidence interval of the mean of independent samples, by Student's t:
+/// Returns the mean and the 95 % confidence interval of the mean of independent samples, by Student's t:
 /// `(mean, low, high)`, or `None` for fewer than two samples.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python hands over a new list
@@ -39,7 +39,7 @@ fn confidence_95(samples: Vec<f64>) -> Option<(f64, f64, f64)> {
     statistics::confidence_95(&samples).map(|interval| (interval.mean, interval.low, interval.high))
 }
 
-/// What is to be said of a scenario and the summary of its run, as JSON: `met`, `changed`, `conditions`,
+/// Judges a scenario and the summary of its run by an exercise. Returns JSON: `met`, `changed`, `conditions`,
 /// `goals`.
 #[pyfunction]
 fn judge(exercise_json: &str, start_json: &str, scenario_json: &str, summary_json: &str) -> PyResult<String> {
@@ -81,6 +81,6 @@ mod _core {
     };
 
     #[pymodule_export]
-    #[allow(non_upper_case_globals)] // a name of Python's
+    #[allow(non_upper_case_globals)] // Python's name
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -1,4 +1,4 @@
-//! The live laboratory: lowering of a scenario to namespaces, cables and processes.
+//! The live testbed: lowering of a scenario to namespaces, cables and processes.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 
 use crate::{diagnostics, loading};
 
-/// The processes, ports and cables of a live run, as JSON. Frames of a bridge keep their own headers: those
-/// of its links may be any.
+/// Returns the processes, ports and cables of a live run as JSON. Frames through a bridge keep their headers,
+/// so a bridge accepts links with any headers.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, base, seed, replication = 0, *, bridge = false))]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new objects

@@ -54,7 +54,7 @@ pub(crate) fn live_host(
     py.detach(|| run.play()).map(drop).map_err(|error| raised(py, error))
 }
 
-/// The results of live runs, from the records of hosts and the reports of forwarders.
+/// Returns the results of live runs, from the records of hosts and the reports of forwarders.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn live_results<'py>(
@@ -71,7 +71,7 @@ pub(crate) fn live_results<'py>(
     to_python(py, results.map_err(|error| raised(py, error))?)
 }
 
-/// An error of a host's traffic as a Python exception.
+/// Converts an error of a host's traffic to a Python exception.
 fn raised(py: Python<'_>, error: HostError) -> PyErr {
     match error {
         HostError::Config(error) => diagnostics::raise_config(py, error),
@@ -86,8 +86,8 @@ fn failure(error: &ProcessError) -> PyErr {
     }
 }
 
-/// With the system's number, Python raises the subclass for it: `PermissionError`, `FileNotFoundError` and so
-/// on.
+/// Creates an `OSError`. From the error number, Python selects the subclass: `PermissionError`,
+/// `FileNotFoundError` and so on.
 fn os_error(number: Option<i32>, message: String) -> PyErr {
     match number {
         Some(number) => PyOSError::new_err((number, message)),

@@ -1,4 +1,4 @@
-//! The live functions where there are no packet sockets and network namespaces: each refuses to run.
+//! The live functions on systems without packet sockets and network namespaces: each raises an error.
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyTuple};
 /// Defines functions that take any arguments and raise `OSError`.
 macro_rules! unsupported {
     ($($name:ident),+) => {$(
-        /// Refuses to run: this system has no live path.
+        /// Raises an error: live runs are not supported on this system.
         ///
         /// # Errors
         ///

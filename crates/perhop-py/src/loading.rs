@@ -21,7 +21,8 @@ pub(crate) struct Loaded {
     /// The scenario as JSON, with the texts of router configurations in place of their files.
     #[pyo3(get)]
     embedded: String,
-    /// The scenario to simulate as JSON: router configurations have become policies, rates and rings.
+    /// The scenario to simulate as JSON, with router configurations converted to policies, rates and
+    /// tx-rings.
     #[pyo3(get)]
     resolved: String,
     base: PathBuf,
@@ -96,8 +97,8 @@ pub(crate) fn load_json(
     loaded(py, parse(py, json, &base, &overrides)?)
 }
 
-/// A scenario as JSON, with router configurations translated. It is not checked, so that one of an earlier
-/// run can be drawn without its traces.
+/// Returns a scenario as JSON, with router configurations converted. The scenario is not checked, so a
+/// scenario of an earlier run can be drawn without its traces.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn resolve(py: Python<'_>, json: &str, base: PathBuf) -> PyResult<String> {
@@ -122,7 +123,7 @@ pub(crate) fn parse(
     loader().load_document(&document, base).map_err(|found| diagnostics::raise(py, &found))
 }
 
-/// What the rules for policies find in a scenario of an earlier run, as JSON; paths in it are relative to
+/// Returns the findings of the lint rules for a scenario of an earlier run. Paths in it are relative to
 /// `base`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
@@ -133,7 +134,7 @@ pub(crate) fn findings(py: Python<'_>, json: &str, base: PathBuf) -> PyResult<Wa
     found.map(Warnings).map_err(|found| diagnostics::raise(py, &found))
 }
 
-/// Checks a file with a scenario or only policies. Returns which of the two it is, and warnings.
+/// Checks a file with a scenario or only policies. Returns its kind, and warnings.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Warnings)> {
@@ -148,7 +149,7 @@ pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Wa
     }
 }
 
-/// Returns the policies of a file that holds nothing else, by name, as JSON; `None` for a scenario.
+/// Returns the policies of a file without a scenario, by name, as JSON; `None` for a scenario.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn policies(py: Python<'_>, path: PathBuf) -> PyResult<Option<String>> {
@@ -167,9 +168,9 @@ pub(crate) fn packet_hops(py: Python<'_>, scenario_json: &str, base: PathBuf) ->
     Ok(budget::packet_hops(&parse(py, scenario_json, &base, &[])?.resolved))
 }
 
-/// The tins of CAKE where `tins` says this, as results name them: each with the part of the bandwidth up to
-/// which it is served before those that are named earlier, the first having what the others leave; and with
-/// its codepoints.
+/// Returns the tins of CAKE for the setting `tins`, by their names in results. Each has a fraction of the
+/// bandwidth, up to which it is served before the tins listed earlier (the first gets the remainder), and its
+/// codepoints.
 #[pyfunction]
 pub(crate) fn cake_tins(tins: &str) -> PyResult<Vec<(&'static str, f64, Vec<u8>)>> {
     let tins: CakeTins =
@@ -179,7 +180,7 @@ pub(crate) fn cake_tins(tins: &str) -> PyResult<Vec<(&'static str, f64, Vec<u8>)
     Ok(parts.map(|(tin, (name, part))| (name, part, codepoints(tin))).collect())
 }
 
-/// The JSON Schema of scenario files, as text.
+/// Returns the JSON Schema of scenario files as text.
 #[pyfunction]
 pub(crate) fn schema() -> PyResult<String> {
     to_text(&perhop_scenario::scenario_schema(), serde_json::to_string_pretty)

@@ -1,12 +1,12 @@
-//! The memory that this process may still take.
+//! The memory available to this process.
 
 use std::fs;
 
-/// What is left for everything but results.
+/// Memory reserved for everything except results, bytes.
 const RESERVE: f64 = 100e6;
 
-/// Bytes that can be had: what is free (Linux: /proc/meminfo, proc(5)), within the limit of the address space
-/// (`ulimit -v`). Where neither is known, there is no limit.
+/// Returns the available memory, bytes: the free memory (Linux: /proc/meminfo, proc(5)), within the limit of
+/// the address space (`ulimit -v`). If neither is known, the result is infinite.
 pub(crate) fn available() -> f64 {
     let free =
         first_number("/proc/meminfo", "MemAvailable:").map_or(f64::INFINITY, |kilobytes| 1024.0 * kilobytes);
@@ -15,7 +15,7 @@ pub(crate) fn available() -> f64 {
     free.min(limit - used) - RESERVE
 }
 
-/// The first number of the line of `file` that begins with `key`; `unlimited` is none.
+/// Returns the first number on the line of `file` that begins with `key`; `None` for `unlimited`.
 fn first_number(file: &str, key: &str) -> Option<f64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;

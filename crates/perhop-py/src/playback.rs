@@ -13,16 +13,16 @@ use serde_json::json;
 
 use crate::{diagnostics, loading};
 
-/// A span in seconds, and columns of numbers about its packets by name.
+/// Start and end of a span in seconds, and named columns of numbers about its packets.
 type Columns = (f64, f64, Vec<(&'static str, Vec<f64>)>);
 
-/// The first replication of a scenario, to be looked at packet by packet.
+/// The first replication of a scenario, for viewing packet by packet.
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Playback {
     scenario: Scenario,
     base: PathBuf,
     seed: u64,
-    /// The run again, with packets at the port of this number.
+    /// A repetition of the run that records the packets at the port of this number.
     current: Mutex<Option<(usize, playback::Playback)>>,
 }
 
@@ -33,8 +33,7 @@ impl Playback {
         let loaded = loading::parse(py, scenario_json, &base, &[])?;
         Ok(Playback { scenario: loaded.resolved, base, seed, current: Mutex::default() })
     }
-    /// What a drawing needs to know as JSON: the scenario, and the names of ports, queues and causes of
-    /// drops.
+    /// Returns the data for a drawing as JSON: the scenario, and the names of ports, queues and drop causes.
     fn about(&self, py: Python<'_>) -> PyResult<String> {
         let Playback { scenario, base, seed, .. } = self;
         let built = playback::Playback::new(scenario, base, *seed, 0);
@@ -49,8 +48,8 @@ impl Playback {
         });
         Ok(about.to_string())
     }
-    /// `(from, until, [(column, numbers)])` of the packets at port number `port`; the span ends earlier once
-    /// there are `enough` of them. Without the GIL; one question at a time.
+    /// Returns `(from, until, [(column, numbers)])` of the packets at port number `port`. The span ends early
+    /// after `enough` packets. Releases the GIL; concurrent calls wait for each other.
     fn packets(
         &self,
         py: Python<'_>,

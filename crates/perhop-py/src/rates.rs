@@ -1,4 +1,4 @@
-//! The promises to the classes of a policy, their maxima and their parts of the rest.
+//! The guaranteed rates, maxima and excess shares of the classes in a policy.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +31,8 @@ struct Policer<'a> {
     scope: Scope,
 }
 
-/// Returns the rates of each queue of a policy as JSON, on a line of `line_bps` bits per second where that is
-/// known. Raises a `ValueError`.
+/// Returns the rates of each queue of a policy as JSON, on a line of `line_bps` bits per second if known.
+/// Raises a `ValueError`.
 #[pyfunction]
 #[pyo3(signature = (policy, line_bps=None))]
 pub(crate) fn class_rates(py: Python<'_>, policy: &str, line_bps: Option<u64>) -> PyResult<String> {
@@ -59,7 +59,7 @@ pub(crate) fn policers(policy: &str) -> PyResult<String> {
     to_text(&policers.collect::<Vec<_>>())
 }
 
-/// The queues of a class: its own, or those of its tins, of which none is sure of a rate by itself.
+/// Returns the rates of a class's queue, or of its tins. A single tin has no guaranteed rate.
 fn of_class(rates: &ClassRates) -> Vec<QueueRates> {
     let own = QueueingConfig { classes: vec![ClassConfig::clone(rates.class)], ..QueueingConfig::default() };
     let names = own.queue_names();

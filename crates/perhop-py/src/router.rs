@@ -11,12 +11,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 
-/// Checks a router's configuration, on the platform that it tells of itself or on `platform`, with the
-/// classes of `assume` defined by match criteria. Returns JSON with `platform`, `lines` (state of each line),
-/// `counts` and `diagnostics`; `detail` says how much of it: with `policies` also `router` (the resulting
-/// policies), with `remarks` only those lines that may change what packets experience or have a diagnostic.
-/// `hardware` is `platform` of a router's configuration in a scenario, as JSON.
-/// Raises a `ValueError` of message and help.
+/// Checks a router configuration on `platform`, or on the detected platform, with the match criteria of
+/// `assume` for classes. Returns JSON with `platform`, `lines` (state of each line), `counts` and
+/// `diagnostics`. `detail` selects the amount: `policies` adds `router` (the resulting policies), `remarks`
+/// limits `lines` to those that may affect packets or have a diagnostic. `hardware` is `platform` of a
+/// router's configuration in a scenario, as JSON. Raises a `ValueError` of message and help.
 #[pyfunction]
 #[pyo3(signature = (text, platform=None, assume=None, detail="policies", hardware=None))]
 pub(crate) fn check_router(
@@ -44,7 +43,7 @@ pub(crate) fn check_router(
     written.map_err(wrong)?.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns a `ValueError` of message and help. An invalid assumption names its class.
+/// Creates a `ValueError` of message and help. For an invalid assumption, the message names the class.
 pub(crate) fn wrong(error: ConfigError) -> PyErr {
     match error.path.as_slice() {
         [option, class] if option == "assume" => {
@@ -75,8 +74,8 @@ pub(crate) fn interface_for(
     serde_json::to_string(&made).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the policies of a configuration that nothing attaches. `configuration` is that of a router in a
-/// scenario, as JSON. Raises a `ValueError` of message and help.
+/// Returns the policies of a configuration that are attached to no interface. `configuration` is that of a
+/// router in a scenario, as JSON. Raises a `ValueError` of message and help.
 #[pyfunction]
 pub(crate) fn unattached_policies(py: Python<'_>, text: &str, configuration: &str) -> PyResult<Vec<String>> {
     let found = py.detach(|| {
@@ -105,8 +104,8 @@ pub(crate) fn open_thresholds(text: &str, commands: Vec<String>) -> PyResult<Str
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns `platform` where a text can be read by its rules, and `None` where the text is in another language
-/// without doubt. Raises a `ValueError` of message and help.
+/// Returns `platform` if its rules can read the text, and `None` if the text is certainly in another
+/// language. Raises a `ValueError` of message and help.
 #[pyfunction]
 pub(crate) fn reading_platform(py: Python<'_>, text: &str, platform: &str) -> PyResult<Option<String>> {
     let is_other = py.detach(|| {
@@ -118,7 +117,7 @@ pub(crate) fn reading_platform(py: Python<'_>, text: &str, platform: &str) -> Py
     Ok((!is_other.map_err(wrong)?).then(|| platform.to_owned()))
 }
 
-/// Reads the text of a router configuration from a file.
+/// Decodes the bytes of a router configuration file.
 #[pyfunction]
 pub(crate) fn router_text(bytes: &[u8]) -> String {
     perhop_scenario::configuration_text(bytes)
@@ -130,7 +129,7 @@ pub(crate) fn is_router_configuration(py: Python<'_>, text: &str) -> bool {
     py.detach(|| FRONT_ENDS.recognize(text))
 }
 
-/// All rules as JSON: `id`, `severity` and `page`, which is Markdown.
+/// Returns all lint rules as JSON: `id`, `severity` and `page`, which is Markdown.
 #[pyfunction]
 pub(crate) fn rules() -> PyResult<String> {
     #[derive(Serialize)]
@@ -147,8 +146,8 @@ pub(crate) fn rules() -> PyResult<String> {
     serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the rules of a platform's profile as JSON: `rule`, `meaning`, `value`, `certainty`,
-/// `source`, and `note` where there is one. Raises a `ValueError` of message and help.
+/// Returns the rules of a platform's profile as JSON: `rule`, `meaning`, `value`, `certainty`, `source`, and
+/// optionally `note`. Raises a `ValueError` of message and help.
 #[pyfunction]
 pub(crate) fn platform_rules(name: &str) -> PyResult<String> {
     let rules = FRONT_ENDS.platform_rules(name).map_err(wrong)?;

@@ -23,19 +23,19 @@ use crate::{columns, diagnostics, loading, memory};
 
 /// A [`Snapshot`] as a Python value.
 type Seen = (f64, Vec<(String, String, u64, u64)>, Vec<SeenClass>, u64);
-/// A class of a snapshot: its name, bytes received, packets offered, delivered, dropped by cause, and the sum
-/// of the delays in seconds.
+/// A class of a snapshot: name, received bytes, offered and delivered packets, packets dropped by cause, sum
+/// of delays in seconds.
 type SeenClass = (String, u64, u64, u64, [u64; DropCause::COUNT], f64);
 type Outcome = thread::Result<Result<(Results, Vec<Captured>), RunError>>;
 
-/// A simulation that is running, or has ended.
+/// A running or completed simulation.
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Run {
     progress: Arc<Progress>,
     end: Arc<Completion>,
 }
 
-/// Result of a run, and the condition that signals its end.
+/// The result of a run, and the condition that signals its end.
 #[derive(Default)]
 struct Completion {
     outcome: Mutex<State>,
@@ -51,7 +51,7 @@ enum State {
 }
 
 impl Completion {
-    /// The state. A panic of another thread with the lock held leaves it valid.
+    /// Returns the state. It stays valid if another thread panics while it holds the lock.
     fn state(&self) -> MutexGuard<'_, State> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -59,12 +59,12 @@ impl Completion {
 
 #[pymethods]
 impl Run {
-    /// `(fraction done, simulated seconds over all replications, packet-hops)`.
+    /// Returns `(fraction done, simulated seconds over all replications, packet-hops)`.
     fn progress(&self) -> (f64, f64, u64) {
         (self.progress.fraction(), self.progress.simulated_seconds(), self.progress.packet_hops())
     }
-    /// The next snapshot of the first replication: seconds, queues as `(port, queue, packets, bytes)`,
-    /// classes as [`SeenClass`], and how many were left out before it. `None` if there is no new one.
+    /// Returns the next snapshot of the first replication: seconds, queues as `(port, queue, packets,
+    /// bytes)`, classes as [`SeenClass`], and the number of skipped snapshots. `None` if there is no new one.
     fn snapshot(&self) -> Option<Seen> {
         let Snapshot { time, queues, classes, left_out } = self.progress.snapshot()?;
         let queues = queues.into_iter().map(|one| (one.port, one.queue, one.packets, one.bytes)).collect();
@@ -74,7 +74,7 @@ impl Run {
         };
         Some((time.as_seconds(), queues, classes.into_iter().map(class).collect(), left_out))
     }
-    /// Lets the first replication of a watched run go no further than so many simulated seconds.
+    /// Holds the first replication of a watched run at `seconds` of simulated time.
     fn hold_at(&self, seconds: f64) {
         self.progress.hold_at(Time::from_seconds_f64(seconds));
     }
@@ -82,7 +82,7 @@ impl Run {
     fn cancel(&self) {
         self.progress.cancel();
     }
-    /// Waits at most `timeout_s` seconds without the GIL; true if the run has ended.
+    /// Waits at most `timeout_s` seconds without the GIL. Returns whether the run has ended.
     fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
         let timeout = Duration::try_from_secs_f64(timeout_s)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -95,8 +95,8 @@ impl Run {
             !matches!(*waited.0, State::Running)
         }))
     }
-    /// `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}}, captured files
-    /// as JSON)`. It can be called once, since the memory is handed over.
+    /// Returns `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}},
+    /// captured files as JSON)`. Can be called once, because it moves the memory.
     fn result<'py>(
         &self,
         py: Python<'py>,
@@ -126,7 +126,7 @@ impl Run {
 /// A summary as JSON, tables, and the units of their columns.
 pub(crate) type Parts<'py> = (String, Bound<'py, PyDict>, Bound<'py, PyDict>);
 
-/// `results` as Python values.
+/// Converts `results` to Python values.
 pub(crate) fn to_python(py: Python<'_>, results: Results) -> PyResult<Parts<'_>> {
     let (tables, units) = (PyDict::new(py), PyDict::new(py));
     for table in results.tables {
@@ -144,17 +144,16 @@ impl Drop for Run {
     }
 }
 
-/// Starts a simulation in a thread of its own by the `fast` or the `plain` engine, with as many replications
-/// as fit where their number is 0; `watched` where its
-/// snapshots will be asked for; then it may be held at `hold_at` seconds from its start on. Captures go into
-/// the folder `captures`, `snap_length` bytes of each frame or the headers, and end after `most_packets`
-/// packets in a file.
+/// Starts a simulation in its own thread, with the `fast` or the `plain` engine. With `replications` 0, the
+/// number of replications follows from the budget. `watched` enables snapshots; such a run can be held at
+/// `hold_at` simulated seconds. Captures are written to the folder `captures`, with `snap_length` bytes of
+/// each frame or only the headers, and end after `most_packets` packets per file.
 #[pyfunction]
 #[pyo3(signature = (
     scenario_json, base, seed, replications, threads, *, engine = "fast", watched = false, hold_at = None,
     captures = None, snap_length = None, most_packets = None
 ))]
-#[allow(clippy::too_many_arguments)] // the seam between two languages
+#[allow(clippy::too_many_arguments)] // the interface between two languages
 pub(crate) fn start(
     py: Python<'_>,
     scenario_json: &str,

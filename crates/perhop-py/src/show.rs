@@ -1,4 +1,4 @@
-//! Outputs of devices with their counters.
+//! Counter outputs of devices.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::router::wrong;
 
-/// The output that is printed.
+/// A request for printed output.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
@@ -23,8 +23,8 @@ struct Request {
     after_s: Option<f64>,
 }
 
-/// Returns the links, each as a node and its neighbor, whose queues `commands` show. `scenario` is JSON, and
-/// its files are relative to `base`. Raises a `ValueError` of message and help.
+/// Returns the links, each as a node and its neighbor, whose queues appear in the output of `commands`.
+/// `scenario` is JSON; its files are relative to `base`. Raises a `ValueError` of message and help.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python hands over a new list
 pub(crate) fn shown_links(
@@ -40,7 +40,7 @@ pub(crate) fn shown_links(
     links.map_err(wrong)
 }
 
-/// Returns the output of a command for the devices of a run as JSON: `node`, `hostname`, `profile`,
+/// Returns the output of a command on the devices of a run, as JSON: `node`, `hostname`, `profile`,
 /// `heading`, `texts`, `documents` and `without_link` of each. `scenario` and `tables` are those of the
 /// results; `request` has `command`, `interface`, `style` and `after_s`. Raises a `ValueError` of message and
 /// help.
@@ -56,17 +56,17 @@ pub(crate) fn print_show(py: Python<'_>, scenario: &str, tables: &str, request: 
     serde_json::to_string(&shown).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the policies in the output of a device as JSON: `policies` with their classes and numbers, and the
-/// `commands` that have such output. Raises a `ValueError` of message and help for another text.
+/// Parses the output of a device. Returns JSON: `policies` with their classes and counters, and the
+/// `commands` that print such output. Raises a `ValueError` of message and help for other texts.
 #[pyfunction]
 pub(crate) fn read_show(py: Python<'_>, output: &str) -> PyResult<String> {
     let (policies, commands) = py.detach(|| FRONT_ENDS.read_show(output)).map_err(wrong)?;
     Ok(json!({"policies": policies, "commands": commands}).to_string())
 }
 
-/// Returns the comparison of the output of a device with that of a run, as JSON. Differences of rates and
-/// packet sizes up to `percent` of the device's do not count, and those of shares up to `points`. Raises a
-/// `ValueError` of message and help for a text that is not an output.
+/// Compares the output of a device with that of a run. Returns JSON. Ignores differences of rates and packet
+/// sizes up to `percent` of the device's values, and of shares up to `points`. Raises a `ValueError` of
+/// message and help if a text is not such output.
 #[pyfunction]
 pub(crate) fn compare_shown(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! The paths of packets through devices, and packets that get to a class.
+//! The paths of packets through devices, and packets that reach a class.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::router;
 
-/// A node as it is asked about.
+/// A node in a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
     interfaces: Vec<String>,
-    /// The interface by which packets arrive; any where it is missing.
+    /// The interface at which packets arrive; any if missing.
     arrives: Option<String>,
     input: Option<PolicyConfig>,
     output: Option<PolicyConfig>,
@@ -49,16 +49,16 @@ fn wrong(message: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(message.to_string())
 }
 
-/// A queue of a node, and a packet that gets there.
+/// A queue of a node, and a packet that reaches it.
 #[derive(Serialize)]
 struct Reached {
     queue: String,
-    /// As it arrives; none where no packet gets there.
+    /// The packet as it arrives; `None` if no packet reaches the queue.
     packet: Option<String>,
 }
 
-/// For every queue of the output policy a packet that may get there, as it arrives, or none: exact over the
-/// fields that conditions ask for, whatever meters have seen before. As JSON. Raises a `ValueError`.
+/// Returns for every queue of the output policy a packet that may reach it, as it arrives, or none. The
+/// answer is exact over the fields that conditions read, for any meter state. JSON. Raises a `ValueError`.
 #[pyfunction]
 pub(crate) fn reach_queues(py: Python<'_>, node: &str) -> PyResult<String> {
     let asked: Asked = serde_json::from_str(node).map_err(wrong)?;
@@ -83,8 +83,8 @@ fn reached(asked: &Asked, number: Option<usize>) -> Result<Vec<Reached>, TooComp
     Ok(found)
 }
 
-/// For each pair of different queues of two nodes a packet that may get to the one in the first and to the
-/// other in the second, as JSON. Raises a `ValueError`.
+/// Returns a packet for each pair of different queues that it may reach in the first and in the second node,
+/// as JSON. Raises a `ValueError`.
 #[pyfunction]
 pub(crate) fn moved_packets(py: Python<'_>, before: &str, after: &str) -> PyResult<String> {
     let first: Asked = serde_json::from_str(before).map_err(wrong)?;
@@ -100,8 +100,7 @@ pub(crate) struct Device(NetworkDevice<'static>);
 
 #[pymethods]
 impl Device {
-    /// Reads a router's configuration with routes that it does not have. Raises a `ValueError` of message and
-    /// help.
+    /// Reads a router configuration, and adds `routes`. Raises a `ValueError` of message and help.
     #[new]
     #[pyo3(signature = (text, platform=None, assume=None, routes=None))]
     fn new(
@@ -138,8 +137,8 @@ impl Device {
         serde_json::to_string(&answer).map_err(wrong)
     }
 
-    /// Returns the lines that perhop does not model and that concern packets at one of `interfaces`.
-    #[allow(clippy::needless_pass_by_value)] // arguments of Python are owned
+    /// Returns the unmodeled lines that concern packets at one of `interfaces`.
+    #[allow(clippy::needless_pass_by_value)] // Python passes owned arguments
     fn open_lines(&self, interfaces: Vec<String>) -> Vec<String> {
         self.0.open_lines(&interfaces)
     }
@@ -155,8 +154,8 @@ impl Device {
     }
 }
 
-/// The packets of a capture that differ in anything that a condition may ask for, each with how many there
-/// are, as JSON: the most frequent first. Raises a `ValueError`.
+/// Returns the packets of a capture that differ in any field that a condition may read, with their counts, as
+/// JSON, the most frequent first. Raises a `ValueError`.
 #[pyfunction]
 pub(crate) fn distinct_packets(py: Python<'_>, capture: &[u8]) -> PyResult<String> {
     let capture = py.detach(|| perhop_capture::read(capture)).map_err(wrong)?;

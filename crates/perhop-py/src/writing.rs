@@ -1,4 +1,4 @@
-//! Policies in the languages of front ends.
+//! Writing of policies in the languages of front ends.
 
 use perhop_device::{PoliciesToWrite, differences, with_counted_labels};
 use perhop_front_ends::FRONT_ENDS;
@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 
 use crate::router::wrong;
 
-/// Returns the names of the languages that policies can be written in.
+/// Returns the names of the languages in which policies can be written.
 #[pyfunction]
 pub(crate) fn written_languages() -> Vec<&'static str> {
     FRONT_ENDS.written_languages()
 }
 
-/// Returns policies in the language `name` as JSON: `text` and `remarks`. `policies` is JSON: `file` and
+/// Writes policies in the language `name`. Returns JSON: `text` and `remarks`. `policies` is JSON: `file` and
 /// `policies`, each with `name`, `interface`, `direction`, `rate` and `policy`. Raises a `ValueError` of
 /// message and help.
 #[pyfunction]
@@ -25,8 +25,8 @@ pub(crate) fn write_policies(py: Python<'_>, name: &str, policies: &str) -> PyRe
     serde_json::to_string(&written).map_err(json)
 }
 
-/// Returns where two policies differ, both as JSON: the path, what the first has and what the second has.
-/// Labels that a policy sets and matches by itself may have any numbers. Raises a `ValueError`.
+/// Returns the differences between two policies, both JSON: the path, and the values in the first and the
+/// second. Labels that a policy sets and matches itself may differ in number. Raises a `ValueError`.
 #[pyfunction]
 pub(crate) fn policy_differences(first: &str, second: &str) -> PyResult<Vec<(String, String, String)>> {
     let read =
