@@ -1,4 +1,4 @@
-//! [`Answer`]: JSON, and columns of numbers behind it.
+//! [`Answer`]: JSON followed by columns of numbers.
 
 use perhop_scenario::{Diagnostic, Diagnostics, Severity, ValuePath};
 use serde::Serialize;
@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 /// A column of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// NaN where there is none.
+    /// The values; NaN for a missing one.
     pub values: Vec<f64>,
 }
 
 impl Column {
-    /// A column called `name`.
+    /// Creates a column with the name `name`.
     pub fn new(name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Column {
         Column { name: name.into(), values: values.into_iter().collect() }
     }
 }
 
-/// What the page gets: JSON, and columns of numbers behind it.
+/// A reply to the page: JSON followed by columns of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// `{"ok": …}`, or `{"error": {"message", "help", "diagnostics"}}`.
@@ -30,31 +30,31 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What was asked for.
+    /// Creates a successful reply.
     pub fn of(value: impl Serialize) -> Answer {
         match serde_json::to_value(value) {
             Ok(value) => Answer { value: json!({ "ok": value }), columns: Vec::new() },
             Err(error) => Answer::failed(&error.to_string(), ""),
         }
     }
-    /// This answer with `columns`.
+    /// Returns this answer with `columns`.
     #[must_use]
     pub fn with(self, columns: Vec<Column>) -> Answer {
         Answer { columns, ..self }
     }
-    /// An error, and what to do about it.
+    /// Creates an error with its remedy.
     pub fn failed(message: &str, help: &str) -> Answer {
         let value = json!({ "error": { "message": message, "help": help, "diagnostics": [] } });
         Answer { value, columns: Vec::new() }
     }
-    /// Errors in a scenario.
+    /// Creates the reply for errors in a scenario.
     pub fn refused(diagnostics: &Diagnostics) -> Answer {
         let list = diagnostics.to_json();
         let message = list[0]["message"].clone();
         let value = json!({ "error": { "message": message, "help": list[0]["help"], "diagnostics": list } });
         Answer { value, columns: Vec::new() }
     }
-    /// A scenario whose error was found only when it was built.
+    /// Creates the reply for an error that only building the scenario revealed.
     pub fn unbuildable(error: perhop_qos::ConfigError) -> Answer {
         let path = ValuePath::root().extend(&error.path);
         let mut diagnostic = Diagnostic::new(Severity::Error, &path, error.message);
@@ -62,8 +62,9 @@ impl Answer {
         Answer::refused(&diagnostic.into())
     }
 
-    /// The length of the JSON as four bytes, least significant first; the JSON, with the names and lengths of
-    /// the columns as `columns`; spaces up to a multiple of eight; the columns, eight bytes a number.
+    /// Encodes the answer: the length of the JSON as four bytes, little-endian; the JSON, with the names and
+    /// lengths of the columns as `columns`, padded with spaces to a multiple of eight; the columns, eight
+    /// bytes per number.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut value = self.value.clone();
         let names: Vec<(&str, usize)> =

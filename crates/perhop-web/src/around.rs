@@ -1,4 +1,4 @@
-//! [`around`]: the scenario that is inferred from a router's configuration, the one of `perhop run`.
+//! [`around`]: the scenario inferred from a router configuration, as in `perhop run`.
 
 use perhop_front_ends::FRONT_ENDS;
 use perhop_inference::{Failure, Inferred, Request, infer};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use crate::answer::Answer;
 use crate::ask::Around;
 
-/// Returns the scenario around the interface that `asked` names, and its classes.
+/// Returns the scenario around the interface in `asked`, and its classes.
 ///
 /// # Errors
-/// There is no such interface, or the router would refuse what it uses.
+/// When there is no such interface, or the router would refuse its configuration.
 pub(crate) fn around(asked: &Around) -> Result<Answer, Answer> {
     let rate = asked.rate.as_ref().map(|written| {
         let read = written.parse().ok().filter(|rate| *rate > perhop_qos::Rate::from_bits_per_second(0));
@@ -42,7 +42,7 @@ fn refused(failure: Failure) -> Answer {
 
 fn answer(inferred: &Inferred) -> Answer {
     let Inferred { scenario, leaving, wire, load, offered, missing, assumed, not_looked_at, .. } = inferred;
-    // Several classes may wait in one queue.
+    // Several classes may share one queue.
     let mut loads: Vec<(&str, f64)> = Vec::new();
     for one in offered {
         let queue = one.queue.as_deref().unwrap_or(&one.class);

@@ -1,4 +1,4 @@
-//! [`check`]: what is to be said of a text before it is run.
+//! [`check`]: the diagnostics of a text before a run.
 
 use perhop_device::{Detail, ParseOptions};
 use perhop_front_ends::{FRONT_ENDS, loader};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 
-/// What diagnostics call the text.
+/// The file name in diagnostics.
 pub(crate) const NAME: &str = "scenario.perhop.yaml";
 
 /// Reads and checks the scenario in `text`.
@@ -17,8 +17,8 @@ pub(crate) fn load(text: &str) -> Result<Loaded, Answer> {
     loader().load_document(&document, ".").map_err(refused)
 }
 
-/// What is to be said of `text`, a scenario or a router's configuration: its kind, diagnostics with their
-/// lines, and what can be run. An error is an answer as well.
+/// Checks `text`, a scenario or a router configuration. Returns its kind, its diagnostics with their lines,
+/// and the parts that can be run. Errors are a normal reply, too.
 pub(crate) fn check(text: &str) -> Answer {
     if FRONT_ENDS.recognize(text) { check_router(text) } else { check_scenario(text) }
 }
@@ -59,7 +59,7 @@ fn check_router(text: &str) -> Answer {
     }))
 }
 
-/// An interface that packets may leave by.
+/// Describes an interface that is up.
 fn interface(port: &Value) -> Option<Value> {
     (port["shutdown"] == false).then(|| {
         json!({

@@ -1,10 +1,10 @@
-//! [`csv`]: a table as `perhop export csv` writes it.
+//! [`csv`]: a table in the format of `perhop export csv`.
 
 use std::fmt::Write;
 
 use perhop_measure::results::{Table, Values};
 
-/// `table` with a header; a number that was not measured is `NaN`.
+/// Writes `table` with a header. A number that was not measured is `NaN`.
 pub(crate) fn csv(table: &Table) -> String {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
     let mut text = names.join(",") + "\n";
@@ -35,8 +35,8 @@ fn cell(text: &mut String, values: &Values, row: usize) {
     debug_assert!(written.is_ok(), "a String takes everything");
 }
 
-/// A number as polars writes it: the shortest digits that tell it from its neighbors, with an exponent below
-/// 1e-5 and from 1e16 on.
+/// Formats a number as polars does: the shortest digits that identify it, with an exponent below 1e-5 and
+/// from 1e16 on.
 fn number(number: f64) -> String {
     match number.abs() {
         size if (1e-5..1e-4).contains(&size) => number.to_string(),
@@ -45,8 +45,8 @@ fn number(number: f64) -> String {
     }
 }
 
-/// A name in quotation marks where it has to be, and with an apostrophe before it where a spreadsheet would
-/// take it for a formula (OWASP, "CSV Injection").
+/// Quotes a name if necessary, and prefixes an apostrophe if a spreadsheet would interpret it as a formula
+/// (OWASP, "CSV Injection").
 fn quoted(name: &str) -> String {
     let is_formula = name.starts_with(['=', '+', '@', '\t', '\r', '-']);
     let name = if is_formula { format!("'{name}") } else { name.to_owned() };

@@ -1,8 +1,8 @@
-//! The engine as a WebAssembly module: the only place in Rust that knows the playground.
+//! The engine as a WebAssembly module: the only crate that depends on the playground.
 //!
-//! The interface is small on purpose, as that of `perhop-py` is: a question goes in as JSON, an answer comes
-//! out as JSON with columns of numbers ([`Ask`], [`Answer`]). [`seam`] hands both through the memory of the
-//! module. A page asks one question at a time, from its worker.
+//! The interface is deliberately small, as that of `perhop-py`: a request is JSON, a reply is JSON with
+//! columns of numbers ([`Ask`], [`Answer`]). [`seam`] passes both through the memory of the module. The
+//! page's worker sends one request at a time.
 
 mod answer;
 mod around;

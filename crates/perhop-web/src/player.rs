@@ -1,4 +1,4 @@
-//! [`Player`]: the packets at a port of the run, for the drawing.
+//! [`Player`]: the packets at a port of the run, for drawing.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::answer::{Answer, Column};
 
-/// The run again, packet by packet.
+/// A repetition of the run, packet by packet.
 #[derive(Debug)]
 pub(crate) struct Player {
     scenario: Scenario,
@@ -22,8 +22,8 @@ impl Player {
         Player { scenario, seed, playback: None }
     }
 
-    /// What became of the packets at port number `port` between `from` and `until`, in seconds; the span ends
-    /// earlier once there are `enough` of them.
+    /// Returns the fates of the packets at port number `port` between `from` and `until`, seconds. The span
+    /// ends early after `enough` packets.
     pub(crate) fn packets(
         &mut self,
         port: usize,

@@ -1,4 +1,4 @@
-//! [`Runner`]: a run in steps, and what its charts show of it.
+//! [`Runner`]: a run in steps, and the data of its charts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,15 +30,16 @@ pub(crate) struct Runner {
     scenario: Scenario,
     seed: u64,
     every: Time,
-    /// Intervals, and samples of each probe, that the page has seen.
+    /// Number of intervals that the page has received.
     seen: usize,
+    /// Number of samples that the page has received, by probe.
     seen_samples: Vec<usize>,
     run: Option<Stepwise>,
     results: Option<Results>,
 }
 
 impl Runner {
-    /// The run of the scenario in `text` before its start, and what the page needs to know of it.
+    /// Prepares a run of the scenario in `text`. The reply describes it for the page.
     pub(crate) fn start(text: &str, seed: Option<u64>, intervals: u32) -> Result<(Runner, Answer), Answer> {
         let loaded = load(text)?;
         let seed = seed.unwrap_or(loaded.resolved.seed);
@@ -62,17 +63,16 @@ impl Runner {
         let runner = Runner { scenario, seed, every, seen: 0, seen_samples, run: Some(run), results: None };
         Ok((runner, answer))
     }
-    /// The scenario that is run.
+    /// Returns the resolved scenario of the run.
     pub(crate) fn scenario(&self) -> &Scenario {
         &self.scenario
     }
-    /// Its seed.
+    /// Returns the seed of the run.
     pub(crate) fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Runs up to `fraction` of the run; the answer has what charts show of the intervals that have ended
-    /// since the last step.
+    /// Runs up to `fraction` of the run. The reply has the chart data of the intervals since the last step.
     pub(crate) fn advance(&mut self, fraction: f64) -> Result<Answer, Answer> {
         let run = self.run.as_mut().ok_or_else(over)?;
         let duration = self.scenario.duration.as_picoseconds() as f64;
@@ -88,8 +88,8 @@ impl Runner {
         Ok(Answer::of(about).with(columns))
     }
 
-    /// Runs to the end; the answer is the summary, as a text of the same bytes as that of every other front
-    /// end, and the names of the tables.
+    /// Runs to the end. The reply has the summary, byte for byte that of the other front ends, and the names
+    /// of the tables.
     pub(crate) fn finish(&mut self) -> Result<Answer, Answer> {
         let results = self.run.take().ok_or_else(over)?.finish();
         let tables: Vec<&str> = results.tables.iter().map(|table| table.name).collect();
@@ -98,8 +98,7 @@ impl Runner {
         Ok(answer)
     }
 
-    /// What is to be said by `exercise`, which starts from `start`, of the scenario in `text` and this run of
-    /// it, which has ended.
+    /// Judges the completed run of the scenario in `text` by `exercise`, which starts from `start`.
     pub(crate) fn judge(&self, exercise: &Exercise, start: &str, text: &str) -> Result<Answer, Answer> {
         let results = self
             .results
@@ -110,14 +109,14 @@ impl Runner {
         Ok(Answer::of(judgment))
     }
 
-    /// What the scenario guarantees, whatever its traffic does within its contract.
+    /// Returns the guarantees of the scenario for any traffic within its contract.
     pub(crate) fn bounds(&self) -> Result<Answer, Answer> {
         let found = network::bounds(&self.scenario, Path::new(".")).map_err(Answer::unbuildable)?;
         Ok(Answer::of(Report::of(&self.scenario, &found)))
     }
 
-    /// Rates calls through the classes of a run that has ended, with an adaptive de-jitter buffer; a class
-    /// with calls of its own is rated as these are. Judges each class by its role.
+    /// Rates calls through the classes of a completed run, with an adaptive de-jitter buffer; a class with
+    /// its own calls has the rating of these. Judges each class by its role.
     pub(crate) fn calls(&self, codec: Codec) -> Result<Answer, Answer> {
         let table = |name: &str| self.results.as_ref().and_then(|results| results.table(name));
         let missing = || Answer::failed("the run has not ended", "ask for `finish`");
@@ -152,7 +151,7 @@ impl Runner {
         Ok(Answer::of(calls.collect::<Vec<Value>>()))
     }
 
-    /// The table `name` of a run that has ended, as CSV.
+    /// Returns the table `name` of a completed run as CSV.
     pub(crate) fn table(&self, name: &str) -> Result<Answer, Answer> {
         let table = self.results.as_ref().and_then(|results| results.table(name));
         let missing = || Answer::failed(&format!("there is no table {name}"), "ask for `finish`");
@@ -164,8 +163,8 @@ fn over() -> Answer {
     Answer::failed("the run has ended", "ask for `start`")
 }
 
-/// Lets `scenario` sample throughput, delay and the queues of interfaces with a policy over time, where it
-/// does not itself; the interval. What is sampled changes nothing of the run.
+/// Adds samples of throughput, delay and the queues of interfaces with a policy to the measurements of
+/// `scenario`. Returns the interval. Sampling does not affect the run.
 fn sample(scenario: &mut Scenario, intervals: u32) -> Time {
     let measured = scenario.duration.saturating_sub(scenario.measure.warmup).as_picoseconds();
     let every = Time::from_picoseconds((measured / u64::from(intervals.max(1))).max(1));
@@ -181,7 +180,8 @@ fn sample(scenario: &mut Scenario, intervals: u32) -> Time {
     every
 }
 
-/// The interfaces whose queues are of interest: those with an output policy, else that to the slowest link.
+/// Returns the interfaces whose queues are sampled: those with an output policy, else that of the slowest
+/// link.
 fn watched(scenario: &Scenario) -> Vec<[String; 2]> {
     let mut ends = Vec::new();
     for link in &scenario.links {
@@ -204,9 +204,9 @@ fn watched(scenario: &Scenario) -> Vec<[String; 2]> {
     ends
 }
 
-/// The intervals from number `seen` on that have ended by `until`: `time`, and by class number
-/// `throughput/0` (bits per second), `delay/0` (mean, seconds), `worst/0` (greatest), `loss/0` (dropped of
-/// those that arrived or were dropped).
+/// Returns the intervals from number `seen` on that have ended by `until`: `time`, and by class number
+/// `throughput/0` (bits per second), `delay/0` (mean, seconds), `worst/0` (greatest, seconds), `loss/0`
+/// (dropped packets relative to received and dropped ones).
 fn intervals(run: &mut Stepwise, every: Time, seen: usize, until: Time) -> Vec<Column> {
     let classes = 0..run.measurements().class_names.len();
     let dropped: Vec<Vec<u64>> =
@@ -248,11 +248,11 @@ fn delay_columns(
     ]
 }
 
-/// What probe number `probe` saw from sample number `seen` on: `queue-time/0`, and by its port's queue
+/// Returns the samples of probe number `probe` from number `seen` on: `queue-time/0`, and by queue number
 /// `queue/0/1`, packets.
 fn samples(run: &Stepwise, probe: usize, seen: usize) -> Vec<Column> {
     let samples = run.queue_samples(probe).get(seen..).unwrap_or_default();
-    // A queue with averages has a row for each of them.
+    // A queue with averages has one row per average.
     let rows: Vec<_> = samples.iter().filter(|sample| sample.precedence == 0).collect();
     let first = rows.iter().filter(|sample| sample.queue == 0);
     let mut columns =

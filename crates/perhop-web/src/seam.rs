@@ -1,10 +1,10 @@
 //! The functions that the page's worker calls.
 //!
-//! `perhop_input` makes room for a question, which the worker writes there; `perhop_answer` answers it and
-//! says how long the answer is; `perhop_output` says where it lies, until the next question. Nothing here
-//! reads a pointer: the worker does.
+//! `perhop_input` reserves memory for a request, which the worker writes there. `perhop_answer` processes it
+//! and returns the length of the reply. `perhop_output` returns the address of the reply, valid until the
+//! next request. This module dereferences no pointer.
 
-// A function that another language calls by its name is `no_mangle`, which the lint counts as unsafe.
+// Other languages call these functions by name, which needs `no_mangle`; the lint counts that as unsafe.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Where the next question, of `length` bytes, is to be written.
+/// Returns the address for the next request, of `length` bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn perhop_input(length: usize) -> *mut u8 {
     INPUT.with_borrow_mut(|input| {
@@ -30,13 +30,13 @@ pub extern "C" fn perhop_input(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the question in the input; the length of the answer in bytes.
+/// Processes the request in the input. Returns the length of the reply, bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn perhop_answer() -> usize {
     let question = INPUT.with_borrow_mut(std::mem::take);
     let answer = SESSION.with_borrow_mut(|session| {
         let session = session.get_or_insert_with(|| {
-            // A module that panics stops at once; the worker asks afterwards what for.
+            // A panic stops the module; afterwards the worker requests the message.
             panic::set_hook(Box::new(|panicked| {
                 let said = panicked.to_string();
                 PANIC.with(|message| message.try_borrow_mut().map(|mut message| *message = said).ok());
@@ -48,13 +48,13 @@ pub extern "C" fn perhop_answer() -> usize {
     put(&answer)
 }
 
-/// Where the answer lies.
+/// Returns the address of the reply.
 #[unsafe(no_mangle)]
 pub extern "C" fn perhop_output() -> *const u8 {
     OUTPUT.with_borrow(Vec::as_ptr)
 }
 
-/// Makes the message of the panic that stopped the module the answer; its length in bytes.
+/// Stores the message of the panic that stopped the module as the reply. Returns its length, bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn perhop_panic() -> usize {
     PANIC.with(|message| put(&Answer::failed(&message.take(), "")))

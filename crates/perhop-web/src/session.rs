@@ -1,4 +1,4 @@
-//! [`Session`]: what the page has asked for so far.
+//! [`Session`]: the state of a page.
 
 use perhop_scenario::scenario_schema;
 use serde_json::json;
@@ -18,7 +18,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Answers a question, which is JSON.
+    /// Processes a request, which is JSON.
     pub fn answer(&mut self, question: &[u8]) -> Answer {
         match serde_json::from_slice(question) {
             Ok(ask) => self.answer_to(ask).unwrap_or_else(|refused| refused),

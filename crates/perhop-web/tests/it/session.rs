@@ -1,4 +1,4 @@
-//! The questions of the page, and that its answers are those of the engine.
+//! Tests that the replies to the page are those of the engine.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ fn file(name: &str) -> String {
     std::fs::read_to_string(root.join(name)).unwrap()
 }
 
-/// The answer, as the page reads it from the module's memory.
-#[allow(clippy::needless_pass_by_value)] // a question is made where it is asked
+/// Returns the reply as the page decodes it from the module's memory.
+#[allow(clippy::needless_pass_by_value)] // callers pass temporaries
 fn ask(session: &mut Session, question: Value) -> (Value, Vec<(String, Vec<f64>)>) {
     let bytes = session.answer(question.to_string().as_bytes()).to_bytes();
     let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
@@ -37,7 +37,7 @@ fn ok(session: &mut Session, question: Value) -> Value {
     answer["ok"].take()
 }
 
-/// The summary of a run by the usual way.
+/// Returns the summary of a native run.
 fn natively(text: &str, seed: u64) -> String {
     let document = Document::parse(text, "a.yaml").unwrap();
     let loaded = loader().load_document(&document, ".").unwrap();
@@ -98,7 +98,7 @@ fn a_router_gets_traffic_for_each_of_its_classes() {
     ok(&mut session, json!({"ask": "start", "text": scenario, "intervals": 10}));
     let ended = ok(&mut session, json!({"ask": "finish"}));
     assert_eq!(ended["summary"], natively(&scenario, 1));
-    // Every class is where it belongs: what waits in each queue of the interface was sent for it.
+    // The traffic for each queue of the interface arrives in that queue.
     let summary: Value = serde_json::from_str(ended["summary"].as_str().unwrap()).unwrap();
     for queue in ["voice", "others/business", "others/class-default"] {
         let of_port = |one: &&Value| one["port"] == "branch->far-side" && one["queue"] == queue;
@@ -135,7 +135,7 @@ fn a_device_of_linux_gets_traffic_for_each_of_its_classes() {
     assert_eq!(ended["summary"], natively(&scenario, 1));
 }
 
-/// A new front end without a sample here fails: the page must read it as the command line does.
+/// Fails for a new front end without a sample, because the page must read it like the command line.
 #[test]
 fn the_page_reads_every_language_of_the_registry() {
     for front_end in FRONT_ENDS.all() {
@@ -257,7 +257,7 @@ fn bounds_are_those_of_the_scenario_that_is_run() {
     );
 }
 
-/// Calls are rated as the E-model rates them: G.711 without losses, by its delay alone.
+/// The rating of G.711 without losses depends on the delay alone (E-model).
 #[test]
 fn calls_through_a_class_are_rated() {
     let text = r#"{"perhop": 1, "name": "calls", "duration": "5s", "hosts": {"a": {}, "b": {}},
@@ -274,7 +274,7 @@ fn calls_through_a_class_are_rated() {
     ok(&mut session, json!({"ask": "finish"}));
     let (answer, _) = ask(&mut session, question);
     let call = &answer["ok"][0];
-    // 20 ms and 200 bytes at 10 Mb/s, the buffer, and 160 samples and one of coding.
+    // Propagation 20 ms, 200 bytes at 10 Mb/s, the buffer, and 161 samples of coding.
     let delay = 0.020 + 0.000_16 + 0.040 + 0.020_125;
     assert!((call["mouth_to_ear_s"].as_f64().unwrap() - delay).abs() < 1e-4, "{call}");
     assert_eq!((&call["late_percent"], &call["category"]), (&json!(0.0), &json!("best")));
@@ -292,7 +292,7 @@ fn a_router_has_the_scenario_of_the_command_line() {
         let around = ok(&mut session, json!({"ask": "around", "text": text}));
         let expected = file(&format!("crates/perhop-inference/tests/scenarios/{name}.json"));
         assert_eq!(format!("{}\n", around["scenario"]), expected, "{name}");
-        // Loads that the page fixes at first change nothing.
+        // The same loads, set by the page, do not change the scenario.
         let classes = around["classes"].as_array().unwrap();
         let loads: serde_json::Map<String, Value> = classes
             .iter()
