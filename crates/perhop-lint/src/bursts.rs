@@ -1,4 +1,4 @@
-//! Buckets of shapers that hold so much that the wire, and not the shaper, sets the pace.
+//! Rule for shapers whose bucket is so large that bursts leave at the line rate.
 
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::scheduler::SchedulerConfig;
@@ -7,19 +7,19 @@ use perhop_qos::{ByteSize, Rate};
 use crate::finding::{Finding, Place, Subject};
 use crate::rules;
 
-/// Milliseconds of a rate in a bucket: twice the largest default interval of Cisco IOS, 125 ms, with Be = Bc
+/// Burst in milliseconds of the rate: twice the largest default interval of Cisco IOS, 125 ms, with Be = Bc
 /// (Policing and Shaping Overview).
 const LARGEST_USUAL_MS: f64 = 250.0;
-/// Bytes of ten packets of 1500 bytes: TCP sends as many at once (RFC 6928 §2).
+/// Bytes of ten packets of 1500 bytes, the initial window of TCP (RFC 6928 §2).
 const INITIAL_WINDOW: u64 = 15_000;
 
-/// A shaper's rate, and the bytes that it passes at the pace of the wire.
+/// A shaper's rate, and the bytes that it passes at the line rate.
 struct Bucket {
     rate: Rate,
     burst: ByteSize,
 }
 
-/// Reports a bucket of `class`, in a level under `scheduler`, that lets a long burst onto a faster wire.
+/// Reports a bucket of `class` that lets a long burst onto a faster wire. `scheduler` is that of the level.
 pub(crate) fn check_class(
     subject: &Subject,
     class: &ClassConfig,
@@ -46,7 +46,7 @@ pub(crate) fn check_class(
     }
 }
 
-/// The bucket that limits what a class sends at once.
+/// Returns the bucket that limits the burst of a class.
 fn bucket(class: &ClassConfig, scheduler: SchedulerConfig) -> Option<Bucket> {
     if let Some(shape) = class.shape {
         let burst = shape.burst.as_bytes().saturating_add(shape.excess.as_bytes());
@@ -55,8 +55,8 @@ fn bucket(class: &ClassConfig, scheduler: SchedulerConfig) -> Option<Bucket> {
     if scheduler != SchedulerConfig::Htb {
         return None;
     }
-    // Linux sch_htb: a class sends while the buckets of its rate and of its ceiling have tokens, and borrows
-    // where only that of its ceiling has.
+    // Linux sch_htb: a class sends while the buckets of its rate and its ceiling both have tokens. It borrows
+    // while only the bucket of its ceiling has.
     let share = &class.share;
     let ceil = share.ceil.or(share.rate)?;
     let burst = match (share.burst, share.ceil_burst) {

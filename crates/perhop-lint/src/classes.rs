@@ -1,4 +1,4 @@
-//! Which packets the classes of a policy take: none, all that a later one matches, or some of them.
+//! Rules for classes that match no packets, only packets of earlier classes, or some of these.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -73,7 +73,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Where an earlier class takes some of the packets of `class`, and neither lies within the other.
+    /// Reports an earlier class that takes some packets of `class` while neither contains the other.
     fn overlaps(
         &mut self,
         class: &ClassConfig,

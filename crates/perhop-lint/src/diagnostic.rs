@@ -1,4 +1,4 @@
-//! [`Diagnostic`]: what is wrong with a configuration, where, and what the router does about it.
+//! [`Diagnostic`]: a fault in a configuration, its position, and the router's reaction.
 
 use std::fmt;
 
@@ -6,35 +6,35 @@ use serde::Serialize;
 
 use crate::rule::{Rule, Severity};
 
-/// One thing that is wrong or doubtful.
+/// An error, a warning or a note about one line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Diagnostic {
     /// Line in the file, from 1.
     pub line: usize,
-    /// How bad it is, which its rule says.
+    /// The severity of the rule.
     pub severity: Severity,
-    /// By which rule it was found.
+    /// The rule that found it.
     pub rule: &'static Rule,
-    /// What was found.
+    /// The fault.
     pub message: String,
-    /// What the router itself does with it, and perhop after it.
+    /// The reaction of the router, which perhop follows.
     pub router: String,
-    /// What mends it, where other words in its line do.
+    /// A correction of words in the line, if there is one.
     #[serde(skip)]
     pub fix: Option<Fix>,
 }
 
-/// A change of one line: words that become others.
+/// A replacement of words in one line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Fix {
     /// Line in the file, from 1.
     pub line: usize,
-    /// Words of the line, and what is to stand in their place.
+    /// Words of the line, and their replacements.
     pub words: Vec<(String, String)>,
 }
 
 impl Fix {
-    /// `text`, the line as it stands in the file, with the change.
+    /// Returns the line `text` of the file with the replacements.
     pub fn apply(&self, text: &str) -> String {
         let changed = |word: &str| {
             let known = self.words.iter().find(|(from, _)| from == word);
@@ -45,7 +45,7 @@ impl Fix {
 }
 
 impl Diagnostic {
-    /// What `rule` found in a line, and what the router does.
+    /// Creates a diagnostic of `rule` about a line. `router` is the reaction of the router.
     pub fn new(
         rule: &'static Rule,
         line: usize,
@@ -55,7 +55,7 @@ impl Diagnostic {
         let (message, router) = (message.into(), router.into());
         Diagnostic { line, severity: rule.severity, rule, message, router, fix: None }
     }
-    /// This diagnostic, with the words of its line that mend it: what stands there, and what is to.
+    /// Adds a correction: words of the line and their replacements.
     #[must_use]
     pub fn mended_by(self, words: impl IntoIterator<Item = (String, String)>) -> Diagnostic {
         let fix = Fix { line: self.line, words: words.into_iter().collect() };
@@ -63,7 +63,7 @@ impl Diagnostic {
     }
 }
 
-/// One line: `line 12: error: message (what the router does)`.
+/// Writes one line: `line 12: error: message (reaction of the router)`.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         write!(formatter, "line {}: {}: {} ({})", self.line, self.severity, self.message, self.router)

@@ -1,4 +1,4 @@
-//! [`Finding`]: what a rule finds in a policy, and where.
+//! [`Finding`]: the result of a rule for a part of a policy.
 
 use std::collections::BTreeMap;
 
@@ -7,43 +7,43 @@ use perhop_qos::policy::{PolicyConfig, WireConfig};
 
 use crate::Rule;
 
-/// The policy of one interface in one direction, and what is known of the interface.
+/// The policy of one interface in one direction, and the known properties of the interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The policy.
     pub policy: &'a PolicyConfig,
-    /// Bits per second that its classes share; none where nothing says it.
+    /// The rate that the classes share, bits per second, if known.
     pub rate: Option<Rate>,
-    /// The wire; none where it is not known as a whole.
+    /// The wire, if all its properties are known.
     pub wire: Option<&'a WireConfig>,
-    /// Bits per second to which classes are held before their queue, by the name of the queue, where the
-    /// policy itself does not show it.
+    /// Rates to which classes are limited before their queue, bits per second, by queue name; only limits
+    /// that the policy does not show.
     pub limits: &'a BTreeMap<String, Rate>,
-    /// The names of the node's interfaces, as conditions ask for them.
+    /// The names of the node's interfaces, for conditions.
     pub interfaces: &'a [String],
 }
 
 /// A part of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// The conditioner of this index.
+    /// The conditioner with this index.
     Conditioner(usize),
-    /// A class: the index of its outermost class, of the class in that one, and so on.
+    /// A class: the index of the outermost class, then of the class inside it, and so on.
     Class(Vec<usize>),
-    /// All of it.
+    /// The whole policy.
     Policy,
 }
 
-/// What a rule finds in a policy.
+/// The result of a rule for a part of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// Where.
+    /// The part of the policy.
     pub place: Place,
-    /// What was found, with the numbers that tell.
+    /// The fault, with the deciding numbers.
     pub message: String,
-    /// What comes of it, or what to do.
+    /// The consequence or the correction.
     pub remedy: String,
 }
 

@@ -1,4 +1,4 @@
-//! [`Leaf`]: a class with a queue, as the rules of queues and drop curves look at it.
+//! [`Leaf`]: a class with a queue, the input of the rules for queues and drop curves.
 
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::{QueueSize, Rate};
@@ -9,10 +9,10 @@ use crate::finding::{Place, Subject};
 pub(crate) struct Leaf<'a> {
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) class: &'a ClassConfig,
-    /// The name of its queue in results.
+    /// Name of the queue in results.
     pub(crate) path: &'a str,
     pub(crate) place: Place,
-    /// Bits per second that it gets regardless of what the others send.
+    /// Rate that the class gets regardless of the load of others, bits per second.
     pub(crate) sure: Option<Rate>,
     pub(crate) has_priority: bool,
     /// The limit of the queues of its level.

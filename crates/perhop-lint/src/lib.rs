@@ -1,12 +1,12 @@
 //! Rules for configurations and policies.
 //!
-//! [`rules`] is the catalogue: each [`Rule`] has a stable name, a [`Severity`] and a page that says what it
-//! finds, why that matters, where it comes from and what to do. Whoever finds something says by which rule.
+//! [`rules`] is the catalog. Each [`Rule`] has a stable name, a [`Severity`] and a page with its description,
+//! reason, source and remedy. Each finding and each diagnostic names its rule.
 //!
-//! What a reader of configurations says of a file is the same in every language: a [`LineState`] for each
-//! [`Line`], and [`Diagnostic`]s.
+//! Front ends of all languages report a file in the same form: a [`LineState`] for each [`Line`], and
+//! [`Diagnostic`]s.
 //!
-//! [`check`] asks of the policy of one interface what holds for every policy, however it was written.
+//! [`check`] applies the vendor-neutral rules to the policy of one interface.
 
 mod bursts;
 mod classes;
@@ -36,7 +36,7 @@ pub use picture::{changes_order, picture, pictured};
 pub use rule::{Rule, Severity};
 pub use traffic::check_traffic;
 
-/// What is wrong or doubtful with the policy of an interface.
+/// Applies all rules that need only the policy of an interface.
 pub fn check(subject: &Subject) -> Vec<Finding> {
     let mut found = check_sharing(subject);
     if let Some(queueing) = &subject.policy.queueing {
@@ -45,8 +45,8 @@ pub fn check(subject: &Subject) -> Vec<Finding> {
     found
 }
 
-/// What is wrong or doubtful with the rates, queues and policers of an interface: [`check`] also asks which
-/// packets its classes take.
+/// Applies the rules for rates, queues and policers of an interface. In addition, [`check`] analyzes the
+/// packets of each class.
 pub fn check_sharing(subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
     policers::check(subject, &mut found);

@@ -1,27 +1,27 @@
-//! [`Line`]: one line of the file, and what became of it.
+//! [`Line`]: one line of a file, and its state.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What became of a line. Every line of a file is in exactly one of these states.
+/// The state of a line. Every line of a file has exactly one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LineState {
     /// Part of the policy that perhop runs.
     Modelled,
-    /// A known command without influence on what packets experience: names, management, routing protocols.
+    /// A known command without effect on packets: names, management, routing protocols.
     Irrelevant,
-    /// A known command that would change what packets experience, and that perhop does not model.
+    /// A known command that affects packets and that perhop does not model.
     NotModelled,
-    /// A command that is valid, but probably a mistake: a diagnostic says why.
+    /// A valid command that is probably a mistake; a diagnostic gives the reason.
     Suspicious,
-    /// Not a command that perhop knows.
+    /// A command that perhop does not know.
     NotRecognized,
 }
 
 impl LineState {
-    /// All of them, in the order in which reports list them.
+    /// All states, in the order of reports.
     pub const ALL: [LineState; 5] = [
         LineState::Modelled,
         LineState::Irrelevant,
@@ -30,7 +30,7 @@ impl LineState {
         LineState::NotRecognized,
     ];
 
-    /// Whether what perhop runs may differ from the router by such a line, or from what was meant.
+    /// Whether such a line may make perhop differ from the router, or from the intention of the author.
     pub fn differs(self) -> bool {
         matches!(self, LineState::NotModelled | LineState::Suspicious | LineState::NotRecognized)
     }
@@ -51,22 +51,22 @@ impl fmt::Display for LineState {
 /// One line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub number: usize,
-    /// What became of it.
+    /// The state.
     pub state: LineState,
-    /// The line as it stands in the file, without the line break.
+    /// The text without the line break.
     pub text: String,
-    /// Why it is in this state, where that can be said.
+    /// The reason for the state, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The line that opened the innermost block it belongs to.
+    /// The line that opened the innermost block around this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<usize>,
 }
 
 impl Line {
-    /// Whether it holds nothing but space, or a comment, which begins with `comment`.
+    /// Whether the line is empty or a comment that begins with `comment`.
     pub fn is_blank(&self, comment: char) -> bool {
         let text = self.text.trim();
         text.is_empty() || text.starts_with(comment)

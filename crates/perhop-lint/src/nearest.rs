@@ -1,23 +1,23 @@
-//! The known name that an unknown one probably means.
+//! Search for the known name that an unknown one probably means.
 
-/// Names that are compared with an unknown one at most, and letters of a name that is.
+/// Limit on the number of names compared with an unknown one, and on the bytes of such a name.
 const MOST_COMPARED: usize = 5_000;
 const LONGEST_COMPARED: usize = 200;
 
-/// Returns the name among `known` that `found` is a typing error of: at most one letter in three differs, as
-/// compilers allow. Upper and lower case are alike.
+/// Returns the name among `known` of which `found` is a typing error: at most one letter in three differs, as
+/// compilers allow. Ignores case.
 pub fn near<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     near_of(&found.to_lowercase(), &comparable(found, known))
 }
 
 /// Returns the name among `known` that is nearest to `found`: a typing error, else the only name that
-/// contains `found` or is contained in it, as `queue-limit` where only `limit` is known.
+/// contains `found` or is contained in it (`queue-limit` if only `limit` is known).
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let (lower, known) = (found.to_lowercase(), comparable(found, known));
     near_of(&lower, &known).or_else(|| overlapping(&lower, &known))
 }
 
-/// The names that are compared: none where `found` is too long.
+/// Returns the names to compare; none if `found` is too long.
 fn comparable<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     if found.len() > LONGEST_COMPARED {
         return Vec::new();

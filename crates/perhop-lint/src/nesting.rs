@@ -1,10 +1,10 @@
-//! [`MOST_LEVELS`]: how deep readers follow what stands within itself.
+//! [`MOST_LEVELS`]: the nesting limit of all readers.
 
-/// Levels that every reader follows at most: far more than any file has, and few enough for the stack of a
-/// thread. Where a router or Linux has a lower limit, that holds.
+/// Limit on nested levels in any input: far more than real files have, and few enough for the stack of a
+/// thread. A lower limit of a router or of Linux takes precedence.
 pub const MOST_LEVELS: usize = 64;
 
-/// Says that `what` (object groups, queueing disciplines) has more levels than are followed.
+/// Returns the message that `what` (object groups, queueing disciplines) exceeds the nesting limit.
 pub fn nested_too_deeply(what: &str) -> String {
     format!("{what} are nested more than {MOST_LEVELS} levels deep")
 }

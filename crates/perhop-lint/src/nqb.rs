@@ -1,5 +1,5 @@
-//! Non-queue-building traffic (RFC 9956), whose codepoint 45 has the IP precedence of EF: classes with
-//! priority that take it unasked, and marks that erase it.
+//! Rules for non-queue-building traffic (RFC 9956), whose codepoint 45 has the IP precedence of EF: priority
+//! classes that take it unintentionally, and marks that erase it.
 
 use std::collections::BTreeMap;
 
@@ -15,25 +15,27 @@ use perhop_qos::scheduler::SchedulerConfig;
 use crate::finding::{Finding, Place};
 use crate::rules;
 
-/// RFC 9956 §5.1.
+/// The NQB codepoint (RFC 9956 §5.1).
 const NQB: Dscp = Dscp::new(45).unwrap();
-/// Codepoints that nobody assigned (RFC 9956 appendix A): what takes them beside 45 takes a precedence.
+/// Unassigned codepoints (RFC 9956 appendix A) with the precedence of 45. A class that takes both and 45
+/// matches the precedence.
 const OF_PRECEDENCE: [u128; 2] = [41, 47];
-/// And what takes these goes by the three low bits, as types of service did.
+/// Codepoints with the low bits of 45. A class that takes both and 45 matches the three low bits, as for a
+/// type of service.
 const OF_LOW_BITS: [u128; 2] = [5, 61];
 
-/// What `policy`, on a node whose interfaces are called `interfaces`, does to packets marked nqb. `nqb` says
-/// which are known to come: flows, or all of that codepoint; where none is known, what it would do is said.
+/// Reports the treatment of packets marked NQB by `policy` on a node with `interfaces`. `nqb` describes the
+/// NQB packets known to arrive: flows, or the whole codepoint. Without any, the findings are hypothetical.
 pub fn check_nqb(policy: &PolicyConfig, interfaces: &[String], nqb: &[MatchConfig]) -> Vec<Finding> {
     let mut found = Vec::new();
     if may_matter(policy, nqb) {
-        // Where sets are too large, the classes' own rules have said so.
+        // The rules for classes report sets that are too complex.
         let _ = Check::new(interfaces, nqb).and_then(|mut check| check.policy(policy, &mut found));
     }
     found
 }
 
-/// Whether `policy` gives another codepoint to any of the packets `nqb`.
+/// Whether `policy` changes the codepoint of any of the packets `nqb`.
 pub fn rewrites_nqb(policy: &PolicyConfig, interfaces: &[String], nqb: &[MatchConfig]) -> bool {
     let rewritten = || {
         let mut check = Check::new(interfaces, nqb)?;
@@ -46,11 +48,11 @@ pub fn rewrites_nqb(policy: &PolicyConfig, interfaces: &[String], nqb: &[MatchCo
         }
         Ok(false)
     };
-    // What cannot be told may be so.
+    // Sets that are too complex count as rewritten.
     may_matter(policy, nqb) && rewritten().unwrap_or(true)
 }
 
-/// Whether `policy` says the codepoint nqb: in a condition for it, or in a mark.
+/// Whether `policy` names the NQB codepoint in a condition or a mark.
 pub fn names_nqb(policy: &PolicyConfig) -> bool {
     let conditions = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
     conditions.into_iter().any(names) || policy.conditioners.iter().any(marks_nqb) || {
@@ -61,7 +63,7 @@ pub fn names_nqb(policy: &PolicyConfig) -> bool {
     }
 }
 
-/// All packets that are marked nqb.
+/// Returns the condition for all packets marked NQB.
 pub fn all_nqb() -> MatchConfig {
     MatchConfig { dscp: Some(OneOrMany(vec![NQB])), ..MatchConfig::default() }
 }
@@ -76,7 +78,7 @@ fn marks_nqb(stage: &ConditionerConfig) -> bool {
     all.into_iter().flatten().any(|action| *action == Action::Mark(NQB))
 }
 
-/// Whether a condition asks for nqb by its codepoint, not by some of its bits.
+/// Whether a condition names the NQB codepoint, and does not match it through some of its bits.
 fn names(condition: &MatchConfig) -> bool {
     let has =
         |codepoints: &[Dscp], value: u128| codepoints.iter().any(|one| u128::from(one.value()) == value);
@@ -92,8 +94,8 @@ fn inner(condition: &MatchConfig) -> impl Iterator<Item = &MatchConfig> {
     lists.chain(condition.not.as_deref())
 }
 
-/// Whether a condition treats nqb otherwise than default traffic. Most do not: then no class takes nqb by its
-/// codepoint, and no sets are made.
+/// Whether a condition treats NQB differently from default traffic. If no class does, no class takes NQB by
+/// its codepoint, and the sets need not be computed.
 fn distinguishes(condition: &MatchConfig) -> bool {
     let by_codepoint = |OneOrMany(codepoints): &OneOrMany<Dscp>| {
         codepoints.contains(&NQB) != codepoints.contains(&Dscp::DEFAULT)
@@ -118,7 +120,7 @@ fn may_matter(policy: &PolicyConfig, nqb: &[MatchConfig]) -> bool {
         })
 }
 
-/// Whether the class of this index goes before another one.
+/// Whether the class with this index has priority over another one.
 fn first(queueing: &QueueingConfig, index: usize) -> bool {
     let level = |at: usize| queueing.classes[at].share.level;
     let by_place = |at: usize| level(at).unwrap_or(at as u16);
@@ -131,9 +133,9 @@ fn first(queueing: &QueueingConfig, index: usize) -> bool {
     }
 }
 
-/// The other codepoints that a stage gives packets marked nqb.
+/// Returns the other codepoints that a stage gives packets marked NQB.
 fn rewritten_as(stage: &ConditionerConfig) -> Vec<Dscp> {
-    // RFC 9956 §6.4.1: what exceeds a rate is marked as default traffic where others could take 45 for voice.
+    // RFC 9956 §6.4.1: traffic above a rate is marked as default where other hops may treat 45 as voice.
     let is_metered = stage.meter.is_some();
     let mut codepoints = Vec::new();
     for index in 0..Color::COUNT {
@@ -147,7 +149,7 @@ fn rewritten_as(stage: &ConditionerConfig) -> Vec<Dscp> {
     codepoints
 }
 
-/// The codepoint after an action.
+/// Returns the codepoint after an action.
 fn after(dscp: Dscp, action: &Action) -> Dscp {
     match action {
         Action::Mark(dscp) => *dscp,
@@ -157,7 +159,7 @@ fn after(dscp: Dscp, action: &Action) -> Dscp {
     }
 }
 
-/// What a mark copied from the codepoint itself makes of it; none where others are read.
+/// Returns the codepoint that a copy action makes of the codepoint itself; `None` if it reads another field.
 fn copied(dscp: Dscp, copy: &CopyConfig) -> Option<Dscp> {
     let values = copy.values().ok()?;
     let read = match copy.from {
@@ -173,7 +175,7 @@ fn copied(dscp: Dscp, copy: &CopyConfig) -> Option<Dscp> {
     }
 }
 
-/// How a class comes by packets marked nqb.
+/// The property by which a class matches packets marked NQB.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Precedence,
@@ -183,7 +185,7 @@ enum By {
 
 struct Check {
     space: PacketSpace,
-    /// The packets that are known to come.
+    /// The packets known to arrive.
     known: Set,
 }
 
@@ -218,7 +220,8 @@ impl Check {
         }
     }
 
-    /// What comes to a stage of packets that are known, and of all; `left` is what goes on behind it.
+    /// Returns the known packets and all packets that match a stage, and removes from `left` those that do
+    /// not continue.
     fn coming(&mut self, stage: &ConditionerConfig, left: &mut Set) -> Result<(Set, Set), TooComplex> {
         let matched = match &stage.matches {
             Some(condition) => self.space.taken_by(condition)?,
@@ -235,7 +238,7 @@ impl Check {
         Ok((self.space.and(takes, self.known)?, takes))
     }
 
-    /// `around` is the class with priority that is around this level.
+    /// Checks a level of classes. `around` is the priority class around it.
     fn level(
         &mut self,
         queueing: &QueueingConfig,
@@ -263,7 +266,7 @@ impl Check {
         Ok(())
     }
 
-    /// A class that goes before others, and takes packets marked nqb.
+    /// Reports a priority class that takes packets marked NQB.
     fn class(
         &mut self,
         class: Option<&ClassConfig>,
@@ -291,7 +294,8 @@ impl Check {
         )))
     }
 
-    /// How packets marked nqb come to be in `takes`; none where they are not, or would be with any mark.
+    /// Returns the property by which packets marked NQB are in `takes`; `None` if they are not, or if any
+    /// mark would be.
     fn comes_by(&mut self, takes: Set) -> Result<Option<By>, TooComplex> {
         let mut given = BTreeMap::new();
         let codepoints = [u128::from(NQB.value()), 0].into_iter().chain(OF_PRECEDENCE).chain(OF_LOW_BITS);
@@ -325,7 +329,7 @@ mod tests {
         serde_json::from_value(written).expect("a policy")
     }
 
-    /// A policy without sets has the findings that its sets would give.
+    /// The shortcut without sets has the same findings as the sets.
     #[test]
     fn policies_that_treat_nqb_as_default_have_no_finding() {
         let conditions = [

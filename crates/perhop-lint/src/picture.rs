@@ -1,10 +1,9 @@
-//! Text of files as a terminal may show it: every string is data, whatever characters it has.
+//! Conversion of text from files for display on a terminal.
 
 use std::borrow::Cow;
 
-/// What stands for a character where text is shown: a picture (Unicode, Control Pictures) for C0 characters
-/// but tab and line feed, U+FFFD for other control characters and for marks that change the order of what is
-/// read.
+/// Returns the displayed form of a character: a picture (Unicode, Control Pictures) for C0 characters except
+/// tab and line feed; U+FFFD for other control characters and for characters that change the reading order.
 pub fn picture(one: char) -> char {
     match one {
         '\t' | '\n' => one,
@@ -14,8 +13,8 @@ pub fn picture(one: char) -> char {
     }
 }
 
-/// `text` with a [`picture`] for each character, which a terminal takes for nothing but text. Lines may end
-/// as those of Windows do.
+/// Replaces each character of `text` by its [`picture`], so that a terminal interprets none as a command.
+/// Converts CR LF to LF.
 pub fn pictured(text: &str) -> Cow<'_, str> {
     if text.chars().all(|one| picture(one) == one) {
         return text.into();
@@ -23,8 +22,8 @@ pub fn pictured(text: &str) -> Cow<'_, str> {
     text.replace("\r\n", "\n").chars().map(picture).collect::<String>().into()
 }
 
-/// Whether a character changes the order in which the text around it is read (Unicode Technical Report 36,
-/// section 2.6).
+/// Whether a character changes the reading order of the text around it (Unicode Technical Report 36, section
+/// 2.6).
 pub fn changes_order(one: char) -> bool {
     matches!(one, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

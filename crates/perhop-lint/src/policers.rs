@@ -1,4 +1,4 @@
-//! Bursts of policers: too small for a packet, or for TCP.
+//! Rules for policer bursts that are too small for a packet or for TCP.
 
 use perhop_qos::action::Action;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -10,15 +10,15 @@ use perhop_qos::{ByteSize, Rate};
 use crate::finding::{Finding, Place, Subject};
 use crate::rules;
 
-/// IP bytes of the longest packet on an Ethernet.
+/// IP bytes of the longest packet on Ethernet.
 const LONGEST: u64 = 1500;
 /// IP bytes of 20 ms of G.711 (RFC 3551 §4.5.14) with RTP, UDP and IP headers.
 const VOICE: u64 = 200;
-/// Seconds of a round trip: what TCP has under way at a rate.
+/// Round-trip time in seconds, whose data TCP has in flight at a rate.
 const ROUND_TRIP_S: f64 = 0.1;
-/// The least time in seconds after which TCP retransmits: RFC 6298 §2.4.
+/// Least retransmission timeout of TCP, seconds (RFC 6298 §2.4).
 const RETRANSMISSION_S: f64 = 1.0;
-/// Bytes of two longest packets: a smaller bucket refuses the second of two in a row.
+/// Bytes of two longest packets. A smaller bucket drops the second of two back-to-back packets.
 const TWO_LONGEST: u64 = 2 * LONGEST;
 
 pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
@@ -49,7 +49,7 @@ pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
     }
 }
 
-/// The policer of a class that has one in front of its queue.
+/// Checks the policer in front of a class's queue.
 pub(crate) fn check_class(class: &ClassConfig, is_voice: bool, place: &Place, found: &mut Vec<Finding>) {
     if let Some(police) = &class.police {
         let packet = if is_voice { VOICE } else { LONGEST };
@@ -59,7 +59,7 @@ pub(crate) fn check_class(class: &ClassConfig, is_voice: bool, place: &Place, fo
     }
 }
 
-/// A priority class whose bucket holds voice, and not two long packets.
+/// Reports a priority class whose bucket is too small for two long packets.
 fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> Option<Finding> {
     let burst = police.burst.as_bytes();
     (burst < TWO_LONGEST).then(|| {
@@ -77,7 +77,7 @@ fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> 
     })
 }
 
-/// A policer that passes one long packet, and then none for longer than TCP waits before it sends again.
+/// Reports a policer that takes longer between two long packets than TCP's retransmission timeout.
 fn slow(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Finding> {
     let packet_s = LONGEST as f64 * 8.0 / (rate.as_bits_per_second() as f64).max(1.0);
     (burst.as_bytes() < TWO_LONGEST && packet_s > RETRANSMISSION_S).then(|| {
@@ -104,7 +104,7 @@ fn below_packet(place: &Place, name: &str, burst: ByteSize, packet: u64) -> Opti
     })
 }
 
-/// Rate and burst within which packets conform.
+/// Returns rate and burst of conforming packets.
 fn bucket(meter: Option<&MeterConfig>) -> Option<(Rate, ByteSize)> {
     match meter? {
         MeterConfig::TokenBucket(config) => Some((config.rate, config.burst)),
@@ -115,7 +115,7 @@ fn bucket(meter: Option<&MeterConfig>) -> Option<(Rate, ByteSize)> {
     }
 }
 
-/// Whether what does not conform is dropped.
+/// Whether non-conforming packets are dropped.
 fn drops(conditioner: &ConditionerConfig) -> bool {
     conditioner.yellow.contains(&Action::Drop) || conditioner.red.contains(&Action::Drop)
 }

@@ -1,4 +1,4 @@
-//! What waits in front of the wire: queues at the rate that their class is sure of, and the transmit ring.
+//! Rules for the delay in queues, at the guaranteed rate of their class, and in the tx-ring.
 
 use perhop_qos::QueueSize;
 use perhop_qos::buffer::BufferConfig;
@@ -8,16 +8,16 @@ use crate::finding::{Finding, Place, Subject};
 use crate::leaf::Leaf;
 use crate::{policers, rules, wred};
 
-/// ITU-T G.114: one way, for conversation.
+/// Limit on the one-way delay of conversation (ITU-T G.114).
 const CONVERSATION_MS: f64 = 150.0;
-/// A rule of thumb: who waits for longer has asked again.
+/// Limit on the delay of other traffic, a rule of thumb: applications time out and retry.
 const PATIENCE_MS: f64 = 1000.0;
-/// What may stand before a packet with priority.
+/// Limit on the time that a packet with priority waits for the tx-ring.
 const RING_MS: f64 = 30.0;
-/// IP bytes of a packet by which limits in packets are judged: voice, and others on average.
+/// IP bytes of the assumed packet for limits in packets: voice, and the mean of others.
 const VOICE_BYTES: f64 = 200.0;
 const MEAN_BYTES: f64 = 500.0;
-/// IP bytes of small and full packets, between which the time of a limit in packets lies.
+/// IP bytes of small and full packets, which bound the delay of a limit in packets.
 const SMALL_BYTES: f64 = 64.0;
 const LONGEST_BYTES: u64 = 1500;
 
@@ -34,7 +34,7 @@ impl Leaf<'_> {
     fn queue_limit(&self) -> Option<QueueSize> {
         match &self.class.buffer {
             Some(BufferConfig::TailDrop(config)) => Some(config.limit),
-            // All but the first answer waits, so that what the queue could hold says nothing about them.
+            // These bound the waiting time or part of the queue, so the limit does not determine the delay.
             Some(
                 BufferConfig::WeightedTailDrop(_)
                 | BufferConfig::Codel(_)
@@ -59,7 +59,7 @@ impl Leaf<'_> {
         let rate = self.sure.filter(|rate| rate.as_bits_per_second() > 0)?;
         let (most_ms, packet) =
             if self.has_priority { (CONVERSATION_MS, VOICE_BYTES) } else { (PATIENCE_MS, MEAN_BYTES) };
-        // What conforms comes at the rate beyond the burst: no more than that waits.
+        // Conforming traffic beyond the burst arrives at the rate, so at most the burst waits.
         let burst = self.class.police.map_or(f64::INFINITY, |police| police.burst.as_bytes() as f64);
         let takes_ms = |packet: f64| {
             let bytes = match limit {
@@ -89,7 +89,7 @@ impl Leaf<'_> {
     }
 }
 
-/// The transmit ring, where a class has priority.
+/// Checks the delay of the tx-ring, for a port with a priority class.
 pub(crate) fn check_ring(subject: &Subject, found: &mut Vec<Finding>) {
     let Some(wire) = subject.wire else { return };
     let bytes = match wire.ring {
@@ -99,7 +99,7 @@ pub(crate) fn check_ring(subject: &Subject, found: &mut Vec<Finding>) {
             u64::from(count).saturating_mul(size.as_bytes()).saturating_add(sent)
         }
     };
-    // One packet is on the wire whatever the ring holds.
+    // One packet is on the wire even with an empty ring.
     let rate = wire.rate.as_bits_per_second();
     if bytes <= LONGEST_BYTES || rate == 0 {
         return;
@@ -124,7 +124,7 @@ mod tests {
 
     use crate::{Subject, check_sharing};
 
-    /// Returns what the rule reports for a class with a queue of this limit at 100 kb/s.
+    /// Returns the message of the rule for a class with a queue of this limit at 100 kb/s.
     fn delay_of(limit: &str) -> Option<String> {
         let policy = serde_json::from_value(json!({"queueing": {"classes": [
             {"name": "all", "buffer": {"tail-drop": {"limit": limit}}},

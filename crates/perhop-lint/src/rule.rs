@@ -1,19 +1,19 @@
-//! [`Rule`]: what may be found, under a name that stays.
+//! [`Rule`]: a rule with a stable name.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// The router refuses it, or what it does with it cannot be meant; a scenario cannot be run.
+    /// The router rejects it or its reaction cannot be intended; a scenario cannot run.
     Error,
-    /// It works, though probably not as it was meant.
+    /// It works, but probably not as intended.
     Warning,
-    /// It may be meant, and is worth knowing.
+    /// It may be intended, and is worth knowing.
     Note,
 }
 
@@ -27,25 +27,25 @@ impl fmt::Display for Severity {
     }
 }
 
-/// What may be found in a configuration or a policy.
+/// A rule for configurations or policies.
 pub struct Rule {
-    /// Its name, which stays from release to release.
+    /// The name, stable across releases.
     pub id: &'static str,
-    /// How bad it is.
+    /// The severity of its findings.
     pub severity: Severity,
-    /// Its page in Markdown: what it finds; `Why`, `Source`, `Remedy`; and, where a configuration shows it,
-    /// one that is `Bad` and one that is `Good`.
+    /// The page in Markdown: a description; the sections `Why`, `Source` and `Remedy`; and optionally a `Bad`
+    /// and a `Good` configuration.
     pub page: &'static str,
 }
 
-/// Its name alone.
+/// Writes the name.
 impl fmt::Debug for Rule {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(self.id)
     }
 }
 
-/// Rules are equal by their names.
+/// Compares the names.
 impl PartialEq for Rule {
     fn eq(&self, other: &Rule) -> bool {
         self.id == other.id
@@ -64,7 +64,7 @@ impl PartialOrd for Rule {
     }
 }
 
-/// As its name.
+/// Serializes the name.
 impl Serialize for Rule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.id)

@@ -1,7 +1,7 @@
-//! The rules that hold for every vendor, and [`declare_rules`](crate::declare_rules) for those of a front
-//! end. The page of each is the file of its name in `rules/` of its crate.
+//! The vendor-neutral rules, and [`declare_rules`](crate::declare_rules) for those of a front end. The page
+//! of each rule is the file with its name in `rules/` of its crate.
 
-/// Declares rules: a static for each, with its page, and `ALL` of them in order.
+/// Declares rules: a static for each, with its page, and `ALL`, the list of all.
 #[macro_export]
 macro_rules! declare_rules {
     ($($name:ident = $id:literal $severity:ident;)*) => {

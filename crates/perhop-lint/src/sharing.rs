@@ -1,4 +1,4 @@
-//! The rates of classes while all others send as much as they may, level by level.
+//! Rules for the rates of classes at full load of all others, level by level.
 
 use perhop_analysis::rates::{ClassRates, Given, Level, has_priority, rates};
 use perhop_qos::Rate;
@@ -10,11 +10,11 @@ use crate::leaf::Leaf;
 use crate::queues::check_ring;
 use crate::{bursts, rules};
 
-/// Less than this part of its level is nothing.
+/// Fraction of the level's rate below which a class starves.
 const NOTHING: f64 = 0.005;
-/// Priority above this part of its level is worth a note.
+/// Fraction of the level's rate above which priority gets a note.
 const THIRD: f64 = 1.0 / 3.0;
-/// IP bytes of packets for which headers are counted: voice, and the mean of others.
+/// IP bytes of packets for the overhead of headers: voice, and the mean of others.
 const VOICE_BYTES: u64 = 60;
 const MEAN_BYTES: u64 = 500;
 
@@ -36,7 +36,7 @@ struct Walk<'a, 'f> {
 }
 
 impl Walk<'_, '_> {
-    /// Checks the classes of `level`; `path` is that of the class around them. Their rates are checked if
+    /// Checks the classes of `level`. `path` is that of the class around them. Checks their rates if
     /// `is_rate_known`.
     fn level(&mut self, level: &Level, is_rate_known: bool, path: &mut Vec<usize>) {
         let queueing = level.queueing;
@@ -64,7 +64,7 @@ impl Walk<'_, '_> {
                 self.starves(rates, &place, level);
             }
             if let Some(inner) = &rates.inner {
-                // Where nothing is left for all of them, that is said once.
+                // Starvation of all inner classes is reported once, at the outer class.
                 self.level(inner, service.is_some() && !starves, path);
             } else {
                 let (has_priority, limit) = (rates.has_priority, queueing.limit);
@@ -98,7 +98,7 @@ impl Walk<'_, '_> {
         ));
     }
 
-    /// Reports the classes of one level that have priority without a limit, at the first of them.
+    /// Reports the classes of one level with unlimited priority, at the first of them.
     fn unbounded(&mut self, classes: &[(&ClassConfig, Place)]) {
         let Some(((first, place), others)) = classes.split_first() else { return };
         let who = match others {
@@ -121,7 +121,7 @@ impl Walk<'_, '_> {
         let Some(rate) = level.service else { return };
         let bounded = |rates: &&ClassRates| rates.limit.is_some_and(|limit| limit < rate);
         let taker = level.classes.iter().find(|rates| rates.path != starved.path && !bounded(rates));
-        // What has no bound at all is told by itself.
+        // Unlimited priority has its own finding.
         if taker.is_some_and(|taker| taker.limit.is_none()) {
             return;
         }
@@ -142,8 +142,8 @@ impl Walk<'_, '_> {
     }
 }
 
-/// HTB's guarantees inside a class that are more than its own: a class that has not used its own rate does
-/// not ask the one around it (Linux `sch_htb`, HTB manual theory §2), so that all are sent.
+/// Reports HTB rates inside a class that exceed its own rate: a class below its own rate does not check its
+/// parent (Linux `sch_htb`, HTB manual theory §2), so all inner rates are sent.
 fn rates_above_parent(class: &ClassConfig, place: &Place) -> Option<Finding> {
     let inner = class.queueing.as_ref().filter(|inner| inner.scheduler == SchedulerConfig::Htb)?;
     let own = class.share.ceil.or(class.share.rate)?;
@@ -176,7 +176,7 @@ fn whole(rate: f64) -> Rate {
     Rate::from_bits_per_second(rate as u64)
 }
 
-/// Guarantees that fit the rate in IP bytes and not on the wire.
+/// Reports guarantees that fit the line rate in IP bytes, but not with framing.
 fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Finding> {
     if subject.policy.overhead != 0 {
         return None;
@@ -202,8 +202,8 @@ fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Fin
     })
 }
 
-/// What the classes are promised in bits per second: of IP, and on the wire. Those under strict priority send
-/// packets of voice.
+/// Returns the guaranteed rates of the classes, bits per second, in IP bytes and on the wire. Classes under
+/// strict priority send packets of voice size.
 fn guaranteed(level: &Level, voice: f64, mean: f64) -> (f64, f64) {
     let mut sum = (0.0, 0.0);
     for rates in &level.classes {

@@ -1,4 +1,4 @@
-//! Classes that none of the packets that are sent can come to.
+//! Rule for classes that no traffic of the scenario reaches.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_qos::classifier::MatchConfig;
@@ -7,12 +7,11 @@ use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 use crate::finding::{Finding, Place};
 use crate::rules;
 
-/// Flows whose packets are told apart: more of them make sets that take longer than a check may.
+/// Limit on the distinguished flows; the sets of more flows take too long for a check.
 const MOST_FLOWS: usize = 4096;
 
-/// The classes of `policy`, on a node whose interfaces are called `interfaces`, that take none of the packets
-/// that meet one of `sent`. What packets meet on their way is not asked: `sent` says only what no router
-/// changes.
+/// Reports the classes of `policy`, on a node with `interfaces`, that take no packet of `sent`. Ignores
+/// changes on the path: `sent` must contain only fields that no router changes.
 pub fn check_traffic(policy: &PolicyConfig, interfaces: &[String], sent: &[MatchConfig]) -> Vec<Finding> {
     let Some(queueing) = &policy.queueing else { return Vec::new() };
     let mut found = Vec::new();
@@ -45,7 +44,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The classes of one level: `arriving` is what comes to it, `traffic` what of that is sent.
+    /// Checks the classes of one level. `arriving` are the packets that reach it, `traffic` the sent ones
+    /// among them.
     fn level(
         &mut self,
         queueing: &QueueingConfig,
@@ -62,7 +62,7 @@ impl Walk<'_> {
             let takes = self.space.and(left, matches)?;
             let gets = self.space.and(traffic, matches)?;
             path.push(index);
-            // A class that takes no packet at all has a finding of its own.
+            // A class that takes no packet at all has its own finding.
             if gets == Set::NONE && takes != Set::NONE && class.matches.is_some() {
                 let example =
                     self.space.witness(takes)?.map_or_else(String::new, |one| format!(", which takes {one}"));

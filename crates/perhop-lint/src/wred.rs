@@ -1,4 +1,5 @@
-//! Drop curves of a class: against its queue limit, against each other, and the average that they ask.
+//! Rules for drop curves of a class: relative to its queue limit, to each other, and the weight of the
+//! average.
 
 use perhop_analysis::{PacketSpace, Set, classes_of};
 use perhop_qos::buffer::{DropSpacing, MredConfig, PrecedenceConfig};
@@ -10,7 +11,7 @@ use crate::finding::{Finding, Place};
 use crate::leaf::Leaf;
 use crate::rules;
 
-/// Pushes the findings on the drop curves `config` of a class, whose queue holds at most `limit`.
+/// Checks the drop curves `config` of a class with the queue limit `limit`.
 pub(crate) fn check(leaf: &Leaf, config: &MredConfig, limit: Option<QueueSize>, found: &mut Vec<Finding>) {
     let Ok(curves) = config.expanded() else { return };
     let (name, place) = (&leaf.class.name, &leaf.place);
@@ -34,8 +35,8 @@ fn above_limit(name: &str, curves: &[PrecedenceConfig], limit: QueueSize, place:
     })
 }
 
-/// The first pair of codepoints of the class whose curves contradict RFC 2597 §2: a higher drop precedence is
-/// lost at least as often at all queue lengths.
+/// Reports the first pair of codepoints whose curves contradict RFC 2597 §2: a higher drop precedence must be
+/// dropped at least as often at all queue lengths.
 fn disordered(leaf: &Leaf, curves: &[PrecedenceConfig]) -> Option<Finding> {
     let (name, source) = (&leaf.class.name, &leaf.class.precedence);
     let curve = |dscp: &str| curve_of(dscp, curves, source);
@@ -47,7 +48,7 @@ fn disordered(leaf: &Leaf, curves: &[PrecedenceConfig]) -> Option<Finding> {
         let enters = |dscp: &str| may_enter(leaf, dscp).unwrap_or(true);
         (worse && enters(one) && enters(other)).then(|| (one.clone(), low, other.clone(), high))
     };
-    // The first and the third only count where the class does not match the second.
+    // The pair (1, 3) matters if the class does not match drop precedence 2.
     let pairs = (1..=4).flat_map(|class| {
         [(1, 2), (2, 3), (1, 3)].map(|(low, high)| (format!("af{class}{low}"), format!("af{class}{high}")))
     });
@@ -67,7 +68,7 @@ fn disordered(leaf: &Leaf, curves: &[PrecedenceConfig]) -> Option<Finding> {
     ))
 }
 
-/// Whether packets with a codepoint reach the queue of a class, after the classes before it; `None` where its
+/// Whether packets with a codepoint reach the queue of a class, after the classes before it; `None` if the
 /// conditions are too complex.
 fn may_enter(leaf: &Leaf, dscp: &str) -> Option<bool> {
     let queueing = leaf.subject.policy.queueing.as_ref()?;
@@ -79,10 +80,10 @@ fn may_enter(leaf: &Leaf, dscp: &str) -> Option<bool> {
     Some(class.takes != Set::NONE)
 }
 
-/// RFC 2597 §2: drop precedences of a class.
+/// Number of drop precedences in an AF class (RFC 2597 §2).
 const AF_COLORS: usize = 3;
 
-/// The curve of the packets with a codepoint, where codepoints tell which.
+/// Returns the curve of the packets with a codepoint, if codepoints select curves.
 fn curve_of<'a>(
     dscp: &str,
     curves: &'a [PrecedenceConfig],
@@ -90,7 +91,7 @@ fn curve_of<'a>(
 ) -> Option<&'a PrecedenceConfig> {
     let dscp: Dscp = dscp.parse().ok()?;
     match source {
-        // More colors than those of AF are discard classes, or classes of service.
+        // More colors than AF has are discard classes or classes of service.
         PrecedenceSource::Color if curves.len() > AF_COLORS => None,
         PrecedenceSource::Dscp | PrecedenceSource::Color => curves.get(dscp.color().index()),
         PrecedenceSource::ByDscp(lists) => {
@@ -101,7 +102,8 @@ fn curve_of<'a>(
     }
 }
 
-/// ns-2.35 diffserv/dsredq.cc, enque: `pa = pb/(1.0 - count*pb)`, whatever its sign.
+/// Reports the spacing of ns-2.35 diffserv/dsredq.cc, enque: `pa = pb/(1.0 - count*pb)`, regardless of its
+/// sign.
 fn unguarded(name: &str, config: &MredConfig, place: &Place) -> Option<Finding> {
     (config.spacing() == Ok(DropSpacing::Unguarded)).then(|| {
         let by =
@@ -115,7 +117,8 @@ fn unguarded(name: &str, config: &MredConfig, place: &Place) -> Option<Finding> 
     })
 }
 
-/// Floyd and Jacobson 1993 §4: after L packets that find the queue full the average is 1 - (1 - w)^L of it.
+/// Reports an average that follows too slowly (Floyd and Jacobson 1993 §4: after L packets at a full queue,
+/// the average is 1 - (1 - w)^L of it).
 fn slow(name: &str, config: &MredConfig, limit: QueueSize, place: &Place) -> Option<Finding> {
     let weight = config.weight().ok()?;
     let packets = match limit {
