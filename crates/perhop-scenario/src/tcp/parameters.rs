@@ -432,8 +432,8 @@ pub enum RtoRule {
     FreeBsd,
     /// SRTT + 4 RTTVAR, the second term at least the minimum: Linux since 2.4.
     Linux,
-    /// As `linux`, in microseconds; the variation is the largest within a round trip and decays once per
-    /// round trip.
+    /// The rule of `linux` in microseconds; the variation is the largest within a round trip and decays once
+    /// per round trip.
     #[serde(rename = "linux-6")]
     Linux6,
     /// SRTT + 4 RTTVAR, the second term at least 1 ms, plus the longest delay of acknowledgments: the probe
