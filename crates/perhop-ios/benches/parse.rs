@@ -1,6 +1,6 @@
-//! Speed of reading and converting a configuration of a megabyte.
+//! Benchmark of reading and converting a configuration of a megabyte.
 //!
-//! `cargo bench -p perhop-ios --bench parse`: the best of ten, since machines are shared.
+//! `cargo bench -p perhop-ios --bench parse` reports the best of ten runs, because machines are shared.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What the user says of classes whose definition is missing, or cannot be modelled: `VOICE = dscp ef`.
+//! Match criteria that the user supplies for classes without a usable definition: `VOICE = dscp ef`.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,13 @@ use crate::ast::{Combination, Configuration, Criterion};
 use crate::check;
 use crate::parser;
 
-/// Classes, and criteria as `match` takes them; alternatives are joined by ` or `.
+/// Match criteria by class, in the syntax of `match`; alternatives are joined by ` or `.
 pub type Assumptions = BTreeMap<String, String>;
 
-/// Reads `text` as [`parse`](crate::parse()) does, with the classes of `assumptions` defined as they say,
-/// whether or not `text` defines them.
+/// Reads `text` as [`parse`](crate::parse()) does, with `assumptions` in place of the classes' definitions.
 ///
 /// # Errors
-/// An assumption that is no criterion: the class and what is wrong.
+/// The class and the fault of an assumption that is not a criterion.
 pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configuration, (String, String)> {
     let mut configuration = parser::read(text);
     for (class, criteria) in assumptions {
@@ -31,7 +30,7 @@ pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configura
     Ok(configuration)
 }
 
-/// The class-map of a class of which one of `criteria` holds.
+/// Returns a match-any class-map of `criteria`.
 fn definition(class: &str, criteria: &[String]) -> Result<crate::ast::ClassMap, String> {
     let mut text = format!("class-map match-any {class}");
     for one in criteria {

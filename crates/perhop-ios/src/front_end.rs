@@ -1,4 +1,4 @@
-//! [`Ios`]: this language behind the contract of all languages.
+//! [`Ios`]: the implementation of the front-end interface for IOS.
 
 use std::str::FromStr;
 
@@ -24,18 +24,18 @@ use crate::{convert, interface_name, is_configuration, parse_assuming, rules};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ios;
 
-/// The writer, which reads what it has written.
+/// The writer, which verifies its output by reading it.
 static WRITER: IosWriter = IosWriter(&Ios);
 /// The character with which a comment begins.
 const COMMENT: char = '!';
-/// Interfaces that no router has, the slowest first, with their rates in Gb/s.
+/// Interface names that do not exist on real routers, slowest first, with their rates in Gb/s.
 const ADDED: [(&str, u64); 3] =
     [("TenGigabitEthernet99/0", 10), ("HundredGigE99/0", 100), ("FourHundredGigE99/0", 400)];
-/// The beginnings of names of interfaces without a line, and the way to the router itself.
+/// Name prefixes of interfaces without a line, including the control plane.
 const WITHOUT_LINE: [&str; 4] = ["Loopback", "Null", "BVI", "control-plane"];
-/// Size of a particle in the transmit ring of a virtual circuit, IP bytes.
+/// Size of a particle in the tx-ring of a virtual circuit, IP bytes.
 const PARTICLE: &str = "particle";
-/// Size of a virtual circuit's transmit ring, particles, where the configuration does not set it.
+/// Size of a virtual circuit's tx-ring, particles, if the configuration does not set it.
 const CIRCUIT_RING: &str = "circuit-ring";
 /// Line rate, if virtual circuits are paced in whole cell slots of the line.
 const SLOTS_OF: &str = "slots-of";
@@ -225,7 +225,7 @@ fn system(dialect: Dialect) -> &'static str {
     }
 }
 
-/// The settings of ATM port adapters, in place of those of the platform.
+/// Hardware settings of ATM port adapters, which replace those of the platform.
 #[derive(Clone, Copy, Debug, Default)]
 struct Settings {
     particle: Option<ByteSize>,
@@ -281,7 +281,7 @@ fn value_of<T: FromStr>(name: &str, value: &str, example: &str) -> Result<T, Con
     })
 }
 
-/// Returns the greatest rate up to `rate` with a cell in every nth slot of `line`, n a whole number.
+/// Returns the greatest rate up to `rate` that is `line` divided by a whole number.
 fn in_slots(rate: Rate, line: Rate) -> Rate {
     let (rate, line) = (rate.as_bits_per_second().max(1), line.as_bits_per_second());
     Rate::from_bits_per_second(line / line.div_ceil(rate))

@@ -1,19 +1,18 @@
-//! Cisco IOS running-configurations: text in, the policies that the routers' interfaces carry out.
+//! Cisco IOS running-configurations: parsing, and conversion to the policies of the routers' interfaces.
 //!
 //! ```text
 //! text → parse → Configuration (syntax tree, a state for every line, diagnostics)
 //!      → convert → Intent → lower, by the rules of a profile → Router (policies, links to the lines)
 //! ```
 //!
-//! [`parse`] never fails and never panics. Every line ends in one of the five [`LineState`]s, so that
-//! nothing is ignored in silence. What cannot be right carries a [`Diagnostic`] that says what the
-//! router itself would do.
+//! [`parse`] never fails and never panics. Every line gets one of the five [`LineState`]s, so no line is
+//! ignored silently. A fault has a [`Diagnostic`], which includes the reaction of the router.
 //!
-//! This is the only crate that speaks the router's language; what it hands on speaks RFC 2475 and 3290.
+//! Only this crate depends on the IOS language. Its results use the terms of RFC 2475 and 3290.
 //!
-//! Reading order: [`LineState`] and [`Diagnostic`]; the syntax tree in [`ast`]; the tables of commands
-//! in `syntax`, one file per block, and the `parser` that walks them; `check`, which looks at names;
-//! [`convert()`], which maps policies to Intent and has `perhop_device` lower them.
+//! Reading order: [`LineState`] and [`Diagnostic`]; the syntax tree in [`ast`]; the tables of commands in
+//! `syntax`, one file per block, and the `parser` that uses them; `check`, which resolves names;
+//! [`convert()`], which converts policies to Intent and lowers them with `perhop_device`.
 
 mod assumption;
 pub mod ast;

@@ -1,6 +1,6 @@
 //! [`Mode`]: the blocks of a configuration.
 
-/// The block a line stands in, with the places of what it is about in the tree.
+/// The block of a line, with the indices of its elements in the syntax tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Outside of all blocks.
@@ -35,8 +35,8 @@ pub(crate) enum Mode {
     IpsecProfile(usize),
     /// `crypto map`
     CryptoMap(usize),
-    /// A block without influence on packets.
+    /// A block without effect on packets.
     Irrelevant,
-    /// A block that would change what packets experience: how.
+    /// A block outside the model, with its effect on packets.
     NotModelled(&'static str),
 }

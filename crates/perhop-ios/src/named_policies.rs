@@ -1,4 +1,4 @@
-//! Policies apart from interfaces, and commands with placeholders.
+//! Policies without interfaces, and commands with placeholders.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use perhop_device::{MadeInterface, OpenThresholds, PolicyUses};
 use perhop_lint::Line;
 use perhop_qos::Rate;
 
-/// The interface made for a policy: a serial line has the rate of its `bandwidth`.
+/// The interface created for a policy: the rate of a serial line is its `bandwidth`.
 const MADE: &str = "Serial99/0";
 
-/// Returns the policies that each policy-map, interface and other place of policies names.
+/// Returns the policies that each policy-map, interface and other block names.
 pub(crate) fn policy_uses(lines: &[Line]) -> Vec<PolicyUses> {
     let mut found: Vec<PolicyUses> = Vec::new();
     let mut parts: BTreeMap<usize, usize> = BTreeMap::new();
@@ -31,7 +31,7 @@ pub(crate) fn policy_uses(lines: &[Line]) -> Vec<PolicyUses> {
     found
 }
 
-/// Returns the name of a policy-map that queues; one of another type, such as `inspect`, does not.
+/// Returns the name of a policy-map of the queueing type; other types, such as `inspect`, do not queue.
 fn policy_map<'w>(words: &[&'w str]) -> Option<&'w str> {
     match words {
         ["policy-map", "type", kind, name, ..] => kind.starts_with("queu").then_some(*name),
@@ -40,7 +40,7 @@ fn policy_map<'w>(words: &[&'w str]) -> Option<&'w str> {
     }
 }
 
-/// Returns a serial line of `rate` with a policy for departing packets.
+/// Returns a serial line of `rate` with an output policy.
 pub(crate) fn interface_for(policy: &str, rate: Rate) -> MadeInterface {
     let kilobits = ((rate.as_bits_per_second() as f64 / 1000.0).round_ties_even() as u64).max(1);
     MadeInterface {
@@ -54,7 +54,7 @@ pub(crate) fn interface_for(policy: &str, rate: Rate) -> MadeInterface {
     }
 }
 
-/// Returns the name of the class that a line defines or that a policy has.
+/// Returns the name of the class that a line defines or uses.
 pub(crate) fn class_name(line: &str) -> Option<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (["class" | "class-map"], rest) = words.split_at_checked(1)? else { return None };
@@ -63,7 +63,8 @@ pub(crate) fn class_name(line: &str) -> Option<&str> {
     rest.first().copied()
 }
 
-/// Returns the thresholds of `random-detect precedence` in commands, for classes with a bandwidth in `text`.
+/// Returns the placeholder thresholds of `random-detect precedence` in `commands`, for classes with a
+/// bandwidth in `text`.
 pub(crate) fn open_thresholds(text: &str, commands: &[String]) -> Vec<OpenThresholds> {
     let mut bandwidths: BTreeMap<&str, u64> = BTreeMap::new();
     let mut class = "";

@@ -1,4 +1,4 @@
-//! Object groups, with the groups inside them, as prefixes and as protocols with ports.
+//! Expansion of nested object groups to prefixes and to protocols with ports.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -13,17 +13,17 @@ use crate::ast::{AddressMatch, Configuration, GroupMember, PrefixMatch, ServiceM
 pub(crate) enum Addresses {
     /// Any address.
     Any,
-    /// Those with any of these prefixes; none where there are none.
+    /// Addresses in any of these prefixes; an empty list matches none.
     Of(Vec<Prefix>),
-    /// More prefixes than perhop compares packets with.
+    /// More prefixes than the limit.
     TooMany,
 }
 
-/// Prefixes, or services, that a group may stand for: a packet is compared with one after the other.
+/// Limit on the prefixes or services of a group; a packet is compared with each.
 pub(crate) const MOST: usize = 4096;
 
 impl Configuration {
-    /// The addresses of the group called `name`; none where there is no such group.
+    /// Returns the addresses of the group `name`; none for an undefined group.
     pub(crate) fn addresses_of(&self, name: &str) -> Addresses {
         let mut prefixes = Vec::new();
         for member in self.members(name) {
@@ -43,7 +43,7 @@ impl Configuration {
         Addresses::Of(prefixes)
     }
 
-    /// The protocols and ports of the group called `name`; none where there is no such group.
+    /// Returns the protocols and ports of the group `name`; none for an undefined group.
     pub(crate) fn services_of(&self, name: &str) -> Vec<&ServiceMatch> {
         let services = self.members(name).into_iter().filter_map(|member| match member {
             GroupMember::Service(service) => Some(service),
@@ -52,7 +52,7 @@ impl Configuration {
         services.take(MOST).collect()
     }
 
-    /// The members of a group and of the groups inside it, each group once.
+    /// Returns the members of a group and of its inner groups, each group once.
     fn members(&self, name: &str) -> Vec<&GroupMember> {
         let mut walk =
             Walk { configuration: self, seen: BTreeSet::new(), members: Vec::new(), is_cut: false };
@@ -60,7 +60,7 @@ impl Configuration {
         walk.members
     }
 
-    /// Whether groups inside the group called `name` are deeper than perhop follows.
+    /// Whether groups inside the group `name` exceed the nesting limit.
     pub(crate) fn is_nested_too_deeply(&self, name: &str) -> bool {
         let mut walk =
             Walk { configuration: self, seen: BTreeSet::new(), members: Vec::new(), is_cut: false };
@@ -69,12 +69,12 @@ impl Configuration {
     }
 }
 
-/// A walk through a group and those inside it.
+/// A traversal of a group and its inner groups.
 struct Walk<'a> {
     configuration: &'a Configuration,
     seen: BTreeSet<&'a str>,
     members: Vec<&'a GroupMember>,
-    /// Whether there are groups deeper than it goes.
+    /// Whether inner groups exceed the nesting limit.
     is_cut: bool,
 }
 
@@ -86,7 +86,7 @@ impl Walk<'_> {
             self.is_cut = true;
             return;
         }
-        // What a group holds counts once, however often it is named.
+        // The members of a group count once, even if it is named several times.
         if !self.seen.insert(&group.name) {
             return;
         }
@@ -94,7 +94,7 @@ impl Walk<'_> {
             if self.members.len() > MOST {
                 return;
             }
-            // Groups count as well: many of them may hold nothing but each other.
+            // Groups count as members, because many groups may contain only each other.
             self.members.push(&member.value);
             if let GroupMember::Group(inner) = &member.value {
                 self.collect(inner, level + 1);
@@ -103,7 +103,7 @@ impl Walk<'_> {
     }
 }
 
-/// The prefix of a network; `None` where its mask is none.
+/// Returns the prefix of a network; `None` for a non-contiguous mask.
 fn of_address(address: AddressMatch) -> Option<Prefix> {
     let wildcard = address.wildcard.to_bits();
     let trailing = wildcard.trailing_ones();
@@ -114,11 +114,11 @@ fn of_address(address: AddressMatch) -> Option<Prefix> {
     Prefix::new(IpAddr::V4(network), 32 - trailing as u8).ok()
 }
 
-/// The fewest prefixes that together are the addresses from `first` to `last`.
+/// Adds the smallest set of prefixes that cover the addresses from `first` to `last`.
 fn of_range(first: Ipv4Addr, last: Ipv4Addr, prefixes: &mut Vec<Prefix>) {
     let (mut next, last) = (u64::from(first.to_bits()), u64::from(last.to_bits()));
     while next <= last {
-        // The largest block that begins here and does not go beyond the end.
+        // The largest aligned block that starts here and does not exceed the end.
         let aligned = if next == 0 { 32 } else { next.trailing_zeros().min(32) };
         let fitting = (last - next + 1).ilog2();
         let bits = aligned.min(fitting);
@@ -127,7 +127,7 @@ fn of_range(first: Ipv4Addr, last: Ipv4Addr, prefixes: &mut Vec<Prefix>) {
     }
 }
 
-/// The prefix, without the bits behind it.
+/// Returns the prefix with the host bits cleared.
 pub(crate) fn of_prefix(prefix: PrefixMatch) -> Option<Prefix> {
     let PrefixMatch { address, length } = prefix;
     let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);

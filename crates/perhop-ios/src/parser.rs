@@ -1,9 +1,9 @@
-//! [`parse`]: the lines of a file one after the other, each read in the block it stands in.
+//! [`parse`]: reads the lines of a file in order, each in its block.
 //!
-//! A block ends where a line stands that belongs to it no more. Where the lines of a block are indented,
-//! as the router writes them, indentation says so. Where indentation was lost (configurations quoted in
-//! papers and mails), the command itself does: it is looked for in the innermost block first, then in
-//! those around it.
+//! A block ends at the first line that does not belong to it. If the lines of a block are indented, as in the
+//! router's output, the indentation decides. If indentation is lost (configurations quoted in papers and
+//! mails), the command decides: the parser looks it up in the innermost block first, then in the enclosing
+//! ones.
 
 use std::borrow::Cow;
 
@@ -20,32 +20,32 @@ struct Frame {
     mode: Mode,
     /// The line that opened it.
     line: usize,
-    /// How far that line is indented.
+    /// The indentation of that line.
     indent: usize,
     layout: Layout,
 }
 
-/// How the lines of a block are laid out.
+/// The layout of the lines of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// No line of it has come yet.
+    /// The block has no lines yet.
     Unknown,
-    /// Further in than the line that opened it.
+    /// Deeper than the opening line.
     Indented,
     /// Indentation was lost.
     Flat,
 }
 
-/// Reads a running-configuration: every line of `text` with what became of it, and all that the lines say.
+/// Reads a running-configuration: the state of every line of `text`, and the content.
 ///
-/// Never fails and never panics, whatever `text` is.
+/// Never fails and never panics, for any `text`.
 pub fn parse(text: &str) -> Configuration {
     let mut configuration = read(text);
     check::check(&mut configuration);
     configuration
 }
 
-/// What the lines of `text` say, before it is checked what names what.
+/// Reads the lines of `text` without the checks across parts.
 pub(crate) fn read(text: &str) -> Configuration {
     let mut parser = Parser {
         configuration: Configuration::default(),
@@ -64,8 +64,8 @@ pub(crate) fn read(text: &str) -> Configuration {
     configuration
 }
 
-/// Whether `text` looks like a router's configuration rather than like anything else: most of its lines
-/// that are not blank are commands that perhop knows, and one of them opens a block or belongs to a policy.
+/// Whether `text` looks like a router configuration: most of its lines are known commands, and one of them
+/// opens a block or belongs to a policy.
 pub fn is_configuration(text: &str) -> bool {
     let configuration = parse(text);
     let (mut known, mut unknown) = (0usize, 0usize);
@@ -80,15 +80,15 @@ struct Parser {
     diagnostics: Vec<Diagnostic>,
     /// The open blocks, outermost first; the first is [`Mode::Global`] and stays.
     frames: Vec<Frame>,
-    /// What ends the banner whose text is being read.
+    /// The delimiter that ends the banner being read.
     banner: Option<String>,
-    /// The block that the line being read adds to from outside.
+    /// The block that the current line extends from outside.
     adds_to: Option<Mode>,
     /// Number of unknown commands that were compared with known ones.
     suggested: usize,
 }
 
-/// Unknown commands that are compared with known ones: a file with more is not a configuration with errors.
+/// Limit on the unknown commands that are compared with known ones: a file with more is not a configuration.
 const MOST_SUGGESTED: usize = 100;
 
 impl Parser {
@@ -98,7 +98,7 @@ impl Parser {
         let said = self.diagnostics.last().is_some_and(|diagnostic| diagnostic.line == number);
         let Finding { state, note } = finding;
         let state = if said { LineState::Suspicious } else { state };
-        // The line that opens a block belongs to the block around it.
+        // The opening line of a block belongs to the enclosing block.
         let own = |frame: &&Frame| frame.line < number;
         let block = self.frames.iter().rev().find(own).map(|frame| frame.line).filter(|line| *line > 0);
         let owner = self.adds_to.or_else(|| self.frames.get(1).map(|frame| frame.mode));
@@ -136,7 +136,7 @@ impl Parser {
         self.command(number, indent, form, words)
     }
 
-    /// A comment ends a block without influence whose indentation was lost: nothing else tells its end.
+    /// Ends an unindented block without effect at a comment, because no other line marks its end.
     fn comment(&mut self) {
         if let Some(Frame { mode: Mode::Irrelevant | Mode::NotModelled(_), layout: Layout::Flat, .. }) =
             self.frames.last()
@@ -145,7 +145,7 @@ impl Parser {
         }
     }
 
-    /// Closes the blocks that a line at `indent` stands outside of.
+    /// Closes the blocks that a line at `indent` is outside of.
     fn dedent(&mut self, indent: usize) {
         while let Some(frame) = self.frames.last_mut() {
             match frame.layout {
@@ -161,7 +161,7 @@ impl Parser {
         }
     }
 
-    /// Lines that are about the file's structure.
+    /// Handles lines that control the structure of the file.
     fn structure(&mut self, words: &[&str]) -> Option<Finding> {
         let first = words.first()?.to_ascii_lowercase();
         match (first.as_str(), words.len()) {
@@ -169,7 +169,7 @@ impl Parser {
                 Some(Finding::IRRELEVANT)
             }
             ("exit" | "quit", 1) => {
-                // Where lines are indented, they say themselves where the block ends.
+                // In an indented block, the indentation ends it.
                 if self.frames.len() > 1
                     && self.frames.last().is_some_and(|last| last.layout != Layout::Indented)
                 {
@@ -192,7 +192,7 @@ impl Parser {
         }
     }
 
-    /// Whether a line that begins with `word` takes something back. Of a `table-map`, `default` is a command.
+    /// Whether a line that begins with `word` removes a command. In a `table-map`, `default` is a command.
     fn is_negation(&self, word: &str) -> bool {
         let table = matches!(self.frames.last(), Some(Frame { mode: Mode::TableMap(_), .. }));
         word.eq_ignore_ascii_case("no") || word.eq_ignore_ascii_case("default") && !table
@@ -213,7 +213,7 @@ impl Parser {
                 self.configuration.comparisons += reader.comparisons;
                 if let Some(reading) = reading {
                     self.adds_to = adds_to;
-                    // An indented line does not end the block it is indented in, whatever it may be outside.
+                    // An indented line does not end its block, even if it would be valid outside.
                     let inside = self.frames.last().is_some_and(|frame| frame.layout == Layout::Indented);
                     if opens.is_some() || !inside {
                         self.frames.truncate(depth + 1);
@@ -244,7 +244,7 @@ impl Parser {
 }
 
 impl Mode {
-    /// What is to be said of any line of a block whose lines are all alike.
+    /// Returns the common finding of all lines in an unparsed block.
     fn finding(self) -> Option<Finding> {
         match self {
             Mode::Irrelevant => Some(Finding::IRRELEVANT),
@@ -254,7 +254,7 @@ impl Mode {
     }
 }
 
-/// The line without the prompt that stands before it in a recorded session: `edge(config-if)#`.
+/// Removes the prompt of a recorded session: `edge(config-if)#`.
 fn without_prompt(text: &str) -> &str {
     match text.split_once(")#") {
         Some((prompt, command)) if prompt.contains("(config") && !prompt.contains(' ') => command,
@@ -262,8 +262,7 @@ fn without_prompt(text: &str) -> &str {
     }
 }
 
-/// Takes away what follows an exclamation mark behind a command: people explain their commands so. Text that
-/// the router keeps as it is may have one.
+/// Removes a remark after an exclamation mark, except from commands whose text may contain one.
 fn without_remark(words: &mut Vec<&str>) {
     let keeps_text = ["description", "remark", "banner", "snmp-server", "username", "enable", "key"];
     match words.as_slice() {
@@ -276,9 +275,8 @@ fn without_remark(words: &mut Vec<&str>) {
     }
 }
 
-/// A line as a terminal shows it: what `--More--` and its backspaces leave in a recorded session is
-/// overwritten, and pictures (Unicode, Control Pictures) stand for other control characters, which no name
-/// can have.
+/// Returns a line as a terminal shows it. In a recorded session, text overwrites `--More--` after backspaces.
+/// Pictures (Unicode, Control Pictures) replace other control characters, which names cannot contain.
 fn shown(line: &str) -> Cow<'_, str> {
     if line.chars().all(|one| picture(one) == one) {
         return line.into();
@@ -302,7 +300,7 @@ fn shown(line: &str) -> Cow<'_, str> {
     cells.into_iter().collect()
 }
 
-/// Whether a line begins with the prompt of a recorded session that is not configuring: `edge#show run`.
+/// Whether a line begins with a prompt outside of configuration mode: `edge#show run`.
 fn is_typed_at_prompt(first: &str) -> bool {
     first.split_once(['#', '>']).is_some_and(|(name, _)| {
         let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -310,10 +308,10 @@ fn is_typed_at_prompt(first: &str) -> bool {
     })
 }
 
-/// What ends a banner whose text begins with `first`; `None` where the same line, whose last word is `last`,
-/// ends it.
+/// Returns the delimiter of a banner whose text begins with `first`; `None` if the same line, whose last word
+/// is `last`, ends it.
 fn banner_delimiter(first: &str, last: &str) -> Option<String> {
-    // The router shows the control character that people type as delimiter as ^C.
+    // The router shows a control character as delimiter as ^C.
     let length = if first.starts_with("^C") { 2 } else { first.chars().next()?.len_utf8() };
     let (delimiter, text) = first.split_at(length);
     let closed = text.contains(delimiter) || (first != last && last.ends_with(delimiter));

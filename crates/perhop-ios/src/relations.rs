@@ -1,4 +1,4 @@
-//! The interfaces that belong together: sub-interfaces, bundles, tunnels and the lines below them.
+//! Relations of interfaces: sub-interfaces, bundles, tunnels and the lines below them.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -30,8 +30,8 @@ impl Configuration {
         }
         self.relations.above = above;
     }
-    /// The interface that the packets of a tunnel leave by, as far as the configuration says; `None` where
-    /// that is a tunnel again, or a part of one.
+    /// Returns the output interface of a tunnel, if the configuration determines it; `None` if that is a
+    /// tunnel or a part of one.
     pub(crate) fn underlay(&self, interface: &Interface) -> Option<&Interface> {
         let source = interface.tunnel.as_ref()?.source.as_ref()?;
         let by_name = self.interfaces.get(&crate::interface_name(&source.value));
@@ -49,19 +49,19 @@ impl Configuration {
         Some(below)
     }
 
-    /// The interface with `address`.
+    /// Returns the interface with `address`.
     pub(crate) fn owner_of(&self, address: Ipv4Addr) -> Option<&Interface> {
         self.interfaces.at(*self.relations.owners.get(&address)?)
     }
-    /// Returns the number of sub-interfaces of the interface called `name`.
+    /// Returns the number of sub-interfaces of the interface `name`.
     pub(crate) fn parts_of(&self, name: &str) -> usize {
         self.relations.parts.get(name).copied().unwrap_or(0)
     }
-    /// The interfaces of a multilink group; without a number those of none.
+    /// Iterates over the interfaces of a multilink group; without a number, over those in no group.
     pub(crate) fn links_of(&self, group: Option<u64>) -> impl Iterator<Item = &Interface> {
         self.at_all(self.relations.links.get(&group))
     }
-    /// The tunnels whose packets leave by the interface called `name`.
+    /// Iterates over the tunnels that send through the interface `name`.
     pub(crate) fn tunnels_above(&self, name: &str) -> impl Iterator<Item = &Interface> {
         self.at_all(self.relations.above.get(name))
     }

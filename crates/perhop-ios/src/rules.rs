@@ -1,4 +1,4 @@
-//! The rules of this language, and those for every vendor that it applies itself.
+//! The rules of this language, and the vendor-neutral rules that it applies itself.
 
 use perhop_lint::declare_rules;
 pub(crate) use perhop_lint::rules::{

@@ -1,4 +1,4 @@
-//! [`AccessList`]: which packets a list permits.
+//! [`AccessList`]: access lists and the object groups that they name.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -7,7 +7,7 @@ use perhop_qos::Dscp;
 use perhop_qos::packet::{IpPrecedence, Protocol};
 use serde::Serialize;
 
-/// What an entry can look at.
+/// The kind of an access list, which determines the fields of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AclKind {
@@ -17,17 +17,17 @@ pub enum AclKind {
     Extended,
     /// As an extended list, for IPv6 packets.
     Ipv6,
-    /// Of another protocol than IP: no packet of perhop's meets it.
+    /// A list for a protocol other than IP; no packet in perhop matches it.
     Other,
 }
 
-/// What becomes of a packet that meets an entry.
+/// The action of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AclAction {
-    /// The list takes it.
+    /// The list permits the packet.
     Permit,
-    /// The list does not take it.
+    /// The list denies the packet.
     Deny,
 }
 
@@ -36,20 +36,20 @@ pub enum AclAction {
 pub struct AccessList {
     /// Number or name.
     pub name: String,
-    /// Its first line.
+    /// Line of its first entry.
     pub line: usize,
-    /// What its entries can look at.
+    /// The kind of its entries.
     pub kind: AclKind,
-    /// Its entries in order: the first that a packet meets decides, and what meets none is denied.
+    /// The entries in order. The first matching entry decides; without one, the packet is denied.
     pub entries: Vec<AclEntry>,
 }
 
-/// An address and the bits of it that do not count.
+/// An address with a wildcard mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AddressMatch {
     /// The address.
     pub address: Ipv4Addr,
-    /// The bits that do not count are 1.
+    /// The mask: 1 for bits to ignore.
     pub wildcard: Ipv4Addr,
 }
 
@@ -68,7 +68,7 @@ impl AddressMatch {
 pub struct PrefixMatch {
     /// The address.
     pub address: Ipv6Addr,
-    /// How many bits of it count.
+    /// Length of the prefix.
     pub length: u8,
 }
 
@@ -91,19 +91,19 @@ pub struct PortMatch {
 pub struct AclEntry {
     /// The line.
     pub line: usize,
-    /// Its place in the list.
+    /// Sequence number.
     pub sequence: u64,
-    /// What becomes of a packet that meets it.
+    /// The action.
     pub action: AclAction,
-    /// The protocol; none where any IP packet will do.
+    /// The protocol; `None` for any IP packet.
     pub protocol: Option<Protocol>,
     /// Source address.
     pub source: AddressMatch,
-    /// Source ports: any of these ranges; empty where any port will do.
+    /// Source port ranges; empty for any port.
     pub source_ports: Vec<PortMatch>,
     /// Destination address.
     pub destination: AddressMatch,
-    /// Destination ports: any of these ranges; empty where any port will do.
+    /// Destination port ranges; empty for any port.
     pub destination_ports: Vec<PortMatch>,
     /// IP precedence.
     pub precedence: Option<IpPrecedence>,
@@ -111,19 +111,19 @@ pub struct AclEntry {
     pub dscp: Option<Dscp>,
     /// The four bits of the type of service (RFC 1349).
     pub type_of_service: Option<u8>,
-    /// Something that no packet of perhop's has (a fragment, say): the entry meets none.
+    /// A property that no packet in perhop has, for example a fragment: the entry matches none.
     pub unseen: Option<String>,
-    /// Source and destination in an IPv6 list; those above say nothing there.
+    /// Source and destination in an IPv6 list, in place of the IPv4 addresses.
     pub prefixes: Option<(PrefixMatch, PrefixMatch)>,
-    /// `object-group` in the place of the source address.
+    /// `object-group` as the source address.
     pub source_group: Option<String>,
-    /// `object-group` in the place of the destination address.
+    /// `object-group` as the destination address.
     pub destination_group: Option<String>,
-    /// `object-group` in the place of the protocol: protocols with their ports.
+    /// `object-group` as the protocol: protocols with their ports.
     pub service_group: Option<String>,
 }
 
-/// `object-group`: addresses, or protocols with their ports, under one name.
+/// `object-group`: named addresses, or named protocols with their ports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ObjectGroup {
     /// Its name.
@@ -144,7 +144,7 @@ pub enum GroupMember {
     Range(Ipv4Addr, Ipv4Addr),
     /// An IPv6 prefix.
     Prefix(PrefixMatch),
-    /// A protocol, with ports where it has any.
+    /// A protocol, optionally with ports.
     Service(ServiceMatch),
     /// `group-object`: the members of another group.
     Group(String),
@@ -153,11 +153,11 @@ pub enum GroupMember {
 /// A protocol with ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ServiceMatch {
-    /// Any of these protocols; empty where any will do.
+    /// The protocols; empty for any.
     pub protocols: Vec<Protocol>,
-    /// Source ports: any of these ranges; empty where any port will do.
+    /// Source port ranges; empty for any port.
     pub source_ports: Vec<PortMatch>,
-    /// Destination ports: any of these ranges; empty where any port will do.
+    /// Destination port ranges; empty for any port.
     pub destination_ports: Vec<PortMatch>,
 }
 
@@ -168,6 +168,6 @@ pub struct RateLimitAcl {
     pub name: String,
     /// The line.
     pub line: usize,
-    /// The precedences it takes; none where it looks at something that perhop does not carry.
+    /// The matched precedences; empty for a criterion that packets in perhop do not have.
     pub precedences: Vec<IpPrecedence>,
 }

@@ -1,4 +1,4 @@
-//! [`ClassMap`]: which packets a class takes.
+//! [`ClassMap`]: the match criteria of a class.
 
 use perhop_device::Combination;
 use perhop_qos::Dscp;
@@ -15,7 +15,7 @@ pub enum Polarity {
     Not,
 }
 
-/// Which packets a criterion looks at.
+/// The address family that a criterion applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
@@ -35,7 +35,7 @@ pub struct ClassMap {
     pub name: String,
     /// The line that opened it first.
     pub line: usize,
-    /// How its statements are taken together.
+    /// The combination of its statements.
     pub combination: Combination,
     /// `match` lines in order.
     pub statements: Vec<Statement>,
@@ -46,15 +46,15 @@ pub struct ClassMap {
 pub struct Statement {
     /// The line.
     pub line: usize,
-    /// Whether the criterion must hold or must not.
+    /// Whether the criterion is negated.
     pub polarity: Polarity,
-    /// Which packets it looks at: no other holds it.
+    /// The address family: packets of others do not match.
     pub family: Family,
-    /// What is looked at.
+    /// The criterion.
     pub criterion: Criterion,
 }
 
-/// What a `match` line looks at.
+/// The criterion of a `match` line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Criterion {
@@ -68,7 +68,7 @@ pub enum Criterion {
     Dscp(Vec<Dscp>),
     /// `match cos …`: the class of service of the outer 802.1Q tag, any of them.
     Cos(Vec<u8>),
-    /// `match cos inner …`: that of the inner tag.
+    /// `match cos inner …`: the class of service of the inner tag.
     CosInner(Vec<u8>),
     /// `match mpls experimental topmost …`: any of them.
     MplsTopmost(Vec<u8>),
@@ -99,6 +99,6 @@ pub enum Criterion {
     QosGroup(u32),
     /// `match class-map …`
     ClassMap(String),
-    /// A criterion that perhop cannot see: no packet meets it.
+    /// A criterion outside the model: no packet matches it.
     NotModelled(String),
 }

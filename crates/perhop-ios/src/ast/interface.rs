@@ -1,4 +1,4 @@
-//! [`Interface`]: what stands under `interface`, and [`Pvc`], what stands under `pvc`.
+//! [`Interface`]: the block `interface`, and [`Pvc`], the block `pvc`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -31,7 +31,7 @@ pub struct InterfaceAddress {
     pub address: Ipv4Addr,
     /// Length of the subnet's prefix.
     pub prefix_length: u8,
-    /// First or further.
+    /// Primary or secondary.
     pub rank: Rank,
 }
 
@@ -58,9 +58,9 @@ pub enum CellEncapsulation {
     /// LLC/SNAP: the router's default.
     #[default]
     Snap,
-    /// The circuit carries IP alone.
+    /// The circuit carries only IP.
     Mux,
-    /// The circuit carries PPP alone (PPPoA).
+    /// The circuit carries only PPP (PPPoA).
     MuxPpp,
     /// Another.
     Other,
@@ -93,44 +93,44 @@ pub enum AtmService {
 pub struct InterfaceAddress6 {
     /// The line.
     pub line: usize,
-    /// The address, or the part of it that the interface completes by itself.
+    /// The address, or the prefix that the interface completes.
     pub address: Ipv6Addr,
     /// Length of the subnet's prefix.
     pub prefix_length: u8,
 }
 
-/// `ip access-group` and `ipv6 traffic-filter`: packets that a list denies go no further.
+/// `ip access-group` and `ipv6 traffic-filter`: drops packets that a list denies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PacketFilter {
     /// The line.
     pub line: usize,
     /// The access list.
     pub list: String,
-    /// For what comes in or for what goes out.
+    /// Inbound or outbound.
     pub direction: Direction,
-    /// Which packets it looks at.
+    /// The address family of the filtered packets.
     pub family: Family,
 }
 
 /// `interface`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Interface {
-    /// Its name in full, without spaces: `ATM1/0.8`.
+    /// Full name, without spaces: `ATM1/0.8`.
     pub name: String,
     /// The line that opened it first.
     pub line: usize,
-    /// What kind of wire it has.
+    /// The kind of line.
     pub hardware: Hardware,
-    /// Bits per second of that kind of wire, where the name says it; kilobits.
+    /// Nominal rate of that kind of line, kilobits per second, if the name implies one.
     pub nominal_kilobits: Option<u64>,
-    /// Kilobits per second that the router calculates with where `bandwidth` does not say, on interfaces
-    /// whose name says nothing of a wire: tunnels, dialers, serial lines.
+    /// Default `bandwidth`, kilobits per second, for interfaces whose name implies no line rate: tunnels,
+    /// dialers, serial lines.
     pub default_kilobits: Option<u64>,
-    /// The interface it is a sub-interface of.
+    /// The parent, for a sub-interface.
     pub parent: Option<String>,
     /// `description`
     pub description: Option<String>,
-    /// `bandwidth`: kilobits per second, for arithmetic; the wire does not change.
+    /// `bandwidth`: kilobits per second for calculations; does not change the line rate.
     pub bandwidth: Option<At<u64>>,
     /// `max-reserved-bandwidth`: percent that classes may reserve.
     pub max_reserved_bandwidth: Option<At<u64>>,
@@ -138,7 +138,7 @@ pub struct Interface {
     pub clock_rate: Option<At<u64>>,
     /// `speed`, megabits per second.
     pub speed: Option<At<u64>>,
-    /// `ip vrf forwarding`: the table of routes that its addresses are in, where it is not the general one.
+    /// `ip vrf forwarding`: the routing table of its addresses; `None` for the global one.
     pub vrf: Option<At<String>>,
     /// `ip address`
     pub addresses: Vec<InterfaceAddress>,
@@ -148,7 +148,7 @@ pub struct Interface {
     pub encapsulation: Option<At<LinkEncapsulation>>,
     /// `second-dot1q` of `encapsulation dot1q`: the inner tag.
     pub second_vlan: Option<At<u16>>,
-    /// `native` of `encapsulation dot1q`: its frames have no tag.
+    /// `native` of `encapsulation dot1q`: frames without a tag.
     pub native_vlan: Option<At<()>>,
     /// `bandwidth qos-reference`: kilobits per second that percentages in policies refer to.
     pub bandwidth_reference: Option<At<u64>>,
@@ -156,30 +156,30 @@ pub struct Interface {
     pub mtu: Option<At<u64>>,
     /// `ip mtu`: bytes of an IP packet.
     pub ip_mtu: Option<At<u64>>,
-    /// `ip tcp adjust-mss`: bytes of a TCP segment, written into the connection requests that pass.
+    /// `ip tcp adjust-mss`: maximum segment size, bytes, written into forwarded SYNs.
     pub adjust_mss: Option<At<u64>>,
     /// `load-interval`: seconds over which rates are averaged for display.
     pub load_interval: Option<At<u64>>,
     /// `tunnel …`
     pub tunnel: Option<Tunnel>,
-    /// `qos pre-classify`: packets are classified by the header that a tunnel hides.
+    /// `qos pre-classify`: classification by the header that a tunnel hides.
     pub pre_classify: Option<At<()>>,
     /// `crypto map`
     pub crypto_map: Option<At<String>>,
-    /// `nhrp map group … service-policy output …`: what a hub does with what goes to the spokes of a group.
+    /// `nhrp map group … service-policy output …`: the policy of a hub towards the spokes of a group.
     pub peer_policies: Vec<PeerPolicy>,
-    /// `nhrp group`: what a spoke tells the hub.
+    /// `nhrp group`: the group that a spoke reports to the hub.
     pub nhrp_group: Option<At<String>>,
     /// `channel-group`: the Port-channel that it is a member of.
     pub channel_group: Option<At<u64>>,
     /// `ppp multilink group`: the Multilink that it is a member of or, there, its own number.
     pub multilink_group: Option<At<u64>>,
-    /// `ppp multilink …`: fragments and what they are interleaved with.
+    /// `ppp multilink …`: fragmentation and interleaving.
     pub multilink: Option<Multilink>,
-    /// `pppoe enable`, `pppoe-client`: packets travel in frames of a PPP session.
+    /// `pppoe enable`, `pppoe-client`: packets are sent in PPPoE frames.
     pub pppoe: Option<At<()>>,
-    /// `dialer pool`, `pppoe-client dial-pool-number`, `dialer pool-member`: a Dialer sends by the member of
-    /// its pool.
+    /// `dialer pool`, `pppoe-client dial-pool-number`, `dialer pool-member`: a Dialer sends through the
+    /// member of its pool.
     pub dialer_pool: Option<At<u64>>,
     /// `service instance`, in order.
     pub service_instances: Vec<ServiceInstance>,
@@ -208,7 +208,7 @@ pub struct Interface {
 pub struct Pvc {
     /// The line that opened it first.
     pub line: usize,
-    /// Its name, where it has one.
+    /// Its name, if any.
     pub name: Option<String>,
     /// Virtual path and virtual channel.
     pub identifier: (u16, u16),
@@ -216,7 +216,7 @@ pub struct Pvc {
     pub service: Option<At<AtmService>>,
     /// `encapsulation`
     pub encapsulation: Option<At<CellEncapsulation>>,
-    /// `pppoe-client`: packets travel in bridged frames of a PPP session.
+    /// `pppoe-client`: packets are sent in bridged PPPoE frames.
     pub pppoe: Option<At<()>>,
     /// `tx-ring-limit`
     pub tx_ring_limit: Option<At<u64>>,

@@ -1,4 +1,4 @@
-//! What interfaces are made of: tunnels, bundles, service instances, channelized lines.
+//! Parts of interfaces: tunnels, bundles, service instances, channelized lines.
 
 use std::net::Ipv4Addr;
 
@@ -11,9 +11,9 @@ use super::policy_map::ServicePolicies;
 /// `tunnel …` of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tunnel {
-    /// `tunnel mode`, as written: `gre multipoint`; GRE over IPv4 where nothing is said.
+    /// `tunnel mode`, as written: `gre multipoint`; by default GRE over IPv4.
     pub mode: Option<At<String>>,
-    /// `tunnel source`: an interface in full, or an address.
+    /// `tunnel source`: the full name of an interface, or an address.
     pub source: Option<At<String>>,
     /// `tunnel destination`
     pub destination: Option<At<String>>,
@@ -25,7 +25,7 @@ pub struct Tunnel {
     pub sequence: Option<At<()>>,
     /// `tunnel protection ipsec profile`: the profile.
     pub protection: Option<At<String>>,
-    /// `tunnel vrf`: the table of routes in which the destination is looked up.
+    /// `tunnel vrf`: the routing table for the tunnel destination.
     pub vrf: Option<At<String>>,
     /// `tunnel path-mtu-discovery`
     pub path_mtu_discovery: Option<At<()>>,
@@ -36,18 +36,18 @@ pub struct Tunnel {
 pub struct PeerPolicy {
     /// The line.
     pub line: usize,
-    /// The group that spokes name.
+    /// The group that spokes report.
     pub group: String,
-    /// The policy for what goes to each spoke of the group.
+    /// The policy towards each spoke of the group.
     pub policy: String,
 }
 
 /// `ppp multilink …`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Multilink {
-    /// `ppp multilink interleave`: small packets go between the fragments of large ones.
+    /// `ppp multilink interleave`: small packets are sent between the fragments of large ones.
     pub interleave: Option<At<()>>,
-    /// `ppp multilink fragment delay`: microseconds that a fragment lasts.
+    /// `ppp multilink fragment delay`: transmission time of a fragment, microseconds.
     pub fragment_microseconds: Option<At<u64>>,
     /// `ppp multilink fragment size`: bytes of a fragment.
     pub fragment_bytes: Option<At<u64>>,
@@ -81,23 +81,23 @@ pub struct Controller {
     pub line: usize,
     /// Its channel groups.
     pub groups: Vec<ChannelGroup>,
-    /// Numbers of the part of a SONET line that is being described.
+    /// Path of the SONET tributary that the current lines configure.
     #[serde(skip)]
     pub(crate) path: Vec<u64>,
 }
 
-/// `channel-group … timeslots …`: slots of a line that make a serial interface.
+/// `channel-group … timeslots …`: time slots that form a serial interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChannelGroup {
     /// The line.
     pub line: usize,
     /// The interface: `Serial0/0/0:1`.
     pub interface: String,
-    /// Kilobits per second of its slots.
+    /// Rate of its slots, kilobits per second.
     pub kilobits: u64,
 }
 
-/// `crypto ipsec transform-set`: how packets are encrypted.
+/// `crypto ipsec transform-set`: the encryption of packets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TransformSet {
     /// Its name.
@@ -110,18 +110,18 @@ pub struct TransformSet {
     pub transport: Option<At<()>>,
 }
 
-/// `crypto ipsec profile`, what a protected tunnel names, or `crypto map`, what an interface names.
+/// `crypto ipsec profile` of a protected tunnel, or `crypto map` of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IpsecProfile {
     /// Its name.
     pub name: String,
     /// The line that opened it first.
     pub line: usize,
-    /// `set transform-set`: the first that the other end accepts counts.
+    /// `set transform-set`: the first one that the peer accepts applies.
     pub transform_sets: Vec<String>,
-    /// `match address` of crypto maps: lists of the packets that are encrypted.
+    /// `match address` of crypto maps: access lists of the packets to encrypt.
     pub lists: Vec<String>,
-    /// `set peer` of crypto maps: where encrypted packets go.
+    /// `set peer` of crypto maps: destinations of encrypted packets.
     pub peers: Vec<Ipv4Addr>,
     /// `qos pre-classify` of crypto maps.
     pub pre_classify: Option<At<()>>,

@@ -1,7 +1,6 @@
-//! The syntax tree: what a configuration says, command by command, with line numbers.
+//! The syntax tree: the commands of a configuration with their line numbers.
 //!
-//! It speaks the router's language and units. What it amounts to is the business of
-//! [`convert`](crate::convert()).
+//! Values are in the router's units. [`convert`](crate::convert()) interprets them.
 
 mod access_list;
 mod class_map;
@@ -35,39 +34,39 @@ pub use policy_map::{
 pub use rate_limit::{Action, Field, Marking, RateLimit, RateLimitMatch};
 pub(crate) use relations::Relations;
 
-// Values that mean the same in every language.
+// Values that are common to all languages.
 pub use perhop_device::intent::{
     At, Direction, DropProfile as RandomDetect, FairQueue, Guarantee as Bandwidth, PartialLimit, Priority,
     PriorityRate, QueueLimit, Shape, TableDefault, Then, ThresholdUnit, Thresholds, TrafficRate,
 };
 pub use perhop_device::{Basis, Combination, ShapeKind};
 
-/// The name of the class that takes what no other class of a policy takes.
+/// The name of the class for packets that match no other class of a policy.
 pub const CLASS_DEFAULT: &str = "class-default";
 
-/// Which of the marks that stay in the router anything sets or asks for.
+/// Router-internal marks that the configuration uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarksInUse {
-    /// Both `qos-group` and `traffic-class`: perhop has one label for both.
+    /// Whether both `qos-group` and `traffic-class` are used: perhop has one label for both.
     pub both_groups: bool,
-    /// Something depends on the discard class of packets.
+    /// Whether any part reads the discard class.
     pub discard_class: bool,
-    /// Something gives packets a group or a traffic class.
+    /// Whether any part sets a group or a traffic class.
     pub labels: bool,
 }
 
 /// A whole configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Configuration {
-    /// Every line of the file, with what became of it.
+    /// Every line of the file, with its state.
     pub lines: Vec<Line>,
-    /// What is wrong or doubtful, by line.
+    /// The diagnostics, by line.
     pub diagnostics: Vec<Diagnostic>,
     /// The router's name.
     pub hostname: Option<String>,
     /// The release, as in `version 12.0`.
     pub version: Option<(u32, u32)>,
-    /// `ip cef`: whether it is on, where the file says.
+    /// `ip cef`, if the file sets it.
     pub express_forwarding: Option<At<bool>>,
     /// `class-map`s by name.
     pub class_maps: Named<ClassMap>,
@@ -83,7 +82,7 @@ pub struct Configuration {
     pub table_maps: Named<TableMap>,
     /// Interfaces and sub-interfaces by name.
     pub interfaces: Named<Interface>,
-    /// What the user says of classes in place of their class-maps: the criteria, one of which must hold.
+    /// Alternative criteria of classes that the user supplies in place of class-maps.
     pub assumed: std::collections::BTreeMap<String, Vec<String>>,
     /// `controller`s by name.
     pub controllers: Named<Controller>,
@@ -101,21 +100,21 @@ pub struct Configuration {
     /// The lines of `router` and `ipv6 router`.
     #[serde(skip)]
     pub routing_protocols: Vec<usize>,
-    /// Whether any line speaks of IPv6: only then may packets be of another family than IPv4.
+    /// Whether any line concerns IPv6. If not, all packets are IPv4.
     pub speaks_ipv6: bool,
-    /// Which marks are in use.
+    /// Router-internal marks in use.
     #[serde(skip)]
     pub marks: MarksInUse,
-    /// For every line the block around it, or the one it opens or adds to.
+    /// The block of every line: the one around it, or the one it opens or extends.
     #[serde(skip)]
     pub(crate) owners: Vec<Option<crate::mode::Mode>>,
-    /// How many commands lines were compared with: the work that reading was.
+    /// Number of comparisons of lines with commands, a measure of the parser's work.
     #[serde(skip)]
     pub comparisons: u64,
-    /// Number of comparisons of parts of access lists and policies, to find what they hide.
+    /// Number of comparisons in the search for hidden parts of access lists and policies.
     #[serde(skip)]
     pub set_comparisons: u64,
-    /// Which interfaces belong together, once [`convert`](crate::convert()) has looked.
+    /// Relations of interfaces, set by [`convert`](crate::convert()).
     #[serde(skip)]
     pub(crate) relations: Relations,
 }

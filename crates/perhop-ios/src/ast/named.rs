@@ -1,10 +1,10 @@
-//! [`Named`]: things in the order of the file, found by name.
+//! [`Named`]: elements in file order with lookup by name.
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-/// Things in the order of the file, found by name. Names are case-sensitive, as the router's are.
+/// Elements in file order with lookup by name. Names are case-sensitive, as on the router.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<T> {
     items: Vec<Option<T>>,
@@ -18,32 +18,32 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
-    /// The one called `name`.
+    /// Returns the element `name`.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.places.get(name).and_then(|place| self.items[*place].as_ref())
     }
-    /// All of them, in the order of the file.
+    /// Iterates in file order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter().flatten()
     }
-    /// All of them, to be changed.
+    /// Iterates mutably in file order.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.items.iter_mut().flatten()
     }
-    /// How many there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.places.len()
     }
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The place of the one called `name`, if it is there.
+    /// Returns the index of the element `name`.
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
         self.places.get(name).copied()
     }
-    /// The place of the one called `name`, which `new` makes if it is not there yet.
+    /// Returns the index of the element `name`, created by `new` if missing.
     pub(crate) fn place(&mut self, name: &str, new: impl FnOnce() -> T) -> usize {
         if let Some(place) = self.places.get(name) {
             return *place;
@@ -52,15 +52,15 @@ impl<T> Named<T> {
         self.places.insert(name.to_owned(), self.items.len() - 1);
         self.items.len() - 1
     }
-    /// The one at `place`, unless it was removed.
+    /// Returns the element with this index, unless it was removed.
     pub(crate) fn at(&self, place: usize) -> Option<&T> {
         self.items.get(place).and_then(Option::as_ref)
     }
-    /// The one at `place`, to be changed, unless it was removed.
+    /// Returns the element with this index mutably, unless it was removed.
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut T> {
         self.items.get_mut(place).and_then(Option::as_mut)
     }
-    /// Removes the one called `name`; whether it was there.
+    /// Removes the element `name`. Returns whether it existed.
     pub(crate) fn remove(&mut self, name: &str) -> bool {
         let place = self.places.remove(name);
         place.is_some_and(|place| self.items[place].take().is_some())

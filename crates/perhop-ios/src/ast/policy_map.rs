@@ -1,4 +1,4 @@
-//! [`PolicyMap`]: what is done with each class.
+//! [`PolicyMap`]: the actions for each class.
 
 use perhop_device::intent::{
     At, DropProfile as RandomDetect, FairQueue, Guarantee as Bandwidth, PartialLimit, Priority, QueueLimit,
@@ -12,9 +12,9 @@ use super::rate_limit::{Action, Field, Marking};
 /// `service-policy` of an interface or circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ServicePolicies {
-    /// For what comes in.
+    /// The input policy.
     pub input: Option<At<String>>,
-    /// For what goes out.
+    /// The output policy.
     pub output: Option<At<String>>,
 }
 
@@ -25,7 +25,7 @@ pub struct PolicyMap {
     pub name: String,
     /// The line that opened it first.
     pub line: usize,
-    /// Its classes, in order: a packet belongs to the first that matches.
+    /// The classes in order. A packet belongs to the first matching class.
     pub classes: Vec<PolicyClass>,
 }
 
@@ -63,7 +63,8 @@ pub struct PolicyClass {
     /// `queue-limit …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<At<QueueLimit>>,
-    /// `queue-limit dscp …` and the like, in order: limits of some packets in the same queue.
+    /// `queue-limit dscp …` and similar lines, in order: limits for packets with some values in the same
+    /// queue.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub value_limits: Vec<At<ValueLimit>>,
     /// `queue-buffers ratio`: percent of a port's buffers.
@@ -72,7 +73,7 @@ pub struct PolicyClass {
     /// `fair-queue …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queue: Option<At<FairQueue>>,
-    /// `service-policy …`: a policy for what is inside this class.
+    /// `service-policy …`: the nested policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_policy: Option<At<String>>,
     /// `drop`
@@ -81,7 +82,7 @@ pub struct PolicyClass {
 }
 
 impl PolicyClass {
-    /// Whether it asks for a queue, or for a place in the scheduler.
+    /// Whether the class needs a queue or a share of the scheduler.
     pub fn queues(&self) -> bool {
         self.bandwidth.is_some()
             || self.priority.is_some()
@@ -97,22 +98,22 @@ impl PolicyClass {
 pub struct Police {
     /// Committed rate.
     pub rate: TrafficRate,
-    /// Committed burst in bytes, or milliseconds of the rate where that is a percentage.
+    /// Committed burst, bytes; milliseconds if the rate is a percentage.
     pub burst: Option<u64>,
     /// Peak rate of the two-rate form.
     pub peak: Option<TrafficRate>,
     /// Excess or peak burst, in the same unit.
     pub excess_burst: Option<u64>,
-    /// Actions for conforming packets; empty where nothing is said.
+    /// Actions for conforming packets; empty if not configured.
     pub conform: Vec<Action>,
-    /// Actions for exceeding packets; empty where nothing is said.
+    /// Actions for exceeding packets; empty if not configured.
     pub exceed: Vec<Action>,
-    /// Actions for violating packets; empty where nothing is said: then there is no such color.
+    /// Actions for violating packets; empty if not configured, which leaves two colors.
     pub violate: Vec<Action>,
-    /// `conform-color`: the class whose packets arrive as conforming; the policer is aware of colors then.
+    /// `conform-color`: the class of packets that arrive as conforming; makes the policer color-aware.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conform_class: Option<At<String>>,
-    /// `exceed-color`: the class whose packets arrive as exceeding.
+    /// `exceed-color`: the class of packets that arrive as exceeding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exceed_class: Option<At<String>>,
 }
@@ -126,32 +127,32 @@ pub struct PacketPolice {
     pub burst: Option<u64>,
     /// Packets per second of the two-rate form.
     pub peak: Option<u64>,
-    /// Packets in a burst at that rate.
+    /// Peak burst, packets.
     pub peak_burst: Option<u64>,
-    /// Actions for conforming packets; empty where nothing is said.
+    /// Actions for conforming packets; empty if not configured.
     pub conform: Vec<Action>,
-    /// Actions for exceeding packets; empty where nothing is said.
+    /// Actions for exceeding packets; empty if not configured.
     pub exceed: Vec<Action>,
-    /// Actions for violating packets; empty where nothing is said.
+    /// Actions for violating packets; empty if not configured, which leaves two colors.
     pub violate: Vec<Action>,
 }
 
-/// `account`: bytes of a lower layer that are counted with each packet.
+/// `account`: overhead of a lower layer that is counted with each packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Account {
-    /// `user-defined`: bytes more, or fewer, than the packet has.
+    /// `user-defined`: bytes to add to the packet length; may be negative.
     UserDefined {
         /// Bytes.
         bytes: i64,
         /// `atm`: counted in cells.
         cells: bool,
     },
-    /// The headers of an encapsulation farther down the way, as written: `dot1q aal5 snap-rbe-dot1q`.
+    /// The headers of a downstream encapsulation, as written: `dot1q aal5 snap-rbe-dot1q`.
     Encapsulation(String),
 }
 
-/// `queue-limit dscp …`: how long the queue may be when a packet with one of some values comes.
+/// `queue-limit dscp …`: the queue limit for arriving packets with some values of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ValueLimit {
     /// The field.
@@ -162,7 +163,7 @@ pub struct ValueLimit {
     pub limit: PartialLimit,
 }
 
-/// `table-map`: which value of a field becomes which value of another.
+/// `table-map`: a mapping from values of one field to values of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableMap {
     /// Its name.

@@ -1,11 +1,11 @@
-//! [`RateLimit`]: committed access rate, and the actions it shares with `police`.
+//! [`RateLimit`]: committed access rate, and the actions that it shares with `police`.
 
 use perhop_device::intent::{Direction, Then};
 use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
 
-/// A field that can be looked at or written.
+/// A field that lines match or set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Field {
@@ -13,15 +13,15 @@ pub enum Field {
     Precedence,
     /// The DSCP.
     Dscp,
-    /// The precedence in the header of the tunnel that the packet enters.
+    /// The precedence in the outer header of a tunnel.
     TunnelPrecedence,
-    /// The DSCP in the header of the tunnel that the packet enters.
+    /// The DSCP in the outer header of a tunnel.
     TunnelDscp,
     /// The class of service of the 802.1Q tag.
     Cos,
-    /// That of the inner tag.
+    /// The class of service of the inner tag.
     CosInner,
-    /// The experimental bits of labels that the router pushes.
+    /// The experimental bits of pushed labels.
     MplsImposition,
     /// The experimental bits of the topmost label.
     MplsTopmost,
@@ -33,7 +33,7 @@ pub enum Field {
     TrafficClass,
 }
 
-/// What is written into a packet.
+/// A mark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marking {
@@ -43,23 +43,23 @@ pub enum Marking {
     Dscp(Dscp),
     /// The router's own group number.
     QosGroup(u32),
-    /// A number into another field.
+    /// A number for another field.
     Number(Field, u8),
-    /// What another field holds, by a `table-map` where one is named.
+    /// The value of another field, optionally translated by a `table-map`.
     Copy {
-        /// The field that is written.
+        /// The destination field.
         to: Field,
-        /// The field whose value decides.
+        /// The source field.
         from: Field,
         /// The `table-map`.
         table: Option<String>,
     },
-    /// A field that perhop does not carry: cell loss priority, discard eligibility …
+    /// A field that packets in perhop do not have: cell loss priority, discard eligibility …
     NotModelled(String),
 }
 
 impl Marking {
-    /// The field that is written; `None` where perhop knows only its name.
+    /// Returns the field that the mark sets; `None` for a field outside the model.
     pub fn field(&self) -> Option<Field> {
         match self {
             Marking::Precedence(_) => Some(Field::Precedence),
@@ -71,28 +71,28 @@ impl Marking {
     }
 }
 
-/// What is done with a packet.
+/// An action on a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Action {
-    /// What is written into it.
+    /// The mark to set.
     pub marking: Option<Marking>,
-    /// Where it goes.
+    /// The next step of the packet.
     pub then: Then,
 }
 
-/// Which packets a `rate-limit` line takes.
+/// The match criterion of a `rate-limit` line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateLimitMatch {
-    /// All.
+    /// All packets.
     All,
-    /// Those that an access list permits.
+    /// Packets that an access list permits.
     AccessGroup(String),
-    /// Those in an `access-list rate-limit`.
+    /// Packets that an `access-list rate-limit` matches.
     RateLimitList(String),
-    /// Those with a DSCP.
+    /// Packets with a DSCP.
     Dscp(Dscp),
-    /// Those in a group.
+    /// Packets in a QoS group.
     QosGroup(u32),
 }
 
@@ -101,18 +101,18 @@ pub enum RateLimitMatch {
 pub struct RateLimit {
     /// The line.
     pub line: usize,
-    /// Into the router or out of it.
+    /// Input or output.
     pub direction: Direction,
-    /// Which packets it takes.
+    /// The match criterion.
     pub matches: RateLimitMatch,
     /// Bits per second.
     pub rate: u64,
     /// Normal burst, bytes.
     pub burst: u64,
-    /// Extended burst, bytes: the limit itself, not an addition to the normal burst.
+    /// Extended burst, bytes: the total limit, not an addition to the normal burst.
     pub extended_burst: u64,
-    /// For packets that conform.
+    /// Action for conforming packets.
     pub conform: Action,
-    /// For packets that exceed.
+    /// Action for exceeding packets.
     pub exceed: Action,
 }

@@ -1,4 +1,4 @@
-//! Class-maps that take no packet, or fewer than the router's.
+//! Checks class-maps that match no packet, or fewer packets than on the router.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::syntax::application::ip_protocol;
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let used = used(configuration);
     for map in configuration.class_maps.iter() {
-        // A switch names its own kinds of packets by class-maps that hold nothing.
+        // Switches generate empty class-maps for their own kinds of packets.
         if map.statements.is_empty() && !map.name.starts_with("system-cpp-") {
             found.push(Diagnostic::new(
                 &rules::CLASS_MAP_EMPTY,
@@ -29,7 +29,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// The class-maps that a policy names, or one of those.
+/// Returns the class-maps that policies name, directly or through other class-maps.
 pub(super) fn used(configuration: &Configuration) -> BTreeSet<&str> {
     let mut used = BTreeSet::new();
     let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
@@ -47,13 +47,13 @@ pub(super) fn used(configuration: &Configuration) -> BTreeSet<&str> {
     used
 }
 
-/// A line as it stands in the file.
+/// Returns the text of a line.
 fn text(configuration: &Configuration, line: usize) -> &str {
     configuration.lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim())
 }
 
-/// What to say of a class that takes no packet, or fewer than the router's, because perhop's packets do not
-/// show what it looks at, and how to run it all the same.
+/// Reports a class that matches no packet, or fewer than on the router, because a criterion is outside the
+/// model; the help tells how to run it with an assumption.
 fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     let never = |one: &&Statement| one.polarity == Polarity::Is && is_unseen(configuration, one).is_some();
     let mut unseen = map.statements.iter().filter(never);
@@ -78,7 +78,7 @@ fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     ))
 }
 
-/// What a criterion looks at where perhop's packets do not show it.
+/// Returns the property of a criterion that packets in perhop do not have.
 fn is_unseen<'a>(configuration: &'a Configuration, statement: &'a Statement) -> Option<&'a str> {
     if let Criterion::AccessGroup(name) = &statement.criterion {
         let entries = configuration.access_lists.get(name)?.entries.iter();
@@ -94,7 +94,7 @@ fn is_unseen<'a>(configuration: &'a Configuration, statement: &'a Statement) -> 
     statement.criterion.unseen()
 }
 
-/// Codepoints of RFC 4594 for the names that people give to classes of its kinds.
+/// Codepoints of RFC 4594 by parts of common class names.
 pub(super) const LIKELY: &[(&str, &str)] = &[
     ("voice", "ef"),
     ("voip", "ef"),
@@ -118,13 +118,13 @@ pub(super) const LIKELY: &[(&str, &str)] = &[
     ("default", "default"),
 ];
 
-/// The codepoint that a class of this name is likely to have.
+/// Returns the likely codepoint of a class with this name.
 fn likely_codepoint(name: &str) -> &'static str {
     let name = name.to_ascii_lowercase();
     LIKELY.iter().find(|(part, _)| name.contains(part)).map_or("af21", |(_, dscp)| dscp)
 }
 
-/// Two lines of a match-all class that no packet can meet together.
+/// Reports two lines of a match-all class that contradict each other.
 fn contradiction(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     let (first, second) = by_codepoint(map).or_else(|| by_value(map))?;
     let (name, one, other) = (&map.name, text(configuration, first), text(configuration, second));
@@ -138,7 +138,7 @@ fn contradiction(configuration: &Configuration, map: &ClassMap) -> Option<Diagno
     ))
 }
 
-/// The lines after which no codepoint is left.
+/// Returns the lines that together match no codepoint.
 fn by_codepoint(map: &ClassMap) -> Option<(usize, usize)> {
     let mut left = u64::MAX;
     let mut before = None;
@@ -159,7 +159,7 @@ fn by_codepoint(map: &ClassMap) -> Option<(usize, usize)> {
     None
 }
 
-/// The lines that ask for different values of another field.
+/// Returns two lines that match different values of another field.
 fn by_value(map: &ClassMap) -> Option<(usize, usize)> {
     let sets: Vec<(usize, &'static str, Vec<u32>)> = map.statements.iter().filter_map(values).collect();
     sets.iter().enumerate().find_map(|(index, (line, field, values))| {
@@ -171,7 +171,7 @@ fn by_value(map: &ClassMap) -> Option<(usize, usize)> {
     })
 }
 
-/// The values of one field that a line asks for.
+/// Returns the field and the values that a line matches.
 fn values(statement: &Statement) -> Option<(usize, &'static str, Vec<u32>)> {
     let numbers = |values: &[u8]| values.iter().map(|value| u32::from(*value)).collect();
     let (field, values) = match &statement.criterion {

@@ -1,4 +1,4 @@
-//! [`Dependencies`]: which interfaces a line matters to.
+//! [`Dependencies`]: the interfaces that each line affects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,23 +9,22 @@ use crate::ast::{
 };
 use crate::mode::Mode;
 
-/// Which interfaces every part of a configuration matters to. Parts with the same interfaces share one list.
+/// The interfaces that each part of a configuration affects. Parts with the same interfaces share one list.
 #[derive(Clone, Debug)]
 pub struct Dependencies {
-    /// For every line what it is a part of.
+    /// The part that each line belongs to.
     owners: Vec<Option<Part>>,
-    /// The names of the interfaces that need a part; `None` where there are more than [`MOST_USES`].
+    /// Names of the interfaces that use a part; `None` if there are more than [`MOST_USES`] pairs.
     users: Option<BTreeMap<Part, Arc<[String]>>>,
     /// The names of all interfaces.
     all: Arc<[String]>,
     none: Arc<[String]>,
 }
 
-/// Pairs of an interface and a part that it needs which are followed at most: beyond, every part matters to
-/// every interface.
+/// Limit on the pairs of an interface and a part that it uses. Beyond it, every part affects every interface.
 const MOST_USES: usize = 2_000_000;
 
-/// A part of a configuration that others name.
+/// A named part of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     ClassMap(usize),
@@ -35,7 +34,7 @@ enum Part {
     TableMap(usize),
     Interface(usize),
     ControlPlane,
-    /// Something that no interface names.
+    /// A part that interfaces do not name.
     Other,
 }
 
@@ -56,22 +55,22 @@ impl Part {
     }
 }
 
-/// What stands for the router's own packets among the names of interfaces.
+/// Stands for the router's own packets among the names of interfaces.
 const CONTROL_PLANE: &str = "control-plane";
 
 impl Configuration {
-    /// Which interfaces every part matters to: what is wrong with a class-map concerns the interfaces whose
-    /// policies name it.
+    /// Returns the interfaces that each part affects: a fault in a class-map concerns the interfaces whose
+    /// policies use it.
     pub fn dependencies(&self) -> Dependencies {
         self.dependencies_within(MOST_USES)
     }
 
-    /// The dependencies, where there are at most `most_uses` pairs of an interface and a part.
+    /// Returns the dependencies, with at most `most_uses` pairs of an interface and a part.
     fn dependencies_within(&self, most_uses: usize) -> Dependencies {
         let mut users: BTreeMap<Part, Vec<usize>> = BTreeMap::new();
         let (mut names, mut uses) = (Vec::new(), 0);
         let mut add = |name: &str, first: Part| {
-            // The names are needed also where uses are no longer followed.
+            // Names are collected even after uses are no longer followed.
             if uses <= most_uses {
                 for part in Parts::of(self, first) {
                     uses += 1;
@@ -101,9 +100,9 @@ impl Configuration {
 }
 
 impl Dependencies {
-    /// The interfaces that the part of the configuration that `line` belongs to matters to, and
-    /// `control-plane` where it matters to the router's own packets. All of them for a line that stands for
-    /// itself, none for a class-map, a policy or a list that nothing uses.
+    /// Returns the interfaces that `line` affects, and `control-plane` if it affects the router's own
+    /// packets. All interfaces for a line outside of named parts, none for an unused class-map, policy or
+    /// list.
     pub fn used_by(&self, line: usize) -> &Arc<[String]> {
         match (self.owners.get(line.wrapping_sub(1)), &self.users) {
             (None | Some(None), _) | (_, None) => &self.all,
@@ -112,16 +111,16 @@ impl Dependencies {
     }
 }
 
-/// The parts that one interface needs, found by going from name to name.
+/// The parts that one interface uses, directly or indirectly.
 struct Parts<'a> {
     configuration: &'a Configuration,
     all: BTreeSet<Part>,
-    /// Those whose own names have not been followed yet.
+    /// Parts whose references are not followed yet.
     next: Vec<Part>,
 }
 
 impl<'a> Parts<'a> {
-    /// `first` and all that it needs.
+    /// Returns `first` and all parts that it uses.
     fn of(configuration: &'a Configuration, first: Part) -> BTreeSet<Part> {
         let mut parts = Parts { configuration, all: BTreeSet::new(), next: Vec::new() };
         parts.need(Some(first));
@@ -154,7 +153,7 @@ impl<'a> Parts<'a> {
     }
 
     fn interface(&mut self, interface: &Interface) {
-        // A sub-interface has the policy and the rate of the interface around it.
+        // A sub-interface inherits policy and rate from its parent.
         let parent = interface.parent.as_ref().and_then(|parent| self.configuration.interfaces.index(parent));
         self.need(parent.map(Part::Interface));
         self.service_policies(&interface.service_policies);
@@ -288,7 +287,7 @@ mod tests {
         assert_eq!((dependencies.used_by(1).len(), lists.len()), (50, 1));
     }
 
-    /// Ten classes at ten interfaces: 10 times an interface, a policy and ten class-maps.
+    /// Ten interfaces use a policy and ten class-maps each.
     #[test]
     fn beyond_the_limit_every_line_matters_to_every_interface() {
         let maps = |n: usize| format!("class-map c{n}\n match dscp 1\n");

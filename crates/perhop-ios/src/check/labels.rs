@@ -1,5 +1,5 @@
-//! Groups, traffic classes and discard classes that classes match and no policy sets: packets carry no such
-//! label on a link, so that the router itself must set it.
+//! Checks groups, traffic classes and discard classes that classes match and no policy sets. Packets do not
+//! carry these labels on a link, so the router itself must set them.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::unused::attached;
 use crate::ast::{Configuration, Criterion, Field, Marking, Polarity, Statement};
 use crate::rules;
 
-/// A label of packets inside the router, with the values that a class asks for.
+/// A router-internal label, with the values that a class matches.
 struct Label {
     field: Field,
     name: &'static str,
@@ -20,7 +20,7 @@ struct Label {
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let attached = attached(configuration);
-    // A part of a configuration, without interfaces, may be used with a policy that sets the label.
+    // A fragment without interfaces may be used with a policy that sets the label.
     if attached.is_empty() {
         return;
     }
@@ -47,7 +47,7 @@ fn label(statement: &Statement) -> Option<Label> {
 
 /// The labels that attached policies and rate limits set.
 struct Set {
-    /// Fields with any value: copied from another field, or through a table.
+    /// Fields with an unknown value, copied from another field or through a table.
     copied: BTreeSet<Field>,
     values: BTreeSet<(Field, u32)>,
 }
@@ -75,7 +75,7 @@ impl Set {
         set
     }
 
-    /// Reports a label that nothing sets; 0 is the value of packets that nothing has labeled.
+    /// Reports a label that is never set; 0 is the value of unlabeled packets.
     fn missing(&self, map: &str, line: usize, label: &Label) -> Option<Diagnostic> {
         let Label { field, name, values } = label;
         let is_set = |value: &u32| self.values.contains(&(*field, *value));

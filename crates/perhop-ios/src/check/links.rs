@@ -1,4 +1,4 @@
-//! The bandwidth of what is made of several lines, or of a part of one.
+//! Computes the bandwidth of bundles and of channels.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) fn check(configuration: &mut Configuration, found: &mut Vec<Diagnosti
     }
 }
 
-/// A serial interface on time slots sends at their rate.
+/// Sets the rate of serial interfaces on time slots.
 fn channels(configuration: &mut Configuration) {
     let groups = configuration.controllers.iter().flat_map(|controller| &controller.groups);
     let rates: BTreeMap<String, (usize, u64)> =
@@ -28,8 +28,8 @@ fn channels(configuration: &mut Configuration) {
     }
 }
 
-/// Up to 15.0 a tunnel's bandwidth was 9 kb/s, later 100 kb/s: only arithmetic, the packets leave by another
-/// interface.
+/// Sets the default bandwidth of tunnels: 9 kb/s up to 15.0, later 100 kb/s. It is only for calculations;
+/// packets leave by another interface.
 fn tunnels(configuration: &mut Configuration) {
     let kilobits = if configuration.version.is_none_or(|version| version > (15, 0)) { 100 } else { 9 };
     for interface in configuration.interfaces.iter_mut() {
@@ -39,8 +39,8 @@ fn tunnels(configuration: &mut Configuration) {
     }
 }
 
-/// A Port-channel and a Multilink have the bandwidth of their members that are not shut down, or of all
-/// members where all are.
+/// Sets the bandwidth of Port-channels and Multilinks: the sum over their members that are up, or over all if
+/// none is.
 fn bundles(configuration: &mut Configuration) {
     let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for interface in configuration.interfaces.iter() {
@@ -64,7 +64,7 @@ fn bundles(configuration: &mut Configuration) {
     }
 }
 
-/// Kilobits per second that a member adds.
+/// Returns the rate of a bundle member, kilobits per second.
 pub(crate) fn rate(interface: &Interface) -> Option<u64> {
     let clock = interface.clock_rate.map(|clock| clock.value / 1000);
     let speed = interface.speed.map(|speed| speed.value * 1000);
@@ -75,7 +75,7 @@ pub(crate) fn rate(interface: &Interface) -> Option<u64> {
     clock.or(stated).or(interface.nominal_kilobits).or(interface.default_kilobits)
 }
 
-/// What to say where nothing tells the bandwidth.
+/// Reports an interface whose bandwidth is unknown.
 fn unknown(configuration: &Configuration, interface: &Interface) -> Option<Diagnostic> {
     let stated = interface.bandwidth.or(interface.bandwidth_reference).is_some()
         || interface.nominal_kilobits.or(interface.default_kilobits).is_some()

@@ -1,11 +1,11 @@
-//! Marks that perhop's packets have only in part: groups beside traffic classes, and colors that policers
-//! are aware of.
+//! Checks marks that perhop models only in part: groups used together with traffic classes, and color-aware
+//! policers.
 
 use perhop_lint::LineState;
 
 use crate::ast::{Basis, Configuration, Criterion, Field, Marking, Polarity, Police, PolicyClass};
 
-/// Says of lines that they are not modelled, where only the whole configuration tells.
+/// Marks lines as not modeled if that depends on the whole configuration.
 pub(super) fn check(configuration: &mut Configuration) {
     let has = |field| configuration.mentions(field);
     configuration.marks.both_groups = has(Field::QosGroup) && has(Field::TrafficClass);
@@ -33,7 +33,7 @@ pub(super) fn check(configuration: &mut Configuration) {
     }
 }
 
-/// Lines about traffic classes.
+/// Returns the lines about traffic classes.
 fn traffic_classes(configuration: &Configuration) -> impl Iterator<Item = usize> {
     let statements = configuration.class_maps.iter().flat_map(|map| &map.statements);
     let matched = statements.filter(|one| matches!(one.criterion, Criterion::TrafficClass(_)));
@@ -42,7 +42,7 @@ fn traffic_classes(configuration: &Configuration) -> impl Iterator<Item = usize>
     matched.map(|one| one.line).chain(set.map(|mark| mark.line))
 }
 
-/// Whether `marking` writes `field`, or reads it.
+/// Whether `marking` sets or reads `field`.
 fn names(marking: &Marking, field: Field) -> bool {
     marking.field() == Some(field) || reads(marking, field)
 }
@@ -51,7 +51,7 @@ fn reads(marking: &Marking, field: Field) -> bool {
     matches!(marking, Marking::Copy { from, .. } if *from == field)
 }
 
-/// Returns the marks that a class sets: by its own lines, and by its policers.
+/// Returns the marks that a class sets, directly or through its policers.
 pub(super) fn markings(class: &PolicyClass) -> impl Iterator<Item = &Marking> {
     let police = class.police.iter().map(|police| &police.value);
     let actions = police.flat_map(|police| [&police.conform, &police.exceed, &police.violate]);
@@ -61,7 +61,7 @@ pub(super) fn markings(class: &PolicyClass) -> impl Iterator<Item = &Marking> {
     class.marks.iter().map(|mark| &mark.value).chain(actions)
 }
 
-/// Whether a criterion looks at `field`, of those that packets do not carry.
+/// Whether a criterion matches `field`, for fields that packets do not carry.
 fn looks_at(criterion: &Criterion, field: Field) -> bool {
     match criterion {
         Criterion::QosGroup(_) => field == Field::QosGroup,
@@ -72,7 +72,7 @@ fn looks_at(criterion: &Criterion, field: Field) -> bool {
 }
 
 impl Configuration {
-    /// Whether any class-map or policy is about `field`.
+    /// Whether any class-map or policy uses `field`.
     fn mentions(&self, field: Field) -> bool {
         let mut classes = self.policy_maps.iter().flat_map(|policy| &policy.classes);
         self.is_matched(field) || classes.any(|class| markings(class).any(|marking| names(marking, field)))
@@ -83,7 +83,7 @@ impl Configuration {
         statements.any(|statement| looks_at(&statement.criterion, field))
     }
 
-    /// Whether anything gives packets a group or a traffic class.
+    /// Whether any line sets a group or a traffic class.
     fn sets_any_label(&self) -> bool {
         let is_label = |field| matches!(field, Some(Field::QosGroup | Field::TrafficClass));
         let limits = self.interfaces.iter().flat_map(|interface| &interface.rate_limits);
@@ -94,7 +94,7 @@ impl Configuration {
             || of_limits.any(|marking| is_label(marking.field()))
     }
 
-    /// Whether anything depends on a mark of packets, early drops among it if that is the discard class.
+    /// Whether any line reads `field`. Early drops read the discard class.
     fn asks_for(&self, field: Field) -> bool {
         let asks = |class: &PolicyClass| {
             let detect = class.random_detect.as_ref();
@@ -105,7 +105,7 @@ impl Configuration {
         self.is_matched(field) || self.policy_maps.iter().flat_map(|policy| &policy.classes).any(asks)
     }
 
-    /// Why `police` of the class called `class`, which names classes for colors, takes no notice of them.
+    /// Returns why the color-aware `police` of `class` ignores colors.
     pub(crate) fn color_blind(&self, class: &str, police: &Police) -> Option<&'static str> {
         const COLORS: &str = "colors are discard classes in perhop: classes for colors may be told by 0 for \
                               conforming and 1 for exceeding packets, and by no others";
@@ -129,7 +129,7 @@ impl Configuration {
         None
     }
 
-    /// Whether the class called `name` looks at discard classes.
+    /// Whether the class `name` matches discard classes.
     fn tells_by_discard_class(&self, name: &str) -> bool {
         let mut statements = self.class_maps.get(name).into_iter().flat_map(|map| &map.statements);
         statements.any(|statement| match &statement.criterion {
@@ -138,7 +138,7 @@ impl Configuration {
         })
     }
 
-    /// Whether the class called `name` is all packets of one discard class, and nothing else.
+    /// Whether the class `name` matches exactly the packets of one discard class.
     fn is_discard_class(&self, name: &str, value: u8) -> bool {
         let statements = self.class_maps.get(name).map(|map| map.statements.as_slice());
         matches!(statements, Some([only]) if only.polarity == Polarity::Is

@@ -1,10 +1,9 @@
-//! What is wrong between the parts of a configuration, and what one part says of another.
+//! Checks across the parts of a configuration.
 //!
-//! `nesting`: class-maps inside class-maps. `names`: classes, policies and lists that are not there.
-//! `class_maps`: criteria that no packet meets. `labels`: groups that nothing sets. `links`: the bandwidth of
-//! bundles and channels. `marks`: what packets carry in part. `value_limits`: queue limits without effect.
-//! `unused`: what nothing uses. `usual_marks`: codepoints that others use otherwise. `dependencies`: which
-//! interfaces a line matters to.
+//! `nesting`: class-maps inside class-maps. `names`: undefined classes, policies and lists. `class_maps`:
+//! criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth of bundles
+//! and channels. `marks`: partly modeled marks. `value_limits`: queue limits without effect. `unused`: unused
+//! maps. `usual_marks`: unusual codepoints. `dependencies`: the interfaces that a line affects.
 
 mod class_maps;
 mod dependencies;
@@ -30,7 +29,7 @@ pub(crate) use names::{meant, undefined_class};
 pub(crate) use unused::on_interfaces;
 pub(crate) use value_limits::limits_queues;
 
-/// Adds what is wrong between the parts of `configuration`, and puts its diagnostics in order.
+/// Runs all checks, and sorts the diagnostics of `configuration`.
 pub(crate) fn check(configuration: &mut Configuration) {
     let mut found = Vec::new();
     configuration.speaks_ipv6 = speaks_ipv6(configuration);
@@ -47,7 +46,7 @@ pub(crate) fn check(configuration: &mut Configuration) {
     add(configuration, found);
 }
 
-/// Adds `found`, the lines that they are about becoming suspicious.
+/// Adds `found`, and marks their lines as suspicious.
 pub(crate) fn add(configuration: &mut Configuration, found: Vec<Diagnostic>) {
     for diagnostic in found.iter().filter(|found| found.severity != Severity::Note) {
         if let Some(line) = configuration.lines.get_mut(diagnostic.line.wrapping_sub(1)) {
@@ -58,14 +57,14 @@ pub(crate) fn add(configuration: &mut Configuration, found: Vec<Diagnostic>) {
     configuration.diagnostics.sort();
 }
 
-/// Takes away the addresses that another interface has already: the router refuses them, unless an interface
-/// is shut down or the two are in different tables of routes.
+/// Removes addresses that another interface already has, because the router refuses them. Exceptions are
+/// interfaces that are shut down or in different routing tables.
 fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     let up = configuration.interfaces.iter().filter(|interface| interface.shutdown.is_none());
     let mut given: Vec<(&Interface, InterfaceAddress)> = up
         .flat_map(|interface| interface.addresses.iter().map(move |address| (interface, *address)))
         .collect();
-    // As the router reads them: the first line keeps its address.
+    // In the order of the file: the first line keeps its address.
     given.sort_by_key(|(_, address)| address.line);
     let mut owners = BTreeMap::new();
     let mut refused = BTreeSet::new();
@@ -89,7 +88,7 @@ fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether any part is about IPv6.
+/// Whether any part concerns IPv6.
 fn speaks_ipv6(configuration: &Configuration) -> bool {
     use crate::ast::AclKind;
     let of_map = |map: &crate::ast::ClassMap| map.statements.iter().any(|one| one.family == Family::Ipv6);

@@ -1,5 +1,5 @@
-//! Names without a definition. Each is a fault of the lines that use it, and of nothing else: a warning where
-//! the router accepts the line and its behavior is known, else an error.
+//! Checks for undefined names. Each is a fault of the lines that use it: a warning if the router accepts the
+//! line and its behavior is known, else an error.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     object_groups(configuration, found);
 }
 
-/// `name` and the one of `known` that it is a typing error of.
+/// Returns `name` and the known name of which it is a typing error.
 pub(crate) fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(String, String)> {
     near(name, known).map(|best| (name.to_owned(), best.to_owned()))
 }
@@ -85,7 +85,7 @@ fn rate_limits(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns the class of a diagnostic that says that a class is not defined.
+/// Returns the undefined class that a diagnostic is about.
 pub(crate) fn undefined_class(diagnostic: &Diagnostic) -> Option<&str> {
     let is_meant = diagnostic.rule.id == rules::CLASS_MAP_UNDEFINED.id;
     let message = is_meant.then_some(diagnostic.message.as_str())?;
@@ -169,7 +169,7 @@ fn attachments(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Groups that are not there, that are named in the place of another kind, or that stand for too much.
+/// Reports object groups that are undefined, of the wrong kind, or too large.
 fn object_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let (mut sizes, mut depths) = (BTreeMap::new(), BTreeMap::new());
     for entry in configuration.access_lists.iter().flat_map(|list| &list.entries) {

@@ -1,4 +1,4 @@
-//! Class-maps inside class-maps: circles, and more than perhop follows.
+//! Checks class-maps inside class-maps for cycles and excessive size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,12 @@ use perhop_lint::Diagnostic;
 use crate::ast::{Configuration, Criterion};
 use crate::rules;
 
-/// Class-maps inside class-maps go no deeper.
+/// Limit on the nesting of class-maps.
 const DEEPEST: usize = 16;
-/// The most criteria of a class-map, those of the class-maps inside it counted each time they are named.
+/// Limit on the criteria of a class-map, including those of inner class-maps for each reference.
 const MOST: usize = 4096;
 
-/// Takes away the criteria that lead back to their own class-map, or to more than perhop follows. Whoever
-/// walks through class-maps afterwards comes to an end.
+/// Removes criteria that form a cycle or exceed the limits, so that later traversals of class-maps terminate.
 pub(super) fn check(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     let mut walk = Walk { configuration, known: BTreeMap::new(), open: Vec::new(), refused: BTreeSet::new() };
     for map in configuration.class_maps.iter() {
@@ -29,26 +28,26 @@ pub(super) fn check(configuration: &mut Configuration, found: &mut Vec<Diagnosti
     }
 }
 
-/// How much a class-map holds.
+/// The size of a class-map.
 #[derive(Clone, Copy, Default)]
 struct Extent {
-    /// Levels of class-maps inside it.
+    /// Levels of inner class-maps.
     depth: usize,
     criteria: usize,
 }
 
-/// A walk through the class-maps, those inside a class-map before the class-map itself.
+/// A depth-first traversal of the class-maps.
 struct Walk<'a> {
     configuration: &'a Configuration,
     known: BTreeMap<&'a str, Extent>,
-    /// The class-maps that the walk is in, from the outermost.
+    /// The class-maps on the current path, outermost first.
     open: Vec<&'a str>,
-    /// Class-maps, and the places of statements in them.
+    /// Refused statements: class-map and index.
     refused: BTreeSet<(&'a str, usize)>,
 }
 
 impl Walk<'_> {
-    /// What the class-map called `name` holds without what is refused; nothing where there is none.
+    /// Returns the size of the class-map `name` without refused statements; zero if it is undefined.
     fn extent(&mut self, name: &str, found: &mut Vec<Diagnostic>) -> Extent {
         let Some(map) = self.configuration.class_maps.get(name) else { return Extent::default() };
         if let Some(known) = self.known.get(name) {
@@ -75,7 +74,8 @@ impl Walk<'_> {
         extent
     }
 
-    /// What `match class-map inner` adds to a class-map with the extent `so_far`, or why it is refused.
+    /// Returns the size that `match class-map inner` adds to a class-map of size `so_far`, or the reason to
+    /// refuse it.
     fn inside(
         &mut self,
         inner: &str,
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(["a", "b", "c"].map(statements), [2, 1, 1]);
     }
 
-    /// Each level names the one below it twice: 2^17 criteria at the last one.
+    /// Each level references the one below it twice: 2^17 criteria at the last one.
     #[test]
     fn what_doubles_at_each_level_ends() {
         let map = |level: usize| {

@@ -1,4 +1,4 @@
-//! Class-maps and policy-maps that nothing uses.
+//! Reports unused class-maps and policy-maps.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::rules;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let attached = attached(configuration);
-    // A part of a configuration, without interfaces, is used as a whole.
+    // A fragment without interfaces counts as used.
     if attached.is_empty() {
         return;
     }
@@ -33,7 +33,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// Returns the names of the policies that an interface, circuit or the control plane has.
+/// Returns the names of the policies attached to interfaces, circuits or the control plane.
 pub(crate) fn on_interfaces(configuration: &Configuration) -> BTreeSet<&str> {
     let mut next: Vec<&str> = Vec::new();
     for interface in configuration.interfaces.iter() {
@@ -50,7 +50,7 @@ pub(crate) fn on_interfaces(configuration: &Configuration) -> BTreeSet<&str> {
     next.into_iter().collect()
 }
 
-/// Returns the names of those policies and of the policies inside them.
+/// Returns the names of the attached policies and of those nested in them.
 pub(super) fn attached(configuration: &Configuration) -> BTreeSet<&str> {
     let mut next: Vec<&str> = on_interfaces(configuration).into_iter().collect();
     let mut attached = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! Codepoints against those of RFC 4594 for the kind of traffic that a class is called after, and classes of
-//! service against codepoints.
+//! Compares codepoints with those of RFC 4594 for the kind of traffic in a class name, and classes of service
+//! with codepoints.
 
 use perhop_lint::Diagnostic;
 use perhop_qos::Dscp;
@@ -7,8 +7,8 @@ use perhop_qos::Dscp;
 use crate::ast::{Configuration, Field, Marking, PolicyClass};
 use crate::rules;
 
-/// What classes are called, and the codepoints that RFC 4594 §2.3 (figure 3) has for it, RFC 5865 for
-/// admitted voice, RFC 8622 for less than best effort, and Cisco's own networks before it.
+/// Parts of class names, and their codepoints in RFC 4594 §2.3 (figure 3), RFC 5865 for admitted voice, RFC
+/// 8622 for lower effort, and in older Cisco networks.
 const USUAL: &[(&[&str], &[&str])] = &[
     (&["voice", "voip"], &["ef", "44", "cs5"]),
     (&["signal"], &["cs5", "cs3", "af31"]),
@@ -16,7 +16,7 @@ const USUAL: &[(&[&str], &[&str])] = &[
     (&["bulk"], &["af11", "af12", "af13", "cs1"]),
     (&["video"], &["af41", "af42", "af43", "cs4", "cs5", "af31", "af32", "af33", "cs3"]),
 ];
-/// Words for two kinds at once: `VOICE-SIGNALING`.
+/// Marks names with two kinds of traffic: `VOICE-SIGNALING`.
 const SIGNALLING: &str = "signal";
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
@@ -38,7 +38,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// A class that sets a codepoint and a class of service that belongs to another one.
+/// Reports a class that sets a codepoint and a class of service that belongs to another one.
 fn crossed(class: &PolicyClass) -> Option<Diagnostic> {
     let last = |wanted: &dyn Fn(&Marking) -> Option<u8>| {
         class.marks.iter().rev().find_map(|mark| wanted(&mark.value).map(|value| (value, mark.line)))
@@ -63,7 +63,8 @@ fn crossed(class: &PolicyClass) -> Option<Diagnostic> {
     })
 }
 
-/// The user priority of IEEE 802.11 for a codepoint: RFC 8325 §4.3; 0 for those that are not in it.
+/// Returns the user priority of IEEE 802.11 for a codepoint (RFC 8325 §4.3); 0 for codepoints that it does
+/// not list.
 fn user_priority(dscp: Dscp) -> u8 {
     match dscp.value() {
         48 | 56 => 7,

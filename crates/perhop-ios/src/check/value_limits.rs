@@ -1,11 +1,11 @@
-//! Limits of packets with some values that have no effect beside other lines of their class.
+//! Reports queue limits by field value that have no effect because of other lines in their class.
 
 use perhop_lint::Diagnostic;
 
 use crate::ast::{Configuration, Field, PolicyClass};
 use crate::rules;
 
-/// Whether queues tell packets by `field`.
+/// Whether queue limits can depend on `field`.
 pub(crate) fn limits_queues(field: Field) -> bool {
     matches!(field, Field::Dscp | Field::Precedence | Field::Cos | Field::DiscardClass)
 }

@@ -1,4 +1,4 @@
-//! Which policy is attached to what packets leave and arrive by.
+//! Selection of the policies attached to interfaces and circuits.
 
 use perhop_device::intent::Policy;
 use perhop_device::lower::Reference;
@@ -15,7 +15,7 @@ use crate::rules;
 pub(super) type Named<'a> = (&'a str, usize);
 
 impl<'a> Context<'a> {
-    /// The policy for packets that arrive, if the router attaches one.
+    /// Returns the input policy, if the router attaches one.
     pub(super) fn input_policy(
         &mut self,
         interface: &'a Interface,
@@ -27,7 +27,7 @@ impl<'a> Context<'a> {
         is_attached.then(|| (self.intent_of(policy, circuit.tags), self.reference(interface, circuit)))
     }
 
-    /// Whether the router attaches `policy` to packets that arrive.
+    /// Whether the router attaches `policy` as input policy.
     pub(super) fn may_arrive_by(&mut self, policy: &PolicyMap, line: usize) -> bool {
         if !self.is_of_extent(policy, line) {
             return false;
@@ -49,8 +49,8 @@ impl<'a> Context<'a> {
         is_attached
     }
 
-    /// The first class of `policy`, or of a policy inside it, that queues, and the policy that it is a class
-    /// of.
+    /// Returns the first class of `policy`, or of a policy nested in it, that queues, and the policy of that
+    /// class.
     pub(super) fn queueing_class<'p>(
         &'p self,
         policy: &'p PolicyMap,
@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
         if self.may_nest(depth) { own.or_else(inside) } else { own }
     }
 
-    /// The policy for packets that leave, if the router attaches one.
+    /// Returns the output policy, if the router attaches one.
     pub(super) fn output_policy(
         &mut self,
         interface: &'a Interface,
@@ -87,7 +87,7 @@ impl<'a> Context<'a> {
         Some((intent, reference))
     }
 
-    /// The rates that the numbers of a policy on `circuit` refer to.
+    /// Returns the reference rates for the numbers of a policy on `circuit`.
     fn reference(&self, interface: &Interface, circuit: &Circuit) -> Reference {
         let rules = self.platform.rules();
         let written = interface.max_reserved_bandwidth.map(|percent| percent.value);
@@ -99,8 +99,8 @@ impl<'a> Context<'a> {
         Reference { below, is_per_tunnel, ..Reference::top(circuit.bandwidth, percent) }
     }
 
-    /// The policy attached to a circuit or, where it has none, to its interface; a sub-interface has that of
-    /// the interface it is a part of.
+    /// Returns the policy attached to a circuit, else that of its interface; a sub-interface inherits the
+    /// policy of its parent.
     pub(super) fn attached(
         &mut self,
         interface: &'a Interface,
@@ -121,7 +121,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Several sub-interfaces under one policy.
+    /// Reports several sub-interfaces that share one policy.
     fn shared(&mut self, parent: &str, (policy, line): Named) {
         if self.configuration.parts_of(parent) > 1 {
             self.found.push(Diagnostic::new(

@@ -1,4 +1,4 @@
-//! [`Context`]: the inputs and findings of a conversion.
+//! [`Context`]: the inputs and the findings of a conversion.
 
 use perhop_device::lower::{Labels, Markings, Target, Writer};
 use perhop_lint::Diagnostic;
@@ -7,20 +7,21 @@ use super::wire::Tags;
 use crate::ast::{Configuration, Direction};
 use crate::platform::{Platform, Recognition};
 
-/// Classes of all attached policies with those inside them: each may use the same policy again, so that they
-/// grow with the power of the level. A port has a few thousand queues at most (ASR 1000: 4000 per interface).
+/// Limit on the classes of all attached policies, nested ones included. Each class may use the same policy
+/// again, so the number grows exponentially with the level. A port has at most a few thousand queues (ASR
+/// 1000: 4000 per interface).
 pub(super) const MOST_CLASSES: usize = 50_000;
 
-/// The inputs that the conversion of every part needs, and its findings.
+/// The inputs of the conversion, and its findings.
 pub(super) struct Context<'a> {
     pub(super) configuration: &'a Configuration,
     pub(super) platform: &'a Platform,
-    /// The device, as far as the configuration tells.
+    /// The kind of device, if the configuration shows it.
     pub(super) writer: Writer,
     /// The number of interfaces with a VLAN tag.
     pub(super) tagged: usize,
     pub(super) found: Vec<Diagnostic>,
-    /// The number of classes that further policies may have with those inside them.
+    /// Number of classes that further policies may have, nested ones included.
     pub(super) classes_left: usize,
     /// [`Configuration::set_comparisons`].
     pub(super) set_comparisons: u64,
@@ -44,12 +45,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether it routes, and is not a switch.
+    /// Whether the device is a router, not a switch.
     pub(super) fn is_router(&self) -> bool {
         self.writer == Writer::Router
     }
 
-    /// The platform that policies are lowered to.
+    /// Returns the target platform for lowering.
     pub(super) fn target(&self) -> Target<'a> {
         Target {
             rules: self.platform.rules(),
@@ -58,7 +59,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The fields that the device writes on one side of a port.
+    /// Returns the fields that the device sets on one side of a port.
     pub(super) fn markings(&self, direction: Direction) -> Markings {
         let marks = self.configuration.marks;
         Markings {
@@ -69,12 +70,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The first label of classes.
+    /// Returns the first label for classes.
     pub(super) fn first_label(&self) -> Labels {
         if self.configuration.marks.labels { Labels::AboveGroups } else { Labels::FromOne }
     }
 
-    /// Whether a policy at `depth` may have policies inside; that of an interface is at depth 0.
+    /// Whether a policy at `depth` may have nested policies; a policy attached to an interface has depth 0.
     pub(super) fn may_nest(&self, depth: usize) -> bool {
         depth + 1 < *self.platform.rules().policy_levels
     }

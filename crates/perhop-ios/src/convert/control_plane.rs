@@ -1,4 +1,4 @@
-//! The control plane as a port: what is sent to the router itself passes its policers.
+//! The control plane as a port: packets to the router itself pass its policers.
 
 use perhop_device::intent::PortIntent;
 use perhop_device::lower::{PortLinks, Reference, Side, SidePath, lower};
@@ -16,14 +16,14 @@ use super::ports::ConvertedPort;
 use super::wire::Tags;
 use crate::ast::{Direction, Hardware};
 
-/// Bits per second to the processor: more than its policers let through.
+/// Rate to the processor, bits per second: above any rate of its policers.
 const PUNT_RATE: u64 = 1_000_000_000;
-/// Packets that wait for the processor: the input queue of an interface.
+/// Queue limit to the processor, packets: the input queue of an interface.
 const PUNT_QUEUE: u64 = 75;
 
 impl Context<'_> {
-    /// What `control-plane` amounts to: a port whose packets leave towards the processor, through the
-    /// policers of its input policy.
+    /// Converts `control-plane` to a port whose packets leave towards the processor, through the policers of
+    /// its input policy.
     pub(super) fn control_plane(&mut self) -> Option<ConvertedPort> {
         let plane = self.configuration.control_plane.as_ref()?;
         let at = plane.service_policies.input.as_ref()?;
@@ -69,7 +69,7 @@ impl Context<'_> {
             },
             ..Port::new("control-plane", plane.line)
         };
-        // The policers of the input policy stand in front of the queue to the processor.
+        // The policers of the input policy act before the queue to the processor.
         Some(ConvertedPort { port, input: lowered.policy, output: None })
     }
 }

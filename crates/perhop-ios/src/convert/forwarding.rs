@@ -1,4 +1,4 @@
-//! Routes, access lists, tunnels and encryption, as the device model has them.
+//! Conversion of routes, access lists, tunnels and encryption to the device model.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ const GRE: Protocol = Protocol(47);
 const ESP: Protocol = Protocol(50);
 
 impl<'a> Context<'a> {
-    /// The routes and access lists of the router.
+    /// Returns the routes and access lists of the router.
     pub(super) fn forwarding(&self) -> Forwarding {
         let configuration = self.configuration;
         let filters = configuration.interfaces.iter().flat_map(|interface| &interface.filters);
@@ -55,7 +55,7 @@ impl<'a> Context<'a> {
         AccessList { line: list.line, entries: entries.collect(), rest: AccessDecision::Deny }
     }
 
-    /// The parts of `interface` that decide the path of packets at its ports.
+    /// Returns the properties of `interface` that affect the path of packets at its ports.
     pub(super) fn port_forwarding(&self, interface: &Interface) -> PortForwarding {
         PortForwarding {
             role: PortRole::Interface,
@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The line that attaches the policy of one direction to `circuit`.
+    /// Returns the line that attaches the policy of one direction to `circuit`.
     pub(super) fn attachment_line(
         &mut self,
         interface: &'a Interface,

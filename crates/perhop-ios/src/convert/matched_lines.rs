@@ -1,4 +1,4 @@
-//! [`IosClassLines`]: the classes of packets, and the lines that decide.
+//! [`IosClassLines`]: the classes of packets, and the lines that decide them.
 
 use perhop_device::intent::Condition;
 use perhop_device::{ClassLines, MatchedLines};
@@ -48,7 +48,7 @@ fn matched_lines(
     found
 }
 
-/// What is asked of one packet.
+/// A lookup for one packet.
 struct Asked<'a> {
     configuration: &'a Configuration,
     interfaces: &'a [String],
@@ -60,7 +60,8 @@ impl Asked<'_> {
         condition.holds(self.interfaces, self.packet)
     }
 
-    /// The lines of `map` that hold, and what decided in the lists and class-maps that they name.
+    /// Returns the lines of `map` that match, and the deciding lines in the lists and class-maps that they
+    /// name.
     fn criteria(&self, map: &ClassMap) -> Vec<usize> {
         let mut lines = Vec::new();
         for statement in &map.statements {

@@ -1,17 +1,17 @@
-//! The routers that configurations describe: for every interface and virtual circuit the policies of
-//! `perhop-qos`, the wire under it and its addresses.
+//! Conversion of configurations to routers: for every interface and virtual circuit the policies of
+//! `perhop-qos`, the wire and the addresses.
 //!
 //! ```text
 //! Configuration → intent → lower → Router { ports: [Port { name, addresses, input, output, wire, links }] }
 //!               → wire                                   → diagnostics
 //! ```
 //!
-//! `Port::input` holds the conditioners of arriving packets; `Port::output` holds those of departing
-//! packets and the queueing in front of the transmit ring. Properties that the configuration leaves to the
-//! hardware (the wire's rate, for example) are `None`: the scenario sets them.
+//! `Port::input` has the conditioners of arriving packets; `Port::output` has those of departing packets and
+//! the queueing in front of the tx-ring. Properties that depend on the hardware (the wire's rate, for
+//! example) are `None`: the scenario sets them.
 //!
-//! `intent` has policies and class-maps as [`Intent`](perhop_device::intent), `wire` the lines and their
-//! headers, `ports` puts a port together, and `diagnostics` reports what is wrong with the whole.
+//! `intent` converts policies and class-maps to [`Intent`](perhop_device::intent), `wire` the lines and their
+//! headers, `ports` combines them to ports, and `diagnostics` reports faults.
 
 mod attachment;
 mod context;
@@ -36,8 +36,8 @@ use context::Context;
 pub(crate) use matched_lines::IosClassLines;
 use ports::ConvertedPort;
 
-/// Returns the router that `configuration` describes on `platform`. Findings on the way (a policy that cannot
-/// be attached, thresholds that cannot hold) join the configuration's diagnostics.
+/// Returns the router that `configuration` describes on `platform`. Adds its findings (a policy that cannot
+/// be attached, contradictory thresholds) to the configuration's diagnostics.
 pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router {
     configuration.relate();
     let mut context = Context::new(configuration, platform);

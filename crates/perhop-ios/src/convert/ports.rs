@@ -1,4 +1,4 @@
-//! Puts a port together: attached policies as Intent, the wire, and both lowered.
+//! Conversion of one port: attached policies as Intent, the wire, and both lowered.
 
 use perhop_device::intent::{Policy, PortIntent};
 use perhop_device::lower::{Lowered, PortLinks, Reference, ResolvedPolicy, Side, SidePath, lower};
@@ -14,12 +14,12 @@ use super::intent::plain_queue::plain_queue;
 use super::wire::{Circuit, circuit_headers, counted_bytes_of, has_known_line, wire_of};
 use crate::ast::{Direction, Interface, Rank};
 
-/// A port, and the policies that it comes from with all their numbers.
+/// A port, and its policies with resolved numbers.
 pub(super) struct ConvertedPort {
     pub(super) port: Port,
-    /// For packets that arrive; those that the router refuses are not attached.
+    /// The input policy; a refused policy is not attached.
     pub(super) input: Option<ResolvedPolicy>,
-    /// For packets that leave.
+    /// The output policy.
     pub(super) output: Option<ResolvedPolicy>,
 }
 
@@ -32,7 +32,7 @@ impl From<ConvertedPort> for Port {
 }
 
 impl<'a> Context<'a> {
-    /// The ports of `interface`: its circuits, or itself.
+    /// Returns the ports of `interface`: its circuits, or itself.
     pub(super) fn ports(&mut self, interface: &'a Interface) -> Vec<ConvertedPort> {
         let circuits = Circuit::of_interface(interface, self.configuration);
         circuits.iter().map(|circuit| self.port(interface, circuit)).collect()
@@ -84,7 +84,7 @@ impl<'a> Context<'a> {
         ConvertedPort { port, input: arriving.policy, output: departing.policy }
     }
 
-    /// Reports a limit of the plain queue where the attached policy has queues of its own.
+    /// Reports a limit of the plain queue if the attached policy has its own queues.
     fn advise_hold_queue(&mut self, interface: &'a Interface, circuit: &Circuit<'a>, departing: &Lowered) {
         let hold = circuit.pvc.and_then(|pvc| pvc.hold_queue).or(interface.hold_queue);
         let Some((name, _)) = self.attached(interface, circuit, Direction::Output) else { return };
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The conditioners of packets that arrive.
+    /// Lowers the input policy to conditioners.
     fn arriving(
         &mut self,
         interface: &Interface,
@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
         self.lowered(interface, &side, tag)
     }
 
-    /// The conditioners and queues of packets that leave.
+    /// Lowers the output policy to conditioners and queues.
     fn departing(
         &mut self,
         interface: &Interface,
@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The IPv4 addresses of an interface, the primary one first.
+/// Returns the IPv4 addresses of an interface, the primary one first.
 fn addresses(interface: &Interface) -> Vec<InterfaceAddress> {
     let mut addresses = interface.addresses.clone();
     addresses.sort_by_key(|address| address.rank == Rank::Secondary);

@@ -1,5 +1,4 @@
-//! [`Platform`]: what depends on the hardware and the release; [`Recognition`]: which one a configuration
-//! belongs to.
+//! [`Platform`]: properties of hardware and release; [`Recognition`]: their detection from a configuration.
 
 mod profile;
 mod recognition;
@@ -17,25 +16,25 @@ pub(crate) use profile::most_policy_levels;
 pub use recognition::{Dialect, Recognition};
 pub use signs::Evidence;
 
-/// The properties of hardware and release that no configuration holds: a profile, and values that a scenario
-/// may set in its place.
+/// Properties of hardware and release that are not part of a configuration: a profile, and values that a
+/// scenario may replace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Platform {
     /// The generation of its queueing code.
     pub profile: Profile,
-    /// IP bytes in a particle of the transmit ring of an ATM port adapter.
+    /// IP bytes in a particle of the tx-ring of an ATM port adapter.
     pub particle: ByteSize,
-    /// Particles of a circuit's transmit ring without `tx-ring-limit`.
+    /// Particles of a circuit's tx-ring without `tx-ring-limit`.
     pub circuit_ring: u32,
-    /// When a packet may enter a ring that has room, but not enough.
+    /// Whether a packet may enter a ring with less room than it needs.
     pub ring_admission: RingAdmission,
-    /// When a packet gives the particles of a transmit ring back.
+    /// The instant at which a packet releases its particles of the tx-ring.
     pub ring_release: RingRelease,
-    /// Packets in a class's queue without `queue-limit`; `None` for the profile's rule.
+    /// Queue limit of a class without `queue-limit`, packets; `None` for the profile's rule.
     pub queue_limit: Option<u64>,
-    /// Percent of the bandwidth that classes may reserve without `max-reserved-bandwidth`.
+    /// Reservable share of the bandwidth without `max-reserved-bandwidth`, percent.
     pub reservable_percent: u64,
-    /// The distances between random drops of WRED.
+    /// The distribution of the distances between random drops of WRED.
     pub drop_spacing: DropSpacing,
 }
 
@@ -44,7 +43,7 @@ impl Platform {
     pub const NAMES: [&'static str; 6] =
         ["pre-hqf", "7500-vip", "hqf", "ios-xe", "cisco-7200-pa-a3", "cisco-7500-vip"];
 
-    /// The platform called `name`, one of [`NAMES`](Platform::NAMES).
+    /// Returns the platform `name`, one of [`NAMES`](Platform::NAMES).
     pub fn named(name: &str) -> Option<Platform> {
         let profile = match name {
             "cisco-7200-pa-a3" => Some(Profile::PreHqf),
@@ -54,7 +53,7 @@ impl Platform {
         profile.map(Platform::of)
     }
 
-    /// A router of `profile`.
+    /// Creates the platform of `profile`.
     pub fn of(profile: Profile) -> Platform {
         let rules = profile.rules();
         Platform {
@@ -72,12 +71,12 @@ impl Platform {
         }
     }
 
-    /// Returns the name of its profile.
+    /// Returns the name of the profile.
     pub fn name(&self) -> &'static str {
         self.profile.name()
     }
 
-    /// The rules of its profile.
+    /// Returns the rules of the profile.
     pub fn rules(&self) -> &'static ProfileRules {
         self.profile.rules()
     }

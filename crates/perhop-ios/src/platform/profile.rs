@@ -6,15 +6,14 @@ use perhop_device::profile::ProfileRules;
 
 use serde::Serialize;
 
-/// The generation of queueing code that a router runs. The rules of each are in `profiles/`; `docs/ios.md`
-/// has them side by side.
+/// The generation of queueing code. The rules of each are in `profiles/`; `docs/ios.md` compares them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
-    /// Class-based weighted fair queueing before the hierarchical queueing framework: 12.4 mainline and
-    /// everything before 12.4(20)T.
+    /// Class-based weighted fair queueing before the hierarchical queueing framework: 12.4 mainline, and all
+    /// releases before 12.4(20)T.
     PreHqf,
-    /// The distributed form of it on the versatile interface processors of the 7500.
+    /// Its distributed form on the versatile interface processors of the 7500.
     #[serde(rename = "7500-vip")]
     Vip7500,
     /// The hierarchical queueing framework of software platforms: 12.4(20)T, 15.x, virtual IOS.
@@ -23,14 +22,14 @@ pub enum Profile {
     IosXe,
 }
 
-/// The rules of all profiles in the order of [`Profile::ALL`], read at the first use.
+/// The rules of all profiles in the order of [`Profile::ALL`], parsed at the first use.
 static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_iter().map(read).collect());
 
 impl Profile {
-    /// Every profile, the oldest first.
+    /// All profiles, oldest first.
     pub const ALL: [Profile; 4] = [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe];
 
-    /// Its name in scenarios and on the command line.
+    /// Returns the name in scenarios and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Profile::PreHqf => "pre-hqf",
@@ -40,12 +39,12 @@ impl Profile {
         }
     }
 
-    /// Its rules.
+    /// Returns the rules.
     pub fn rules(self) -> &'static ProfileRules {
         &RULES[self as usize]
     }
 
-    /// Returns the profile called `name`.
+    /// Returns the profile `name`.
     pub fn named(name: &str) -> Option<Profile> {
         Profile::ALL.into_iter().find(|profile| profile.name() == name)
     }
@@ -60,7 +59,7 @@ impl Profile {
     }
 }
 
-/// The most levels of policies that any profile allows, the attached one included.
+/// Returns the most policy levels that any profile allows, including the attached policy.
 pub(crate) fn most_policy_levels() -> usize {
     RULES.iter().map(|rules| *rules.policy_levels).max().unwrap_or(1)
 }

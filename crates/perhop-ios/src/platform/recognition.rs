@@ -1,4 +1,4 @@
-//! [`Recognition`]: which router a configuration belongs to, from what it says of itself.
+//! [`Recognition`]: detection of the router that wrote a configuration.
 
 use serde::Serialize;
 
@@ -18,9 +18,9 @@ pub enum Dialect {
     CatalystMls,
     /// A Catalyst switch with UADP hardware: 3650, 3850, 9000.
     CatalystUadp,
-    /// A switch of which only `switchport` tells.
+    /// A switch that only `switchport` reveals.
     Catalyst,
-    /// An ASR 900 or 920, whose forwarding hardware queues.
+    /// An ASR 900 or 920, which queues in forwarding hardware.
     CarrierEthernet,
     /// Cisco IOS XR.
     IosXr,
@@ -35,22 +35,22 @@ impl Dialect {
     }
 }
 
-/// Which router a configuration belongs to.
+/// The detected router of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Recognition {
-    /// The rules that it follows.
+    /// The profile.
     pub profile: Profile,
-    /// The system that wrote it.
+    /// The operating system.
     pub dialect: Dialect,
-    /// Whether the configuration leaves no doubt about the profile.
+    /// Whether the profile is certain.
     pub certain: bool,
-    /// The lines that tell, the most telling first; none where the profile is assumed.
+    /// The deciding lines, strongest first; empty if the profile is assumed.
     pub because: Vec<Evidence>,
 }
 
 impl Recognition {
-    /// Which router `configuration` belongs to. A configuration that tells nothing, a fragment, is taken for
-    /// that of a router with the hierarchical queueing framework.
+    /// Detects the router of `configuration`. Without any sign, as in a fragment, the profile is that of the
+    /// hierarchical queueing framework.
     pub fn of(configuration: &Configuration) -> Recognition {
         let signs = signs::of(configuration);
         let first = |kinds: &[Sign]| {
@@ -80,8 +80,8 @@ impl Recognition {
     }
 }
 
-/// Systems and hardware whose queueing perhop does not model; the profile is the one whose policers and
-/// classifiers are nearest.
+/// Systems and hardware whose queueing perhop does not model, with the profile whose policers and classifiers
+/// are most similar.
 const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::NxOs], Dialect::NxOs, Profile::IosXe),
     (&[Sign::IosXr], Dialect::IosXr, Profile::IosXe),
@@ -91,8 +91,8 @@ const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::Switching], Dialect::Catalyst, Profile::Hqf),
 ];
 
-/// A profile, the signs of which one is enough, those of which one must stand beside it, and whether that
-/// leaves no doubt.
+/// A profile, its signs (one suffices), additional signs of which one is required, and whether the result is
+/// certain.
 struct Rule {
     profile: Profile,
     signs: &'static [Sign],
@@ -104,8 +104,8 @@ const fn rule(profile: Profile, signs: &'static [Sign], beside: &'static [Sign],
     Rule { profile, signs, beside, certain }
 }
 
-/// The first rule that applies. The product and the image's name are the most certain; a version of 15 is
-/// printed by IOS and by IOS-XE 3.x alike; 12.4 by trains with and without HQF.
+/// The rules in order; the first that applies decides. Product and image name are the most certain. IOS and
+/// IOS-XE 3.x both print version 15; trains with and without HQF print 12.4.
 const RULES: &[Rule] = &[
     rule(Profile::IosXe, &[Sign::XeProduct, Sign::XeImage], &[], true),
     rule(Profile::Hqf, &[Sign::IosProduct, Sign::HqfImage], &[], true),

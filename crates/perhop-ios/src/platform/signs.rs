@@ -1,4 +1,4 @@
-//! [`Sign`]: what single lines of a configuration tell of the router that wrote it.
+//! [`Sign`]: properties of the router that single lines of a configuration reveal.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use serde::Serialize;
 
 use crate::ast::Configuration;
 
-/// A line that tells something of the router.
+/// A line that reveals a property of the router.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Evidence {
     /// The line, from 1.
     pub line: usize,
-    /// The line's text, without the space around it.
+    /// The trimmed text of the line.
     pub text: String,
-    /// What it tells.
+    /// The revealed property.
     pub says: &'static str,
 }
 
-/// What a line tells of the router.
+/// A property of the router that a line reveals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     NxOs,
@@ -27,9 +27,9 @@ pub(super) enum Sign {
     Mls,
     /// An ASR 900 or 920.
     CarrierEthernet,
-    /// Interfaces that switch, and none that routes by a line of its own.
+    /// Switching interfaces, and no routed interface with its own line.
     Switching,
-    /// A product of the IOS-XE routers, or of those with IOS.
+    /// A product of the IOS-XE routers, or of the IOS routers.
     XeProduct,
     IosProduct,
     /// The image that the router boots.
@@ -39,7 +39,7 @@ pub(super) enum Sign {
     OldImage,
     /// Commands that only IOS-XE routers print.
     XePlatform,
-    /// Interfaces as those routers number them.
+    /// Interface numbers in the format of these routers.
     XeInterface,
     IolInterface,
     VipInterface,
@@ -47,16 +47,16 @@ pub(super) enum Sign {
     Version15,
     Version12_4,
     VersionOld,
-    /// Commands that only one generation of queueing has.
+    /// Commands of only one generation of queueing.
     HqfFeature,
     OldFeature,
 }
 
-/// Signs of a product or an image of routers.
+/// Signs of a router product or image.
 const ROUTERS: &[Sign] =
     &[Sign::XeProduct, Sign::IosProduct, Sign::XeImage, Sign::HqfImage, Sign::VipImage, Sign::OldImage];
 
-/// What the lines of `configuration` tell, in their order.
+/// Returns the signs of the lines of `configuration`, in order.
 pub(super) fn of(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
     let mut found = Vec::new();
     let mut seen: Vec<Sign> = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn of(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
         }
     }
     found.extend(hqf_feature(configuration));
-    // Some routers have ports that switch, and some of these can route.
+    // Some routers have switching ports, and some of these can route.
     if !found.iter().any(|(sign, _)| ROUTERS.contains(sign)) {
         found.extend(switching(configuration));
     }
@@ -213,7 +213,7 @@ fn interface(name: &str) -> Option<(Sign, &'static str)> {
     }
 }
 
-/// What class-based queueing before the framework refused: `bandwidth` and `fair-queue` in one class.
+/// Returns a sign of HQF: `bandwidth` and `fair-queue` in one class, which earlier releases refuse.
 fn hqf_feature(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
     let class = classes.into_iter().find(|class| class.bandwidth.is_some() && class.fair_queue.is_some())?;
@@ -222,8 +222,8 @@ fn hqf_feature(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     Some((Sign::HqfFeature, Evidence { line, text, says: "bandwidth and fair-queue in one class" }))
 }
 
-/// Interfaces that switch, where no interface routes by a line of its own: a router with switching ports has
-/// at least one such interface. `no switchport` is a command of switches alone.
+/// Returns a sign of a switch: switching interfaces without a routed interface that has its own line. A
+/// router with switching ports has at least one. Only switches have `no switchport`.
 fn switching(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     let mut blocks: BTreeMap<usize, bool> = BTreeMap::new();
     let mut first = None;
@@ -254,7 +254,7 @@ fn switching(configuration: &Configuration) -> Option<(Sign, Evidence)> {
         .map(|line| (Sign::Switching, evidence(line, "interfaces that switch, none that routes")))
 }
 
-/// Whether a command of an interface is one of interfaces that route.
+/// Whether a command belongs to routed interfaces.
 fn routes_by(command: &str) -> bool {
     [
         "ip address ",

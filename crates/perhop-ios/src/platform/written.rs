@@ -1,12 +1,12 @@
-//! Properties of a platform that its written configurations have: its sign, and the values that no line sets.
+//! Properties of a platform in written configurations: its sign, and the defaults.
 
 use super::Profile;
 
 impl Profile {
-    /// The profile that policies of other languages are written for.
+    /// The profile for policies from other languages.
     pub(crate) const OF_FOREIGN_POLICIES: Profile = Profile::Hqf;
 
-    /// Returns the line that shows the platform when the configuration is read again.
+    /// Returns the line by which the platform is detected when the configuration is read again.
     pub(crate) fn sign(self) -> &'static str {
         match self {
             Profile::PreHqf => "version 12.2",
@@ -16,9 +16,9 @@ impl Profile {
         }
     }
 
-    /// Returns the minimum thresholds of the precedences without a line for them in packets, next to a
-    /// maximum of 40 packets and 1/10: outputs of routers before HQF and with it. Empty where they depend on
-    /// the queue.
+    /// Returns the default minimum thresholds of the precedences, packets, for a maximum of 40 packets and
+    /// probability 1/10; empty if they depend on the queue. Source: outputs of routers before HQF and with
+    /// it.
     pub(crate) fn usual_precedence_minima(self) -> &'static [u64] {
         match self {
             Profile::PreHqf | Profile::Vip7500 => &[20, 22, 24, 26, 28, 31, 33, 35],
@@ -32,8 +32,8 @@ impl Profile {
         matches!(self, Profile::PreHqf | Profile::Vip7500)
     }
 
-    /// Returns the limit of a queue without a line for it in packets; `None` where it depends on the rate.
-    /// Source: Cisco document 110850; Cisco, "Queue Depth" (IOS-XE 16.12) for priority classes.
+    /// Returns the default queue limit, packets; `None` if it depends on the rate. Source: Cisco document
+    /// 110850; Cisco, "Queue Depth" (IOS-XE 16.12) for priority classes.
     pub(crate) fn usual_limit(self, has_priority: bool) -> Option<u64> {
         match (self, has_priority) {
             (Profile::IosXe, true) => Some(512),
@@ -42,13 +42,12 @@ impl Profile {
         }
     }
 
-    /// Whether codepoints without a line have thresholds that are the same in every queue.
+    /// Whether the default thresholds of codepoints are the same in every queue.
     pub(crate) fn has_usual_thresholds(self) -> bool {
         !self.usual_precedence_minima().is_empty()
     }
 
-    /// Whether classes with `random-detect` or `fair-queue` have the limit of 64 packets without a line for
-    /// it.
+    /// Whether the default limit of classes with `random-detect` or `fair-queue` is 64 packets.
     pub(crate) fn limits_early_drops(self) -> bool {
         self == Profile::Hqf
     }

@@ -1,4 +1,4 @@
-//! How many levels and classes a policy has with those inside it.
+//! Limits on the levels and classes of a policy, nested ones included.
 
 use perhop_lint::Diagnostic;
 
@@ -6,16 +6,16 @@ use crate::ast::PolicyMap;
 use crate::convert::context::{Context, MOST_CLASSES};
 use crate::rules;
 
-/// Why a policy is not attached.
+/// The limit that a policy exceeds.
 enum Excess {
-    /// A policy in this line is inside of three others.
+    /// Too many levels, at this line.
     Level(usize),
     Classes,
 }
 
 impl Context<'_> {
-    /// Whether `policy`, attached in `line`, has no more levels than routers take, and no more classes than
-    /// are left; takes its classes from them.
+    /// Whether `policy`, attached in `line`, is within the router's limit on levels and the remaining number
+    /// of classes. Subtracts its classes from that number.
     pub(in crate::convert) fn is_of_extent(&mut self, policy: &PolicyMap, line: usize) -> bool {
         let mut left = self.classes_left;
         let most_levels = *self.platform.rules().policy_levels;

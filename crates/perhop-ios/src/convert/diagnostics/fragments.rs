@@ -1,4 +1,4 @@
-//! Fragments of a bundle of PPP links that have no effect, or cost more than they save.
+//! Reports PPP multilink fragmentation without effect, or with more cost than benefit.
 
 use perhop_device::Wire;
 use perhop_lint::Diagnostic;
@@ -10,11 +10,11 @@ use crate::ast::{Configuration, Interface};
 use crate::convert::wire::{is_bundle, link_kilobits};
 use crate::rules;
 
-/// Above that a packet of 1500 bytes lasts less than 16 ms: Cisco's designs fragment up to there. Kilobits
-/// per second.
+/// Rate above which a packet of 1500 bytes takes less than 16 ms, kilobits per second. Cisco's designs
+/// fragment up to this rate.
 const FASTEST: u64 = 768;
 
-/// Reports where interleaving has no effect, and where fragments cost more than they save.
+/// Reports interleaving without effect, and fragments with more cost than benefit.
 pub(in crate::convert) fn advise_fragments(
     interface: &Interface,
     configuration: &Configuration,

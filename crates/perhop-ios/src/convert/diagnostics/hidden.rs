@@ -1,8 +1,8 @@
-//! What a policy on an interface sees of packets that tunnels and encryption have wrapped: the outer header,
-//! unless `qos pre-classify` shows the inner one.
+//! The view of a policy on packets inside tunnels and encryption: the outer header, unless `qos pre-classify`
+//! exposes the inner one.
 //!
-//! The DS field is copied to the outer header; addresses, protocol and ports are those of the tunnel. Cisco
-//! document 10106, on options of quality of service on GRE tunnel interfaces.
+//! The DS field is copied to the outer header; addresses, protocol and ports are those of the tunnel. Source:
+//! Cisco document 10106, quality of service options on GRE tunnel interfaces.
 
 use std::net::Ipv4Addr;
 
@@ -26,8 +26,8 @@ struct Outer<'a> {
 }
 
 impl Context<'_> {
-    /// Tells the classes of `policy`, which `line` attaches to what leaves by `interface`, by what they see
-    /// of packets that the interface encrypts, and says where that or a tunnel hides what they ask for.
+    /// Changes the conditions of `policy`, attached by `line` as output policy of `interface`, to the outer
+    /// header of encrypted packets. Reports conditions on fields that encryption or a tunnel hides.
     pub(in crate::convert) fn hide(&mut self, interface: &Interface, line: usize, policy: &mut Policy) {
         let asking = asking(policy);
         if asking.is_empty() {
@@ -57,8 +57,8 @@ impl Context<'_> {
         }
     }
 
-    /// The classes of `policy` see the outer header of what `map` encrypts. Where no list says what that is,
-    /// nothing is changed.
+    /// Changes the classes of `policy` to the outer header of packets that `map` encrypts. Does nothing if no
+    /// access list selects them.
     fn encrypt(&self, interface: &Interface, map: &IpsecProfile, policy: &mut Policy) {
         let lists = map.lists.iter().map(|list| of_access_group(self.configuration, list));
         let encrypted = Condition::any(lists.collect());
@@ -67,7 +67,7 @@ impl Context<'_> {
     }
 }
 
-/// Where packets that are `encrypted` have an `outer` header, the classes of `policy` see that.
+/// Changes the classes of `policy` to the `outer` header for `encrypted` packets.
 fn see(policy: &mut Policy, encrypted: &Condition, outer: &Outer) {
     for class in &mut policy.classes {
         if let Condition::When(config) = &class.condition
@@ -87,14 +87,15 @@ fn see(policy: &mut Policy, encrypted: &Condition, outer: &Outer) {
     }
 }
 
-/// Whether `config` names `condition` among what must hold: the list of a crypto map in a class-map.
+/// Whether `config` requires `condition`: the access list of a crypto map in a class-map.
 fn implies(config: &MatchConfig, condition: &Condition) -> bool {
     let Condition::When(wanted) = condition else { return *condition == Condition::Always };
     config == &**wanted || config.all.iter().flatten().any(|one| one == &**wanted)
 }
 
 impl Outer<'_> {
-    /// What `config` asks of encrypted packets: their outer header is known, all else is copied or kept.
+    /// Evaluates `config` for encrypted packets: the outer header is known, other fields are copied or
+    /// unchanged.
     fn seen(&self, config: &MatchConfig) -> Condition {
         let within = |prefixes: &[Prefix], addresses: &[Ipv4Addr]| {
             let holds = |address: &Ipv4Addr| {
@@ -130,7 +131,7 @@ impl Outer<'_> {
     }
 }
 
-/// The classes of `policy` that ask for more of a header than is copied to an outer one.
+/// Returns the classes of `policy` that match fields that are not copied to the outer header.
 fn asking(policy: &Policy) -> Vec<String> {
     let own = |class: &Class| match &class.condition {
         Condition::When(config) if asks(config) => vec![class.name.clone()],
@@ -144,9 +145,9 @@ fn asking(policy: &Policy) -> Vec<String> {
     names
 }
 
-/// Whether `config` asks for addresses, protocol or ports.
+/// Whether `config` matches addresses, protocol or ports.
 fn asks(config: &MatchConfig) -> bool {
-    // Any address of one family.
+    // A prefix of length 0 is any address of its family.
     let is_some = |prefix: &Prefix| !prefix.to_string().ends_with("/0");
     let mut addresses = [&config.source, &config.destination].into_iter().flatten();
     let mut inside = [&config.all, &config.any].into_iter().flatten().flatten().chain(config.not.as_deref());

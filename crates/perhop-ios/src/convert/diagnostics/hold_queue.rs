@@ -1,4 +1,4 @@
-//! A `hold-queue` of an interface whose policy has queues of its own.
+//! Reports a `hold-queue` of an interface whose policy has its own queues.
 
 use perhop_lint::Diagnostic;
 use perhop_qos::buffer::BufferConfig;
@@ -7,10 +7,10 @@ use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use crate::ast::At;
 use crate::rules;
 
-/// The number of queues that a note names.
+/// Limit on the queues named in a note.
 const NAMED: usize = 3;
 
-/// Returns a note that `hold` is not the limit of the queues of `policy`, which `output` carries out.
+/// Returns a note that `hold` does not limit the queues of `policy`, lowered to `output`.
 pub(in crate::convert) fn unused_hold_queue(
     hold: At<u64>,
     policy: &str,

@@ -1,4 +1,4 @@
-//! What a router does with marks by itself, and what it refuses to set.
+//! Marks of links that the router sets by itself, and those that it cannot set.
 
 use perhop_device::Wire;
 use perhop_device::intent::{Class, Condition, Field, Fields, Policy, matched_fields};
@@ -9,23 +9,23 @@ use crate::ast::{Direction, Interface};
 use crate::convert::context::Context;
 use crate::rules;
 
-/// Which VLAN tag packets have on a port.
+/// The VLAN tag of packets on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::convert) enum Tag {
-    /// None.
+    /// No tag.
     Untagged,
-    /// One that the configuration does not tell: other VLANs of the port have tags.
+    /// Unknown: other VLANs of the port have tags.
     Unknown,
-    /// One by which a service instance takes frames; packets have it where the link's `headers` say so.
+    /// The tag by which a service instance selects frames; packets have it if the link's `headers` say so.
     OfInstance,
-    /// One, on the only such port of the router.
+    /// A tag on the only tagged port of the router.
     Only,
-    /// One. Packets that leave may have come with another, whose class of service the new one does not have.
+    /// A tag. Departing packets may have arrived with another tag, whose class of service is not copied.
     OneOfSeveral,
 }
 
 impl Context<'_> {
-    /// The tag of packets of `interface` on `wire`.
+    /// Returns the tag of packets of `interface` on `wire`.
     pub(in crate::convert) fn tag(&self, interface: &Interface, wire: &Wire) -> Tag {
         match wire.headers.encapsulation().tag {
             true if self.tagged > 1 && self.is_router() => Tag::OneOfSeveral,
@@ -37,7 +37,8 @@ impl Context<'_> {
         }
     }
 
-    /// Says what `policy` sets where the router does not, and what it asks for that is not there yet.
+    /// Reports marks that the router does not set at this place, and conditions on marks that are not set
+    /// yet.
     pub(in crate::convert) fn misplaced(&mut self, policy: &Policy, markings: Markings, tag: Tag) {
         if !self.is_router() {
             return;
@@ -81,7 +82,7 @@ fn tells_by_cos(class: &Class) -> bool {
     matched_fields(class.visible()).contain(Fields::COS)
 }
 
-/// What to say of a class that tells packets by a class of service that they do not have.
+/// Reports a class that matches a class of service that its packets do not have.
 fn without_class_of_service(class: &Class, direction: Direction, tag: Tag) -> Option<Diagnostic> {
     let name = &class.name;
     match (direction, tag) {

@@ -1,7 +1,7 @@
-//! What becomes of marks inside the router: the queue in which a packet waits that was marked as it came in.
+//! Reports how marks of input policies affect the queue of a packet.
 //!
-//! For each conditioner one packet is followed that it takes (`perhop_analysis`): what is found has a
-//! witness, and what is not found may still be.
+//! For each conditioner, one packet that it takes is followed (`perhop_analysis`). Each finding has a
+//! witness; the search may miss others.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_lint::Diagnostic;
@@ -14,7 +14,7 @@ use crate::convert::context::Context;
 use crate::convert::ports::ConvertedPort;
 use crate::rules;
 
-/// The classes of an output policy: the name of the queue and its packets, and whether it asks for anything.
+/// The classes of an output policy: name of the queue, its packets, and whether the class has a condition.
 struct Queues<'a> {
     port: &'a str,
     classes: Vec<(String, Set)>,
@@ -30,11 +30,11 @@ impl Queues<'_> {
 }
 
 impl Context<'_> {
-    /// Says what becomes of the marks that `ports` set where packets come in.
+    /// Reports the uses of the marks that input policies of `ports` set.
     pub(in crate::convert) fn mark_uses(&mut self, ports: &[ConvertedPort]) {
         let names: Vec<String> = ports.iter().map(|one| one.port.interface.clone()).collect();
         let mut space = PacketSpace::new(&names);
-        // Where sets are too large, `class-shadowed` and its like have said so.
+        // Other rules (`class-shadowed` and similar) report sets that are too complex.
         self.found.extend(followed(&mut space, ports).unwrap_or_default());
     }
 }
@@ -85,7 +85,7 @@ fn marks(conditioner: &ConditionerConfig) -> bool {
     all.into_iter().flatten().any(|action| matches!(action, Action::Mark(_)))
 }
 
-/// A packet after `actions`; none where they drop it.
+/// Returns a packet after `actions`; `None` if they drop it.
 fn after(packet: &Packet, actions: &[Action]) -> Option<Packet> {
     let mut packet = *packet;
     for action in actions {
@@ -98,7 +98,7 @@ fn after(packet: &Packet, actions: &[Action]) -> Option<Packet> {
     Some(packet)
 }
 
-/// Packets of one flow that wait in different queues, by whether they conform.
+/// Reports packets of one flow that wait in different queues, depending on conformance.
 fn reordered(
     space: &PacketSpace,
     conditioner: &ConditionerConfig,
@@ -108,7 +108,7 @@ fn reordered(
 ) -> Option<Diagnostic> {
     conditioner.meter.as_ref()?;
     let conforming = after(packet, &conditioner.green)?;
-    // A color without actions of its own is one that the meter does not give.
+    // The meter does not give a color without actions.
     for actions in [&conditioner.yellow, &conditioner.red].into_iter().filter(|actions| !actions.is_empty()) {
         let Some(excess) = after(packet, actions).filter(|excess| excess.dscp != conforming.dscp) else {
             continue;
@@ -133,7 +133,7 @@ fn reordered(
     None
 }
 
-/// A mark by which no output policy tells packets.
+/// Reports a mark that no output policy matches.
 fn unmatched(
     space: &PacketSpace,
     conditioner: &ConditionerConfig,

@@ -1,9 +1,9 @@
-//! Findings on policies where they are attached, and on what they amount to.
+//! Findings on attached policies and on their lowered form.
 //!
 //! `extent` and `refusals`: policies that the router does not attach. `hidden`, `link_marks`, `fragments`,
 //! `tunnels`, `hold_queue`: demands that a port cannot meet. `remarks`: differences between a policy and its
-//! lowered form. `shadows`: classes and entries without packets. `mark_uses`: marks that nothing reads.
-//! `percentages`, `promises` and `policy_rules`: numbers, and the rules of every policy.
+//! lowered form. `shadows`: classes and entries without packets. `mark_uses`: marks that no policy reads.
+//! `percentages`, `promises` and `policy_rules`: numbers, and the vendor-neutral rules.
 
 pub(super) mod extent;
 pub(super) mod fragments;

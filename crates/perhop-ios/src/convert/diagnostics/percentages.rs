@@ -1,4 +1,4 @@
-//! Percentages in nested policies: of what, and how much that is.
+//! Notes on percentages in nested policies: the reference rate and the result.
 
 use perhop_device::lower::{ResolvedClass, ResolvedPolicy};
 use perhop_device::{GuaranteeKind, PoliceKind, PriorityKind};
@@ -9,7 +9,7 @@ use crate::convert::ports::ConvertedPort;
 use crate::rules;
 
 impl Context<'_> {
-    /// Says of the percentages in the nested policies of `ports` what they are.
+    /// Adds notes with the rates of percentages in the nested policies of `ports`.
     pub(in crate::convert) fn nested_percentages(&mut self, ports: &[ConvertedPort]) {
         for port in ports {
             for policy in [&port.input, &port.output].into_iter().flatten() {
@@ -45,7 +45,7 @@ fn inside(policy: &ResolvedPolicy, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Commands with percentages, and the bits per second that they are.
+/// Returns the commands with percentages, and their rates in bits per second.
 fn percentages(class: &ResolvedClass) -> Vec<(&'static str, u64, u64)> {
     let priority = class.priority.filter(|priority| priority.kind == PriorityKind::Percent);
     let bandwidth = class.bandwidth.filter(|bandwidth| bandwidth.kind == GuaranteeKind::Percent);

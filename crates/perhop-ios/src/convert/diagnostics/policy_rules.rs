@@ -1,4 +1,4 @@
-//! The rules of every policy (`perhop_lint`), reported on the lines that the policy comes from.
+//! Applies the vendor-neutral rules (`perhop_lint`), and reports source lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,16 +16,16 @@ use crate::convert::context::Context;
 use crate::convert::ports::ConvertedPort;
 
 impl Context<'_> {
-    /// Says what rules find in the policies of `ports`.
+    /// Reports the findings of the rules for the policies of `ports`.
     pub(in crate::convert) fn policy_rules(&mut self, ports: &[ConvertedPort]) {
         let mut known = BTreeSet::new();
-        // What the router itself names is taken to come.
+        // NQB traffic is assumed if the router's configuration names the codepoint.
         let policies = ports.iter().flat_map(|one| [&one.port.input, &one.port.output]);
         let nqb: Vec<MatchConfig> = policies.into_iter().any(names_nqb).then(all_nqb).into_iter().collect();
         let names: Vec<String> = ports.iter().map(|one| one.port.interface.clone()).collect();
         for ConvertedPort { port, input, output } in ports {
             let wire = whole(&port.wire);
-            // The policers of the control plane stand in front of the queue to the processor.
+            // The policers of the control plane act before the queue to the processor.
             let (arriving, links) = match port.forwarding.role {
                 PortRole::ControlPlane => (&port.output, &port.links.output),
                 PortRole::Interface => (&port.input, &port.links.input),
@@ -35,7 +35,7 @@ impl Context<'_> {
             {
                 let Some(resolved) = resolved else { continue };
                 let attached = Attached { port, resolved, config, links };
-                // The same policy on a thousand interfaces of one rate has the same faults.
+                // The same policy on many interfaces of one rate has the same faults.
                 let wire_rate = wire.map(|wire| wire.rate);
                 let queues = config.queueing.is_some();
                 if known.insert((resolved.name.clone(), resolved.rate_bps, wire_rate, queues)) {
@@ -58,20 +58,20 @@ struct Attached<'a> {
 }
 
 impl Attached<'_> {
-    /// A finding on the line that it comes from.
+    /// Converts a finding to a diagnostic of its source line.
     fn diagnostic(self, finding: Finding) -> Diagnostic {
         let line = self.line_of(&finding.place).unwrap_or(self.resolved.line);
         let message = format!("{}, on {}", finding.message, self.port.name);
         Diagnostic::new(finding.rule, line, message, finding.remedy)
     }
 
-    /// The line that a part of the policy comes from.
+    /// Returns the source line of a part of the policy.
     fn line_of(self, place: &Place) -> Option<usize> {
         let class = match place {
             Place::Policy => None,
             Place::Conditioner(index) => self.links.class_of_conditioner(*index),
             Place::Class(path) => {
-                // A class around others has no queue of its own.
+                // A class with a nested policy has no queue of its own.
                 self.links.class_of_queue(path).or_else(|| self.links.class_around_queues(path))
             }
         };
@@ -89,7 +89,7 @@ fn in_policy(attached: Attached, wire: Option<&WireConfig>) -> Vec<Diagnostic> {
     found.map(|finding| attached.diagnostic(finding)).collect()
 }
 
-/// The wire where the configuration says all of it.
+/// Returns the wire if the configuration determines all of it.
 fn whole(wire: &Wire) -> Option<WireConfig> {
     Some(WireConfig {
         rate: wire.rate?,
@@ -99,7 +99,7 @@ fn whole(wire: &Wire) -> Option<WireConfig> {
     })
 }
 
-/// Bits per second to which policers hold the packets of queues.
+/// Collects the rates to which policers limit the packets of queues, bits per second.
 fn held(policy: &ResolvedPolicy, limits: &mut BTreeMap<String, Rate>) {
     for class in &policy.classes {
         if let (Some(queue), Some(police)) = (&class.queue, &class.police) {

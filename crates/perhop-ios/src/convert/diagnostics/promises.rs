@@ -1,4 +1,5 @@
-//! Promises above the rate around them, under shapers and in policies that no interface has.
+//! Reports guarantees above the enclosing rate, under shapers and in policies that are not attached to an
+//! interface.
 
 use perhop_device::intent::TrafficRate;
 use perhop_device::profile::Acceptance;
@@ -11,9 +12,9 @@ use crate::convert::context::Context;
 use crate::rules;
 
 impl Context<'_> {
-    /// Reports policies under a shaper whose classes are promised more than the shaper's rate, and
-    /// percentages above 100 in policies that an interface does not have itself. On an interface its rate
-    /// decides, when the policy is attached.
+    /// Reports policies under a shaper whose guarantees exceed the shaper's rate, and percentages above 100
+    /// in policies that are not attached to an interface. For an attached policy, the rate of the interface
+    /// decides.
     pub(in crate::convert) fn promises_inside(&mut self) {
         let on_interfaces = check::on_interfaces(self.configuration);
         let mut found = Vec::new();
@@ -37,8 +38,8 @@ impl Context<'_> {
         self.found.extend(found);
     }
 
-    /// The promises inside a class that come to more than the rate of its shaper, where one is a rate: sums
-    /// of percentages alone are above 100 wherever they stand.
+    /// Reports guarantees inside a class that exceed the rate of its shaper, if one of them is a rate;
+    /// percentages alone are reported elsewhere.
     fn above_shaper(&self, around: &PolicyMap, class: &PolicyClass) -> Option<Diagnostic> {
         let TrafficRate::BitsPerSecond(rate_bps) = class.shape?.value.rate else { return None };
         let inner = class.service_policy.as_ref()?;
@@ -70,14 +71,14 @@ impl Context<'_> {
     }
 }
 
-/// The bits per second that a class is promised, and whether they are written as a rate.
+/// The guaranteed rate of a class, and whether it is configured as a rate.
 struct Promise {
     bps: u64,
     line: usize,
     is_rate: bool,
 }
 
-/// The minimum or priority of a class under a shaper of `rate_bps`.
+/// Returns the guarantee or priority of a class under a shaper of `rate_bps`.
 fn promise(class: &PolicyClass, rate_bps: u64) -> Option<Promise> {
     let of_percent = |percent: u64| (u128::from(rate_bps) * u128::from(percent) / 100) as u64;
     let rate = |line, bps| Promise { bps, line, is_rate: true };

@@ -1,4 +1,4 @@
-//! What the router refuses to attach, by release.
+//! Policies and lines that the router refuses, by release.
 
 use perhop_device::intent::Policy;
 use perhop_device::lower::{GuaranteeTotal, Reference, guarantee_total};
@@ -12,7 +12,7 @@ use crate::convert::context::Context;
 use crate::convert::wire::Circuit;
 use crate::rules;
 
-/// A policy for packets that leave, the line that attaches it, its Intent and the rates that it refers to.
+/// An output policy, the line that attaches it, its Intent and its reference rates.
 #[derive(Clone, Copy)]
 pub(in crate::convert) struct Attachment<'a> {
     pub(in crate::convert) policy: &'a PolicyMap,
@@ -22,7 +22,7 @@ pub(in crate::convert) struct Attachment<'a> {
 }
 
 impl Context<'_> {
-    /// Whether the router attaches a policy to packets that leave by `circuit`.
+    /// Whether the router attaches an output policy to `circuit`.
     pub(in crate::convert) fn may_be_attached(
         &mut self,
         interface: &Interface,
@@ -39,7 +39,7 @@ impl Context<'_> {
         is_attached
     }
 
-    /// The classes whose class-map is there.
+    /// Returns the classes with a defined class-map.
     pub(super) fn known<'a>(&self, policy: &'a PolicyMap) -> Vec<&'a PolicyClass> {
         let is_known = |class: &&PolicyClass| {
             class.name == CLASS_DEFAULT || self.configuration.class_maps.get(&class.name).is_some()
@@ -47,7 +47,7 @@ impl Context<'_> {
         policy.classes.iter().filter(is_known).collect()
     }
 
-    /// A reservation on a circuit that guarantees nothing.
+    /// Reports a reservation on a circuit without a guaranteed rate.
     fn without_guaranteed_rate(&self, circuit: &Circuit, attachment: Attachment) -> Option<Diagnostic> {
         let reserves = self
             .known(attachment.policy)
@@ -70,7 +70,7 @@ impl Context<'_> {
         })
     }
 
-    /// Guarantees above what the release lets classes reserve.
+    /// Reports guarantees above the reservable share of the release.
     fn above_reservable(&self, attachment: Attachment) -> Option<Diagnostic> {
         let Attachment { policy, line, intent, reference } = attachment;
         let profile = self.platform.rules();
@@ -101,9 +101,9 @@ impl Context<'_> {
         })
     }
 
-    /// Queues on a sub-interface or tunnel need a shaper above them: nothing else ever congests it.
+    /// Reports queues on a sub-interface or tunnel without a shaper: without one, it is never congested.
     fn without_shaper(&self, interface: &Interface, attachment: Attachment) -> Option<Diagnostic> {
-        // A sub-interface without a policy of its own shares the one of its interface.
+        // A sub-interface without its own policy shares that of its parent.
         let own = interface.service_policies.output.as_ref().is_some_and(|at| at.line == attachment.line);
         let is_tagged = own && interface.parent.is_some() && interface.hardware == Hardware::Ethernet;
         let is_tunnel = interface.name.starts_with("Tunnel");
@@ -132,7 +132,7 @@ impl Context<'_> {
         ))
     }
 
-    /// Lines of `policy` and of those inside it that today's routers refuse.
+    /// Reports lines of `policy` and of nested policies that current routers refuse.
     fn refused_inside(&self, policy: &PolicyMap, depth: usize) -> Vec<Diagnostic> {
         if *self.platform.rules().conflicting_commands == Acceptance::Accepted {
             return Vec::new();
@@ -141,7 +141,7 @@ impl Context<'_> {
         let mut found: Vec<Diagnostic> = mixed_units(policy, &known).into_iter().collect();
         found.extend(above_hundred(policy, &known, "bandwidth remaining percent", remaining_percent));
         if depth > 0 {
-            // On the interface `above_reservable` compares rates.
+            // For an attached policy, `above_reservable` compares rates.
             found.extend(above_hundred(policy, &known, "bandwidth and priority percent", promised_percent));
         }
         found.extend(known.iter().filter_map(|class| self.refused_class(class)));
@@ -153,7 +153,7 @@ impl Context<'_> {
         found
     }
 
-    /// Notes commands that the release reads and does not heed.
+    /// Notes commands that the release accepts but ignores.
     pub(in crate::convert) fn without_effect(&mut self) {
         if *self.platform.rules().reservable_command == Heeded::Heeded {
             return;
@@ -169,7 +169,7 @@ impl Context<'_> {
         }
     }
 
-    /// Commands of a class that exclude each other, or that need another.
+    /// Reports commands of a class that exclude each other, or that need another.
     fn refused_class(&self, class: &PolicyClass) -> Option<Diagnostic> {
         let most = *self.platform.rules().priority_levels;
         // Switches have seven levels.
@@ -188,7 +188,7 @@ impl Context<'_> {
             .or_else(|| self.lone_queue_limit(class))
     }
 
-    /// A minimum in a class whose policy inside queues.
+    /// Reports a guarantee in a class whose nested policy queues.
     fn minimum_around_queues(&self, class: &PolicyClass) -> Option<Diagnostic> {
         if *self.platform.rules().minimum_around_queues == Acceptance::Accepted {
             return None;
@@ -207,7 +207,7 @@ impl Context<'_> {
         })
     }
 
-    /// A queue limit in a class without a queue.
+    /// Reports a queue limit in a class without a queue.
     fn lone_queue_limit(&self, class: &PolicyClass) -> Option<Diagnostic> {
         if *self.platform.rules().lone_queue_limit == Acceptance::Accepted {
             return None;
@@ -225,7 +225,7 @@ impl Context<'_> {
     }
 }
 
-/// What manages a queue in a class that has none of its own, or one first in, first out.
+/// Reports a buffer manager in a class without its own queue, or with a FIFO.
 fn refused_queue(class: &PolicyClass) -> Option<Diagnostic> {
     let has_share = class.bandwidth.is_some() || class.shape.is_some() || class.fair_queue.is_some();
     let (rule, line, message, router) = match (&class.random_detect, class.fair_queue, class.priority) {
@@ -272,7 +272,7 @@ pub(super) fn promised_percent(class: &PolicyClass) -> Option<(u64, usize)> {
     bandwidth.or(priority)
 }
 
-/// The line with which percentages of the classes of `policy` come to more than 100.
+/// Reports the line with which percentages of the classes of `policy` exceed 100.
 pub(super) fn above_hundred(
     policy: &PolicyMap,
     classes: &[&PolicyClass],
@@ -294,7 +294,7 @@ pub(super) fn above_hundred(
     ))
 }
 
-/// Guarantees in different units in one policy.
+/// Reports guarantees in different units in one policy.
 fn mixed_units(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnostic> {
     let mut units = classes.iter().filter_map(|class| class.bandwidth);
     let first = units.next()?;

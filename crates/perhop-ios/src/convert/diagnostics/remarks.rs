@@ -1,11 +1,11 @@
-//! Remarks of lowering as diagnostics of the router.
+//! Conversion of remarks of lowering to diagnostics of the router.
 
 use perhop_device::lower::Remark;
 use perhop_lint::Diagnostic;
 
 use crate::rules;
 
-/// The diagnostic of `remark`. `limiter` is the line of the port's first `rate-limit`.
+/// Converts `remark` to a diagnostic. `limiter` is the line of the port's first `rate-limit`.
 pub(in crate::convert) fn diagnostic(remark: &Remark, limiter: usize) -> Diagnostic {
     match remark {
         Remark::Unreached { line, class, by } => Diagnostic::new(

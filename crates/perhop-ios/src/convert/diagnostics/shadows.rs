@@ -1,6 +1,7 @@
-//! Classes of policies that get no packet, because those before them take all that they match.
+//! Reports classes that get no packet because earlier classes match all of theirs.
 //!
-//! Exact, by sets of packets (`perhop_analysis`), where perhop's packets show all that the classes ask for.
+//! The result is exact, by sets of packets (`perhop_analysis`), if packets in perhop have all fields that the
+//! classes match.
 
 use std::collections::BTreeMap;
 
@@ -18,17 +19,17 @@ use crate::convert::wire::Tags;
 use crate::rules;
 use crate::syntax::application::ip_protocol;
 
-/// Classes named in a message; more make it no clearer.
+/// Limit on the classes named in a message.
 const MOST_NAMED: usize = 3;
-/// Nodes of sets that are kept from policy to policy: half a megabyte.
+/// Limit on the nodes of sets kept between policies: half a megabyte.
 const MOST_KEPT: usize = 20_000;
-/// Pairs of classes of one policy that are compared: 2,000 classes, twice what IOS-XE allows.
+/// Limit on the compared pairs of classes in one policy: 2,000 classes, twice the limit of IOS-XE.
 const MOST_PAIRS: usize = 2_000_000;
-/// Overlaps that are shown by the plainest packet.
+/// Limit on the overlaps whose example is the simplest packet.
 const MOST_PLAIN: usize = 50;
 
 impl Context<'_> {
-    /// Warns of classes that get no packet.
+    /// Reports classes that get no packet.
     pub(in crate::convert) fn shadowed_classes(&mut self) {
         let names: Vec<String> =
             self.configuration.interfaces.iter().map(|interface| interface.name.clone()).collect();
@@ -57,16 +58,17 @@ fn too_complex(line: usize, what: &str) -> Diagnostic {
 struct Classes<'a> {
     configuration: &'a Configuration,
     space: PacketSpace,
-    /// By name, as policies share them.
+    /// The sets by class name; policies share classes.
     matching: BTreeMap<&'a str, Set>,
-    /// How many overlaps there were.
+    /// Number of overlaps so far.
     overlaps: usize,
     /// Number of comparisons so far.
     comparisons: u64,
 }
 
 impl<'a> Classes<'a> {
-    /// The classes of policies and the entries of access lists that get no packet, up to what is too complex.
+    /// Returns findings for hidden classes of policies and entries of access lists; skips those that are too
+    /// complex.
     fn hidden_parts(&mut self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for policy in self.configuration.policy_maps.iter() {
@@ -90,7 +92,7 @@ impl<'a> Classes<'a> {
         found
     }
 
-    /// Forgets the sets made so far where they are many: few fit a processor's cache, and most policies share
+    /// Discards the sets if they are many: a few fit into the processor's cache, and most policies share
     /// nothing.
     fn make_room(&mut self) {
         if self.space.nodes() > MOST_KEPT {
@@ -135,7 +137,7 @@ impl<'a> Classes<'a> {
         Ok(found)
     }
 
-    /// Where an earlier class takes some of the packets of `class`, and neither lies within the other.
+    /// Reports an earlier class that takes some packets of `class` while neither contains the other.
     fn overlap(
         &mut self,
         class: &PolicyClass,
@@ -148,7 +150,7 @@ impl<'a> Classes<'a> {
             if both == Set::NONE || both == *set || both == matches {
                 continue;
             }
-            // The plainest packet takes time, and nobody reads the hundredth.
+            // The search for the simplest packet takes time, so it is limited to the first overlaps.
             self.overlaps += 1;
             let witness = match self.overlaps {
                 ..=MOST_PLAIN => self.space.witness(both)?,
@@ -166,7 +168,7 @@ impl<'a> Classes<'a> {
         Ok(None)
     }
 
-    /// Entries of `list` that no packet reaches.
+    /// Reports entries of `list` that no packet reaches.
     fn unreached_entries(&mut self, list: &AccessList) -> Result<Vec<Diagnostic>, TooComplex> {
         let (mut found, mut earlier) = (Vec::new(), FirstMatch::new());
         for entry in &list.entries {
@@ -216,7 +218,7 @@ impl<'a> Classes<'a> {
         Ok(set)
     }
 
-    /// Which of the `earlier` classes take packets of `matches`, in words.
+    /// Lists the `earlier` classes that take packets of `matches`, in words.
     fn hiding(&mut self, matches: Set, earlier: &[(&str, Set)]) -> Result<String, TooComplex> {
         let mut names = Vec::new();
         for (name, set) in earlier {
@@ -233,13 +235,13 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// Whether what class `name` matches is known exactly, whatever the interface: otherwise its set may be too
-/// large, and hide others by mistake.
+/// Whether the match set of class `name` is exact for every interface. Otherwise the set may be too large and
+/// falsely hide others.
 fn is_shown(configuration: &Configuration, name: &str) -> bool {
     let Some(map) = configuration.class_maps.get(name) else { return false };
     map.statements.iter().all(|statement| match &statement.criterion {
         Criterion::ClassMap(inner) => is_shown(configuration, inner),
-        // By the tags of an interface; by content, of which ports are a guess.
+        // VLANs depend on the interface's tags. Applications match by content; ports are an estimate.
         Criterion::Vlan(_) | Criterion::VlanInner(_) | Criterion::CosInner(_) => false,
         Criterion::Protocol(name) => ip_protocol(name).is_some(),
         Criterion::AccessGroup(list) => {
@@ -249,7 +251,7 @@ fn is_shown(configuration: &Configuration, name: &str) -> bool {
     })
 }
 
-/// Whether perhop finds no packet in a statement with this list that the router does not.
+/// Whether a statement with this list matches no packet in perhop that the router would not match.
 fn is_known(list: &AccessList, polarity: Polarity) -> bool {
     let narrows = |entry: &AclEntry| entry.action == AclAction::Deny || polarity == Polarity::Not;
     list.entries.iter().all(|entry| entry.unseen.is_none() || !narrows(entry))

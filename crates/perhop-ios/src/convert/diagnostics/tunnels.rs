@@ -1,11 +1,11 @@
-//! Policies of tunnels whose line is unknown.
+//! Reports policies of tunnels whose output line is unknown.
 
 use perhop_lint::Diagnostic;
 
 use crate::ast::Interface;
 use crate::rules;
 
-/// The finding on a policy of a tunnel whose line is not known.
+/// Returns the finding for a policy of a tunnel whose output line is unknown.
 pub(in crate::convert) fn without_line(interface: &Interface) -> Diagnostic {
     let name = &interface.name;
     Diagnostic::new(

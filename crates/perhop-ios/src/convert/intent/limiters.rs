@@ -1,4 +1,4 @@
-//! `rate-limit` lines as limiters.
+//! Conversion of `rate-limit` lines to limiters.
 
 use perhop_device::intent::Limiter;
 
@@ -8,7 +8,7 @@ use crate::ast::{Direction, Interface, RateLimit, RateLimitMatch};
 use crate::convert::context::Context;
 
 impl Context<'_> {
-    /// The limiters of `interface` in one direction, in order.
+    /// Returns the limiters of `interface` in one direction, in order.
     pub(in crate::convert) fn limiters(&self, interface: &Interface, direction: Direction) -> Vec<Limiter> {
         let limits = interface.rate_limits.iter().filter(|limit| limit.direction == direction);
         let limiter = |limit: &RateLimit| Limiter {

@@ -1,10 +1,10 @@
-//! `set` and the actions of policers as marks.
+//! Conversion of `set` and of policer actions to marks.
 
 use perhop_device::intent::{Action, Field, Mark, Table, Translation, Written};
 
 use crate::ast::{self, Configuration, Marking};
 
-/// The mark of a `set` line, or of an action.
+/// Returns the mark of a `set` line or of an action.
 pub(super) fn mark(configuration: &Configuration, marking: &Marking) -> Mark {
     let written = match marking {
         Marking::Precedence(precedence) => Written::Precedence(*precedence),
@@ -21,7 +21,7 @@ pub(super) fn mark(configuration: &Configuration, marking: &Marking) -> Mark {
     Mark { written, printed: marking.to_string() }
 }
 
-/// The action of a policer or of a `rate-limit` line.
+/// Returns the action of a policer or of a `rate-limit` line.
 pub(super) fn action(configuration: &Configuration, action: &ast::Action) -> Action {
     Action {
         mark: action.marking.as_ref().map(|marking| mark(configuration, marking)),
@@ -30,7 +30,7 @@ pub(super) fn action(configuration: &Configuration, action: &ast::Action) -> Act
     }
 }
 
-/// All actions of one color.
+/// Returns all actions of one color.
 pub(super) fn actions(configuration: &Configuration, actions: &[ast::Action]) -> Vec<Action> {
     actions.iter().map(|one| action(configuration, one)).collect()
 }

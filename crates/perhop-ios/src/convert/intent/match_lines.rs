@@ -1,10 +1,10 @@
-//! The lines of class-maps as the router prints them.
+//! The lines of class-maps in the router's output format.
 
 use perhop_device::intent::PrintedMatches;
 
 use crate::ast::{ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
 
-/// The match set of a class as the router prints it; `None` stands for a class without a class-map.
+/// Returns the match set of a class in the router's output format; `None` is a class without a class-map.
 pub(super) fn printed_matches(configuration: &Configuration, map: Option<&ClassMap>) -> PrintedMatches {
     PrintedMatches {
         combination: map.map_or(Combination::MatchAny, |map| map.combination),
@@ -22,7 +22,7 @@ fn match_lines(configuration: &Configuration, map: &ClassMap) -> Vec<String> {
     map.statements.iter().map(|statement| match_line(configuration, statement)).collect()
 }
 
-/// A `match` line as the router prints it.
+/// Returns a `match` line in the router's output format.
 fn match_line(configuration: &Configuration, statement: &Statement) -> String {
     let line = configuration.lines.get(statement.line.wrapping_sub(1));
     let words: Vec<&str> = line.map_or_else(Vec::new, |line| line.text.split_ascii_whitespace().collect());

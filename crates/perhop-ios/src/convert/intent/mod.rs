@@ -1,4 +1,4 @@
-//! Policies, class-maps and `rate-limit` lines of a configuration as [`Intent`](perhop_device::intent).
+//! Conversion of policies, class-maps and `rate-limit` lines to [`Intent`](perhop_device::intent).
 
 pub(super) mod condition;
 mod limiters;

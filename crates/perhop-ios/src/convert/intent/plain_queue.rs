@@ -1,11 +1,11 @@
-//! The only queue of an interface or circuit without classes.
+//! The single queue of an interface or circuit without classes.
 
 use perhop_device::intent::{Discipline, PlainQueue};
 
 use crate::ast::{At, Hardware, Interface};
 use crate::convert::wire::Circuit;
 
-/// The queue of `circuit` where no policy queues.
+/// Returns the queue of `circuit` if no policy queues.
 pub(in crate::convert) fn plain_queue(interface: &Interface, circuit: &Circuit) -> PlainQueue {
     let pvc = circuit.pvc;
     let hold = pvc.and_then(|pvc| pvc.hold_queue).or(interface.hold_queue);

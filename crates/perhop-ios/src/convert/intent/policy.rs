@@ -1,4 +1,4 @@
-//! Policy-maps as trees of Intent.
+//! Conversion of policy-maps to trees of Intent.
 
 use perhop_device::intent::{
     Awareness, Children, Class, ClassId, Condition, Meter, Police, Policy, Then, ValueLimits,
@@ -12,7 +12,7 @@ use crate::check::limits_queues;
 use crate::convert::context::Context;
 use crate::convert::wire::Tags;
 
-/// The place of a policy: the tags of its packets, and the number of policies around it.
+/// The context of a policy: the tags of its packets, and the number of enclosing policies.
 #[derive(Clone, Copy)]
 struct Place {
     tags: Tags,
@@ -20,13 +20,13 @@ struct Place {
 }
 
 impl Context<'_> {
-    /// `policy` on a port whose packets have `tags`. Classes whose class-map is not there are left out, as
-    /// the router leaves them out; class-default comes last, wherever it stands.
+    /// Converts `policy` for a port whose packets have `tags`. Like the router, leaves out classes with an
+    /// undefined class-map and puts class-default last.
     pub(in crate::convert) fn intent_of(&self, policy: &PolicyMap, tags: Tags) -> Policy {
         self.policy(policy, Place { tags, depth: 0 }, &mut 0)
     }
 
-    /// Whether `policy`, or one inside it, queues.
+    /// Whether `policy` or a nested policy queues.
     pub(in crate::convert) fn queues(&self, policy: &PolicyMap, depth: usize) -> bool {
         let inside = |class: &PolicyClass| {
             let name = class.service_policy.as_ref().filter(|_| self.may_nest(depth))?;
@@ -94,7 +94,7 @@ impl Context<'_> {
             .map_or(Children::Undefined, |policy| Children::Policy(self.policy(policy, inner, next)))
     }
 
-    /// A policer of the class called `class`.
+    /// Converts a policer of `class`.
     fn police(&self, class: &str, police: &ast::Police, tags: Tags) -> Police {
         Police {
             meter: Meter::Bytes {
@@ -120,7 +120,7 @@ impl Context<'_> {
         }
     }
 
-    /// The colors with which packets come, where the policer of the class called `class` is aware of them.
+    /// Returns the colors of arriving packets, if the policer of `class` is color-aware.
     fn awareness(&self, class: &str, police: &ast::Police, tags: Tags) -> Option<Awareness> {
         let conform = police.conform_class.as_ref()?;
         if self.configuration.color_blind(class, police).is_some() {
@@ -132,7 +132,7 @@ impl Context<'_> {
     }
 }
 
-/// The limits of packets with some values of a field: those of the first line's field.
+/// Returns the queue limits by field value. Only the field of the first line counts.
 fn value_limits(written: &[At<ValueLimit>]) -> Option<At<ValueLimits>> {
     let first = written.iter().find(|line| limits_queues(line.value.field))?;
     let field = first.value.field;

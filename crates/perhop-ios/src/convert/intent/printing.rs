@@ -1,4 +1,4 @@
-//! Markings and actions as `show policy-map interface` prints them.
+//! The output format of markings and actions in `show policy-map interface`.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use perhop_qos::Dscp;
 
 use crate::ast::{Action, Field, Marking, Then};
 
-/// As `show policy-map interface` prints it below `QoS Set`.
+/// Writes the mark as below `QoS Set` of `show policy-map interface`.
 impl fmt::Display for Marking {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -23,12 +23,12 @@ impl fmt::Display for Marking {
     }
 }
 
-/// What routers call a codepoint: they have no word for RFC 9956's.
+/// Returns the router's word for a codepoint; routers have none for NQB (RFC 9956).
 fn word(dscp: Dscp) -> String {
     if dscp.value() == 45 { "45".to_owned() } else { dscp.to_string() }
 }
 
-/// As the router writes it.
+/// Writes the router's name of the field.
 impl fmt::Display for Field {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(match self {
@@ -47,7 +47,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// As `show policy-map interface` prints it below a color of a policer.
+/// Writes the action as below a policer color in `show policy-map interface`.
 impl fmt::Display for Action {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match (&self.marking, self.then) {
@@ -69,7 +69,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// The beginning of a policer's action that sets `field`.
+/// Returns the start of a policer action that sets `field`.
 fn setting(field: Field) -> &'static str {
     match field {
         Field::Precedence => "set-prec",

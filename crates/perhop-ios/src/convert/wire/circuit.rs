@@ -1,5 +1,4 @@
-//! [`Circuit`]: what packets leave by: an interface, one circuit of an ATM interface, or one peer of a
-//! tunnel.
+//! [`Circuit`]: an output path: an interface, one circuit of an ATM interface, or one peer of a tunnel.
 
 use perhop_qos::Rate;
 
@@ -8,27 +7,26 @@ use crate::ast::{
     At, AtmService, Configuration, Hardware, Interface, PeerPolicy, Pvc, ServiceInstance, ServicePolicies,
 };
 
-/// What packets leave by.
+/// An output path of packets.
 pub(in crate::convert) struct Circuit<'a> {
     pub(in crate::convert) name: String,
     pub(in crate::convert) line: usize,
     pub(in crate::convert) pvc: Option<&'a Pvc>,
-    /// Policies of its own.
+    /// Its own policies.
     pub(in crate::convert) policies: Option<&'a ServicePolicies>,
     /// The policy for the peers of a group (`nhrp map group`).
     pub(in crate::convert) peer: Option<&'a PeerPolicy>,
-    /// What shares and percentages refer to.
+    /// The reference rate of shares and percentages.
     pub(in crate::convert) bandwidth: Rate,
     /// The VLAN tags of its packets.
     pub(in crate::convert) tags: Tags,
 }
 
-/// The router's `bandwidth` of an interface where nothing else is known: that of a T1 line, kilobits per
-/// second.
+/// The default `bandwidth` of an interface, kilobits per second: that of a T1 line.
 const T1: u64 = 1544;
 
 impl<'a> Circuit<'a> {
-    /// The circuits of `interface`, or the interface itself where it has none.
+    /// Returns the circuits of `interface`, or the interface itself if it has none.
     pub(in crate::convert) fn of_interface(
         interface: &'a Interface,
         configuration: &'a Configuration,
@@ -52,8 +50,8 @@ impl<'a> Circuit<'a> {
         interface.pvcs.iter().map(circuit).collect()
     }
 
-    /// The interface itself, one for each of its service instances with a policy, and one for the peers of
-    /// each of its groups. A tunnel with one group and no policy of its own is that group's.
+    /// Returns the interface itself, one circuit for each service instance with a policy, and one for the
+    /// peers of each group. A tunnel with one group and no own policy is represented by the group.
     fn of_peers(interface: &'a Interface, configuration: &'a Configuration) -> Vec<Circuit<'a>> {
         let circuit = |name: String, line: usize, peer: Option<&'a PeerPolicy>| Circuit {
             name,
@@ -86,13 +84,13 @@ impl<'a> Circuit<'a> {
     }
 }
 
-/// Whether the configuration names the line by which the packets of `interface` leave.
+/// Whether the configuration determines the output line of `interface`.
 pub(in crate::convert) fn has_known_line(interface: &Interface, configuration: &Configuration) -> bool {
     !interface.name.starts_with("Tunnel") || configuration.underlay(interface).is_some()
 }
 
-/// The bandwidth of the line below a tunnel; `None` for other interfaces, and where that line is unknown or
-/// has no wire of its own: the default of a Dialer or a Loopback is not the rate of a line.
+/// Returns the bandwidth of the line below a tunnel; `None` for other interfaces, and if that line is unknown
+/// or is not a wire: the default of a Dialer or a Loopback is not a line rate.
 pub(in crate::convert) fn rate_below(interface: &Interface, configuration: &Configuration) -> Option<Rate> {
     let below = configuration.underlay(interface)?;
     let is_wire = !matches!(below.hardware, Hardware::Virtual | Hardware::Other | Hardware::Unknown);
@@ -100,7 +98,7 @@ pub(in crate::convert) fn rate_below(interface: &Interface, configuration: &Conf
     (is_wire || is_written).then(|| interface_bandwidth(below, configuration))
 }
 
-/// The sustained rate of a circuit, bits per second of cells; `None` where it is that of the line.
+/// Returns the sustained rate of a circuit, bits per second of cells; `None` for the line rate.
 pub(in crate::convert) fn cell_rate(pvc: &Pvc) -> Option<Rate> {
     match pvc.service?.value {
         AtmService::Cbr(rate) | AtmService::Ubr(Some(rate)) | AtmService::VbrNrt { sustained: rate, .. } => {
@@ -119,7 +117,7 @@ fn interface_bandwidth(interface: &Interface, configuration: &Configuration) -> 
     if let Some(parent) = parent {
         return interface_bandwidth(parent, configuration);
     }
-    // On a tunnel the line below counts, not the bandwidth that routing calculates with: output of a hub.
+    // On a tunnel the line below counts, not the bandwidth for routing. Source: output of a hub.
     if let Some(below) = configuration.underlay(interface) {
         return interface_bandwidth(below, configuration);
     }

@@ -1,4 +1,4 @@
-//! [`counted_bytes_of`]: the bytes of a packet that the router counts in addition to those of IP.
+//! [`counted_bytes_of`]: the overhead that the router counts per packet.
 
 use perhop_device::CountedBytes;
 use perhop_device::profile::{CountedLength, ProfileRules};
@@ -12,12 +12,11 @@ use crate::ast::{Account, Configuration, Hardware, Interface, LinkEncapsulation}
 const ETHERNET: i32 = 14;
 /// One 802.1Q tag.
 const TAG: i32 = 4;
-/// PPP or HDLC without frame check sequence and flag, frame relay likewise.
+/// PPP, HDLC or frame relay header without frame check sequence and flag.
 const SERIAL: i32 = 4;
 
-/// Returns the bytes by the profile's [`CountedLength`]. Classes of a tunnel count the tunnel's headers;
-/// queues also those of the frame below and, from the `headers` of the wire, encryption with its mean
-/// padding.
+/// Returns the overhead by the profile's [`CountedLength`]. Classes of a tunnel count the tunnel's headers.
+/// Queues also count the frame below and, from the `headers` of the wire, encryption with mean padding.
 pub(in crate::convert) fn counted_bytes_of(
     interface: &Interface,
     circuit: &Circuit,
@@ -37,13 +36,13 @@ pub(in crate::convert) fn counted_bytes_of(
             let gre = 4 + optional.map(|is_there| if is_there { 4 } else { 0 }).iter().sum::<i32>();
             let outer = if mode.contains("ipv6") { 40 } else { 20 };
             let classes = if mode.starts_with("gre") { outer + gre } else { outer };
-            // Its queues count packets as they leave: a hub with IOS 15.7 (HQF) printed ESP as well.
+            // Queues count packets as sent: a hub with IOS 15.7 (HQF) also counted ESP.
             let esp = headers.headers().iter().find_map(|header| match header {
                 Header::Esp(esp) => Some(*esp),
                 _ => None,
             });
             let encryption = esp.map_or(0, |esp| esp.mean_added() as i32);
-            // The outer IP header of a tunnel that is ESP alone is that of ESP.
+            // An ESP-only tunnel has one outer IP header, which the ESP overhead includes.
             let carrier = if mode.starts_with("ipsec") && esp.is_some() { 0 } else { classes };
             CountedBytes { classes, queues: carrier + encryption + ETHERNET + account }
         }
@@ -51,7 +50,7 @@ pub(in crate::convert) fn counted_bytes_of(
     }
 }
 
-/// What the link below an interface adds.
+/// Returns the header length of the link below an interface.
 fn link(interface: &Interface) -> i32 {
     let encapsulation = interface.encapsulation.map(|encapsulation| encapsulation.value);
     match (interface.hardware, encapsulation) {
@@ -64,7 +63,7 @@ fn link(interface: &Interface) -> i32 {
     }
 }
 
-/// `account user-defined N` in the policy for what leaves.
+/// Returns N of `account user-defined N` in the output policy.
 fn user_defined(circuit: &Circuit, interface: &Interface, configuration: &Configuration) -> i32 {
     let own = circuit.policies.unwrap_or(&interface.service_policies).output.as_ref();
     let name = circuit.peer.map(|peer| peer.policy.as_str()).or(own.map(|at| at.value.as_str()));

@@ -13,7 +13,7 @@ use crate::convert::context::Context;
 use crate::rules;
 
 impl Context<'_> {
-    /// The headers of packets that leave by `interface`, from the IP packet outwards.
+    /// Returns the headers of packets that leave by `interface`, from the IP packet outwards.
     pub(in crate::convert) fn header_stack(&mut self, interface: &Interface, wire: &Wire) -> HeaderStack {
         let mut headers = Vec::new();
         if let Some(tunnel) = &interface.tunnel {
@@ -27,7 +27,7 @@ impl Context<'_> {
         self.stack_on(interface, &headers, wire)
     }
 
-    /// The stack of `headers` on the framing of `wire`; none where they do not fit each other.
+    /// Returns the stack of `headers` on the framing of `wire`; empty if they are incompatible.
     pub(in crate::convert) fn stack_on(
         &mut self,
         interface: &Interface,
@@ -49,7 +49,7 @@ impl Context<'_> {
         }
     }
 
-    /// The headers that a tunnel adds, from the packet outwards.
+    /// Returns the headers that a tunnel adds, from the packet outwards.
     pub(in crate::convert) fn tunnel_headers(&self, tunnel: &Tunnel) -> Vec<Header> {
         let mode = tunnel.mode.as_ref().map_or("gre ip", |mode| mode.value.as_str());
         let over = if mode.contains("ipv6") { IpVersion::Ipv6 } else { IpVersion::Ipv4 };
@@ -62,7 +62,7 @@ impl Context<'_> {
                 over,
             })),
             Some("ipip" | "ipv6ip") => Some(Header::IpIp(IpTunnel { over: IpVersion::Ipv4 })),
-            // A virtual tunnel interface is ESP in tunnel mode alone.
+            // A virtual tunnel interface uses only ESP in tunnel mode.
             Some("ipsec") => None,
             _ => Some(Header::IpIp(IpTunnel { over })),
         };
@@ -71,7 +71,7 @@ impl Context<'_> {
         carrier.into_iter().chain(esp.map(Header::Esp)).collect()
     }
 
-    /// What the first transform set of an IPsec profile does to packets.
+    /// Returns the encryption of the first transform set of an IPsec profile.
     fn protection(&self, profile: &str) -> Option<Esp> {
         let profile = self.configuration.ipsec_profiles.get(profile)?;
         let set = self.configuration.transform_sets.get(profile.transform_sets.first()?)?;
@@ -79,7 +79,7 @@ impl Context<'_> {
     }
 }
 
-/// ESP as a transform set names it; `None` where it does not encapsulate.
+/// Returns the ESP parameters of a transform set; `None` if it does not encapsulate.
 fn esp(set: &TransformSet) -> Option<Esp> {
     let words = || set.transforms.split_ascii_whitespace();
     let cipher = words().find_map(|word| match word {
@@ -102,8 +102,8 @@ fn esp(set: &TransformSet) -> Option<Esp> {
     Some(Esp { cipher, integrity, mode, nat_t: false, over: IpVersion::Ipv4 })
 }
 
-/// The headers of packets in a circuit: a session of PPPoE in a bridged Ethernet frame (RFC 2516 in RFC 2684
-/// §5.2: 6 + 2 and 14 + 2 bytes), or PPP (RFC 2364: 2 bytes).
+/// Returns the headers of packets in a circuit: PPPoE in a bridged Ethernet frame (RFC 2516 in RFC 2684 §5.2:
+/// 6 + 2 and 14 + 2 bytes), or PPP (RFC 2364: 2 bytes).
 pub(in crate::convert) fn circuit_headers(interface: &Interface, pvc: &Pvc) -> Vec<Header> {
     if pvc.pppoe.or(interface.pppoe).is_some() {
         return vec![Header::Pppoe, Header::Bridged];
@@ -114,7 +114,7 @@ pub(in crate::convert) fn circuit_headers(interface: &Interface, pvc: &Pvc) -> V
     }
 }
 
-/// The headers that a link itself adds: the inner tag before the outer one.
+/// Returns the headers that a link adds: the inner tag before the outer one.
 fn link_headers(
     interface: &Interface,
     around: Option<&Interface>,

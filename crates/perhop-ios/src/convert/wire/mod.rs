@@ -1,4 +1,4 @@
-//! The lines by which packets leave and arrive: circuits, rates, framing, headers and the bytes that count.
+//! The lines of ports: circuits, rates, framing, headers and counted bytes.
 
 mod circuit;
 mod counted_bytes;

@@ -1,4 +1,4 @@
-//! Fragments of a bundle of PPP links (`ppp multilink fragment`), and what goes between them.
+//! PPP multilink fragmentation (`ppp multilink fragment`) and interleaving.
 
 use perhop_qos::ByteSize;
 use perhop_qos::framing::Multilink;
@@ -6,12 +6,12 @@ use perhop_qos::framing::Multilink;
 use crate::ast::{Configuration, Interface};
 use crate::check::rate;
 
-/// What a fragment lasts on one link where `interleave` stands alone, microseconds.
+/// Default transmission time of a fragment with `interleave`, microseconds.
 const DEFAULT_DELAY: u64 = 30_000;
-/// What routers take off for address, control, protocol and multilink header: `show ppp multilink` gives 152
-/// bytes for 10 ms at 128 kb/s, where 160 would take that long.
+/// Overhead that routers subtract for address, control, protocol and multilink header: `show ppp multilink`
+/// gives 152 bytes for 10 ms at 128 kb/s, which are 160 bytes.
 const HEADERS: u64 = 8;
-/// The fewest bytes that perhop cuts a packet into.
+/// Least fragment size in perhop, bytes.
 const LEAST: u64 = 16;
 
 /// Whether `interface` bundles PPP links.
@@ -19,7 +19,7 @@ pub(in crate::convert) fn is_bundle(interface: &Interface) -> bool {
     interface.multilink_group.is_some() && interface.name.starts_with("Multilink")
 }
 
-/// The multilink header of the packets of `bundle`, and what it cuts.
+/// Returns the multilink header of the packets of `bundle`, and its fragmentation.
 pub(super) fn multilink(bundle: &Interface, configuration: &Configuration) -> Multilink {
     let written = bundle.multilink.unwrap_or_default();
     let interleave = written.interleave.is_some() && written.unfragmented.is_none();
@@ -34,7 +34,7 @@ pub(super) fn multilink(bundle: &Interface, configuration: &Configuration) -> Mu
     Multilink { fragment, interleave, ..Multilink::default() }
 }
 
-/// The rate of the slowest link of `bundle` that is not shut down, or its own where none is known:
+/// Returns the rate of the slowest link of `bundle` that is up, or the bundle's own rate if none is known;
 /// kilobits per second.
 pub(in crate::convert) fn link_kilobits(bundle: &Interface, configuration: &Configuration) -> u64 {
     let group = bundle.multilink_group.map(|group| group.value);

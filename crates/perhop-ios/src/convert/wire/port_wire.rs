@@ -1,4 +1,4 @@
-//! [`wire_of`]: the wire under a port, as far as configured.
+//! [`wire_of`]: the wire of a port, as far as configured.
 
 use perhop_device::Wire;
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -24,7 +24,7 @@ pub(in crate::convert) fn wire_of(
             let encapsulation = pvc.encapsulation.map(|encapsulation| encapsulation.value);
             let framing = match encapsulation.unwrap_or_default() {
                 CellEncapsulation::Snap => Framing::Aal5Snap,
-                // What else a circuit carries has no LLC/SNAP header.
+                // Other encapsulations of a circuit have no LLC/SNAP header.
                 CellEncapsulation::Mux | CellEncapsulation::MuxPpp | CellEncapsulation::Other => {
                     Framing::Aal5Mux
                 }
@@ -53,14 +53,14 @@ pub(in crate::convert) fn wire_of(
     }
 }
 
-/// The IP MTU: `ip mtu`, else the interface's own MTU, or that of the interface around it. Where nothing is
-/// written nothing is limited: hosts send no longer packets than their lines take.
+/// Returns the IP MTU: `ip mtu`, else the MTU of the interface or of its parent. Without any there is no
+/// limit, because hosts send no longer packets than their lines take.
 fn mtu(interface: &Interface, parent: Option<&Interface>) -> Option<ByteSize> {
     let of_line = interface.mtu.or(parent.and_then(|parent| parent.mtu));
     interface.ip_mtu.or(of_line).map(|mtu| ByteSize::from_bytes(mtu.value))
 }
 
-/// The interface whose hardware sends: that around a sub-interface, that below a tunnel.
+/// Returns the interface with the hardware: the parent of a sub-interface, the line below a tunnel.
 fn line_of<'a>(
     interface: &'a Interface,
     parent: Option<&'a Interface>,
@@ -72,7 +72,7 @@ fn line_of<'a>(
     around.filter(|_| below.is_some()).unwrap_or(line)
 }
 
-/// What the hardware sends at, where the configuration says.
+/// Returns the rate of the hardware, if the configuration determines it.
 fn physical_rate(interface: &Interface) -> Option<Rate> {
     let clock = interface.clock_rate.map(|clock| Rate::from_bits_per_second(clock.value));
     let speed = interface.speed.map(|speed| kilobits(speed.value.saturating_mul(1000)));
@@ -86,7 +86,7 @@ fn physical_rate(interface: &Interface) -> Option<Rate> {
     }
 }
 
-/// Whether the packets of a virtual interface leave in Ethernet frames.
+/// Whether a virtual interface sends Ethernet frames.
 fn is_ethernet(interface: &Interface) -> bool {
     ["Vlan", "BDI", "BVI"].iter().any(|kind| interface.name.starts_with(kind))
 }
@@ -99,7 +99,7 @@ fn framing(interface: &Interface, parent: Option<&Interface>) -> Option<Framing>
         (Hardware::Virtual, _) if is_ethernet(interface) => Some(Framing::EthernetWire),
         (_, Some(LinkEncapsulation::Ppp)) => Some(Framing::Ppp),
         _ if interface.name.starts_with("Multilink") => Some(Framing::Ppp),
-        // Its header and check sequence stand among the headers.
+        // The headers contain its header and check sequence.
         (Hardware::Serial, Some(LinkEncapsulation::FrameRelay)) => Some(Framing::Raw),
         (Hardware::Serial | Hardware::PacketOverSonet, None | Some(LinkEncapsulation::Hdlc)) => {
             Some(Framing::Hdlc)

@@ -2,7 +2,7 @@
 
 use crate::ast::{Interface, LinkEncapsulation, ServiceInstance};
 
-/// The VLAN tags with which packets cross a sub-interface.
+/// The VLAN tags of packets on a sub-interface.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::convert) struct Tags {
     pub(in crate::convert) outer: Option<u16>,
@@ -18,7 +18,7 @@ impl Tags {
             _ => Tags::default(),
         }
     }
-    /// Of frames of one VLAN: `dot1q 10 second-dot1q 20`.
+    /// Returns the tags of a service instance for one VLAN: `dot1q 10 second-dot1q 20`.
     pub(in crate::convert) fn of_instance(instance: &ServiceInstance) -> Tags {
         let words = instance.encapsulation.iter().flat_map(|at| at.value.split_ascii_whitespace());
         let words: Vec<&str> = words.collect();

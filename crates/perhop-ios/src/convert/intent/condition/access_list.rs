@@ -1,4 +1,4 @@
-//! Access lists as conditions on packets.
+//! Conversion of access lists to conditions on packets.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,12 +13,12 @@ use crate::ast::{
 };
 use crate::object_group::{Addresses, of_prefix};
 
-/// Changes between permit and deny in one access list that are followed.
+/// Limit on the alternations of permit and deny in one access list.
 const MOST_TURNS: usize = 200;
 
-/// The packets that `list` permits.
+/// Returns the condition for the packets that `list` permits.
 pub(super) fn of_access_list(configuration: &Configuration, list: &AccessList) -> Condition {
-    // Runs of entries with the same action, the last first: what meets no entry is denied.
+    // Runs of entries with the same action, last first. A packet that matches no entry is denied.
     let mut rest = Condition::Never;
     let runs: Vec<&[AclEntry]> = list.entries.chunk_by(|a, b| a.action == b.action).collect();
     for run in runs.iter().take(MOST_TURNS).rev() {
@@ -37,13 +37,13 @@ pub(super) fn of_access_list(configuration: &Configuration, list: &AccessList) -
     }
 }
 
-/// The packets that `entry` is about.
+/// Returns the condition for the packets that match `entry`.
 pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEntry) -> Condition {
     if entry.unseen.is_some() {
         return Condition::Never;
     }
     let (from, to) = (entry.prefixes.map(|(source, _)| source), entry.prefixes.map(|(_, to)| to));
-    // The source says the family already.
+    // The source already determines the family.
     let to = to.filter(|to| *to != PrefixMatch::ANY);
     let source = addresses(configuration, entry.source_group.as_deref(), entry.source, from);
     let destination = addresses(configuration, entry.destination_group.as_deref(), entry.destination, to);
@@ -69,7 +69,7 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
     };
     match services.as_slice() {
         [service] => with_service(&config, service),
-        // The addresses once, and not again for each service.
+        // The addresses appear once, not once per service.
         services => {
             let alone = MatchConfig::default();
             let services = services.iter().map(|service| with_service(&alone, service)).collect();
@@ -79,8 +79,8 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
     }
 }
 
-/// Prefixes of an entry's source or destination: `None` inside where any address will do, `None` outside
-/// where none does (a group that is not there, or one too large).
+/// Returns the prefixes of an entry's source or destination: `Some(None)` for any address, `None` for no
+/// address (an undefined group, or one that is too large).
 #[allow(clippy::option_option)] // "any address" and "no address" are two things
 fn addresses(
     configuration: &Configuration,
@@ -115,9 +115,9 @@ fn with_service(config: &MatchConfig, service: &ServiceMatch) -> Condition {
     Condition::all(vec![Condition::when(config)])
 }
 
-/// The codepoints of `dscp` and `tos`; `None` where any will do.
+/// Returns the codepoints of `dscp` and `tos`; `None` for any.
 fn dscps(entry: &AclEntry) -> Option<OneOrMany<Dscp>> {
-    // RFC 1349: the type of service is bits 3 to 6 of the octet, so that the codepoint holds its three high
+    // RFC 1349: the type of service is bits 3 to 6 of the octet, so the codepoint contains its three high
     // bits.
     let of_type = entry.type_of_service.map(|tos| {
         (0..8u8).filter_map(|precedence| Dscp::new(precedence << 3 | tos >> 1)).collect::<Vec<_>>()
@@ -136,13 +136,13 @@ fn ports(ports: &[PortMatch]) -> Option<OneOrMany<PortRange>> {
     (!ports.is_empty()).then(|| OneOrMany(ranges.collect()))
 }
 
-/// The prefixes that `address` stands for; `None` where any address will do.
+/// Returns the prefixes that are equivalent to `address`; `None` for any address.
 fn prefixes(address: AddressMatch) -> Option<OneOrMany<Prefix>> {
     let wildcard = address.wildcard.to_bits();
     if wildcard == u32::MAX {
         return None;
     }
-    // The ones at the end make the prefix shorter; each one further up doubles the prefixes.
+    // Trailing ones shorten the prefix; each other one doubles the number of prefixes.
     let trailing = wildcard.trailing_ones();
     let scattered = wildcard & u32::MAX.checked_shl(trailing).unwrap_or(0);
     let base = address.address.to_bits() & !wildcard;

@@ -1,4 +1,4 @@
-//! The packets of one family of addresses.
+//! Conditions for one address family.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,8 +7,8 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 
 use crate::ast::{Configuration, Family};
 
-/// The packets of `family`. Where a configuration says nothing of IPv6, the router passes IPv4 packets only,
-/// and the condition would cost time for nothing.
+/// Returns the condition for packets of `family`. If the configuration does not use IPv6, all packets are
+/// IPv4, and the condition is omitted to save time.
 pub(super) fn of_family(configuration: &Configuration, family: Family) -> Condition {
     let all = |address: IpAddr| {
         let all = Prefix::new(address, 0).ok().map(OneOrMany::from);

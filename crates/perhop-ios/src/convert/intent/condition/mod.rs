@@ -1,4 +1,4 @@
-//! Class-maps and access lists as sets of packets.
+//! Conversion of class-maps and access lists to conditions.
 
 mod access_list;
 mod family;
@@ -17,8 +17,8 @@ use access_list::of_access_list;
 pub(in crate::convert) use access_list::of_entry;
 use family::of_family;
 
-/// The packets of the class called `name` on a port with these `tags`; `None` where there is no such
-/// class-map.
+/// Returns the condition of the class `name` on a port with these `tags`; `None` if the class-map is
+/// undefined.
 pub(in crate::convert) fn of_class(
     configuration: &Configuration,
     name: &str,
@@ -31,7 +31,7 @@ pub(in crate::convert) fn of_class(
     configuration.class_maps.get(name).map(|map| classes.of_class_map(map))
 }
 
-/// The packets of one line of a class-map, whatever its `not`.
+/// Returns the condition of one line of a class-map, without its `not`.
 pub(in crate::convert) fn of_statement(configuration: &Configuration, statement: &Statement) -> Condition {
     Classes { configuration, tags: Tags::default() }.of_statement(statement)
 }
@@ -54,7 +54,7 @@ impl Classes<'_> {
         });
         let conditions: Vec<Condition> = conditions.collect();
         match map.combination {
-            // The router lets no packet match a class-map that says nothing.
+            // No packet matches an empty class-map.
             _ if conditions.is_empty() => Condition::Never,
             Combination::MatchAll => Condition::all(conditions),
             Combination::MatchAny => Condition::any(conditions),
@@ -97,10 +97,10 @@ impl Classes<'_> {
                 None => Condition::Never,
             },
             Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
-            // There is one label for both: where both are in use, it is the group.
+            // perhop has one label for both; if both are used, it is the group.
             Criterion::TrafficClass(_) if configuration.marks.both_groups => Condition::Never,
             Criterion::TrafficClass(classes) => of_labels(classes.clone()),
-            // With two tags both have the same class of service.
+            // Both tags of a double-tagged frame have the same class of service.
             Criterion::Cos(values) | Criterion::CosInner(values) => {
                 Condition::when(MatchConfig { cos: Some(link_marks(values)), ..MatchConfig::default() })
             }
@@ -111,7 +111,7 @@ impl Classes<'_> {
             Criterion::PacketLength { min, max } => of_lengths(*min, *max),
             Criterion::Vlan(ranges) => of_vlan(self.tags.outer, ranges),
             Criterion::VlanInner(ranges) => of_vlan(self.tags.inner, ranges),
-            // Perhop's packets do not show it (`Criterion::unseen`).
+            // Packets in perhop do not have the field (`Criterion::unseen`).
             Criterion::Application(_) | Criterion::NotModelled(_) => Condition::Never,
         }
     }
@@ -121,13 +121,13 @@ fn link_marks(values: &[u8]) -> OneOrMany<LinkMark> {
     OneOrMany(values.iter().copied().filter_map(LinkMark::new).collect())
 }
 
-/// The router's own drop precedence is the packet's color here: neither leaves the node.
+/// Maps discard classes to the color of the packet: neither leaves the node.
 fn of_discard_classes(values: &[u8]) -> Condition {
     let colors = values.iter().map(|value| Color::new((*value).into())).collect();
     Condition::when(MatchConfig { color: Some(OneOrMany(colors)), ..MatchConfig::default() })
 }
 
-/// Both ends included; a range that is empty holds no packet.
+/// Returns the condition for IP lengths from `min` to `max`. An empty range matches no packet.
 fn of_lengths(min: Option<u32>, max: Option<u32>) -> Condition {
     let bound = |bytes: u32| u16::try_from(bytes).unwrap_or(u16::MAX);
     let range = LengthRange::new(bound(min.unwrap_or(0)), bound(max.unwrap_or(u32::MAX)));
@@ -136,7 +136,7 @@ fn of_lengths(min: Option<u32>, max: Option<u32>) -> Condition {
     })
 }
 
-/// All packets of a port have its tags: either all of them meet it, or none.
+/// All packets of a port have its tags, so all or none match.
 fn of_vlan(tag: Option<u16>, ranges: &[(u16, u16)]) -> Condition {
     let holds = |tag: u16| ranges.iter().any(|(first, last)| (*first..=*last).contains(&tag));
     if tag.is_some_and(holds) { Condition::Always } else { Condition::Never }
@@ -146,7 +146,7 @@ pub(in crate::convert) fn of_access_group(configuration: &Configuration, name: &
     configuration.access_lists.get(name).map_or(Condition::Never, |list| of_access_list(configuration, list))
 }
 
-/// The router's groups are labels here: both are forgotten when the packet leaves.
+/// Maps groups to labels: neither leaves the node.
 fn of_labels(labels: Vec<u8>) -> Condition {
     if labels.is_empty() {
         return Condition::Never;
@@ -162,7 +162,8 @@ fn udp_to(ports: Vec<PortRange>) -> Condition {
     })
 }
 
-/// `match protocol`: by IP protocol, or by the well-known ports of an application on either side.
+/// Returns the condition of `match protocol`: an IP protocol, or the well-known ports of an application on
+/// either side.
 fn of_protocol(name: &str) -> Condition {
     if name == "ip" || name == "ipv6" {
         return Condition::Always;
@@ -182,7 +183,7 @@ fn of_application(protocols: &[Protocol], ports: &[(u16, u16)]) -> Condition {
     Condition::any(vec![Condition::when(source), Condition::when(destination)])
 }
 
-/// The packets that a `rate-limit` line takes.
+/// Returns the condition of a `rate-limit` line.
 pub(in crate::convert) fn of_rate_limit(
     configuration: &Configuration,
     matches: &RateLimitMatch,
