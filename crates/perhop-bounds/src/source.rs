@@ -49,7 +49,7 @@ pub fn sent(
 ) -> Result<[Vec<Sent>; 2], ConfigError> {
     let template = |dscp: Dscp, key: FlowKey| Packet { dscp, color: dscp.color(), ..Packet::new(key, 0) };
     let packet = template(traffic.dscp, key);
-    if let Some((_, tcp)) = Plan::of(&traffic.source) {
+    if let Some((_, tcp)) = Plan::for_source(&traffic.source) {
         let lengths = of_segments(tcp, longest)?;
         let back = template(traffic.reply_dscp.unwrap_or(traffic.dscp), key.reversed());
         let segments = |packet| vec![Sent { packet, lengths: lengths.clone(), own: None }];

@@ -194,7 +194,7 @@ pub fn packet_hops(scenario: &Scenario) -> f64 {
         let hops = path.len() as f64;
         let slowest = path.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
         match slowest {
-            Some((port, rate)) if Plan::of(&traffic.source).is_some() => {
+            Some((port, rate)) if Plan::for_source(&traffic.source).is_some() => {
                 let most = rate * scenario.duration.as_seconds() / (8.0 * SEGMENT);
                 let [sent, passed, longest] = shared.entry(port).or_default();
                 (*sent, *passed, *longest) = (*sent + packets, passed.max(most), longest.max(hops));
@@ -285,7 +285,8 @@ impl<'a> Names<'a> {
         let slowest = path.iter().map(|(_, passed)| *passed).reduce(f64::min).unwrap_or_default();
         let delays = path.iter().map(|(port, _)| self.scenario.links[port / 2].delay.as_seconds());
         let round_trip = 2.0 * delays.sum::<f64>();
-        let lasting = Plan::of(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
+        let lasting =
+            Plan::for_source(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
         let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
         let by_window = window.map(|bits| f64::from(traffic.flows()) * bits / round_trip);
         // Without any delay that is infinite.
@@ -315,7 +316,7 @@ fn passes(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
 /// Packets per second that the requests of `traffic` take, about, where they come at times of their own;
 /// `None` for applications that send as fast as they can.
 fn requested(traffic: &TrafficConfig) -> Option<f64> {
-    let (plan, _) = Plan::of(&traffic.source)?;
+    let (plan, _) = Plan::for_source(&traffic.source)?;
     let (Request::Pareto { mean, .. }, Beginning::Poisson(gap)) = (plan.request, plan.beginning) else {
         return None;
     };

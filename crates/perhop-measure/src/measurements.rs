@@ -184,7 +184,8 @@ impl Measurements {
         for (traffic, config) in scenario.traffic.iter().enumerate() {
             let class = measurements.class_of(config);
             let back = config.source.back().map(|_| measurements.class_of_answers(class));
-            let classes = Plan::of(&config.source).map(|_| [class, measurements.class_of_answers(class)]);
+            let classes =
+                Plan::for_source(&config.source).map(|_| [class, measurements.class_of_answers(class)]);
             for number in 0..config.flows() {
                 if let Some(classes) = classes {
                     measurements.add_session(traffic, number, classes);

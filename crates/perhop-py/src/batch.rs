@@ -88,7 +88,7 @@ impl Batch {
 /// Concatenates the tables of all points, with the column `point`, and separates completed from failed
 /// points.
 fn merged(mut found: Vec<Ended>) -> (Vec<Table>, Succeeded, Failed) {
-    found.sort_unstable_by_key(|one| one.number);
+    found.sort_unstable_by_key(|ended| ended.number);
     let (mut all, mut ended, mut failed) = (Vec::<Table>::new(), Vec::new(), Vec::new());
     for Ended { number, outcome } in found {
         let Outcome { replications, tables } = match outcome {
@@ -101,8 +101,8 @@ fn merged(mut found: Vec<Ended>) -> (Vec<Table>, Succeeded, Failed) {
         ended.push((number, replications));
         for mut table in tables {
             table.prepend_key("point", number);
-            match all.iter_mut().find(|one| one.name == table.name) {
-                Some(one) => one.append(table),
+            match all.iter_mut().find(|known| known.name == table.name) {
+                Some(known) => known.append(table),
                 None => all.push(table),
             }
         }

@@ -68,7 +68,7 @@ pub(crate) fn waits(
     for (number, port) in network.observers.ports.iter().enumerate() {
         let direction = &network.directions[number];
         for (wait, queue) in port.queues.iter().zip(&direction.queue_names) {
-            queues.push(Seen::of(&direction.name, queue, wait));
+            queues.push(Seen::new(&direction.name, queue, wait));
         }
     }
     let waits = &network.observers;
@@ -102,7 +102,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(port: &str, queue: &str, wait: &Wait) -> Seen {
+    fn new(port: &str, queue: &str, wait: &Wait) -> Seen {
         Seen {
             port: port.to_owned(),
             queue: queue.to_owned(),

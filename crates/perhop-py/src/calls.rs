@@ -28,7 +28,7 @@ pub(crate) fn codecs() -> Vec<(&'static str, &'static str, f64, f64)> {
     let planning = Codec::ALL.map(Codec::planning);
     planning
         .iter()
-        .map(|one| (one.name, one.words, one.packet().as_seconds(), one.delay().as_seconds()))
+        .map(|codec| (codec.name, codec.words, codec.packet().as_seconds(), codec.delay().as_seconds()))
         .collect()
 }
 
@@ -98,7 +98,8 @@ pub(crate) fn rate_calls(
         })
         .collect();
     let calls = telephony::rate_calls(&rows, &own, &telephony).into_iter().map(|call| {
-        let rated = call.rated.iter().map(|one| (one.r, one.mos, one.mouth_to_ear_s, one.late_percent));
+        let rated =
+            call.rated.iter().map(|rated| (rated.r, rated.mos, rated.mouth_to_ear_s, rated.late_percent));
         (call.class.to_owned(), rated.collect(), call.remark)
     });
     Ok(calls.collect())

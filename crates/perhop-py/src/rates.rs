@@ -41,7 +41,7 @@ pub(crate) fn class_rates(py: Python<'_>, policy: &str, line_bps: Option<u64>) -
     let given = Given { line: line_bps.map(Rate::from_bits_per_second), limits: &none };
     let found: Vec<QueueRates> = py.detach(|| {
         let level = rates(&policy, given);
-        level.iter().flat_map(|level| level.leaves()).flat_map(of_class).collect()
+        level.iter().flat_map(|level| level.leaves()).flat_map(queues_of_class).collect()
     });
     to_text(&found)
 }
@@ -51,16 +51,16 @@ pub(crate) fn class_rates(py: Python<'_>, policy: &str, line_bps: Option<u64>) -
 pub(crate) fn policers(policy: &str) -> PyResult<String> {
     let policy = read(policy)?;
     let found = perhop_analysis::rates::policers(&policy);
-    let policers = found.iter().map(|one| Policer {
-        name: one.stage.name.as_deref().unwrap_or_default(),
-        limit_bps: one.limit,
-        scope: one.scope,
+    let policers = found.iter().map(|policer| Policer {
+        name: policer.stage.name.as_deref().unwrap_or_default(),
+        limit_bps: policer.limit,
+        scope: policer.scope,
     });
     to_text(&policers.collect::<Vec<_>>())
 }
 
 /// Returns the rates of a class's queue, or of its tins. A single tin has no guaranteed rate.
-fn of_class(rates: &ClassRates) -> Vec<QueueRates> {
+fn queues_of_class(rates: &ClassRates) -> Vec<QueueRates> {
     let own = QueueingConfig { classes: vec![ClassConfig::clone(rates.class)], ..QueueingConfig::default() };
     let names = own.queue_names();
     let around = rates.path.rsplit_once('/').map(|(around, _)| format!("{around}/")).unwrap_or_default();

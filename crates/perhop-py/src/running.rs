@@ -67,10 +67,11 @@ impl Run {
     /// bytes)`, classes as [`SeenClass`], and the number of skipped snapshots. `None` if there is no new one.
     fn snapshot(&self) -> Option<Seen> {
         let Snapshot { time, queues, classes, left_out } = self.progress.snapshot()?;
-        let queues = queues.into_iter().map(|one| (one.port, one.queue, one.packets, one.bytes)).collect();
-        let class = |one: ClassState| {
-            let delays = one.delay_sum as f64 / 1e12;
-            (one.class, one.received_bytes, one.offered, one.delivered, one.dropped, delays)
+        let queues =
+            queues.into_iter().map(|queue| (queue.port, queue.queue, queue.packets, queue.bytes)).collect();
+        let class = |state: ClassState| {
+            let delays = state.delay_sum as f64 / 1e12;
+            (state.class, state.received_bytes, state.offered, state.delivered, state.dropped, delays)
         };
         Some((time.as_seconds(), queues, classes.into_iter().map(class).collect(), left_out))
     }

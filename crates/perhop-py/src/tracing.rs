@@ -18,7 +18,7 @@ use crate::router;
 /// A node in a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct RequestedNode {
     interfaces: Vec<String>,
     /// The interface at which packets arrive; any if missing.
     arrives: Option<String>,
@@ -29,7 +29,7 @@ struct Asked {
     labels: bool,
 }
 
-impl Asked {
+impl RequestedNode {
     fn node(&self) -> Node<'_> {
         Node {
             interfaces: &self.interfaces,
@@ -40,7 +40,7 @@ impl Asked {
     }
     fn number(&self, name: Option<&String>) -> PyResult<Option<usize>> {
         let Some(name) = name else { return Ok(None) };
-        let number = self.interfaces.iter().position(|one| one == name);
+        let number = self.interfaces.iter().position(|interface| interface == name);
         number.map(Some).ok_or_else(|| wrong(format!("there is no interface {name}")))
     }
 }
@@ -61,21 +61,21 @@ struct Reached {
 /// answer is exact over the fields that conditions read, for any meter state. JSON. Raises a `ValueError`.
 #[pyfunction]
 pub(crate) fn reach_queues(py: Python<'_>, node: &str) -> PyResult<String> {
-    let asked: Asked = serde_json::from_str(node).map_err(wrong)?;
-    let number = asked.number(asked.arrives.as_ref())?;
-    let reached = py.detach(|| reached(&asked, number)).map_err(wrong)?;
+    let requested: RequestedNode = serde_json::from_str(node).map_err(wrong)?;
+    let number = requested.number(requested.arrives.as_ref())?;
+    let reached = py.detach(|| reached(&requested, number)).map_err(wrong)?;
     serde_json::to_string(&reached).map_err(wrong)
 }
 
-fn reached(asked: &Asked, number: Option<usize>) -> Result<Vec<Reached>, TooComplex> {
-    let mut space = PacketSpace::new(&asked.interfaces);
+fn reached(requested: &RequestedNode, number: Option<usize>) -> Result<Vec<Reached>, TooComplex> {
+    let mut space = PacketSpace::new(&requested.interfaces);
     let arrived = arriving(&mut space, number)?;
-    let Some(queueing) = asked.output.as_ref().and_then(|policy| policy.queueing.as_ref()) else {
+    let Some(queueing) = requested.output.as_ref().and_then(|policy| policy.queueing.as_ref()) else {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
     for class in classes_of(&mut space, queueing, Set::ALL)? {
-        let set = asked.node().came_from(&mut space, class.takes)?;
+        let set = requested.node().came_from(&mut space, class.takes)?;
         let set = space.and(set, arrived)?;
         let packet = space.witness(set)?.map(|witness| witness.to_string());
         found.push(Reached { queue: class.name, packet });
@@ -87,8 +87,8 @@ fn reached(asked: &Asked, number: Option<usize>) -> Result<Vec<Reached>, TooComp
 /// as JSON. Raises a `ValueError`.
 #[pyfunction]
 pub(crate) fn moved_packets(py: Python<'_>, before: &str, after: &str) -> PyResult<String> {
-    let first: Asked = serde_json::from_str(before).map_err(wrong)?;
-    let second: Asked = serde_json::from_str(after).map_err(wrong)?;
+    let first: RequestedNode = serde_json::from_str(before).map_err(wrong)?;
+    let second: RequestedNode = serde_json::from_str(after).map_err(wrong)?;
     let arrives = first.arrives.as_deref();
     let moved = py.detach(|| moved(&first.node(), &second.node(), arrives)).map_err(wrong)?;
     serde_json::to_string(&moved).map_err(wrong)

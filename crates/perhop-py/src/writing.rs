@@ -34,5 +34,5 @@ pub(crate) fn policy_differences(first: &str, second: &str) -> PyResult<Vec<(Str
     let json = |error: serde_json::Error| PyValueError::new_err(error.to_string());
     let (first, second) = (read(first).map_err(json)?, read(second).map_err(json)?);
     let found = differences(&first, &second);
-    Ok(found.into_iter().map(|one| (one.path, one.first, one.second)).collect())
+    Ok(found.into_iter().map(|difference| (difference.path, difference.first, difference.second)).collect())
 }

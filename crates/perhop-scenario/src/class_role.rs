@@ -47,7 +47,7 @@ impl Scenario {
         let mut found: Vec<ClassRole> = Vec::new();
         for traffic in &self.traffic {
             let class = traffic.class.as_ref().unwrap_or(&traffic.name);
-            if found.iter().all(|one| one.class != class) {
+            if found.iter().all(|role| role.class != class) {
                 let (role, origin) = traffic.role();
                 found.push(ClassRole { class, role, origin });
             }

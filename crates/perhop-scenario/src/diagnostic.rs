@@ -186,7 +186,9 @@ pub struct Diagnostics(Vec<Diagnostic>);
 impl Diagnostics {
     /// Sorts `all`: errors before warnings, each in the order of the file.
     pub fn new(mut all: Vec<Diagnostic>) -> Diagnostics {
-        all.sort_by_key(|one| (one.severity, one.line.unwrap_or(usize::MAX), one.column));
+        all.sort_by_key(|diagnostic| {
+            (diagnostic.severity, diagnostic.line.unwrap_or(usize::MAX), diagnostic.column)
+        });
         Diagnostics(all)
     }
     /// Iterates over the diagnostics in order.
@@ -217,12 +219,12 @@ fn snippet<'a>(
 
 /// Renders `diagnostics` as text, separated by empty lines.
 pub fn render(diagnostics: &[Diagnostic], coloring: Coloring) -> String {
-    diagnostics.iter().map(|one| one.render(coloring)).collect::<Vec<_>>().join("\n\n")
+    diagnostics.iter().map(|diagnostic| diagnostic.render(coloring)).collect::<Vec<_>>().join("\n\n")
 }
 
 impl From<Diagnostic> for Diagnostics {
-    fn from(one: Diagnostic) -> Diagnostics {
-        Diagnostics(vec![one])
+    fn from(diagnostic: Diagnostic) -> Diagnostics {
+        Diagnostics(vec![diagnostic])
     }
 }
 

@@ -27,12 +27,16 @@ const MOST_COMPARED: usize = 1_000_000;
 
 /// Returns the warnings and notes about `scenario`. `document` is its source, `resolved` the scenario that
 /// runs.
-pub(super) fn of_scenario(document: &Document, scenario: &Scenario, resolved: &Scenario) -> Vec<Diagnostic> {
+pub(super) fn check_scenario(
+    document: &Document,
+    scenario: &Scenario,
+    resolved: &Scenario,
+) -> Vec<Diagnostic> {
     let names = neighbors(resolved);
     let mut found = Shown::new(document);
-    of_policies(scenario, &names, &mut found);
-    of_traffic(scenario, resolved, &names, &mut found);
-    of_nqb(scenario, resolved, &names, &mut found);
+    add_policy_findings(scenario, &names, &mut found);
+    add_idle_classes(scenario, resolved, &names, &mut found);
+    add_nqb_findings(scenario, resolved, &names, &mut found);
     found.close()
 }
 
@@ -53,11 +57,11 @@ impl<'a> Shown<'a> {
     /// findings that are shown.
     fn add(&mut self, path: &ValuePath, finding: Finding) {
         let severity = finding.rule.severity;
-        let Some(place) = Shown::SEVERITIES.iter().position(|one| *one == severity) else { return };
+        let Some(place) = Shown::SEVERITIES.iter().position(|known| *known == severity) else { return };
         self.counts[place] += 1;
         if self.counts[place] <= MOST_SHOWN {
-            let one = self.document.diagnostic(severity, path, finding.message);
-            self.kept[place].push(one.by(finding.rule).help(finding.remedy));
+            let diagnostic = self.document.diagnostic(severity, path, finding.message);
+            self.kept[place].push(diagnostic.by(finding.rule).help(finding.remedy));
         }
     }
     /// Returns all diagnostics, warnings first.
@@ -92,7 +96,7 @@ fn interfaces<'a>(names: &'a Neighbors, node: &str) -> &'a [String] {
 
 /// Adds the findings about the policies of `scenario`, each with the first interface that uses the policy, if
 /// any.
-fn of_policies(scenario: &Scenario, names: &Neighbors, found: &mut Shown) {
+fn add_policy_findings(scenario: &Scenario, names: &Neighbors, found: &mut Shown) {
     let mut used = BTreeMap::new();
     for link in &scenario.links {
         for (node, interface) in &link.interfaces {
@@ -111,13 +115,13 @@ fn of_policies(scenario: &Scenario, names: &Neighbors, found: &mut Shown) {
         let path = ValuePath::from("policies").join(name);
         let (node, wire) = used.get(name.as_str()).map_or((None, None), |(node, wire)| (Some(*node), *wire));
         let interfaces = node.map_or(&[][..], |node| interfaces(names, node));
-        of_policy(&path, policy, wire.as_ref(), interfaces, found);
+        check_policy(&path, policy, wire.as_ref(), interfaces, found);
     }
 }
 
 /// Adds notes on classes that no traffic reaches, at the first interface that uses the policy. For a policy
 /// from a router configuration, the note points at the configuration.
-fn of_traffic(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
+fn add_idle_classes(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
     let Some(sent) = sent(resolved) else { return };
     if exceeds_comparisons(&sent, resolved) {
         let rule = &rules::CLASS_WITHOUT_TRAFFIC;
@@ -144,7 +148,7 @@ fn of_traffic(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found
 
 /// Adds findings about packets marked NQB, at the first interface that uses the policy. For a router
 /// configuration, only warnings about traffic of the scenario.
-fn of_nqb(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
+fn add_nqb_findings(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
     let is_nqb = |flow: &MatchConfig| flow.dscp == all_nqb().dscp;
     let mut sent: Vec<_> = flows(resolved).unwrap_or_default().into_iter().filter(is_nqb).collect();
     sent.extend(scenario.policies.values().any(names_nqb).then(all_nqb));
@@ -160,7 +164,7 @@ fn of_nqb(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &m
     };
     let mut seen = BTreeSet::new();
     let uses: Vec<_> =
-        resolved.links.iter().flat_map(directions).filter(|one| seen.insert(one.1.clone())).collect();
+        resolved.links.iter().flat_map(directions).filter(|(_, name)| seen.insert(name.clone())).collect();
     let policies = || {
         let known = |(node, name): &(String, String)| {
             Some((node.clone(), name.clone(), resolved.policies.get(name)?, interfaces(names, node)))
@@ -171,16 +175,16 @@ fn of_nqb(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &m
     let is_rewritten = policies().any(|(_, _, policy, names)| rewrites_nqb(policy, names, &sent));
     for (node, name, policy, names) in policies() {
         let is_own = scenario.policies.contains_key(&name);
-        for one in check_nqb(policy, names, &sent) {
-            let is_sure = !is_rewritten || matches!(one.place, Place::Conditioner(_));
-            let is_certain = is_sure && one.rule.severity == Severity::Warning;
-            if is_certain || (is_own && one.rule.severity == Severity::Note) {
+        for finding in check_nqb(policy, names, &sent) {
+            let is_sure = !is_rewritten || matches!(finding.place, Place::Conditioner(_));
+            let is_certain = is_sure && finding.rule.severity == Severity::Warning;
+            if is_certain || (is_own && finding.rule.severity == Severity::Note) {
                 let at = if is_own {
-                    place(&ValuePath::from("policies").join(&name), &one.place)
+                    place(&ValuePath::from("policies").join(&name), &finding.place)
                 } else {
                     ValuePath::from("routers").join(&node).join("configuration")
                 };
-                found.add(&at, one);
+                found.add(&at, finding);
             }
         }
     }
@@ -230,34 +234,34 @@ fn flows(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
         let protocol = traffic.protocol();
         let port = PortRange::new(traffic.destination_port, traffic.destination_port).ok();
         let ports = (protocol == Protocol::TCP || protocol == Protocol::UDP).then_some(port).flatten();
-        let of = |from: &IpAddr, to: &IpAddr, dscp: Dscp| MatchConfig {
-            source: one(Prefix::new(*from, bits(*from)).ok()),
-            destination: one(Prefix::new(*to, bits(*to)).ok()),
-            protocol: one(Some(protocol)),
-            dscp: one(Some(dscp)),
+        let between = |from: &IpAddr, to: &IpAddr, dscp: Dscp| MatchConfig {
+            source: single(Prefix::new(*from, bits(*from)).ok()),
+            destination: single(Prefix::new(*to, bits(*to)).ok()),
+            protocol: single(Some(protocol)),
+            dscp: single(Some(dscp)),
             ..MatchConfig::default()
         };
-        sent.push(MatchConfig { destination_port: one(ports), ..of(from, to, traffic.dscp) });
+        sent.push(MatchConfig { destination_port: single(ports), ..between(from, to, traffic.dscp) });
         if ports.is_some() && has_mtu {
             // Only the first fragment of a datagram has ports.
             let none = PortRange::new(0, 0).ok();
             let ports = MatchConfig {
-                source_port: one(none),
-                destination_port: one(none),
-                ..of(from, to, traffic.dscp)
+                source_port: single(none),
+                destination_port: single(none),
+                ..between(from, to, traffic.dscp)
             };
             sent.push(ports);
         }
         if protocol == Protocol::TCP || traffic.source.back().is_some() {
             let reply = traffic.reply_dscp.unwrap_or(traffic.dscp);
-            sent.push(MatchConfig { source_port: one(ports), ..of(to, from, reply) });
+            sent.push(MatchConfig { source_port: single(ports), ..between(to, from, reply) });
         }
     }
     sent.dedup();
     Some(sent)
 }
 
-fn one<T>(value: Option<T>) -> Option<OneOrMany<T>> {
+fn single<T>(value: Option<T>) -> Option<OneOrMany<T>> {
     value.map(|value| OneOrMany(vec![value]))
 }
 
@@ -266,14 +270,15 @@ fn bits(address: IpAddr) -> u8 {
 }
 
 /// Returns the warnings and notes about `policies` in a file without a scenario.
-pub(super) fn of_policies_alone<'a>(
+pub(super) fn check_policies<'a>(
     document: &Document,
     policies: impl Iterator<Item = (ValuePath, &'a PolicyConfig)> + Clone,
 ) -> Vec<Diagnostic> {
-    let nqb: Vec<_> = policies.clone().any(|(_, one)| names_nqb(one)).then(all_nqb).into_iter().collect();
+    let nqb: Vec<_> =
+        policies.clone().any(|(_, policy)| names_nqb(policy)).then(all_nqb).into_iter().collect();
     let mut found = Shown::new(document);
     for (path, policy) in policies {
-        of_policy(&path, policy, None, &[], &mut found);
+        check_policy(&path, policy, None, &[], &mut found);
         for finding in check_nqb(policy, &[], &nqb) {
             found.add(&place(&path, &finding.place), finding);
         }
@@ -295,7 +300,7 @@ fn marks(policy: &PolicyConfig) -> bool {
 }
 
 /// Adds the findings of the rules that need only a policy.
-fn of_policy(
+fn check_policy(
     path: &ValuePath,
     policy: &PolicyConfig,
     wire: Option<&WireConfig>,

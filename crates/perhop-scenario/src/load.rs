@@ -105,7 +105,7 @@ impl<'a> Loader<'a> {
         refuse_other_than_mapping(document)?;
         let (scenario, found) = assemble(document, &decode(document)?, base, self.assembler);
         let wrong: Vec<Diagnostic> =
-            found.into_iter().filter(|one| one.severity == Severity::Error).collect();
+            found.into_iter().filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
         if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }
     }
 
@@ -117,7 +117,7 @@ impl<'a> Loader<'a> {
     pub fn findings(self, document: &Document, base: &Path) -> Result<Vec<Diagnostic>, Diagnostics> {
         let scenario: Scenario = decode(document)?;
         let resolved = self.resolve(document, base)?;
-        Ok(lint::of_scenario(document, &scenario, &resolved))
+        Ok(lint::check_scenario(document, &scenario, &resolved))
     }
 
     /// Checks the file `path`: a scenario, named policies under `policies`, or a single policy. Includes the
@@ -134,13 +134,13 @@ impl<'a> Loader<'a> {
             let place = |name| ValuePath::from("policies").join(name);
             let placed = set.policies.iter().map(|(name, policy)| (place(name), policy));
             validate_policies(&document, placed.clone())?;
-            let found = lint::of_policies_alone(&document, placed);
+            let found = lint::check_policies(&document, placed);
             Ok(Checked::Policies(set, found))
         } else if !is_scenario && (has("conditioners") || has("queueing")) {
             bare_policy(&document, path)
         } else {
             let mut loaded = self.load_document(&document, directory_of(path))?;
-            loaded.warnings.extend(lint::of_scenario(&document, &loaded.scenario, &loaded.resolved));
+            loaded.warnings.extend(lint::check_scenario(&document, &loaded.scenario, &loaded.resolved));
             Ok(Checked::Scenario(Box::new(loaded)))
         }
     }
@@ -168,14 +168,15 @@ fn bare_policy(document: &Document, path: &Path) -> Result<Checked, Diagnostics>
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let policy = decode::<PolicyConfig>(document)?;
     validate_policies(document, [(ValuePath::root(), &policy)])?;
-    let found = lint::of_policies_alone(document, std::iter::once((ValuePath::root(), &policy)));
+    let found = lint::check_policies(document, std::iter::once((ValuePath::root(), &policy)));
     Ok(Checked::Policies(PolicySet { policies: BTreeMap::from([(name, policy)]) }, found))
 }
 
 /// Applies every override and reports all errors.
 fn apply(document: &mut Document, overrides: &[(String, String)]) -> Result<(), Diagnostics> {
     let mut refused = |(path, text): &(String, String)| document.set(path, text).err();
-    let refused: Vec<Diagnostic> = overrides.iter().filter_map(|set| refused(set).map(|one| *one)).collect();
+    let refused: Vec<Diagnostic> =
+        overrides.iter().filter_map(|set| refused(set).map(|diagnostic| *diagnostic)).collect();
     if refused.is_empty() { Ok(()) } else { Err(Diagnostics::new(refused)) }
 }
 

@@ -67,8 +67,8 @@ fn spread(document: &Value, segments: &[&str]) -> Result<Vec<Vec<String>>, Nowhe
     let mut paths = Vec::new();
     for (index, _) in elements.iter().enumerate().filter(|(index, element)| fits(*index, element)) {
         let index = index.to_string();
-        let one = [&segments[..place], &[index.as_str()], &segments[place + 1..]].concat();
-        paths.extend(spread(document, &one)?);
+        let single = [&segments[..place], &[index.as_str()], &segments[place + 1..]].concat();
+        paths.extend(spread(document, &single)?);
     }
     if paths.is_empty() {
         return Err(Nowhere {

@@ -59,12 +59,12 @@ pub struct Plan {
 impl Plan {
     /// Returns the plan of `source` and its TCP; `None` if it sends datagrams. If connections have different
     /// plans, returns the plan of the first.
-    pub fn of(source: &SourceConfig) -> Option<(Plan, &TcpConfig)> {
-        Plan::of_flow(source, 0)
+    pub fn for_source(source: &SourceConfig) -> Option<(Plan, &TcpConfig)> {
+        Plan::for_flow(source, 0)
     }
     /// Returns the plan of flow `number` of `source`, and its TCP. For an application that chooses its
     /// requests at run time, the plan describes only the use of connections.
-    pub fn of_flow(source: &SourceConfig, number: u32) -> Option<(Plan, &TcpConfig)> {
+    pub fn for_flow(source: &SourceConfig, number: u32) -> Option<(Plan, &TcpConfig)> {
         let (connections, beginning) = (Connections::One, Beginning::InTurn);
         let closing = Closing::Client;
         let in_turn = |request, response| Plan { request, response, connections, closing, beginning };
@@ -146,6 +146,6 @@ impl TrafficConfig {
     /// Returns the IP protocol of the packets: TCP if the source is an application, else `protocol` or UDP.
     pub fn protocol(&self) -> Protocol {
         let of_datagrams = self.protocol.unwrap_or(Protocol::UDP);
-        if Plan::of(&self.source).is_some() { Protocol::TCP } else { of_datagrams }
+        if Plan::for_source(&self.source).is_some() { Protocol::TCP } else { of_datagrams }
     }
 }

@@ -246,7 +246,8 @@ mod tests {
     #[test]
     fn repeated_keys_are_noticed_with_both_places() {
         let positions = Positions::read("a: 1\nb: {c: 1, c: 2}\na: 3\n").unwrap();
-        let paths: Vec<String> = positions.repeated.iter().map(|one| one.path.to_string()).collect();
+        let paths: Vec<String> =
+            positions.repeated.iter().map(|repeated| repeated.path.to_string()).collect();
         assert_eq!(paths, ["b.c", "a"]);
     }
 }

@@ -27,16 +27,16 @@ fn look(document: &Document, value: &Value, path: &ValuePath, found: &mut Vec<Di
         _ if found.len() >= MOST_SHOWN => {}
         Value::String(text) => found.extend(wrong(document, text, path, Part::Value)),
         Value::Array(all) => {
-            for (index, one) in all.iter().enumerate() {
-                look(document, one, &path.join(index), found);
+            for (index, value) in all.iter().enumerate() {
+                look(document, value, &path.join(index), found);
             }
         }
         Value::Object(all) => {
-            for (key, one) in all {
+            for (key, value) in all {
                 let path = path.join(key);
                 found.extend(wrong(document, key, &path, Part::Key));
                 if key != CONFIGURATION {
-                    look(document, one, &path, found);
+                    look(document, value, &path, found);
                 }
             }
         }
@@ -45,12 +45,12 @@ fn look(document: &Document, value: &Value, path: &ValuePath, found: &mut Vec<Di
 }
 
 fn wrong(document: &Document, text: &str, path: &ValuePath, part: Part) -> Option<Diagnostic> {
-    let bad = text.chars().find(|one| is_unprintable(*one))?;
+    let bad = text.chars().find(|character| is_unprintable(*character))?;
     let message = format!("character U+{:04X} cannot be shown", u32::from(bad));
     let diagnostic = Diagnostic::new(Severity::Error, path, message).help("remove it");
     Some(document.place(diagnostic, path, part))
 }
 
-fn is_unprintable(one: char) -> bool {
-    (one.is_control() && !matches!(one, '\t' | '\n' | '\r')) || changes_order(one)
+fn is_unprintable(character: char) -> bool {
+    (character.is_control() && !matches!(character, '\t' | '\n' | '\r')) || changes_order(character)
 }

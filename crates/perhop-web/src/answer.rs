@@ -31,7 +31,7 @@ pub struct Answer {
 
 impl Answer {
     /// Creates a successful reply.
-    pub fn of(value: impl Serialize) -> Answer {
+    pub fn ok(value: impl Serialize) -> Answer {
         match serde_json::to_value(value) {
             Ok(value) => Answer { value: json!({ "ok": value }), columns: Vec::new() },
             Err(error) => Answer::failed(&error.to_string(), ""),

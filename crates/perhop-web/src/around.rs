@@ -8,24 +8,24 @@ use serde_json::{Map, Value, json};
 use crate::answer::Answer;
 use crate::ask::Around;
 
-/// Returns the scenario around the interface in `asked`, and its classes.
+/// Returns the scenario around the interface in `choices`, and its classes.
 ///
 /// # Errors
 /// When there is no such interface, or the router would refuse its configuration.
-pub(crate) fn around(asked: &Around) -> Result<Answer, Answer> {
-    let rate = asked.rate.as_ref().map(|written| {
+pub(crate) fn around(choices: &Around) -> Result<Answer, Answer> {
+    let rate = choices.rate.as_ref().map(|written| {
         let read = written.parse().ok().filter(|rate| *rate > perhop_qos::Rate::from_bits_per_second(0));
         read.ok_or_else(|| Answer::failed(&format!("`{written}` is not a rate"), "for example 2Mb/s"))
     });
     let request = Request {
-        text: asked.text.clone(),
-        configuration: Map::from_iter([("text".to_owned(), json!(asked.text))]),
+        text: choices.text.clone(),
+        configuration: Map::from_iter([("text".to_owned(), json!(choices.text))]),
         base: ".".to_owned(),
-        interface: asked.interface.clone(),
+        interface: choices.interface.clone(),
         rate: rate.transpose()?,
-        ring: asked.ring,
-        load: asked.load,
-        loads: asked.loads.clone(),
+        ring: choices.ring,
+        load: choices.load,
+        loads: choices.loads.clone(),
         ..Request::default()
     };
     let inferred = infer(&Devices::new(FRONT_ENDS), &request, None).map_err(refused)?;
@@ -44,16 +44,16 @@ fn answer(inferred: &Inferred) -> Answer {
     let Inferred { scenario, leaving, wire, load, offered, missing, assumed, not_looked_at, .. } = inferred;
     // Several classes may share one queue.
     let mut loads: Vec<(&str, f64)> = Vec::new();
-    for one in offered {
-        let queue = one.queue.as_deref().unwrap_or(&one.class);
+    for class in offered {
+        let queue = class.queue.as_deref().unwrap_or(&class.class);
         match loads.iter_mut().find(|(known, _)| *known == queue) {
-            Some((_, load)) => *load += one.load,
-            None => loads.push((queue, one.load)),
+            Some((_, load)) => *load += class.load,
+            None => loads.push((queue, class.load)),
         }
     }
     let classes: Vec<Value> =
         loads.into_iter().map(|(queue, load)| json!({"queue": queue, "load": load})).collect();
-    Answer::of(json!({
+    Answer::ok(json!({
         "scenario": scenario, "interface": leaving, "rate": wire, "load": load, "classes": classes, "missing": missing,
         "assumed": assumed, "not_looked_at": not_looked_at,
     }))

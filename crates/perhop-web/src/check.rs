@@ -30,7 +30,7 @@ fn check_scenario(text: &str) -> Answer {
         warnings.extend(loader().findings(&document, &loaded.base).unwrap_or_default());
         Ok((loaded, warnings))
     });
-    Answer::of(match loaded {
+    Answer::ok(match loaded {
         Ok((loaded, warnings)) => json!({
             "kind": "scenario", "runs": true, "diagnostics": warnings,
             "scenario": loaded.scenario, "resolved": loaded.resolved,
@@ -47,15 +47,15 @@ fn check_router(text: &str) -> Answer {
         Ok(read) => read,
         Err(error) => return Answer::failed(&error.message, &error.help.unwrap_or_default()),
     };
-    let mut said = json!(device.report(Detail::Policies));
-    let ports = said["router"]["ports"].take();
+    let mut report = json!(device.report(Detail::Policies));
+    let ports = report["router"]["ports"].take();
     let has_line = |port: &&Value| port["name"].as_str().is_some_and(|name| front_end.has_line(name));
     let ports = ports.as_array().into_iter().flatten().filter(has_line);
     let interfaces: Vec<Value> = ports.filter_map(interface).collect();
-    Answer::of(json!({
+    Answer::ok(json!({
         "kind": "router", "runs": !interfaces.is_empty(), "interfaces": interfaces,
-        "diagnostics": said["diagnostics"].take(), "counts": said["counts"].take(),
-        "lines": said["lines"].take(), "platform": said["platform"].take(),
+        "diagnostics": report["diagnostics"].take(), "counts": report["counts"].take(),
+        "lines": report["lines"].take(), "platform": report["platform"].take(),
     }))
 }
 

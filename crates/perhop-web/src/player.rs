@@ -42,7 +42,7 @@ impl Player {
             "from": span.from.as_seconds(), "until": span.until.as_seconds(), "packets": span.ways.len(),
         });
         let columns = span.columns().into_iter().map(|(name, values)| Column::new(name, values));
-        Ok(Answer::of(about).with(columns.collect()))
+        Ok(Answer::ok(about).with(columns.collect()))
     }
 }
 

@@ -52,7 +52,7 @@ impl Runner {
             ports.ports().iter().map(|(name, queues)| json!({"name": name, "queues": queues})).collect();
         let probes: Vec<String> =
             scenario.measure.queues.iter().map(|probe| format!("{}->{}", probe.from, probe.to)).collect();
-        let answer = Answer::of(json!({
+        let answer = Answer::ok(json!({
             "name": scenario.name, "seed": seed, "duration": scenario.duration.as_seconds(),
             "warmup": scenario.measure.warmup.as_seconds(), "every": every.as_seconds(),
             "classes": run.measurements().class_names, "ports": ports, "probes": probes,
@@ -85,7 +85,7 @@ impl Runner {
             *seen = run.queue_samples(probe).len();
         }
         let about = json!({"time": until.as_seconds(), "packet_hops": run.packet_hops()});
-        Ok(Answer::of(about).with(columns))
+        Ok(Answer::ok(about).with(columns))
     }
 
     /// Runs to the end. The reply has the summary, byte for byte that of the other front ends, and the names
@@ -93,7 +93,7 @@ impl Runner {
     pub(crate) fn finish(&mut self) -> Result<Answer, Answer> {
         let results = self.run.take().ok_or_else(over)?.finish();
         let tables: Vec<&str> = results.tables.iter().map(|table| table.name).collect();
-        let answer = Answer::of(json!({"summary": results.summary.to_json(), "tables": tables}));
+        let answer = Answer::ok(json!({"summary": results.summary.to_json(), "tables": tables}));
         self.results = Some(results);
         Ok(answer)
     }
@@ -106,13 +106,13 @@ impl Runner {
             .ok_or_else(|| Answer::failed("the run has not ended", "ask for `finish`"))?;
         let resolved = |text: &str| load(text).map(|loaded| json!(loaded.resolved));
         let judgment = exercise.judge(&resolved(start)?, &resolved(text)?, &json!(results.summary));
-        Ok(Answer::of(judgment))
+        Ok(Answer::ok(judgment))
     }
 
     /// Returns the guarantees of the scenario for any traffic within its contract.
     pub(crate) fn bounds(&self) -> Result<Answer, Answer> {
         let found = network::bounds(&self.scenario, Path::new(".")).map_err(Answer::unbuildable)?;
-        Ok(Answer::of(Report::of(&self.scenario, &found)))
+        Ok(Answer::ok(Report::of(&self.scenario, &found)))
     }
 
     /// Rates calls through the classes of a completed run, with an adaptive de-jitter buffer; a class with
@@ -140,22 +140,22 @@ impl Runner {
         let summary = json!(self.results.as_ref().map(|results| &results.summary));
         let fitness = fitness::judge(&summary, &known);
         let calls = calls.into_iter().map(|call| {
-            let one = rated(&call);
+            let rating = rated(&call);
             json!({
                 "fitness": fitness.iter().find(|fitness| fitness.class == call.class),
-                "class": call.class, "r": one.r, "mos": one.mos, "mouth_to_ear_s": one.mouth_to_ear_s,
-                "late_percent": one.late_percent, "remark": call.remark,
-                "category": one.r.map(|r| category(r).0),
+                "class": call.class, "r": rating.r, "mos": rating.mos, "mouth_to_ear_s": rating.mouth_to_ear_s,
+                "late_percent": rating.late_percent, "remark": call.remark,
+                "category": rating.r.map(|r| category(r).0),
             })
         });
-        Ok(Answer::of(calls.collect::<Vec<Value>>()))
+        Ok(Answer::ok(calls.collect::<Vec<Value>>()))
     }
 
     /// Returns the table `name` of a completed run as CSV.
     pub(crate) fn table(&self, name: &str) -> Result<Answer, Answer> {
         let table = self.results.as_ref().and_then(|results| results.table(name));
         let missing = || Answer::failed(&format!("there is no table {name}"), "ask for `finish`");
-        Ok(Answer::of(json!({"csv": csv(table.ok_or_else(missing)?)})))
+        Ok(Answer::ok(json!({"csv": csv(table.ok_or_else(missing)?)})))
     }
 }
 

@@ -38,8 +38,8 @@ pub extern "C" fn perhop_answer() -> usize {
         let session = session.get_or_insert_with(|| {
             // A panic stops the module; afterwards the worker requests the message.
             panic::set_hook(Box::new(|panicked| {
-                let said = panicked.to_string();
-                PANIC.with(|message| message.try_borrow_mut().map(|mut message| *message = said).ok());
+                let text = panicked.to_string();
+                PANIC.with(|message| message.try_borrow_mut().map(|mut message| *message = text).ok());
             }));
             Session::default()
         });

@@ -29,10 +29,10 @@ impl Session {
     fn answer_to(&mut self, ask: Ask) -> Result<Answer, Answer> {
         match ask {
             Ask::About => {
-                Ok(Answer::of(json!({"version": env!("CARGO_PKG_VERSION"), "schema": scenario_schema()})))
+                Ok(Answer::ok(json!({"version": env!("CARGO_PKG_VERSION"), "schema": scenario_schema()})))
             }
             Ask::Check { text } => Ok(check(&text)),
-            Ask::Around(asked) => around(&asked),
+            Ask::Around(choices) => around(&choices),
             Ask::Start { text, seed, intervals } => {
                 (self.runner, self.player) = (None, None);
                 let (runner, answer) = Runner::start(&text, seed, intervals)?;

@@ -38,7 +38,7 @@ impl Flows {
                 while by_key.contains_key(&ids[flow].key) {
                     ids[flow].key.source_port = ids[flow].key.source_port.wrapping_add(1).max(1);
                 }
-                let plan = Plan::of(&scenario.traffic[ids[flow].traffic].source);
+                let plan = Plan::for_source(&scenario.traffic[ids[flow].traffic].source);
                 if plan.is_some_and(|(plan, _)| plan.connections == Connections::PerTransaction) {
                     blocks.entry(ids[flow].key.source).or_default().push(flow);
                 }

@@ -19,8 +19,8 @@ impl<'a> Findings<'a> {
     pub(super) fn new(document: &'a Document, found: Vec<Diagnostic>) -> Findings<'a> {
         let beyond = Diagnostic::new(Severity::Error, &ValuePath::root(), "");
         let mut findings = Findings { document, all: Vec::new(), counts: [0; 2], beyond };
-        for one in found {
-            findings.push(one);
+        for diagnostic in found {
+            findings.push(diagnostic);
         }
         findings
     }
@@ -93,15 +93,16 @@ impl<'a> Findings<'a> {
         self.all.last_mut().unwrap_or(&mut self.beyond)
     }
     fn known(&self, path: &str, message: &str, file: Option<&str>) -> Option<usize> {
-        let is_same =
-            |one: &Diagnostic| one.path == path && one.message == message && one.file.as_deref() == file;
+        let is_same = |diagnostic: &Diagnostic| {
+            diagnostic.path == path && diagnostic.message == message && diagnostic.file.as_deref() == file
+        };
         self.all.iter().position(is_same)
     }
     pub(super) fn has_errors_within(&self, path: &ValuePath) -> bool {
         let prefix = path.to_string();
-        self.all.iter().any(|one| {
-            let rest = one.path.strip_prefix(&prefix);
-            one.severity == Severity::Error
+        self.all.iter().any(|diagnostic| {
+            let rest = diagnostic.path.strip_prefix(&prefix);
+            diagnostic.severity == Severity::Error
                 && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
@@ -113,11 +114,11 @@ impl<'a> Findings<'a> {
         for (severity, count) in [Severity::Error, Severity::Warning].into_iter().zip(self.counts) {
             self.all.extend(more(severity, count));
         }
-        if self.all.iter().any(|one| one.severity == Severity::Error) {
+        if self.all.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
             Err(Diagnostics::new(self.all))
         } else {
             let mut warnings = self.all;
-            warnings.sort_by_key(|one| (one.line.unwrap_or(usize::MAX), one.column));
+            warnings.sort_by_key(|diagnostic| (diagnostic.line.unwrap_or(usize::MAX), diagnostic.column));
             Ok(warnings)
         }
     }

@@ -61,7 +61,7 @@ fn check_connections(
     findings: &mut Findings,
 ) {
     let ConnectionProbeConfig { traffic, flow, every, .. } = probe;
-    let is_tcp = |traffic: &TrafficConfig| Plan::of(&traffic.source).is_some();
+    let is_tcp = |traffic: &TrafficConfig| Plan::for_source(&traffic.source).is_some();
     match known {
         None => {
             let on_tcp =

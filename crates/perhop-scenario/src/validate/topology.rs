@@ -69,8 +69,8 @@ impl<'a> Network<'a> {
         found.into_iter().flatten().copied()
     }
     /// Whether a link connects `one` and `other`.
-    pub(super) fn are_neighbors(&self, one: &str, other: &str) -> bool {
-        self.neighbors.get(one).is_some_and(|neighbors| neighbors.contains(other))
+    pub(super) fn are_neighbors(&self, node: &str, other: &str) -> bool {
+        self.neighbors.get(node).is_some_and(|neighbors| neighbors.contains(other))
     }
     /// Whether both ends of every link exist. If not, a missing route may be only a consequence.
     pub(super) fn is_whole(&self) -> bool {

@@ -50,13 +50,13 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
         ports(&path, traffic, findings);
         protocol(&path, traffic, findings);
         source(&path.join("source"), &traffic.source, findings);
-        let has_replies = Plan::of(&traffic.source).is_some() || traffic.source.back().is_some();
+        let has_replies = Plan::for_source(&traffic.source).is_some() || traffic.source.back().is_some();
         if traffic.reply_dscp.is_some() && !has_replies {
             findings
                 .warning(&path.join("reply-dscp"), "`reply-dscp` has no effect: datagrams have no replies")
                 .help = Some("remove it, or use an application on TCP".into());
         }
-        if traffic.dont_fragment && Plan::of(&traffic.source).is_some() {
+        if traffic.dont_fragment && Plan::for_source(&traffic.source).is_some() {
             findings
                 .warning(
                     &path.join("dont-fragment"),
@@ -252,7 +252,7 @@ fn protocol(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) 
     } else if matches!(traffic.source, SourceConfig::Pcap(_)) {
         findings.error(&at, "the packets of a capture have protocols of their own").help =
             Some("remove `protocol`".into());
-    } else if protocol == Protocol::TCP && Plan::of(&traffic.source).is_none() {
+    } else if protocol == Protocol::TCP && Plan::for_source(&traffic.source).is_none() {
         findings.error(&at, "its source sends datagrams, not TCP").help =
             Some("choose an application as source: bulk, request-response, web …".into());
     }
@@ -345,7 +345,7 @@ fn application(path: &ValuePath, source: &SourceConfig, sizes: &[(&str, ByteSize
     for (size, bytes) in sizes {
         findings.require(bytes.as_bytes() > 0, path, size, "above 0", "at least 1B");
     }
-    if let Some((plan, tcp)) = Plan::of(source) {
+    if let Some((plan, tcp)) = Plan::for_source(source) {
         check_tcp(&path.join("tcp"), tcp, plan, findings);
     }
 }

@@ -69,17 +69,17 @@ fn overrides_change_the_scenario_that_runs() {
 #[test]
 fn a_folder_is_not_proposed_in_its_own_place() {
     let diagnostics = load(&example(""), &[]).unwrap_err();
-    let one = diagnostics.iter().next().unwrap();
-    assert!(one.message.ends_with("it is a directory"), "{}", one.message);
-    assert!(!one.help.as_deref().unwrap_or_default().contains("examples"), "{:?}", one.help);
+    let first = diagnostics.iter().next().unwrap();
+    assert!(first.message.ends_with("it is a directory"), "{}", first.message);
+    assert!(!first.help.as_deref().unwrap_or_default().contains("examples"), "{:?}", first.help);
 }
 
 #[test]
 fn a_missing_file_names_its_neighbor() {
     let diagnostics = load(&example("frist-steps.perhop.yaml"), &[]).unwrap_err();
-    let one = diagnostics.iter().next().unwrap();
-    assert!(one.message.contains("there is no such file"), "{}", one.message);
-    assert!(one.help.as_ref().unwrap().contains("first-steps.perhop.yaml"));
+    let first = diagnostics.iter().next().unwrap();
+    assert!(first.message.contains("there is no such file"), "{}", first.message);
+    assert!(first.help.as_ref().unwrap().contains("first-steps.perhop.yaml"));
 }
 
 #[test]
@@ -98,9 +98,9 @@ fn a_value_from_a_program_is_located_by_its_path() {
     let mut value = serde_json::to_value(&scenario).unwrap();
     value["links"][1]["rate"] = json!(2);
     let diagnostics = load_json(value, ".").unwrap_err();
-    let one = diagnostics.iter().next().unwrap();
-    assert_eq!((one.path.as_str(), one.file.as_ref(), one.line), ("links.1.rate", None, None));
-    assert!(one.message.contains("has no unit"));
+    let first = diagnostics.iter().next().unwrap();
+    assert_eq!((first.path.as_str(), first.file.as_ref(), first.line), ("links.1.rate", None, None));
+    assert!(first.message.contains("has no unit"));
     assert!(first_message(&load_json(json!(null), ".").unwrap_err()).contains("empty"));
 }
 
@@ -121,9 +121,9 @@ fn policies_are_checked_without_a_scenario() {
 
     let broken = "queueing:\n  classes:\n    - name: all\n      buffer: {tail-drop: {limit: 0B}}\n";
     let diagnostics = check(&written("broken.yaml", broken)).unwrap_err();
-    let one = diagnostics.iter().next().unwrap();
-    assert_eq!((one.line, one.path.as_str()), (Some(4), "queueing.classes.0.buffer.tail-drop.limit"));
-    assert_eq!(one.severity, Severity::Error);
+    let first = diagnostics.iter().next().unwrap();
+    assert_eq!((first.line, first.path.as_str()), (Some(4), "queueing.classes.0.buffer.tail-drop.limit"));
+    assert_eq!(first.severity, Severity::Error);
 
     let unknown = check(&written("unknown.yaml", "queueing: {classes: []}\nconditoners: []\n")).unwrap_err();
     assert!(unknown.to_string().contains("did you mean `conditioners`?"), "{unknown}");
@@ -176,7 +176,7 @@ fn a_rule_that_does_not_search_says_so() {
             panic!("a set of policies?")
         };
         let message = "classes without traffic are not searched";
-        let found = loaded.warnings.iter().filter(|one| one.message.contains(message));
+        let found = loaded.warnings.iter().filter(|first| first.message.contains(message));
         assert_eq!(found.count(), usize::from(!is_searched), "{policies} policies");
     }
 }

@@ -17,8 +17,8 @@ fn check(source: &str) {
     let Err(diagnostics) = read(source) else { return };
     assert!(diagnostics.iter().count() > 0);
     assert!(!diagnostics.render(Coloring::Ansi).is_empty());
-    for one in diagnostics.iter() {
-        assert!(one.line.is_none_or(|line| line <= source.lines().count().max(1)), "{one:?}");
+    for diagnostic in diagnostics.iter() {
+        assert!(diagnostic.line.is_none_or(|line| line <= source.lines().count().max(1)), "{diagnostic:?}");
     }
 }
 

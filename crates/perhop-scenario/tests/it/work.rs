@@ -49,8 +49,8 @@ fn a_full_mesh_takes_a_search_for_each_router() {
         let (hosts, routers) = (names("h", count), names("r", count));
         let mut links: Vec<[String; 2]> =
             hosts.iter().zip(&routers).map(|(host, router)| [host.clone(), router.clone()]).collect();
-        for (place, one) in routers.iter().enumerate() {
-            links.extend(routers[..place].iter().map(|other| [one.clone(), other.clone()]));
+        for (place, router) in routers.iter().enumerate() {
+            links.extend(routers[..place].iter().map(|other| [router.clone(), other.clone()]));
         }
         (looks(&scenario(&hosts, &routers, &links)), (count * 2 * links.len()) as u64)
     };

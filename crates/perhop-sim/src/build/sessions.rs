@@ -47,7 +47,7 @@ impl<'a> Builder<'a> {
             if due < Time::MAX {
                 self.agenda.schedule(slot, start);
             }
-            let Some((plan, _)) = Plan::of_flow(&config.source, number) else { continue };
+            let Some((plan, _)) = Plan::for_flow(&config.source, number) else { continue };
             self.hosts.transport.sessions.push(Session {
                 traffic: index,
                 flows,

@@ -26,7 +26,7 @@ impl<'a> Builder<'a> {
             ));
         }
         let class = self.hosts.measurements.class_of(config);
-        if let Some((_, tcp)) = Plan::of(&config.source) {
+        if let Some((_, tcp)) = Plan::for_source(&config.source) {
             let back = self.topology.path(to, from)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
             let longest = self.longest_segment_packet(&path, &back, self.topology.address(from)?);
             let tcp = longest.map_or_else(|| tcp.clone(), |longest| tcp.within(longest));

@@ -56,18 +56,18 @@ fn a_run_of_the_page_has_the_summary_of_every_other() {
         for step in 1..=20 {
             let (_, columns) =
                 ask(&mut session, json!({"ask": "advance", "fraction": f64::from(step) / 20.0}));
-            let of = |name: &str| columns.iter().find(|(known, _)| known == name).unwrap().1.clone();
-            times.extend(of("time"));
+            let column = |name: &str| columns.iter().find(|(known, _)| known == name).unwrap().1.clone();
+            times.extend(column("time"));
             for class in 0..classes {
-                assert_eq!(of(&format!("loss/{class}")).len(), of("time").len());
+                assert_eq!(column(&format!("loss/{class}")).len(), column("time").len());
                 assert!(
-                    of(&format!("loss/{class}"))
+                    column(&format!("loss/{class}"))
                         .iter()
                         .all(|loss| loss.is_nan() || (0.0..=1.0).contains(loss))
                 );
             }
         }
-        assert_eq!(times.len(), 50, "every interval is told once");
+        assert_eq!(times.len(), 50, "every interval is reported once");
         assert!(times.is_sorted());
         let ended = ok(&mut session, json!({"ask": "finish"}));
         assert_eq!(ended["summary"], natively(&text, 5), "what is sampled for charts changes nothing");
@@ -91,7 +91,7 @@ fn a_router_gets_traffic_for_each_of_its_classes() {
     let around = ok(&mut session, json!({"ask": "around", "text": text, "loads": {"voice": 100_000.0}}));
     assert_eq!(around["interface"], "Serial0/0", "the one with a policy");
     let classes: Vec<&str> =
-        around["classes"].as_array().unwrap().iter().map(|one| one["queue"].as_str().unwrap()).collect();
+        around["classes"].as_array().unwrap().iter().map(|class| class["queue"].as_str().unwrap()).collect();
     assert_eq!(classes, ["voice", "others/business", "others/class-default"]);
     assert_eq!(around["classes"][0]["load"], 100_000.0);
     let scenario = around["scenario"].to_string();
@@ -101,9 +101,9 @@ fn a_router_gets_traffic_for_each_of_its_classes() {
     // The traffic for each queue of the interface arrives in that queue.
     let summary: Value = serde_json::from_str(ended["summary"].as_str().unwrap()).unwrap();
     for queue in ["voice", "others/business", "others/class-default"] {
-        let of_port = |one: &&Value| one["port"] == "branch->far-side" && one["queue"] == queue;
-        let ports = summary["ports"].as_array().unwrap().iter().filter(of_port);
-        let arrived: f64 = ports.map(|one| one["arrived_packets"]["mean"].as_f64().unwrap_or(0.0)).sum();
+        let is_queue = |entry: &&Value| entry["port"] == "branch->far-side" && entry["queue"] == queue;
+        let ports = summary["ports"].as_array().unwrap().iter().filter(is_queue);
+        let arrived: f64 = ports.map(|port| port["arrived_packets"]["mean"].as_f64().unwrap_or(0.0)).sum();
         assert!(arrived > 100.0, "{queue}: {arrived}");
     }
     let less = json!({"ask": "around", "text": text, "rate": "8Mb/s", "ring": 1, "loads": {"voice": 0.0}});
@@ -161,7 +161,7 @@ fn the_page_reads_every_language_of_the_registry() {
         let around = ok(&mut session, json!({"ask": "around", "text": text}));
         let lists = around["not_looked_at"].as_array().unwrap().iter();
         assert_eq!(
-            lists.filter(|one| one.to_string().contains("ip access-group")).count() == 1,
+            lists.filter(|entry| entry.to_string().contains("ip access-group")).count() == 1,
             text.contains("access")
         );
         let scenario = around["scenario"].to_string();
@@ -247,11 +247,11 @@ fn bounds_are_those_of_the_scenario_that_is_run() {
     let (nothing, _) = ask(&mut session, json!({"ask": "bounds"}));
     assert_eq!(nothing["error"]["message"], "no run was started");
     ok(&mut session, json!({"ask": "start", "text": text, "seed": 1, "intervals": 50}));
-    let told = ok(&mut session, json!({"ask": "bounds"}));
+    let bounds = ok(&mut session, json!({"ask": "bounds"}));
     let scenario = loader().load_document(&Document::parse(&text, "a.yaml").unwrap(), ".").unwrap().resolved;
     let found = perhop_bounds::network::bounds(&scenario, Path::new(".")).unwrap();
     assert_eq!(
-        told,
+        bounds,
         json!(perhop_bounds::report::Report::of(&scenario, &found)),
         "measuring changes nothing"
     );
@@ -296,7 +296,7 @@ fn a_router_has_the_scenario_of_the_command_line() {
         let classes = around["classes"].as_array().unwrap();
         let loads: serde_json::Map<String, Value> = classes
             .iter()
-            .map(|one| (one["queue"].as_str().unwrap().to_owned(), one["load"].clone()))
+            .map(|class| (class["queue"].as_str().unwrap().to_owned(), class["load"].clone()))
             .collect();
         let again = ok(&mut session, json!({"ask": "around", "text": text, "loads": loads}));
         assert_eq!(again["scenario"], around["scenario"], "{name}");

@@ -151,8 +151,11 @@ impl Counted {
 /// Sets the TCP parameters of this network namespace according to `scenario`, as far as the kernel supports
 /// them. Returns the differences in words. The initial namespace of the machine is not changed.
 pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
-    let all: Vec<Parameters> =
-        scenario.traffic.iter().filter_map(|traffic| Plan::of(&traffic.source)?.1.build().ok()).collect();
+    let all: Vec<Parameters> = scenario
+        .traffic
+        .iter()
+        .filter_map(|traffic| Plan::for_source(&traffic.source)?.1.build().ok())
+        .collect();
     let mut notes = differences(&all);
     if is_the_machines_own() {
         notes.push(

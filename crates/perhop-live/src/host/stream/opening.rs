@@ -64,7 +64,9 @@ impl Exchange {
     fn add_session(&mut self, run: &HostRun, flow: usize) -> Result<(), HostError> {
         let id = self.flows.ids()[flow].clone();
         let config = &run.scenario.traffic[id.traffic];
-        let Some((plan, tcp)) = Plan::of(&config.source).filter(|_| !id.answers) else { return Ok(()) };
+        let Some((plan, tcp)) = Plan::for_source(&config.source).filter(|_| !id.answers) else {
+            return Ok(());
+        };
         let (end, dscp) = if config.from == run.host {
             (SessionEnd::Client, config.dscp)
         } else if config.to == run.host {
