@@ -1,4 +1,4 @@
-//! [`Reader`]: the words of one command line, read from left to right.
+//! [`Reader`]: the words of a command line, read from left to right.
 
 use std::ops::RangeInclusive;
 
@@ -6,16 +6,16 @@ use perhop_lint::{Diagnostic, LineState, Rule, near};
 
 use crate::mode::Mode;
 
-/// How a command is said.
+/// The form of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As it stands.
+    /// The command itself.
     Plain,
-    /// After `no` or `default`: back to what holds without it.
+    /// After `no` or `default`: restores the default.
     Negated,
 }
 
-/// What became of a line, and why.
+/// The state of a line, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) state: LineState,
@@ -40,31 +40,31 @@ impl Finding {
     }
 }
 
-/// What a command's reader says of its line; an error is a line that the router would refuse as well.
+/// The finding of a command's reader; an error is a line that the router would refuse, too.
 pub(crate) type Reading = Result<Finding, Finding>;
 
-/// The words of one command line, and where to put what is found out about it.
+/// The words of a command line, and the results of reading it.
 pub(crate) struct Reader<'a> {
     words: &'a [&'a str],
     next: usize,
-    /// How the command is said.
+    /// The form of the command.
     pub(crate) form: Form,
     /// The line's number.
     pub(crate) line: usize,
-    /// What is wrong or doubtful.
+    /// The diagnostics.
     pub(crate) found: &'a mut Vec<Diagnostic>,
     /// The block that the line is read in.
     pub(crate) mode: Mode,
-    /// How many commands the line was compared with.
+    /// Number of commands that the line was compared with.
     pub(crate) comparisons: u64,
-    /// The block that the line opens, if it does.
+    /// The block that the line opens, if any.
     pub(crate) opens: Option<Mode>,
-    /// The block that the line adds to without opening it: a numbered access list.
+    /// The block that the line extends without opening it: a numbered access list.
     pub(crate) adds_to: Option<Mode>,
 }
 
 impl<'a> Reader<'a> {
-    /// The words of line number `line`, none of them read yet.
+    /// Creates a reader at the first word of line `line`.
     pub(crate) fn new(words: &'a [&'a str], form: Form, line: usize, found: &'a mut Vec<Diagnostic>) -> Self {
         Reader {
             words,
@@ -78,50 +78,49 @@ impl<'a> Reader<'a> {
             adds_to: None,
         }
     }
-    /// Leaves `count` words out: those by which the command was found.
+    /// Skips the first `count` words, by which the command was found.
     pub(crate) fn skip(&mut self, count: usize) {
         self.next = count;
     }
     pub(crate) fn negated(&self) -> bool {
         self.form == Form::Negated
     }
-    /// The words that have not been read.
+    /// Returns the remaining words.
     pub(crate) fn rest(&self) -> &'a [&'a str] {
         &self.words[self.next.min(self.words.len())..]
     }
     pub(crate) fn peek(&self) -> Option<&'a str> {
         self.rest().first().copied()
     }
-    /// The next word, if there is one.
+    /// Reads the next word, if there is one.
     pub(crate) fn next(&mut self) -> Option<&'a str> {
         let word = self.peek()?;
         self.next += 1;
         Some(word)
     }
-    /// The next word, which must be there.
+    /// Reads the next word, which is required.
     pub(crate) fn word(&mut self, what: &str) -> Result<&'a str, Finding> {
         self.next()
             .ok_or_else(|| Finding::not_recognized(format!("{what} is missing at the end of the line")))
     }
-    /// Whether the next word is `keyword` or an abbreviation of it; it is read if so.
+    /// Reads the next word if it is `keyword` or an abbreviation of it. Returns whether it is.
     pub(crate) fn eat(&mut self, keyword: &'static str) -> bool {
         self.keyword(&[keyword]).is_some()
     }
-    /// Which of `keywords` the next word is, or abbreviates; it is read if it is one.
+    /// Reads the next word if it is one of `keywords` or an abbreviation, and returns the keyword.
     pub(crate) fn keyword(&mut self, keywords: &[&'static str]) -> Option<&'static str> {
         let found = choose(self.peek()?, keywords)?;
         self.next += 1;
         Some(found)
     }
-    /// Which of `keywords` the next word is, or abbreviates; it is read.
+    /// Reads the next word as one of `keywords` or an abbreviation, and returns the keyword.
     ///
     /// # Errors
-    /// Where the next word is none of them.
+    /// When the next word is none of them.
     pub(crate) fn one_of(&mut self, keywords: &[&'static str]) -> Result<&'static str, Finding> {
         self.keyword(keywords).ok_or_else(|| self.misspelled(keywords))
     }
-    /// Returns the finding for a next word that is none of `keywords`: its probable meaning, else all of
-    /// them.
+    /// Returns the finding for a next word that is none of `keywords`: its probable meaning, else the list.
     pub(crate) fn misspelled(&self, keywords: &[&'static str]) -> Finding {
         match self.peek().and_then(|word| Some((word, near(word, keywords.iter().copied())?))) {
             Some((word, meant)) => {
@@ -130,20 +129,20 @@ impl<'a> Reader<'a> {
             None => self.unexpected(&keywords.join(", ")),
         }
     }
-    /// What to say where something else than `expected` stands.
+    /// Returns the finding for a next word other than `expected`.
     pub(crate) fn unexpected(&self, expected: &str) -> Finding {
         Finding::not_recognized(match self.peek() {
             Some(word) => format!("expected {expected}, found `{word}`"),
             None => format!("expected {expected} at the end of the line"),
         })
     }
-    /// The next word as a number, if it is one.
+    /// Reads the next word if it is a number.
     pub(crate) fn maybe_number(&mut self) -> Option<u64> {
         let number = self.peek()?.parse().ok()?;
         self.next += 1;
         Some(number)
     }
-    /// The next word as a number in `range`.
+    /// Reads the next word as a number in `range`.
     pub(crate) fn number(&mut self, what: &str, range: RangeInclusive<u64>) -> Result<u64, Finding> {
         let number = self.maybe_number().ok_or_else(|| self.unexpected(what))?;
         if range.contains(&number) {
@@ -152,14 +151,14 @@ impl<'a> Reader<'a> {
         let (first, last) = range.into_inner();
         Err(Finding::not_recognized(format!("{what} is {number}: the router accepts {first} to {last}")))
     }
-    /// That nothing follows.
+    /// Requires the end of the line.
     pub(crate) fn end(&self) -> Result<(), Finding> {
         match self.peek() {
             None => Ok(()),
             Some(word) => Err(Finding::not_recognized(format!("unexpected `{word}` at the end of the line"))),
         }
     }
-    /// Records what `rule` finds in this line: what stands there, and what the router does.
+    /// Adds a diagnostic of `rule` about this line: the fault, and the reaction of the router.
     pub(crate) fn report(
         &mut self,
         rule: &'static Rule,
@@ -168,7 +167,7 @@ impl<'a> Reader<'a> {
     ) {
         self.found.push(Diagnostic::new(rule, self.line, message, router));
     }
-    /// Records what `rule` finds in this line: two values, and that each belongs in the other's place.
+    /// Adds a diagnostic of `rule` about two values in this line that must be exchanged.
     pub(crate) fn report_crossed(
         &mut self,
         rule: &'static Rule,
@@ -182,7 +181,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Which of `keywords` is written `word`, in full or so far that no other begins like it.
+/// Returns the keyword that `word` is, or uniquely abbreviates.
 pub(crate) fn choose(word: &str, keywords: &[&'static str]) -> Option<&'static str> {
     if let Some(exact) = keywords.iter().find(|keyword| keyword.eq_ignore_ascii_case(word)) {
         return Some(exact);
@@ -194,7 +193,7 @@ pub(crate) fn choose(word: &str, keywords: &[&'static str]) -> Option<&'static s
     }
 }
 
-/// Whether `word` is the beginning of `keyword`, long enough to be meant as such.
+/// Whether `word` is a prefix of `keyword` that is long enough.
 pub(crate) fn abbreviates(word: &str, keyword: &str) -> bool {
     word.len() >= SHORTEST_ABBREVIATION
         && keyword.len() >= word.len()
@@ -202,6 +201,6 @@ pub(crate) fn abbreviates(word: &str, keyword: &str) -> bool {
         && keyword[..word.len()].eq_ignore_ascii_case(word)
 }
 
-/// The router takes a single letter where its whole command set leaves no doubt; perhop does not know
-/// the whole set, so it asks for a little more.
+/// Least length of an abbreviation. The router accepts single letters if they are unique in its command set;
+/// perhop does not know the whole set and requires more.
 const SHORTEST_ABBREVIATION: usize = 3;

@@ -8,10 +8,10 @@ use perhop_qos::DropCause;
 use perhop_qos::Dscp;
 use perhop_qos::queue::PrecedenceSource;
 
-/// The causes of drops in the column of tail drops: the limit, that of a flow, and the maximum threshold.
+/// The causes in the column of tail drops: queue limit, flow limit and maximum threshold.
 const TAIL: [DropCause; 2] = [DropCause::EarlyForced, DropCause::QueueFull];
 
-/// The thresholds of a precedence or codepoint, and the fate of its packets.
+/// The thresholds of a precedence or codepoint, and the counters of its packets.
 #[derive(Clone, Debug)]
 pub(super) struct EarlyDropRow<'a> {
     pub(super) config: &'a RandomDetectRow,
@@ -25,15 +25,15 @@ pub(super) struct EarlyDropRow<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct EarlyDrops<'a> {
     pub(super) config: &'a RandomDetect,
-    /// `None` where the run took no samples of the queue.
+    /// `None` if the run did not sample the queue.
     pub(super) mean_depth: Option<f64>,
     pub(super) rows: Vec<EarlyDropRow<'a>>,
 }
 
 /// Returns the table: a row for each precedence, or for each codepoint that is configured or `seen`.
 ///
-/// A queue counts by drop precedence, which it takes from `source`. Codepoints with equal thresholds share
-/// one. Its counters stand in the row of the first of them that the run has packets of.
+/// A queue counts by drop precedence, which it derives from `source`. Codepoints with equal thresholds share
+/// one; its counters are in the row of the first of them with packets in the run.
 pub(super) fn early_drops<'a>(
     config: &'a RandomDetect,
     counters: &QueueCounters,
@@ -71,7 +71,7 @@ pub(super) fn early_drops<'a>(
 fn drop_precedence(row: &RandomDetectRow, basis: Basis, source: Option<&PrecedenceSource>) -> u64 {
     let Some(PrecedenceSource::ByDscp(groups)) = source else { return row.value.parse().unwrap_or(0) };
     let is_in = |group: &[Dscp]| basis == Basis::Dscp && group.iter().any(|dscp| dscp.value() == row.number);
-    // A codepoint in no group counts as the last.
+    // A codepoint in no group belongs to the last.
     let found = groups.iter().position(|group| is_in(&group.0));
     found.unwrap_or(groups.len().saturating_sub(1)) as u64
 }

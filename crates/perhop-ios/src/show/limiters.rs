@@ -1,7 +1,7 @@
-//! The limiters of interfaces (CAR) with their counters, as `show interfaces rate-limit` presents them.
+//! The limiters of interfaces (CAR) with their counters, as in `show interfaces rate-limit`.
 //!
-//! Layout: Cisco IOS Quality of Service Solutions Command Reference, `show interfaces rate-limit`. The age of
-//! the last packet and the current burst are not in results.
+//! Layout: Cisco IOS Quality of Service Solutions Command Reference, `show interfaces rate-limit`. Results do
+//! not include the age of the last packet and the current burst.
 
 use perhop_device::DeviceModel;
 use perhop_device::intent::Direction;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// A limiter and its counters.
 struct Limiter<'a> {
-    /// The packets that it takes, as the router prints them.
+    /// The match criterion in the router's output format.
     matches: &'a str,
     line: usize,
     rate_bps: u64,
@@ -80,7 +80,7 @@ fn limiter<'a>(
     })
 }
 
-/// Returns a name without the number in parentheses that tells limiters with one name apart.
+/// Removes the number in parentheses that distinguishes limiters with the same name.
 fn without_number(name: &str) -> &str {
     let number = name.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

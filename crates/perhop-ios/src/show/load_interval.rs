@@ -1,15 +1,15 @@
-//! [`LoadIntervals`]: the seconds over which a router averages its rates.
+//! [`LoadIntervals`]: the averaging intervals of rates.
 
 use perhop_lint::Line;
 
 use crate::interface_name;
 
-/// The interval of an interface without `load-interval`, seconds.
+/// Default of `load-interval`, seconds.
 const DEFAULT_S: u64 = 300;
 /// Seconds between two samples of the router.
 const SAMPLE_S: f64 = 5.0;
 
-/// The intervals that a configuration sets, by the names of interfaces.
+/// The configured intervals by interface.
 pub(super) struct LoadIntervals(Vec<(String, u64)>);
 
 impl LoadIntervals {
@@ -36,7 +36,7 @@ impl LoadIntervals {
         LoadIntervals(found)
     }
 
-    /// Returns the interval of a port, seconds. A sub-interface without one has that of its interface.
+    /// Returns the interval of a port, seconds. A sub-interface inherits that of its parent.
     pub(super) fn of_port(&self, name: &str) -> u64 {
         let of = |name: &str| {
             let found = self.0.iter().rfind(|(section, _)| section.eq_ignore_ascii_case(name));
@@ -47,7 +47,7 @@ impl LoadIntervals {
     }
 }
 
-/// Returns the router's average of a constant `rate` after `after_s` seconds; `None` is long after the start.
+/// Returns the router's average of a constant `rate` after `after_s` seconds; `None` for the steady state.
 ///
 /// Every five seconds, `average = (average - sample) * exp(-5 / interval) + sample` (Cisco, "Understand the
 /// Bits per Second (bits/sec) Definition from Show Interfaces Command Output", document 12816).
@@ -57,7 +57,7 @@ pub(super) fn averaged(rate: f64, interval_s: u64, after_s: Option<f64>) -> f64 
     rate * (1.0 - libm::exp(-samples * SAMPLE_S / interval_s as f64))
 }
 
-/// Returns an interval as the router writes it.
+/// Returns an interval in the router's output format.
 pub(super) fn words(seconds: u64) -> String {
     if seconds.is_multiple_of(60) { format!("{} minute", seconds / 60) } else { format!("{seconds} second") }
 }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_average_of_a_steady_rate_rises_over_the_interval() {
-        // Five minutes after the start 1 - 1/e, and after four time constants 2 % below.
+        // After five minutes the average is 1 - 1/e of the rate; after four time constants it is 2 % below.
         assert!((averaged(1e6, 300, Some(300.0)) - 632_121.0).abs() < 1.0);
         assert!((averaged(1e6, 30, Some(120.0)) - 981_684.0).abs() < 1.0);
         assert!((averaged(1e6, 300, Some(9.9)) - averaged(1e6, 300, Some(5.0))).abs() < 1e-9);

@@ -20,7 +20,7 @@ use perhop_qos::ConfigError;
 
 use style::Style;
 
-/// The commands whose output is printed.
+/// The supported commands.
 const COMMANDS: [ShowCommand; 3] = [
     ShowCommand {
         name: "policy-map interface",
@@ -96,7 +96,7 @@ impl Shows for IosShows {
     }
 }
 
-/// Returns the name of a port as the router prints it above its policies.
+/// Returns the name of a port in the router's output.
 fn printed_name(port: &Port) -> &str {
     match port.forwarding.role {
         PortRole::Interface => &port.name,

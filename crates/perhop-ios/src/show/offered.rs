@@ -1,16 +1,16 @@
-//! The traffic that classes were offered, by the counters of `show policy-map interface`.
+//! The offered traffic of classes, from the counters of `show policy-map interface`.
 
 use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
 
-/// Returns the classes of a policy without classes inside them. A class counts `overhead` bytes in each
-/// packet besides those of IP.
+/// Returns the classes of a policy without nested classes. A class counts `overhead` bytes per packet in
+/// addition to IP.
 pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass> {
     let is_around = |class: &ClassReading| {
         let inside =
             |other: &ClassReading| other.path.len() > class.path.len() && other.path.starts_with(&class.path);
         policy.classes.iter().any(inside)
     };
-    // The queue of all priority classes has no counter of what it was offered.
+    // The shared queue of priority classes has no counter of offered traffic.
     let counted = |class: &&ClassReading| class.number("packets").is_some() && !is_around(class);
     let classes = policy.classes.iter().filter(counted).map(|class| {
         let number = |name: &str| class.number(name).unwrap_or(0);

@@ -1,13 +1,13 @@
-//! [`Pattern`]: lines of output with numbers in them.
+//! [`Pattern`]: patterns for lines of output with numbers.
 //!
-//! A pattern is compared word by word, regardless of the spaces between the words. `{name}` is a number, `#`
-//! a number without a name, `one|other` either word, `[…]` a part that can be missing, and a `$` the end of
-//! the line. A line may go on behind a pattern without one.
+//! A pattern matches word by word, regardless of the spaces between words. `{name}` is a number, `#` a number
+//! without a name, `one|other` either word, `[…]` an optional part, and `$` the end of the line. Without `$`,
+//! the line may continue.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A line of output.
+/// A pattern for a line of output.
 #[derive(Debug)]
 pub(super) struct Pattern(Vec<Part>);
 
@@ -17,7 +17,7 @@ enum Part {
     Word(Vec<String>),
     /// A number, with its name.
     Number(Option<String>),
-    /// Parts that can be missing.
+    /// Optional parts.
     Optional(Vec<Part>),
     /// The end of the line.
     End,
@@ -32,7 +32,7 @@ impl Pattern {
         Pattern(parts(&mut text.chars().peekable()))
     }
 
-    /// Returns the numbers of a line of `words`; `None` where the line is another one.
+    /// Returns the numbers of a line of `words`; `None` if the line does not match.
     pub(super) fn numbers(&self, words: &[String]) -> Option<Numbers> {
         let mut found = Numbers::new();
         taken(&self.0, words, &mut found).map(|_| found)
@@ -105,7 +105,7 @@ fn parts(rest: &mut Peekable<Chars>) -> Vec<Part> {
     found
 }
 
-/// Returns the words behind those that `parts` take, or `None` where they do not fit.
+/// Returns the words after those that match `parts`; `None` if they do not match.
 fn taken<'w>(parts: &[Part], words: &'w [String], found: &mut Numbers) -> Option<&'w [String]> {
     let mut rest = words;
     for part in parts {
@@ -123,7 +123,7 @@ fn taken<'w>(parts: &[Part], words: &'w [String], found: &mut Numbers) -> Option
             Part::Number(name) => {
                 let (first, behind) = rest.split_first()?;
                 first.starts_with(|one: char| one.is_ascii_digit()).then_some(())?;
-                // A number beyond 64 bits counts as the greatest.
+                // A number above 64 bits counts as the maximum.
                 let value = first.parse().unwrap_or(u64::MAX);
                 found.extend(name.iter().map(|name| (name.clone(), value)));
                 rest = behind;

@@ -1,4 +1,4 @@
-//! `show policy-map interface` as routers print it, of IOS 15 and of IOS-XE.
+//! The output of `show policy-map interface` of IOS 15 and of IOS-XE.
 
 use perhop_device::intent::Direction;
 use perhop_device::show::Traffic;
@@ -12,7 +12,7 @@ use super::load_interval;
 use super::state::{ClassState, PoliceState, PolicyState, QueueState};
 use super::style::Style;
 
-/// Widths of the heads of the table of WRED, and of its cells.
+/// Widths of header and cells in the WRED table.
 const HEADS: [usize; 6] = [20, 17, 19, 15, 12, 4];
 const CELLS: [usize; 6] = [17, 19, 17, 19, 12, 10];
 
@@ -35,7 +35,7 @@ pub(super) fn interface_text(
     lines.join("\n") + "\n"
 }
 
-/// Returns a rate as the router writes it: whole kilobits and three zeros, so `0000` for none.
+/// Returns a rate in the router's output format: whole kilobits and three zeros, so `0000` for zero.
 fn thousands(bps: f64) -> String {
     format!("{:.0}000", (bps / 1000.0).round_ties_even())
 }
@@ -74,7 +74,7 @@ impl Printer {
         }
     }
 
-    /// Prints the lines of a class below its first.
+    /// Prints the lines of a class after the first.
     fn class(&mut self, state: &ClassState, indent: usize) {
         let config = state.config;
         if let Some(classified) = state.classified {
@@ -114,9 +114,9 @@ impl Printer {
         }
     }
 
-    /// Prints the match lines; those of match-any have counters of their own on IOS.
+    /// Prints the match lines. On IOS, those of match-any have counters.
     ///
-    /// A run counts classes, not lines: it knows the counters of a single line, and where all are zero.
+    /// A run counts classes, not lines: it has the counters of a single line, and of lines that are all zero.
     fn matches(&mut self, state: &ClassState, indent: usize) {
         let lines = &state.config.matches;
         let is_counted = self.style == Style::Ios15
@@ -134,7 +134,7 @@ impl Printer {
         }
     }
 
-    /// Prints the marks of the class; IOS-XE counts them only where `platform qos` says so.
+    /// Prints the marks of the class. IOS-XE counts marked packets only with `platform qos`.
     fn marks(&mut self, state: &ClassState, indent: usize) {
         if !state.config.marks.is_empty() {
             self.line(indent, "QoS Set");
@@ -153,7 +153,7 @@ impl Printer {
         if let Some(limit) = limit {
             self.line(indent, &format!("queue limit {}", limit_words(limit)));
         }
-        // A simulated router does not run out of buffers.
+        // A simulated router never runs out of buffers.
         let (names, numbers) =
             ("queue depth/total drops/no-buffer drops", (state.depth, state.drops.packets));
         let depths = match state.flow_drops {
@@ -270,7 +270,7 @@ impl Printer {
     }
 }
 
-/// Returns the limit of a flow as printed: also with WRED, which lifts it, a quarter of the class's.
+/// Returns the flow limit in the output: a quarter of the class's limit, also with WRED, which lifts it.
 fn flow_limit(config: &AttachedClass) -> Option<u64> {
     let own = config.fair_queue?.flow_limit_packets;
     let limit =
@@ -278,7 +278,7 @@ fn flow_limit(config: &AttachedClass) -> Option<u64> {
     Some(limit.map_or(own, |limit| own.min(limit.value / 4)))
 }
 
-/// Whether a feature of the class needs a queue; class-default has one without.
+/// Whether a feature of the class needs a queue. class-default has one anyway.
 fn has_queue_by_itself(config: &AttachedClass) -> bool {
     config.bandwidth.is_some()
         || config.shape.is_some()
@@ -304,7 +304,7 @@ fn unit_word(unit: Unit) -> &'static str {
     }
 }
 
-/// Returns the limit of a queue as the router writes it: one of time with its bytes.
+/// Returns a queue limit in the router's output format; a limit in time includes bytes.
 fn limit_words(limit: Limit) -> String {
     let (value, unit) = (limit.value, unit_word(limit.unit));
     if matches!(limit.unit, Unit::Us | Unit::Ms) {

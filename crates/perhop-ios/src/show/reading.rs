@@ -10,11 +10,11 @@ use super::pattern::{Pattern, words};
 use super::shared_queue::{PRIORITY, assign_drops, name_of_level};
 
 const CLASS_DEFAULT: &str = "class-default";
-/// Numbers of a class above its first match line; those below are of the line.
+/// Counters of a class before its first match line; later ones belong to the line.
 const OF_CLASS: [&str; 4] = ["packets", "bytes", "offered_bps", "drop_bps"];
-/// The colors that stand at the beginning of a line.
+/// The colors at the beginning of a line.
 const COLORS: [&str; 3] = ["conformed", "exceeded", "violated"];
-/// The lines with numbers. A line is read by the first pattern that it fits.
+/// Patterns of lines with numbers. The first pattern that matches applies.
 const LINES: [&str; 45] = [
     "{packets} packets, {bytes} bytes$",
     "{packets} packets$",
@@ -62,7 +62,7 @@ const LINES: [&str; 45] = [
     "conformed {conformed_bps} bps, exceed|exceeded {exceeded_bps} bps\
      [, violate|violated {violated_bps} bps]",
     "Packets marked {marked_packets}",
-    // The table of `Traffic Shaping` before 12.4(20)T: target and average rate, limit in bytes, bits in an
+    // The table of `Traffic Shaping` before 12.4(20)T: target and average rate, limit in bytes, bits per
     // interval, milliseconds, increment.
     "{shape_target_bps}/{shape_cir_bps} # {shape_bc_bits} {shape_be_bits} # #$",
     "priority level {level}$",
@@ -70,7 +70,7 @@ const LINES: [&str; 45] = [
     "Match:",
     "match:",
 ];
-/// The places of the patterns behind the last of those with numbers.
+/// The indices of the patterns after the last one with numbers.
 const LEVEL: usize = 41;
 const SHARED: usize = 42;
 const MATCH: [usize; 2] = [43, 44];
@@ -78,11 +78,11 @@ const MATCH: [usize; 2] = [43, 44];
 static PATTERNS: LazyLock<Vec<Pattern>> =
     LazyLock::new(|| LINES.iter().map(|line| Pattern::new(line)).collect());
 
-/// Returns the policies in the output of `show policy-map interface`. Lines that are not known are passed
-/// over: releases differ, and messages of a log can be between the lines.
+/// Parses the policies in the output of `show policy-map interface`. Skips unknown lines, because releases
+/// differ and log messages may be in between.
 ///
 /// # Errors
-/// The text has lost its indentation, and no line shows where the classes of a policy inside a class end.
+/// When the text has lost its indentation, and no line shows the end of a nested policy.
 pub(super) fn read(text: &str) -> Result<Vec<PolicyReading>, ConfigError> {
     let mut reader = Reader::default();
     for line in text.lines() {
@@ -100,7 +100,7 @@ pub(super) fn read(text: &str) -> Result<Vec<PolicyReading>, ConfigError> {
     Ok(if is_empty { Vec::new() } else { reader.policies })
 }
 
-/// Returns a line with spaces up to the next multiple of eight in place of each tab.
+/// Replaces each tab by spaces up to the next multiple of eight.
 fn with_spaces(line: &str) -> String {
     let mut found = String::new();
     for character in line.chars() {
@@ -114,17 +114,17 @@ fn with_spaces(line: &str) -> String {
     found
 }
 
-/// The line behind which a policy has no more classes.
+/// The mark of the end of a policy.
 #[derive(Clone, Copy, PartialEq)]
 enum PolicyEnd {
-    /// A class that is indented by no more columns than the policy.
+    /// A class with at most the indentation of the policy.
     Indent(usize),
-    /// Its class-default, which IOS prints last: the text has lost its indentation.
+    /// Its class-default, which IOS prints last; for text without indentation.
     ClassDefault { is_read: bool },
 }
 
 impl PolicyEnd {
-    /// Whether a class with this indent is behind the policy.
+    /// Whether a class with this indentation is after the policy.
     fn is_before(self, class_indent: usize) -> bool {
         match self {
             Self::Indent(indent) => indent >= class_indent,
@@ -133,7 +133,7 @@ impl PolicyEnd {
     }
 }
 
-/// A policy around the class that is read: its name, where it ends, and the class around it.
+/// A policy around the current class: name, end, and enclosing class.
 struct Around {
     name: String,
     end: PolicyEnd,
@@ -147,14 +147,14 @@ struct Reader {
     /// Whether the last policy is open.
     is_open: bool,
     around: Vec<Around>,
-    /// The indent of the last class of the last policy, while it is open.
+    /// Indentation of the last class of the last policy, while it is open.
     class_indent: Option<usize>,
-    /// Whether a policy inside the last policy has lost its indentation.
+    /// Whether a nested policy has lost its indentation.
     is_flat: bool,
-    /// The first policy of a text without indentation that has no class-default.
+    /// The first policy without class-default in a text without indentation.
     endless: Option<String>,
     color: Option<&'static str>,
-    /// Whether a match line has come, below which the counters are those of the line.
+    /// Whether a match line was read; later counters belong to the line.
     is_counted: bool,
 }
 
@@ -178,10 +178,10 @@ impl Reader {
         }
     }
 
-    /// Ends the policies that are read, and notes one whose classes may be read at a wrong level: a policy
-    /// without class-default takes that of the policy around it.
+    /// Ends the open policies. Records a policy without class-default, whose classes may be assigned to the
+    /// wrong level, because it takes the class-default of the enclosing policy.
     fn close(&mut self) {
-        // Behind a policy inside class-default comes no other class.
+        // No class follows a policy nested in class-default.
         let is_endless = |around: &Around| {
             around.end == PolicyEnd::ClassDefault { is_read: false }
                 && around.path.last().is_none_or(|class| class != CLASS_DEFAULT)
@@ -200,7 +200,7 @@ impl Reader {
         class.filter(|_| self.class_indent.is_some())
     }
 
-    /// Whether the line begins a class, a policy inside a class, or a priority queue.
+    /// Whether the line begins a class, a nested policy or a priority queue.
     fn opens(&mut self, line: &str, indent: usize) -> bool {
         if let Some(name) = named(line, ["Service-policy", "service-policy"]) {
             let path = self.class().map(|class| class.path.clone());
@@ -275,7 +275,7 @@ impl Reader {
     }
 }
 
-/// Returns the name behind one of `words` and a colon.
+/// Returns the name after one of `words` and a colon.
 fn named<'l>(line: &'l str, words: [&str; 2]) -> Option<&'l str> {
     let rest = words.iter().find_map(|word| line.strip_prefix(word))?;
     rest.trim_start().strip_prefix(':')?.split_whitespace().next()
@@ -314,8 +314,8 @@ fn interface(line: &str) -> Option<&str> {
     (is_end || rest.starts_with(" -")).then_some(name)
 }
 
-/// Returns a row of the table of WRED: precedence or codepoint, transmitted, dropped at random and at a limit
-/// (packets and bytes each), the thresholds, and the denominator.
+/// Parses a row of the WRED table: precedence or codepoint, transmitted, random and tail drops (packets and
+/// bytes each), thresholds and denominator.
 fn early_drops(line: &str) -> Option<EarlyDropReading> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [value, sent, random, tail, min, max, mark] = words.as_slice() else { return None };

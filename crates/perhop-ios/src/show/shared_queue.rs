@@ -1,20 +1,20 @@
-//! The queue that the priority classes of a policy share, whose drops routers print above the classes.
+//! The shared queue of priority classes, whose drops routers print before the classes.
 
 use perhop_device::show::{ClassReading, PolicyReading};
 
-/// The name of that queue, in the place of a class.
+/// The name of the shared queue, used as a class name.
 pub(super) const PRIORITY: &str = "(priority)";
 const LEVEL: &str = "(priority level ";
-/// Numbers that only a class with priority has.
+/// Counters that only priority classes have.
 const OF_PRIORITY: [&str; 4] = ["priority_kbps", "priority_percent", "priority_level", "exceed_drops"];
 
-/// Returns the name of the queue of a level of priority.
+/// Returns the name of the queue of a priority level.
 pub(super) fn name_of_level(level: &str) -> String {
     format!("{LEVEL}{level})")
 }
 
-/// Gives the drops of each shared queue to its class; to the queue, where several classes share it, the
-/// packets of all of them.
+/// Assigns the drops of each shared queue to its class. If several classes share the queue, assigns the sum
+/// of their packets to the queue.
 pub(super) fn assign_drops(policy: &mut PolicyReading) {
     for shared in 0..policy.classes.len() {
         let queue = &policy.classes[shared];
@@ -24,7 +24,7 @@ pub(super) fn assign_drops(policy: &mut PolicyReading) {
         if let [member] = members.as_slice() {
             let class = &mut policy.classes[*member];
             let exceeding = class.number("exceed_drops").unwrap_or(0);
-            // Some routers count what the policer of the priority drops here again.
+            // Some routers also count drops of the priority policer here.
             let own = if drops >= exceeding { drops - exceeding } else { drops };
             class.numbers.entry("queue_drops".to_owned()).or_insert(own);
         } else {
@@ -39,7 +39,7 @@ fn is_shared_queue(class: &ClassReading) -> bool {
     class.path.last().is_some_and(|name| name == PRIORITY || name.starts_with(LEVEL))
 }
 
-/// Whether the packets of a class wait in a shared queue.
+/// Whether the packets of a class use a shared queue.
 fn is_member(class: &ClassReading, queue: &ClassReading) -> bool {
     let around = |one: &ClassReading| one.path.split_last().map(|(_, around)| around.to_vec());
     let has_priority = OF_PRIORITY.iter().any(|name| class.number(name).is_some());

@@ -1,4 +1,4 @@
-//! The policies of a port with their counters, as `show policy-map interface` presents them.
+//! The policies of a port with their counters, as in `show policy-map interface`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,21 +13,21 @@ use super::early_drops::{EarlyDrops, early_drops};
 use super::load_interval::averaged;
 
 const CLASS_DEFAULT: &str = "class-default";
-/// The causes for which a queue drops.
+/// The drop causes of queues.
 const BY_QUEUE: [DropCause; 3] = [DropCause::QueueFull, DropCause::EarlyRandom, DropCause::EarlyForced];
 
-/// A queue, or the queues of all classes inside a class.
+/// A queue, or all queues inside a class.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueState {
     pub(super) depth: u64,
     pub(super) drops: Traffic,
-    /// Of the drops, those at the limit of a flow; `None` without flows.
+    /// The drops at the flow limit; `None` without flow queues.
     pub(super) flow_drops: Option<u64>,
     pub(super) output: Traffic,
 }
 
 impl QueueState {
-    /// Returns the sum of several queues; `None` for none.
+    /// Returns the sum of several queues; `None` for no queue.
     fn sum(queues: impl Iterator<Item = QueueState>) -> Option<QueueState> {
         queues.reduce(|one, other| QueueState {
             depth: one.depth + other.depth,
@@ -58,14 +58,15 @@ pub(super) struct PoliceState {
 #[derive(Clone, Debug)]
 pub(super) struct ClassState<'a> {
     pub(super) config: &'a AttachedClass,
-    /// All packets of the class before any drop; `None` where the run counts them with another class only.
+    /// All packets of the class before any drop; `None` if the run counts them only together with another
+    /// class.
     pub(super) classified: Option<Traffic>,
-    /// The drops of its conditioner, of its queue and of the classes inside it.
+    /// The drops of its conditioner, queue and nested classes.
     pub(super) dropped: Traffic,
     pub(super) offered_bps: f64,
     pub(super) drop_bps: f64,
     pub(super) queue: Option<QueueState>,
-    /// Packets dropped by the policer of its priority.
+    /// Packets dropped by the priority policer.
     pub(super) exceed_drops: u64,
     pub(super) police: Option<PoliceState>,
     pub(super) early_drops: Option<EarlyDrops<'a>>,
@@ -76,12 +77,12 @@ pub(super) struct ClassState<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct PolicyState<'a> {
     pub(super) config: &'a AttachedPolicy,
-    /// The queues that the priority classes of a level share.
+    /// The shared queues of priority levels.
     pub(super) priorities: Vec<(PriorityLimit, QueueState)>,
     pub(super) classes: Vec<ClassState<'a>>,
 }
 
-/// A port, and the choices by which its counters are presented.
+/// A port, and the options of its output.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) port: &'a CountedPort<'a>,
@@ -109,7 +110,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Adds the source of the drop precedence of each queue, by the name of the queue in results.
+/// Adds the source of the drop precedence of each queue, by queue name in results.
 fn add_sources<'a>(
     queueing: Option<&'a QueueingConfig>,
     prefix: &str,
@@ -133,18 +134,18 @@ struct Counting<'a> {
 }
 
 impl<'a> Counting<'a> {
-    /// Returns all packets at the place, dropped or not.
+    /// Returns all packets at the policy, including dropped ones.
     fn all(&self) -> Option<Traffic> {
         let CountedPort { link_to, counters, .. } = self.place.port;
         let all = if self.direction == Direction::Input { counters.arrived } else { counters.handed };
         link_to.map(|_| all.with_overhead(self.counted.classes))
     }
 
-    /// Returns a policy that got `whole`; `None` where that is not known.
+    /// Returns a policy with `whole` packets, if known.
     fn policy(&self, config: &'a AttachedPolicy, whole: Option<Traffic>) -> PolicyState<'a> {
         let mut classes: Vec<ClassState> = config.classes.iter().map(|class| self.class(class)).collect();
         if !config.classes.iter().any(|class| class.name == CLASS_DEFAULT) {
-            // Every policy has it, and routers print it, whether it is written or not.
+            // Every policy has class-default, and routers print it even if it is not configured.
             classes.push(self.class(unwritten_default()));
         }
         self.take_guests_out(&mut classes);
@@ -152,22 +153,22 @@ impl<'a> Counting<'a> {
         PolicyState { config, priorities: priorities(config, &classes), classes }
     }
 
-    /// Gives the only class that nothing counts the packets that no other class has.
+    /// Assigns the remaining packets to the only class without a counter.
     fn give_the_rest(&self, classes: &mut [ClassState], whole: Option<Traffic>) {
         let Some(whole) = whole else { return };
         let classified: Traffic = classes.iter().filter_map(|class| class.classified).sum();
         let mut uncounted = classes.iter_mut().filter(|class| class.classified.is_none());
         let (Some(class), None) = (uncounted.next(), uncounted.next()) else { return };
-        // The packets of another class without a queue are counted in the queue of class-default.
+        // The queue of class-default also counts packets of classes without a queue.
         if self.direction == Direction::Input || class.config.name == CLASS_DEFAULT {
             class.classified = Some(whole - classified);
             self.set_rates(class);
         }
     }
 
-    /// Takes the classes that wait in the queue of class-default out of what class-default classified.
+    /// Subtracts classes that use the queue of class-default from the packets that class-default classified.
     ///
-    /// A class without bandwidth, shaper or priority has no queue of its own.
+    /// A class without bandwidth, shaper or priority has no queue.
     fn take_guests_out(&self, classes: &mut [ClassState]) {
         let is_guest = |class: &&ClassState| class.config.queue.is_none() && class.policy.is_none();
         let passed = |class: &ClassState| class.classified.map(|own| own - class.dropped);
@@ -228,7 +229,7 @@ impl<'a> Counting<'a> {
         counters.into_iter().map(in_class).collect()
     }
 
-    /// Returns the counters of a class's queue, with `overhead` bytes in each packet besides those of IP.
+    /// Returns the counters of a class's queue, with `overhead` bytes per packet in addition to IP.
     fn counters(&self, config: &AttachedClass, overhead: i32) -> QueueCounters {
         let name = config.queue.as_deref();
         name.map(|name| self.place.port.counters.queue(name).with_overhead(overhead)).unwrap_or_default()
@@ -272,8 +273,8 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// Returns the packets that the class classified: those at its policy, its conditioner or its queue,
-/// whichever they meet first.
+/// Returns the packets that the class classified: those at its nested policy, conditioner or queue, whichever
+/// comes first.
 fn classified(
     config: &AttachedClass,
     stage: &ColorCounters,
@@ -310,7 +311,7 @@ fn priorities(config: &AttachedPolicy, classes: &[ClassState]) -> Vec<(PriorityL
     config.priority_limits.iter().map(|limit| (*limit, shared(queue(limit)))).collect()
 }
 
-/// Returns class-default of a policy that does not name it.
+/// Returns class-default for a policy that does not configure it.
 fn unwritten_default() -> &'static AttachedClass {
     static DEFAULT: std::sync::LazyLock<AttachedClass> = std::sync::LazyLock::new(|| AttachedClass {
         id: ClassId(usize::MAX),

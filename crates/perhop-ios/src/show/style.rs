@@ -14,10 +14,10 @@ pub(super) enum Style {
 const STYLES: [(&str, Style); 2] = [("ios15", Style::Ios15), ("ios-xe", Style::IosXe)];
 
 impl Style {
-    /// Returns the style called `name`, or that of the releases of a platform.
+    /// Returns the style `name`, or that of the platform's releases.
     ///
     /// # Errors
-    /// There is no such style.
+    /// When there is no such style.
     pub(super) fn chosen(name: Option<&str>, platform: &str) -> Result<Style, ConfigError> {
         let Some(name) = name else {
             return Ok(if platform == "ios-xe" { Style::IosXe } else { Style::Ios15 });

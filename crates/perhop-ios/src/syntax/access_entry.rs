@@ -10,7 +10,7 @@ use super::ports::ports;
 use crate::ast::{AclAction, AclEntry, AclKind, AddressMatch, PrefixMatch};
 use crate::words::{Finding, Reader, choose};
 
-/// The entry that the rest of the line describes, and what is to be said of the line.
+/// Parses the entry in the rest of the line, and returns the finding for the line.
 pub(super) fn entry(
     kind: AclKind,
     action: AclAction,
@@ -88,7 +88,7 @@ fn extended(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Findin
 }
 
 fn ipv6(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding> {
-    // The same names, but for the protocol that carries messages.
+    // The names are the same, except for ICMP.
     entry.protocol = match reader.peek() {
         Some("ipv6") => {
             reader.next();
@@ -143,14 +143,14 @@ const PROTOCOLS: &[(&str, u8)] = &[
     ("udp", 17),
 ];
 
-/// The number of the protocol called `word`.
+/// Returns the number of the protocol `word`.
 pub(super) fn protocol_number(word: &str) -> Option<Protocol> {
     let names: Vec<&'static str> = PROTOCOLS.iter().map(|(name, _)| *name).collect();
     let name = choose(word, &names);
     PROTOCOLS.iter().find(|(known, _)| Some(*known) == name).map(|(_, number)| Protocol(*number))
 }
 
-/// A protocol by name or number; `None` for any that IP carries.
+/// Parses a protocol by name or number; `None` for any IP packet.
 pub(super) fn protocol(reader: &mut Reader) -> Result<Option<Protocol>, Finding> {
     let word = reader.word("a protocol")?;
     if word.eq_ignore_ascii_case("ip") {
@@ -160,7 +160,7 @@ pub(super) fn protocol(reader: &mut Reader) -> Result<Option<Protocol>, Finding>
     number.map(Some).ok_or_else(|| Finding::not_recognized(format!("`{word}` is not a protocol")))
 }
 
-/// `any`, `host a.b.c.d`, `a.b.c.d wildcard`, or in a standard list an address alone.
+/// Parses `any`, `host a.b.c.d`, `a.b.c.d wildcard`, or in a standard list a single address.
 fn address_match(reader: &mut Reader) -> Result<AddressMatch, Finding> {
     if reader.eat("any") {
         return Ok(AddressMatch::ANY);
@@ -176,7 +176,7 @@ fn address_match(reader: &mut Reader) -> Result<AddressMatch, Finding> {
     Ok(AddressMatch { address, wildcard: wildcard.unwrap_or(Ipv4Addr::UNSPECIFIED) })
 }
 
-/// `any`, `host 2001:db8::1`, `2001:db8::/32`.
+/// Parses `any`, `host 2001:db8::1`, `2001:db8::/32`.
 pub(super) fn prefix(reader: &mut Reader) -> Result<PrefixMatch, Finding> {
     if reader.eat("any") {
         return Ok(PrefixMatch::ANY);
@@ -193,10 +193,10 @@ pub(super) fn prefix(reader: &mut Reader) -> Result<PrefixMatch, Finding> {
     Ok(prefix)
 }
 
-/// How many prefixes a wildcard may stand for.
+/// Limit on the non-trailing ones of a wildcard mask, each of which doubles the number of prefixes.
 const MOST_SCATTERED_BITS: u32 = 8;
 
-/// What to say of a wildcard whose ones do not stand together at its end.
+/// Returns a finding for a wildcard mask with non-trailing ones.
 fn scattered(entry: &AclEntry) -> Option<Finding> {
     let scattered = |address: AddressMatch| {
         let wildcard = address.wildcard.to_bits();
@@ -208,7 +208,7 @@ fn scattered(entry: &AclEntry) -> Option<Finding> {
 }
 
 impl AclEntry {
-    /// Whether both match the same packets and take the same action.
+    /// Whether both entries match the same packets and have the same action.
     pub(super) fn says_the_same(&self, other: &AclEntry) -> bool {
         let AclEntry { line: _, sequence: _, .. } = other;
         *self == AclEntry { line: self.line, sequence: self.sequence, ..other.clone() }

@@ -1,4 +1,4 @@
-//! What stands under `ip access-list`, and the numbered lines that come without a block.
+//! Commands of the block `ip access-list`, and the numbered lines without a block.
 
 use super::access_entry::entry;
 use super::command::{Command, irrelevant, modelled, not_modelled};
@@ -21,7 +21,7 @@ pub(super) const COMMANDS: &[Command<AccessList>] = &[
     not_modelled("dynamic", "entries that users create and remove"),
 ];
 
-/// `10 permit …`, after the number.
+/// Parses `10 permit …`, after the number.
 pub(super) fn sequenced(list: &mut AccessList, number: u64, reader: &mut Reader) -> Reading {
     if reader.negated() && reader.peek().is_none() {
         list.entries.retain(|entry| entry.sequence != number);
@@ -124,7 +124,7 @@ pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -
     };
     let name = number.to_string();
     if reader.negated() {
-        // The router removes the whole list, whatever entry follows.
+        // The router removes the whole list, regardless of the entry.
         configuration.access_lists.remove(&name);
         return Ok(Finding::MODELLED);
     }
@@ -150,7 +150,7 @@ pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -
     }
 }
 
-/// The place of a list; `None` where a list of another kind has its name.
+/// Returns the index of a list; `None` if a list of another kind has its name.
 fn open(configuration: &mut Configuration, name: &str, kind: AclKind, reader: &mut Reader) -> Option<usize> {
     let lists = &mut configuration.access_lists;
     let line = reader.line;
@@ -166,7 +166,7 @@ fn open(configuration: &mut Configuration, name: &str, kind: AclKind, reader: &m
     Some(place)
 }
 
-/// `access-list rate-limit <number> <precedence>` or `… mask <hexadecimal>`, one bit for each precedence.
+/// `access-list rate-limit <number> <precedence>`, or `… mask <hexadecimal>` with one bit per precedence.
 fn rate_limit(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let name = reader.number("an access list", 1..=299)?.to_string();
     if reader.negated() {

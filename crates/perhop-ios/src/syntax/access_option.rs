@@ -1,4 +1,4 @@
-//! What may stand behind the addresses of an access list's entry.
+//! Options after the addresses of an access list entry.
 
 use perhop_qos::packet::Protocol;
 
@@ -6,7 +6,7 @@ use super::numbers::{dscp, precedence};
 use crate::ast::AclEntry;
 use crate::words::{Finding, Reader};
 
-/// What a packet of perhop's never is or has, and entries look at.
+/// Options for properties that packets in perhop never have.
 const UNSEEN: &[&str] = &[
     "ack",
     "fin",
@@ -30,7 +30,7 @@ const UNSEEN: &[&str] = &[
     "undetermined-transport",
 ];
 
-/// One option, and what is to be said of the line for it.
+/// Parses one option. Returns its finding for the line, if any.
 pub(super) fn option(entry: &mut AclEntry, reader: &mut Reader) -> Result<Option<Finding>, Finding> {
     let keywords = [
         "precedence",
@@ -57,7 +57,7 @@ pub(super) fn option(entry: &mut AclEntry, reader: &mut Reader) -> Result<Option
             entry.type_of_service = Some(type_of_service(reader)?);
             None
         }
-        // A word that marks the message may follow.
+        // A tag of the log message may follow.
         Some("log" | "log-input") => {
             if !reader.peek().is_some_and(|word| word == "time-range" || word == "sequence") {
                 reader.next();
@@ -98,7 +98,7 @@ fn unseen(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding>
     Ok(Finding::not_modelled("perhop's packets do not carry it: none matches this entry"))
 }
 
-/// The four bits of RFC 1349, by number or name.
+/// Parses the four bits of RFC 1349, by number or name.
 fn type_of_service(reader: &mut Reader) -> Result<u8, Finding> {
     let names = [
         ("normal", 0),

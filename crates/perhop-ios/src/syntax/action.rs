@@ -1,10 +1,10 @@
-//! Actions of `police` and `rate-limit`, as the router writes them in one word.
+//! Actions of `police` and `rate-limit`, which are single words such as `set-dscp-transmit`.
 
 use super::marking;
 use crate::ast::{Action, Field, Marking, Then};
 use crate::words::{Finding, Reader};
 
-/// What is set, by the middle of an action's name: `set-dscp-transmit` sets the DSCP.
+/// Fields by the middle part of an action's name: `set-dscp-transmit` sets the DSCP.
 const FIELDS: &[(&str, Field)] = &[
     ("prec", Field::Precedence),
     ("prec-tunnel", Field::TunnelPrecedence),
@@ -24,7 +24,7 @@ const FIELDS: &[(&str, Field)] = &[
     ("mpls-experimental-topmost", Field::MplsTopmost),
 ];
 
-/// Actions that set nothing, or something that perhop knows only by name.
+/// Actions that set nothing, or a field outside the model.
 const OTHERS: &[&str] = &[
     "transmit",
     "drop",
@@ -36,7 +36,7 @@ const OTHERS: &[&str] = &[
     "policed-dscp",
 ];
 
-/// The action that the next words name.
+/// Parses an action.
 pub(super) fn action(reader: &mut Reader) -> Result<Action, Finding> {
     let unexpected = |reader: &Reader| reader.unexpected("an action such as transmit or drop");
     if let Some((field, then)) = reader.peek().and_then(setting) {
@@ -60,7 +60,7 @@ pub(super) fn action(reader: &mut Reader) -> Result<Action, Finding> {
     Ok(Action { marking, then })
 }
 
-/// The field that an action of this name sets, and where the packet goes then.
+/// Returns the field that an action of this name sets, and the packet's next step.
 fn setting(word: &str) -> Option<(Field, Then)> {
     let word = word.to_ascii_lowercase();
     let rest = word.strip_prefix("set-")?;
@@ -71,7 +71,7 @@ fn setting(word: &str) -> Option<(Field, Then)> {
     FIELDS.iter().find(|(name, _)| *name == middle).map(|(_, field)| (*field, then))
 }
 
-/// What to say of a line with `action`.
+/// Returns a finding for a line with `action`, if it is outside the model.
 pub(super) fn unseen(action: &Action) -> Option<Finding> {
     let what = match action.marking.as_ref()? {
         Marking::NotModelled(word) => format!("perhop's packets have no field that `{word}` could set"),

@@ -1,4 +1,4 @@
-//! Protocols and applications by the names of `match protocol`.
+//! Protocols and applications of `match protocol`.
 
 use perhop_qos::packet::Protocol;
 
@@ -21,7 +21,7 @@ pub(crate) const IP_PROTOCOLS: &[(&str, u8)] = &[
     ("vrrp", 112),
 ];
 
-/// What is no IP packet: `match protocol` knows it, and perhop has none.
+/// Protocols of `match protocol` other than IP, which no packet in perhop has.
 pub(super) const NOT_IP: &[&str] = &[
     "aarp",
     "apollo",
@@ -53,8 +53,8 @@ pub(super) const NOT_IP: &[&str] = &[
     "xns",
 ];
 
-/// Applications known by their well-known ports, on either side. Numbers are those of IANA's registry of
-/// service names and ports, or the vendor's where several ports go by one name.
+/// Applications with well-known ports, on either side. Numbers are from IANA's registry of service names and
+/// ports, or from the vendor if one name stands for several ports.
 pub(crate) const APPLICATIONS: &[Application] = &[
     ("bgp", TCP, &[(179, 179)]),
     ("capwap-control", UDP, &[(5246, 5246)]),
@@ -135,21 +135,21 @@ pub(crate) const APPLICATIONS: &[Application] = &[
     ("xwindows", TCP, &[(6000, 6003)]),
 ];
 
-/// An application: its name, its IP protocols, its ports from the first to the last.
+/// An application: name, IP protocols, port ranges.
 pub(crate) type Application = (&'static str, &'static [Protocol], &'static [(u16, u16)]);
 
 const TCP: &[Protocol] = &[Protocol::TCP];
 const UDP: &[Protocol] = &[Protocol::UDP];
 const BOTH: &[Protocol] = &[Protocol::TCP, Protocol::UDP];
 
-/// The ports of the application called `name`. What RTP carries (`rtp audio`) is told by its content only;
-/// its ports are those of any RTP.
+/// Returns the ports of the application `name`. The payload of RTP (`rtp audio`) is recognizable only by
+/// content, so its ports are those of any RTP.
 pub(crate) fn application(name: &str) -> Option<&'static Application> {
     let name = if name.starts_with("rtp ") { "rtp" } else { name };
     APPLICATIONS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))
 }
 
-/// The number of the IP protocol called `name`.
+/// Returns the number of the IP protocol `name`.
 pub(crate) fn ip_protocol(name: &str) -> Option<Protocol> {
     let found = IP_PROTOCOLS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     found.map(|(_, number)| Protocol(*number))

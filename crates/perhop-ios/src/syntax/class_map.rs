@@ -1,4 +1,4 @@
-//! What stands under `class-map`.
+//! Commands of the block `class-map`.
 
 use super::application::{NOT_IP, application, ip_protocol};
 use super::command::{Command, irrelevant, modelled};
@@ -34,7 +34,7 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// What is to be said of `match protocol` where perhop knows what to look at.
+/// Returns the finding for `match protocol` of a known protocol.
 fn protocol_finding(name: &str) -> Finding {
     if NOT_IP.contains(&name) {
         return Finding::modelled("perhop's packets are IP: none matches this criterion");
@@ -51,7 +51,7 @@ fn protocol_finding(name: &str) -> Finding {
 }
 
 impl Criterion {
-    /// What it looks at where perhop's packets do not show it, so that no packet meets it.
+    /// Returns the matched property if packets in perhop do not have it; such a criterion matches no packet.
     pub(crate) fn unseen(&self) -> Option<&str> {
         Some(match self {
             Criterion::Application(_) => "the router's catalog of applications",
@@ -63,7 +63,7 @@ impl Criterion {
     }
 }
 
-/// Whether a protocol's or application's name says enough of headers.
+/// Whether the name of a protocol or application determines headers.
 fn is_seen(name: &str) -> bool {
     let known = application(name).is_some() || ip_protocol(name).is_some();
     known || name == "ip" || name == "ipv6" || NOT_IP.contains(&name)

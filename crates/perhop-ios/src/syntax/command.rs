@@ -1,28 +1,28 @@
-//! [`Command`]: a row of the tables of commands.
+//! [`Command`]: a row in the tables of commands.
 
 use crate::words::{Finding, Reader, Reading};
 
-/// One command: its first words, and what is done about a line that begins with them.
+/// A command: its first words, and its handling.
 pub(super) struct Command<T: 'static> {
     pub(super) words: &'static str,
     pub(super) does: Does<T>,
 }
 
-/// What is done about a command.
+/// The handling of a command.
 pub(super) enum Does<T: 'static> {
-    /// It is part of the model.
+    /// Part of the model.
     Read(fn(&mut T, &mut Reader) -> Reading),
-    /// It would change what packets experience: how. The tree has it, but nothing is made of it yet.
+    /// Outside the model, with its effect on packets; recorded in the syntax tree.
     Recorded(fn(&mut T, &mut Reader) -> Result<(), Finding>, &'static str),
-    /// It has no influence on packets, but on what else the configuration may say.
+    /// Without effect on packets, but used to interpret other lines.
     Note(fn(&mut T, &mut Reader)),
-    /// It has no influence on packets.
+    /// Without effect on packets.
     Irrelevant,
-    /// It has none, and opens a block of lines that have none.
+    /// Without effect on packets; opens a block of such lines.
     IrrelevantBlock,
-    /// It would change what packets experience: how.
+    /// Outside the model, with its effect on packets.
     NotModelled(&'static str),
-    /// It would, and it opens a block of lines that would.
+    /// Outside the model, with its effect on packets; opens a block of such lines.
     NotModelledBlock(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! What stands under `control-plane`.
+//! Commands of the block `control-plane`.
 
 use super::command::{Command, irrelevant, modelled};
 use super::queueing::service_policy;

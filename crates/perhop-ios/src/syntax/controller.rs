@@ -1,4 +1,4 @@
-//! `controller`: lines with time slots, and the serial interfaces that they carry.
+//! Commands of the block `controller`: lines with time slots, and their serial interfaces.
 
 use super::command::{Command, irrelevant, modelled};
 use crate::ast::{ChannelGroup, Configuration, Controller};
@@ -61,7 +61,7 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Re
     Ok(Finding::MODELLED)
 }
 
-/// `au-4 1 tug-3 2`, `sts-1 1`: the tributaries below stand in it.
+/// `au-4 1 tug-3 2`, `sts-1 1`: the path of the following tributaries.
 #[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
 fn path(controller: &mut Controller, reader: &mut Reader) -> Reading {
     controller.path = std::iter::from_fn(|| reader.next()).filter_map(|word| word.parse().ok()).collect();
@@ -82,10 +82,10 @@ fn tributary(controller: &mut Controller, reader: &mut Reader) -> Reading {
     Ok(Finding::IRRELEVANT)
 }
 
-/// Kilobits per second of a slot, and of one whose eighth bit the line's signalling takes.
+/// Rate of a slot, kilobits per second: full, and with one bit of eight used by the line's signaling.
 const SLOT: (u64, u64) = (64, 56);
 
-/// `channel-group … timeslots … [speed 56|64]`; without slots the whole line.
+/// `channel-group … timeslots … [speed 56|64]`; without slots, the whole line.
 fn channel_group(controller: &mut Controller, path: &[u64], reader: &mut Reader) -> Reading {
     let number = reader.number("a channel group", 0..=255)?;
     let interface = interface(&controller.name, path, number);
@@ -107,7 +107,7 @@ fn channel_group(controller: &mut Controller, path: &[u64], reader: &mut Reader)
     Ok(Finding::MODELLED)
 }
 
-/// How many slots `1-12,16` names.
+/// Returns the number of slots in `1-12,16`.
 fn slots(reader: &mut Reader) -> Result<u64, Finding> {
     let word = reader.peek().unwrap_or_default();
     let slot = |word: &str| word.parse::<u64>().ok().filter(|slot| *slot <= 31);
@@ -122,8 +122,8 @@ fn slots(reader: &mut Reader) -> Result<u64, Finding> {
     Ok(counts.iter().sum())
 }
 
-/// The interface of a channel group: `Serial0/0/0:1` of a T1; `Serial1/0/3:0` of the third T1 in a T3;
-/// `Serial1/0/0.1/2/3:0` of a T1 in SONET.
+/// Returns the interface of a channel group: `Serial0/0/0:1` of a T1; `Serial1/0/3:0` of the third T1 in a
+/// T3; `Serial1/0/0.1/2/3:0` of a T1 in SONET.
 fn interface(controller: &str, path: &[u64], group: u64) -> String {
     let (kind, number) = controller.split_once(' ').unwrap_or((controller, ""));
     let path: Vec<String> = path.iter().map(u64::to_string).collect();

@@ -1,10 +1,10 @@
-//! What follows `match` in a class-map.
+//! Criteria after `match` in a class-map.
 
 use super::numbers::{dscp, eight, list, precedence};
 use crate::ast::{Criterion, Family};
 use crate::words::{Finding, Reader};
 
-/// Criteria that are part of the model.
+/// Criteria in the model.
 const KEYWORDS: &[&str] = &[
     "any",
     "access-group",
@@ -25,7 +25,7 @@ const KEYWORDS: &[&str] = &[
     "none",
 ];
 
-/// What is looked at, and in which packets.
+/// Parses a criterion and its address family.
 pub(super) fn criterion(reader: &mut Reader) -> Result<(Family, Criterion), Finding> {
     let Some(keyword) = reader.keyword(KEYWORDS) else { return unseen(reader) };
     let criterion = match keyword {
@@ -66,7 +66,7 @@ pub(super) fn criterion(reader: &mut Reader) -> Result<(Family, Criterion), Find
     Ok((Family::Any, criterion))
 }
 
-/// Criteria on what perhop's packets do not carry, by their first word.
+/// Criteria on properties that packets in perhop do not have, by their first word.
 const UNSEEN: [(&str, &str); 27] = [
     ("atm", "ATM headers"),
     ("atm-clp", "cell loss priorities"),
@@ -110,7 +110,7 @@ fn unseen(reader: &mut Reader) -> Result<(Family, Criterion), Finding> {
     Ok((Family::Any, Criterion::NotModelled(what.to_owned())))
 }
 
-/// `match protocol …`, with what follows the protocol's name.
+/// Parses `match protocol …` with its sub-options.
 fn protocol(reader: &mut Reader) -> Result<(Family, Criterion), Finding> {
     let name = words(reader, "a protocol")?;
     Ok(match name.as_str() {
@@ -120,7 +120,7 @@ fn protocol(reader: &mut Reader) -> Result<(Family, Criterion), Finding> {
     })
 }
 
-/// The rest of the line, one word at least.
+/// Returns the rest of the line, which must have at least one word.
 fn words(reader: &mut Reader, what: &str) -> Result<String, Finding> {
     let words = reader.rest().join(" ");
     reader.word(what)?;
@@ -128,7 +128,7 @@ fn words(reader: &mut Reader, what: &str) -> Result<String, Finding> {
     Ok(words)
 }
 
-/// `match packet length min … max …`, one of the two at least.
+/// `match packet length min … max …`, at least one of the two.
 fn length(reader: &mut Reader) -> Result<Criterion, Finding> {
     reader.one_of(&["length"])?;
     let (mut min, mut max) = (None, None);
@@ -144,7 +144,7 @@ fn length(reader: &mut Reader) -> Result<Criterion, Finding> {
     Ok(Criterion::PacketLength { min, max })
 }
 
-/// VLANs, and ranges of them with or without space around the hyphen.
+/// Parses VLANs and ranges, with or without spaces around the hyphen.
 fn vlans(reader: &mut Reader) -> Result<Vec<(u16, u16)>, Finding> {
     reader.keyword(&["range"]);
     let line = reader.rest().join(" ").replace(" - ", "-");
@@ -160,14 +160,14 @@ fn vlans(reader: &mut Reader) -> Result<Vec<(u16, u16)>, Finding> {
     Ok(ranges)
 }
 
-/// `match ip rtp`: the lowest UDP destination port, and how many above it.
+/// `match ip rtp`: the lowest UDP destination port, and the size of the range.
 fn rtp(reader: &mut Reader) -> Result<Criterion, Finding> {
     let first = reader.number("a port", 2000..=65535)?;
     let span = reader.number("a range of ports", 0..=16383)?;
     Ok(Criterion::Rtp(first as u16, (first + span).min(65535) as u16))
 }
 
-/// The full name of an interface, written with or without a space before its number.
+/// Parses the name of an interface, with or without a space before its number, and returns the full name.
 pub(super) fn interface_name(reader: &mut Reader) -> Result<String, Finding> {
     let name = reader.word("an interface")?;
     let written = match reader.next() {

@@ -1,4 +1,4 @@
-//! `crypto ipsec` and `crypto map`: what a tunnel's packets are encrypted by.
+//! `crypto ipsec` and `crypto map`: the encryption of packets.
 
 use super::command::{Command, irrelevant, modelled};
 use crate::ast::{At, Configuration, IpsecProfile, TransformSet};
@@ -25,7 +25,7 @@ pub(super) const PROFILE: &[Command<IpsecProfile>] = &[
         Ok(Finding::MODELLED)
     }),
     modelled("set peer", |map, reader| {
-        // Others are names, which only the router can look up.
+        // Other peers are names, which only the router can resolve.
         if let Some(peer) = reader.next().and_then(|word| word.parse().ok()) {
             map.peers.retain(|other| *other != peer);
             if !reader.negated() {
@@ -78,7 +78,7 @@ pub(super) fn profile(configuration: &mut Configuration, reader: &mut Reader) ->
     Ok(Finding::MODELLED)
 }
 
-/// `crypto map NAME NUMBER ipsec-isakmp`: all entries of a map together.
+/// `crypto map NAME NUMBER ipsec-isakmp`: merges all entries of a map.
 pub(super) fn map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let name = reader.word("the crypto map's name")?;
     if reader.negated() || reader.maybe_number().is_none() {

@@ -1,4 +1,4 @@
-//! What stands outside of all blocks and is part of the model.
+//! Global commands in the model.
 
 use perhop_lint::LineState;
 
@@ -50,7 +50,7 @@ fn version(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Class-based marking and WRED by class run in the express forwarding path only.
+/// `ip cef`: class-based marking and WRED by class run only in the express forwarding path.
 #[allow(clippy::unnecessary_wraps)]
 fn cef(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let what = reader.keyword(&["distributed", "linecard"]);
@@ -101,7 +101,7 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     Ok(Finding::MODELLED)
 }
 
-/// `type …`: what is to be said where it is another than quality of service; the block is passed over.
+/// `type …`: returns a finding for a type other than quality of service, whose block is skipped.
 fn of_other_type(reader: &mut Reader) -> Option<Finding> {
     if !reader.eat("type") || reader.keyword(&["qos", "queueing", "lan-queueing"]).is_some() {
         return None;
@@ -141,7 +141,7 @@ fn open_interface(configuration: &mut Configuration, reader: &mut Reader) -> Rea
         ));
     }
     let mut name = reader.word("an interface")?.to_owned();
-    // The number may stand apart: `interface Serial 0/0`.
+    // A space may precede the number: `interface Serial 0/0`.
     if !name.ends_with(|last: char| last.is_ascii_digit())
         && reader.peek().is_some_and(|next| next.starts_with(|first: char| first.is_ascii_digit()))
     {

@@ -1,4 +1,4 @@
-//! What stands under `interface`.
+//! Commands of the block `interface`.
 
 use std::net::Ipv4Addr;
 
@@ -70,7 +70,7 @@ fn bandwidth(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// A number that stands alone.
+/// Parses a single number.
 pub(super) fn number(value: &mut Option<At<u64>>, reader: &mut Reader, what: &str) -> Reading {
     if reader.negated() {
         *value = None;
@@ -118,7 +118,7 @@ fn tags(interface: &mut Interface, reader: &mut Reader) -> Result<u16, Finding> 
     interface.native_vlan = reader.eat("native").then(|| At::new(line, ()));
     interface.second_vlan = None;
     if reader.eat("second-dot1q") {
-        // `any` and lists: which inner tag does not matter to anything here.
+        // `any` and lists: the inner tag has no further use.
         let inner = reader.maybe_number().filter(|vlan| (1..=4094).contains(vlan));
         interface.second_vlan = inner.map(|vlan| At::new(line, vlan as u16));
     }
@@ -153,7 +153,7 @@ fn ip_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     })?;
     let rank = if reader.eat("secondary") { Rank::Secondary } else { Rank::Primary };
     reader.end()?;
-    // A new primary address takes the place of the old one.
+    // A new primary address replaces the old one.
     addresses.retain(|other| {
         other.address != address && (rank == Rank::Secondary || other.rank == Rank::Secondary)
     });
@@ -182,7 +182,7 @@ fn speed(interface: &mut Interface, reader: &mut Reader) -> Reading {
         interface.speed = None;
         return Ok(Finding::MODELLED);
     }
-    // `nonegotiate` of fiber, and what the port may negotiate: the name says more.
+    // `nonegotiate` and negotiable speeds: the name of the interface tells more.
     let megabits = match reader.peek() {
         Some("nonegotiate") => return Ok(Finding::IRRELEVANT),
         _ => reader.number("megabits per second", 10..=400_000)?,

@@ -1,4 +1,4 @@
-//! What stands under `interface` about tunnels, bundles, sizes of packets and what else packets travel in.
+//! Commands of the block `interface` about tunnels, bundles, packet sizes and encapsulations.
 
 use std::net::Ipv6Addr;
 
@@ -62,7 +62,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("ipv6 unnumbered", "the address is that of another interface"),
 ];
 
-/// Bytes that `mtu` and `ip mtu` take: routers accept 64 or 68, fewer than any line has.
+/// Accepted values of `mtu` and `ip mtu`, bytes. Routers accept down to 64 or 68, which no line has.
 const MTU: std::ops::RangeInclusive<u64> = 128..=65535;
 const FILTER: &str = "packets that the list denies are dropped here";
 const GROUP: &str = "the hub applies the policy of the group to what it sends here";
@@ -81,7 +81,7 @@ fn number(reader: &mut Reader, range: std::ops::RangeInclusive<u64>) -> Result<O
     Ok(Some(At::new(reader.line, number)))
 }
 
-/// The Multilink that the interface is a member of; under a Multilink its own number.
+/// The Multilink of a member; for a Multilink, its own number.
 fn group(interface: &mut Interface, reader: &mut Reader) -> Reading {
     interface.multilink_group = number(reader, 1..=2_147_483_647)?;
     Ok(Finding::modelled("the interface is a member of a bundle, which has its rate as well"))
@@ -147,7 +147,7 @@ fn multilink(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(of_bundle(interface))
 }
 
-/// What is made of fragments and what goes between them, which the bundle's own interface says.
+/// Returns the finding for fragmentation and interleaving, which are configured at the bundle.
 fn of_bundle(interface: &Interface) -> Finding {
     if interface.name.starts_with("Multilink") {
         Finding::MODELLED
@@ -158,7 +158,7 @@ fn of_bundle(interface: &Interface) -> Finding {
     }
 }
 
-/// Milliseconds, and microseconds where a second number follows.
+/// Parses milliseconds, and microseconds if a second number follows.
 fn delay(reader: &mut Reader) -> Result<Option<At<u64>>, Finding> {
     if reader.negated() {
         return Ok(None);
@@ -221,7 +221,7 @@ fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Whether a word is no address but an interface's name.
+/// Whether a word is an interface name, not an address.
 fn is_interface(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphabetic()) && word.parse::<Ipv6Addr>().is_err()
 }
@@ -234,7 +234,7 @@ fn ipv6_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     };
     let (address, length) = word.split_once('/').unwrap_or((word, "128"));
     let (Ok(address), Ok(prefix_length)) = (address.parse::<Ipv6Addr>(), length.parse::<u8>()) else {
-        // `autoconfig`, `dhcp`, a named prefix with what follows it.
+        // `autoconfig`, `dhcp`, or a named prefix.
         return Ok(Finding::not_modelled("an address assigned dynamically"));
     };
     if prefix_length > 128 {

@@ -1,24 +1,24 @@
-//! Names of interfaces, and what they say of the wire.
+//! Names of interfaces, and the line properties that they imply.
 
 use crate::ast::{Hardware, Interface, ServicePolicies};
 
-/// What the name of an interface says.
+/// The properties that an interface name implies.
 pub(super) struct Name {
-    /// The name in full: `fa0/0` is `FastEthernet0/0`.
+    /// The full name: `fa0/0` is `FastEthernet0/0`.
     pub(super) full: String,
     hardware: Hardware,
-    /// Kilobits per second of the wire.
+    /// Nominal line rate, kilobits per second.
     nominal: Option<u64>,
-    /// Kilobits per second that the router calculates with where there is no wire to tell.
+    /// Default `bandwidth` of an interface without a line rate, kilobits per second.
     default: Option<u64>,
 }
 
-/// A kind of interface: its name, what is short for it, its wire, and its default bandwidth in kilobits per
-/// second, which is the wire's where there is one.
+/// A kind of interface: name, short names, hardware, and default bandwidth in kilobits per second, which is
+/// the line rate if there is one.
 struct Kind(&'static str, &'static [&'static str], Hardware, Option<u64>);
 
-/// Default bandwidths are those that `show interfaces` prints. Modems and bundles have none of their own; a
-/// tunnel's depends on the release. POS is OC-3, whatever the card.
+/// The kinds. Default bandwidths are those of `show interfaces`. Modems and bundles have none; that of
+/// tunnels depends on the release. POS counts as OC-3.
 const KINDS: &[Kind] = &[
     Kind("ATM", &["at"], Hardware::Atm, Some(149_760)),
     Kind("AppGigabitEthernet", &["ap"], Hardware::Ethernet, Some(1_000_000)),
@@ -89,7 +89,7 @@ const KINDS: &[Kind] = &[
     Kind("wlan-ap", &[], Hardware::Other, None),
 ];
 
-/// The kind that is written so: in full, by what is short for it, or as far as no other kind begins alike.
+/// Returns the kind with this name, short name or unique prefix.
 fn kind(written: &str) -> Option<&'static Kind> {
     let exact = |kind: &&Kind| kind.0.eq_ignore_ascii_case(written);
     let short = |kind: &&Kind| kind.1.iter().any(|short| short.eq_ignore_ascii_case(written));
@@ -101,14 +101,14 @@ fn kind(written: &str) -> Option<&'static Kind> {
         let mut beginning = KINDS.iter().filter(begins);
         let first = beginning.next().filter(|_| written.len() >= 2)?;
         let other = beginning.next();
-        // `TwentyFive` begins two names of one kind, and `Forty` as well.
+        // `TwentyFive` and `Forty` are prefixes of two names of one kind each.
         other.is_none_or(|other| (other.2, other.3) == (first.2, first.3)).then_some(first)
     })
 }
 
 const RADIO: &str = "Dot11Radio";
 
-/// What `written` is in full, and what it says of the wire.
+/// Returns the full name of `written`, and its properties.
 pub(super) fn full_name(written: &str) -> Name {
     let letters = written.find(|character: char| character.is_ascii_digit()).unwrap_or(written.len());
     let (letters, number) = match written.get(..RADIO.len()) {
@@ -119,7 +119,7 @@ pub(super) fn full_name(written: &str) -> Name {
     match kind(letters) {
         Some(Kind(name, _, hardware, kilobits)) => {
             let (nominal, default) = match hardware {
-                // What is to be sent leaves by another interface, whatever this one's number says.
+                // Packets leave by another interface, regardless of this number.
                 Hardware::Virtual | Hardware::Serial if *name != "Hssi" => (None, *kilobits),
                 _ => (*kilobits, None),
             };
@@ -129,10 +129,10 @@ pub(super) fn full_name(written: &str) -> Name {
     }
 }
 
-/// An interface called `name`, with nothing said about it.
+/// Creates an interface without any settings.
 pub(super) fn new(name: &str, line: usize) -> Interface {
     let Name { full: name, hardware, nominal, default } = full_name(name);
-    // What follows the last dot of a channel of a SONET line is a path: `Serial1/0/0.1/1/1/1:0`.
+    // The part after the last dot of a SONET channel is a path: `Serial1/0/0.1/1/1/1:0`.
     let sub = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let parent = name.rsplit_once('.').filter(|(_, number)| sub(number)).map(|(parent, _)| parent.to_owned());
     Interface {

@@ -1,4 +1,4 @@
-//! Commands under `interface` that are known and not modelled, and those without influence.
+//! Commands of the block `interface` outside the model, and those without effect on packets.
 
 use super::command::{Command, irrelevant, not_modelled, not_modelled_block};
 use crate::ast::Interface;

@@ -1,4 +1,4 @@
-//! What stands outside of all blocks and is not part of the model.
+//! Global commands outside the model.
 
 use super::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
 use crate::ast::Configuration;

@@ -1,4 +1,4 @@
-//! `set …` of a class, and the fields that can be written.
+//! `set …` of a class, and the fields that it can set.
 
 use super::numbers::{dscp, field_value, precedence};
 use crate::ast::{At, Field, Marking, PolicyClass};
@@ -28,7 +28,7 @@ pub(super) fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// Whether one is the DSCP and the other the IP precedence.
+/// Whether one mark sets the DSCP and the other the IP precedence.
 fn same_byte(one: &Marking, other: &Marking) -> bool {
     matches!(
         (one.field(), other.field()),
@@ -36,7 +36,7 @@ fn same_byte(one: &Marking, other: &Marking) -> bool {
     )
 }
 
-/// The field that the next words name; `None` where perhop knows only its name, which is not read then.
+/// Parses a field; `None` for a field outside the model, which is not consumed.
 fn field(reader: &mut Reader) -> Option<Field> {
     let keywords = [
         "ip",
@@ -89,12 +89,12 @@ fn marking(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
     Ok((marking, finding))
 }
 
-/// The field whose value is to be copied, where the next word is a field's name and no value.
+/// Parses the source field of a copy, if the next word is a field and not a value.
 pub(super) fn source(reader: &mut Reader) -> Option<Field> {
     let names =
         ["precedence", "prec", "dscp", "qos-group", "cos", "mpls", "exp", "discard-class", "traffic-class"];
     let word = reader.peek()?;
-    // A codepoint's own name is never a field's: `set dscp default` writes a value.
+    // A codepoint name takes precedence over a field: `set dscp default` sets a value.
     let exact = names.iter().find(|name| name.eq_ignore_ascii_case(word))?;
     reader.next();
     Some(match *exact {
@@ -113,7 +113,7 @@ pub(super) fn source(reader: &mut Reader) -> Option<Field> {
     })
 }
 
-/// `table NAME`, where it follows.
+/// Parses `table NAME`, if present.
 pub(super) fn table(reader: &mut Reader) -> Result<Option<String>, Finding> {
     if !reader.eat("table") {
         return Ok(None);
@@ -121,7 +121,7 @@ pub(super) fn table(reader: &mut Reader) -> Result<Option<String>, Finding> {
     reader.word("a table-map").map(|name| Some(name.to_owned()))
 }
 
-/// A value for `field`.
+/// Parses a value for `field`.
 pub(super) fn value(field: Field, reader: &mut Reader) -> Result<Marking, Finding> {
     Ok(match field {
         Field::Precedence => Marking::Precedence(precedence(reader)?),
@@ -131,7 +131,7 @@ pub(super) fn value(field: Field, reader: &mut Reader) -> Result<Marking, Findin
     })
 }
 
-/// `value` as a marking, for lines that take one back.
+/// Returns `value` as a marking, for negated lines.
 fn value_of(field: Field, value: u8) -> Marking {
     match field {
         Field::Precedence => Marking::Precedence(perhop_qos::packet::IpPrecedence::default()),
@@ -141,7 +141,7 @@ fn value_of(field: Field, value: u8) -> Marking {
     }
 }
 
-/// What to say of `marking` where perhop's packets have nothing of it.
+/// Returns the finding for `marking`, if packets in perhop do not have the field.
 pub(super) fn unseen(marking: &Marking) -> Option<String> {
     Some(match (marking, marking.field()?) {
         (_, Field::CosInner) => "both tags have one class of service, which `set cos` sets".to_owned(),
@@ -152,7 +152,7 @@ pub(super) fn unseen(marking: &Marking) -> Option<String> {
     })
 }
 
-/// Fields of layers that perhop has none of.
+/// Parses fields of layers outside the model.
 fn other(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
     let keywords = [
         "atm-clp",

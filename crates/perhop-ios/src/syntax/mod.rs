@@ -1,7 +1,7 @@
-//! The commands, block by block: what each file's table lists is known, and what it does not list is not.
+//! The tables of known commands, one file per block.
 //!
-//! A table row is a command's first words and what is done about it. The longest row whose words begin
-//! a line is the one that reads it.
+//! A table row has a command's first words and its handling. The longest row that a line begins with reads
+//! the line.
 
 mod access_entry;
 mod access_list;
@@ -44,16 +44,16 @@ use crate::ast::Configuration;
 use crate::mode::Mode;
 use crate::words::{Finding, Form, Reader, Reading, abbreviates};
 
-/// How closely a line's words must be those of a command.
+/// The required spelling of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spelling {
-    /// In full.
+    /// Unabbreviated.
     Full,
-    /// In full or abbreviated, where only one command begins like that.
+    /// Unabbreviated, or an abbreviation that is unique.
     Abbreviated,
 }
 
-/// Reads a line as a command of the block `mode`; `None` where it is none.
+/// Reads a line as a command of the block `mode`; `None` if it is not one.
 pub(crate) fn read(
     configuration: &mut Configuration,
     mode: Mode,
@@ -106,7 +106,7 @@ pub(crate) fn read(
     }
 }
 
-/// The blocks outside of classes, policies and interfaces.
+/// Reads lines of blocks other than classes, policies and interfaces.
 fn read_other(
     configuration: &mut Configuration,
     mode: Mode,
@@ -141,7 +141,7 @@ fn read_other(
     }
 }
 
-/// The first words of the commands of a block; none of blocks without a table of their own.
+/// Returns the first words of the commands in a block; none for blocks without a table.
 pub(crate) fn first_words(mode: Mode) -> Vec<&'static str> {
     fn words_of<T>(tables: &[&'static [Command<T>]]) -> Vec<&'static str> {
         let all = tables.iter().copied().flatten();
@@ -151,7 +151,7 @@ pub(crate) fn first_words(mode: Mode) -> Vec<&'static str> {
         Mode::Global => words_of(&[global::COMMANDS]),
         Mode::ClassMap(_) => words_of(&[class_map::COMMANDS]),
         Mode::PolicyMap(_) => words_of(&[policy_map::COMMANDS]),
-        // A class ends where the next one begins.
+        // The next class ends a class.
         Mode::Class(..) => [words_of(&[policy_class::COMMANDS]), words_of(&[policy_map::COMMANDS])].concat(),
         Mode::Police(..) => words_of(&[police::COMMANDS]),
         Mode::AccessList(_) => words_of(&[access_list::COMMANDS]),
@@ -176,7 +176,7 @@ fn run<T>(
             reader.skip(command.words.split(' ').count());
             read(target, reader)
         }
-        // Without it the router does what perhop does.
+        // The negated command has no effect, as in perhop.
         Does::Recorded(record, effect) => {
             reader.skip(command.words.split(' ').count());
             let state = if reader.negated() { Finding::IRRELEVANT } else { Finding::not_modelled(effect) };
@@ -201,8 +201,8 @@ fn run<T>(
     })
 }
 
-/// The command with the most words that `line` begins with. Of several that an abbreviation may mean it is
-/// the one that is part of the model: perhop knows no single router's whole command set.
+/// Returns the longest command that `line` begins with. Of several commands with the same abbreviation,
+/// returns the one in the model, because perhop does not know the whole command set of any router.
 fn find<T>(
     tables: &[&'static [Command<T>]],
     line: &[&str],
@@ -226,13 +226,13 @@ fn find<T>(
     best.filter(|_| !rivals).map(|(command, _)| command)
 }
 
-/// A quick look at the first byte, which rules most commands out.
+/// Compares only the first byte, which excludes most commands quickly.
 fn could_begin(first: &str, command: &str, spelling: Spelling) -> bool {
     let bytes = (first.as_bytes().first(), command.as_bytes().first());
     let same = matches!(bytes, (Some(word), Some(keyword)) if word.eq_ignore_ascii_case(keyword));
     match spelling {
         Spelling::Full => same && command.len() >= first.len(),
-        // `class` is a command itself, that of a policy-map, and no class-map cut short.
+        // `class` is the command of a policy-map, not an abbreviated class-map.
         Spelling::Abbreviated => same && !first.eq_ignore_ascii_case("class"),
     }
 }
@@ -248,7 +248,7 @@ fn begins(line: &[&str], command: &str, spelling: Spelling) -> bool {
     })
 }
 
-/// The name of an interface in full: `fa0/0` is `FastEthernet0/0`.
+/// Returns the full name of an interface: `FastEthernet0/0` for `fa0/0`.
 pub fn interface_name(written: &str) -> String {
     interface_name::full_name(written).full
 }
@@ -256,17 +256,17 @@ pub fn interface_name(written: &str) -> String {
 /// One row of the tables of commands, for documentation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommandReference {
-    /// The block it stands in.
+    /// The block of the command.
     pub block: &'static str,
     /// Its first words.
     pub words: &'static str,
-    /// What becomes of such a line, if it is well-formed.
+    /// The state of a well-formed line.
     pub state: LineState,
-    /// What it would change, where it is not modelled.
+    /// The effect on packets, if it is outside the model.
     pub effect: Option<&'static str>,
 }
 
-/// Every command that perhop knows, block by block, in the order of the tables.
+/// Returns all known commands, block by block, in the order of the tables.
 pub fn commands() -> Vec<CommandReference> {
     let mut all = Vec::new();
     list("global", global::COMMANDS, &mut all);

@@ -1,4 +1,4 @@
-//! Numbers and codepoints as the router writes them.
+//! Parsing of numbers and codepoints.
 
 use std::net::Ipv4Addr;
 
@@ -8,10 +8,10 @@ use perhop_qos::packet::IpPrecedence;
 use crate::ast::{Field, PriorityRate, TrafficRate};
 use crate::words::{Finding, Reader};
 
-/// Kilobits per second that a `bandwidth` takes.
+/// Accepted values of `bandwidth`, kilobits per second.
 pub(super) const KILOBITS: std::ops::RangeInclusive<u64> = 1..=1_000_000_000;
 
-/// An IPv4 address.
+/// Parses an IPv4 address.
 pub(super) fn address(reader: &mut Reader, what: &str) -> Result<Ipv4Addr, Finding> {
     let address = reader.peek().and_then(|word| word.parse().ok());
     let address = address.ok_or_else(|| reader.unexpected(what))?;
@@ -19,7 +19,7 @@ pub(super) fn address(reader: &mut Reader, what: &str) -> Result<Ipv4Addr, Findi
     Ok(address)
 }
 
-/// An IP precedence by number or name.
+/// Parses an IP precedence by number or name.
 pub(super) fn precedence(reader: &mut Reader) -> Result<IpPrecedence, Finding> {
     let value = reader.peek().and_then(|word| word.parse().ok());
     let value = value.ok_or_else(|| reader.unexpected("an IP precedence (0 to 7 or a name)"))?;
@@ -27,9 +27,9 @@ pub(super) fn precedence(reader: &mut Reader) -> Result<IpPrecedence, Finding> {
     Ok(value)
 }
 
-/// A DSCP by number or name.
+/// Parses a DSCP by number or name.
 pub(super) fn dscp(reader: &mut Reader) -> Result<Dscp, Finding> {
-    // No router has a word for RFC 9956's codepoint.
+    // No router knows the name of RFC 9956's codepoint.
     let known = reader.peek().filter(|word| !word.eq_ignore_ascii_case("nqb"));
     let value = known.and_then(|word| word.parse().ok());
     let value = value.ok_or_else(|| reader.unexpected("a DSCP (0 to 63 or a name)"))?;
@@ -37,12 +37,12 @@ pub(super) fn dscp(reader: &mut Reader) -> Result<Dscp, Finding> {
     Ok(value)
 }
 
-/// A value of three bits.
+/// Parses a value of three bits.
 pub(super) fn eight(reader: &mut Reader) -> Result<u8, Finding> {
     reader.number("a value", 0..=7).map(|value| value as u8)
 }
 
-/// A value of `field`, by number or name.
+/// Parses a value of `field`, by number or name.
 pub(super) fn field_value(field: Field, reader: &mut Reader) -> Result<u8, Finding> {
     match field {
         Field::Dscp | Field::TunnelDscp => dscp(reader).map(Dscp::value),
@@ -52,7 +52,7 @@ pub(super) fn field_value(field: Field, reader: &mut Reader) -> Result<u8, Findi
     }
 }
 
-/// One value or more, up to the end of the line.
+/// Parses one or more values up to the end of the line.
 pub(super) fn list<T>(
     reader: &mut Reader,
     one: fn(&mut Reader) -> Result<T, Finding>,
@@ -64,7 +64,7 @@ pub(super) fn list<T>(
     Ok(values)
 }
 
-/// A rate in bits per second, or a percentage after `percent`.
+/// Parses a rate in bits per second, or a percentage after `percent`.
 pub(super) fn rate(reader: &mut Reader) -> Result<TrafficRate, Finding> {
     if reader.eat("percent") {
         return reader.number("a percentage", 1..=100).map(TrafficRate::Percent);
@@ -74,7 +74,7 @@ pub(super) fn rate(reader: &mut Reader) -> Result<TrafficRate, Finding> {
     Ok(TrafficRate::BitsPerSecond(bits))
 }
 
-/// Bits per second; later releases also write them as `8k`, `10m`, `1g`.
+/// Parses bits per second; later releases also accept `8k`, `10m`, `1g`.
 pub(super) fn bits_per_second(reader: &mut Reader) -> Result<u64, Finding> {
     let value = reader.peek().and_then(scaled).filter(|bits| (1..=1_000_000_000_000).contains(bits));
     let value = value.ok_or_else(|| reader.unexpected("a rate in bits per second"))?;
@@ -82,7 +82,7 @@ pub(super) fn bits_per_second(reader: &mut Reader) -> Result<u64, Finding> {
     Ok(value)
 }
 
-/// `8k`, `10m`, `1g`, or a number as it stands.
+/// Parses `8k`, `10m`, `1g`, or a plain number.
 pub(super) fn scaled(word: &str) -> Option<u64> {
     let digits = word.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor = match word[digits.len()..].to_ascii_lowercase().as_str() {
@@ -95,7 +95,7 @@ pub(super) fn scaled(word: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Kilobits per second, or a percentage after `percent`.
+/// Parses kilobits per second, or a percentage after `percent`.
 pub(super) fn priority_rate(reader: &mut Reader) -> Result<PriorityRate, Finding> {
     if reader.eat("percent") {
         return reader.number("a percentage", 1..=100).map(PriorityRate::Percent);

@@ -1,4 +1,4 @@
-//! What stands under `object-group`.
+//! Commands of the block `object-group`.
 
 use std::net::Ipv4Addr;
 
@@ -45,7 +45,7 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Re
     Ok(Finding::MODELLED)
 }
 
-/// A line that begins with an address, a prefix or a protocol.
+/// Reads a line that begins with an address, a prefix or a protocol.
 pub(super) fn unnamed(group: &mut ObjectGroup, reader: &mut Reader) -> Option<Reading> {
     let first = reader.peek()?;
     if first.parse::<Ipv4Addr>().is_ok() {
@@ -110,7 +110,7 @@ fn host(group: &mut ObjectGroup, reader: &mut Reader) -> Reading {
     add(group, reader, GroupMember::Address(host))
 }
 
-/// `10.0.0.0 255.0.0.0` or `10.0.0.0 /8`: unlike in an access list, ones are the bits that count.
+/// Parses `10.0.0.0 255.0.0.0` or `10.0.0.0 /8`. Unlike in an access list, ones of the mask are significant.
 fn network(reader: &mut Reader) -> Result<AddressMatch, Finding> {
     let network = address(reader, "an address")?;
     let Some(word) = reader.peek() else { return Ok(AddressMatch::host(network)) };

@@ -1,4 +1,4 @@
-//! `police` of a class, on one line or with its actions on lines of their own.
+//! `police` of a class, on one line or with actions on separate lines.
 
 use std::mem::discriminant;
 use std::ops::RangeInclusive;
@@ -18,7 +18,7 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("violate-action", |class, reader| actions(class, Color::Violate, reader)),
 ];
 
-/// What a policer calls a packet.
+/// The result of a policer for a packet.
 #[derive(Clone, Copy)]
 enum Color {
     Conform,
@@ -26,7 +26,7 @@ enum Color {
     Violate,
 }
 
-/// The actions for packets of `color`; `None` where the class has no policer.
+/// Returns the actions for packets of `color`; `None` if the class has no policer.
 fn list(class: &mut PolicyClass, color: Color) -> Option<&mut Vec<Action>> {
     let PolicyClass { police, police_packets, .. } = class;
     if let Some(At { value: police, .. }) = police {
@@ -44,7 +44,7 @@ fn list(class: &mut PolicyClass, color: Color) -> Option<&mut Vec<Action>> {
     })
 }
 
-/// One action or more on a line of its own; further lines add to them.
+/// Reads one or more actions on a separate line; further lines add to them.
 fn actions(class: &mut PolicyClass, color: Color, reader: &mut Reader) -> Reading {
     let Some(actions) = list(class, color) else { return Ok(Finding::IRRELEVANT) };
     if reader.negated() {
@@ -56,7 +56,7 @@ fn actions(class: &mut PolicyClass, color: Color, reader: &mut Reader) -> Readin
     Ok(finding)
 }
 
-/// One action or more, as many as follow.
+/// Reads one or more actions.
 fn several(actions: &mut Vec<Action>, reader: &mut Reader) -> Reading {
     let mut finding = Finding::MODELLED;
     loop {
@@ -86,11 +86,11 @@ fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Bursts that are read, bytes: routers differ in the least one, which is above 0.
+/// Accepted bursts, bytes. The least one differs between routers; it is above 0.
 const BURSTS: RangeInclusive<u64> = 1..=2_000_000_000;
 const PEAK: &str = "a second rate of a policer that counts packets";
 
-/// The `police` line.
+/// Reads the `police` line.
 pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         (class.police, class.police_packets) = (None, None);
@@ -118,7 +118,7 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         conform_class: None,
         exceed_class: None,
     };
-    // The old form has both bursts as bare numbers.
+    // The old form has both bursts as plain numbers.
     if reader.peek().is_some_and(|word| word.parse::<u64>().is_ok()) {
         police.burst = Some(reader.number("a burst", BURSTS)?);
         reader.keyword(&["bytes", "byte", "ms"]);
@@ -136,7 +136,7 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// Lines with actions may follow.
+/// Opens the block of lines with actions.
 fn open(reader: &mut Reader) {
     if let Mode::Class(map, class) = reader.mode {
         reader.opens = Some(Mode::Police(map, class));
@@ -204,12 +204,12 @@ fn burst(reader: &mut Reader) -> Result<u64, Finding> {
     Ok(burst)
 }
 
-/// `8k`: later releases scale bursts, too.
+/// Parses bytes; later releases accept `8k`.
 fn bytes(word: &str) -> Option<u64> {
     super::numbers::scaled(word).filter(|bytes| BURSTS.contains(bytes))
 }
 
-/// `police rate … pps`, in front of its number.
+/// Reads `police rate … pps`, from the number on.
 fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let rate = reader.number("packets per second", 1..=200_000_000)?;
     reader.keyword(&["pps"]);
@@ -243,7 +243,7 @@ fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// Whether the two rates fit together.
+/// Whether the two rates are consistent.
 fn is_accepted(police: &Police, reader: &mut Reader) -> bool {
     let (rate, peak, unit) = match (police.rate, police.peak) {
         (TrafficRate::BitsPerSecond(rate), Some(TrafficRate::BitsPerSecond(peak))) => (rate, peak, "b/s"),

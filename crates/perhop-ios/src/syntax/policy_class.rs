@@ -1,4 +1,4 @@
-//! What stands under `class` in a policy-map.
+//! Commands of the block `class` in a policy-map.
 
 use super::command::{Command, irrelevant, modelled, not_modelled, recorded};
 use super::marking::set;
@@ -71,7 +71,7 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `account …` at the end of a line: which bytes of lower layers count.
+/// Reads `account …` at the end of a line: the overhead to count.
 fn account(class: &mut PolicyClass, reader: &mut Reader) -> Result<(), Finding> {
     if reader.eat("account") {
         let account = if reader.eat("user-defined") {
@@ -185,7 +185,7 @@ fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Re
     let line = reader.line;
     let mut values = Vec::new();
     if reader.eat("values") {
-        // Up to `percent 80` or `40 packets`.
+        // The values end before `percent 80` or `40 packets`.
         while reader.peek().is_some_and(|word| word != "percent") && reader.rest().len() != 2 {
             values.push(field_value(field, reader)?);
         }
@@ -225,7 +225,7 @@ fn fair_queue(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         class.fair_queue = None;
         return Ok(Finding::MODELLED);
     }
-    // In a class a bare number is that of the queues, under an interface it is the threshold.
+    // In a class, a plain number is the number of queues; under an interface, it is the threshold.
     let fair = if reader.peek().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) {
         let dynamic_queues = Some(reader.number("queues for flows", 1..=4096)?);
         FairQueue { dynamic_queues, ..FairQueue::default() }

@@ -1,4 +1,4 @@
-//! What stands under `policy-map`.
+//! Commands of the block `policy-map`.
 
 use super::command::{Command, irrelevant, modelled};
 use crate::ast::{PolicyClass, PolicyMap};

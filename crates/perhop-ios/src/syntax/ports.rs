@@ -1,11 +1,11 @@
-//! Ports, by number or name, and the operators before them.
+//! Parsing of ports, by number or name, with operators.
 
 use perhop_qos::packet::Protocol;
 
 use crate::ast::PortMatch;
 use crate::words::{Finding, Reader};
 
-/// The ports that an operator and its numbers name, where one follows; empty for all ports.
+/// Parses an operator with its ports, if present; empty for all ports.
 pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<Vec<PortMatch>, Finding> {
     if !matches!(protocol, Some(Protocol::TCP | Protocol::UDP)) {
         return Ok(Vec::new());
@@ -14,7 +14,7 @@ pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<V
     let first = port(reader)?;
     let span = |first: u16, last: u16| (first <= last).then_some(PortMatch { first, last });
     Ok(match operator {
-        // Later releases take several ports after one `eq` or `neq`.
+        // Later releases accept several ports after one `eq` or `neq`.
         "eq" => {
             several(first, reader)?.into_iter().map(|port| PortMatch { first: port, last: port }).collect()
         }
@@ -29,13 +29,13 @@ pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<V
         }
         _ => {
             let last = port(reader)?;
-            // The router puts the two in order.
+            // The router sorts the two.
             vec![PortMatch { first: first.min(last), last: first.max(last) }]
         }
     })
 }
 
-/// `first` and the ports behind it.
+/// Reads the ports after `first`.
 fn several(first: u16, reader: &mut Reader) -> Result<Vec<u16>, Finding> {
     let mut all = vec![first];
     while reader.peek().is_some_and(|word| port_number(word).is_some()) {
@@ -44,7 +44,7 @@ fn several(first: u16, reader: &mut Reader) -> Result<Vec<u16>, Finding> {
     Ok(all)
 }
 
-/// The ranges between `ports`.
+/// Returns the ranges between `ports`.
 fn all_but(mut ports: Vec<u16>) -> Vec<PortMatch> {
     ports.sort_unstable();
     let mut next = Some(0);
@@ -59,12 +59,12 @@ fn all_but(mut ports: Vec<u16>) -> Vec<PortMatch> {
     ranges
 }
 
-/// Ports as in [`ports`], or one port that stands without an operator.
+/// Parses ports like [`ports`], or a single port without an operator.
 pub(super) fn ports_or_port(
     protocol: Option<Protocol>,
     reader: &mut Reader,
 ) -> Result<Vec<PortMatch>, Finding> {
-    // `echo` is a port as well as a message.
+    // `echo` is the name of a port and of a message.
     let has_ports = matches!(protocol, Some(Protocol::TCP | Protocol::UDP));
     match reader.peek().and_then(port_number).filter(|_| has_ports) {
         Some(port) => {
@@ -85,7 +85,7 @@ fn port(reader: &mut Reader) -> Result<u16, Finding> {
     Ok(port)
 }
 
-/// Ports that the router writes by name.
+/// Names of ports.
 const PORTS: &[(&str, u16)] = &[
     ("bgp", 179),
     ("biff", 512),

@@ -1,4 +1,4 @@
-//! What stands under `pvc`.
+//! Commands of the block `pvc`.
 
 use super::command::{Command, irrelevant, modelled, not_modelled};
 use super::interface::number;
@@ -18,7 +18,7 @@ pub(super) const COMMANDS: &[Command<Pvc>] = &[
         Ok(Finding::MODELLED)
     }),
     modelled("pppoe-client", |pvc, reader| {
-        // The pool ties a Dialer to the circuit; the circuit's own policy queues.
+        // The pool binds a Dialer to the circuit, but the circuit's own policy queues.
         pvc.pppoe = flag(reader);
         Ok(Finding::MODELLED)
     }),
@@ -43,7 +43,7 @@ pub(super) const COMMANDS: &[Command<Pvc>] = &[
     irrelevant("protocol"),
 ];
 
-/// Cells' kilobits per second.
+/// Accepted cell rates, kilobits per second.
 const KILOBITS: std::ops::RangeInclusive<u64> = 1..=10_000_000;
 
 fn service(
@@ -74,7 +74,7 @@ fn ubr(reader: &mut Reader) -> Result<AtmService, Finding> {
     optional(reader, "the peak rate in kb/s", KILOBITS).map(AtmService::Ubr)
 }
 
-/// Peak, sustained, burst; with one number the sustained rate is the peak rate.
+/// Parses peak rate, sustained rate and burst. A single number is both rates.
 fn vbr_nrt(reader: &mut Reader) -> Result<AtmService, Finding> {
     let peak = reader.number("the peak rate in kb/s", KILOBITS)?;
     let sustained = optional(reader, "the sustained rate in kb/s", KILOBITS)?.unwrap_or(peak);

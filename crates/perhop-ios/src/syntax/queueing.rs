@@ -1,10 +1,10 @@
-//! Commands that stand in classes, under interfaces and under circuits alike.
+//! Commands common to classes, interfaces and circuits.
 
 use crate::ast::{At, FairQueue, ServicePolicies};
 use crate::rules;
 use crate::words::{Finding, Reader, Reading};
 
-/// `fair-queue` of an interface, a circuit or a class, with its numbers.
+/// Parses `fair-queue` of an interface, a circuit or a class.
 pub(super) fn fair_queue(reader: &mut Reader) -> Result<FairQueue, Finding> {
     let mut fair = FairQueue::default();
     if reader.eat("queue-limit") {
@@ -20,7 +20,7 @@ pub(super) fn fair_queue(reader: &mut Reader) -> Result<FairQueue, Finding> {
     Ok(fair)
 }
 
-/// A number in `range`, where one follows.
+/// Parses a number in `range`, if present.
 pub(super) fn optional(
     reader: &mut Reader,
     what: &str,
@@ -59,7 +59,7 @@ pub(super) fn service_policy(policies: &mut ServicePolicies, reader: &mut Reader
     Ok(Finding::MODELLED)
 }
 
-/// What to say of classes and policies of a type that is not about queues, marks and rates.
+/// Returns the finding for classes and policies of a type other than QoS.
 pub(super) fn other_type(name: Option<&str>) -> Finding {
     match name {
         Some("inspect" | "access-control" | "urlfilter" | "port-filter" | "queue-threshold" | "logging") => {

@@ -1,4 +1,4 @@
-//! `random-detect …`: the command itself, and the lines that set its parameters.
+//! `random-detect …`: the command, and its parameter lines.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
         }
         return Ok(Finding::MODELLED);
     };
-    // The router turns WRED on with its first parameter as well.
+    // The first parameter enables WRED on the router, too.
     let parameters = &mut detect.get_or_insert_with(|| At::new(line, RandomDetect::default())).value;
     match word {
         "prec-based" | "precedence-based" => return basis(parameters, Basis::Precedence, reader),
@@ -65,7 +65,7 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
     Ok(Finding::MODELLED)
 }
 
-/// Whether the field tells drop precedences where the line stands: on an interface nothing sets it.
+/// Returns the finding for a field by which drop precedences are selected; on an interface nothing sets it.
 fn finding(basis: Basis, reader: &Reader) -> Finding {
     let of_class = matches!(reader.mode, Mode::Class(..) | Mode::Police(..));
     match basis {
@@ -128,8 +128,8 @@ fn of_values(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -
     Ok(finding(basis, reader))
 }
 
-/// Minimum, maximum and mark probability denominator; `None` where the router refuses them or the line
-/// takes them back.
+/// Parses minimum, maximum and mark probability denominator; `None` if the router refuses them or the line is
+/// negated.
 fn thresholds(parameters: &mut RandomDetect, reader: &mut Reader) -> Result<Option<At<Thresholds>>, Finding> {
     if reader.negated() {
         while reader.next().is_some() {}
@@ -170,7 +170,7 @@ fn thresholds(parameters: &mut RandomDetect, reader: &mut Reader) -> Result<Opti
     Ok(Some(At::new(reader.line, thresholds)))
 }
 
-/// A threshold, with its unit where one follows.
+/// Parses a threshold with its optional unit.
 fn threshold(reader: &mut Reader, what: &str) -> Result<(u64, Option<ThresholdUnit>), Finding> {
     let value = reader.peek().and_then(scaled).filter(|value| (1..=1_000_000_000).contains(value));
     let value = value.ok_or_else(|| reader.unexpected(what))?;
@@ -194,5 +194,5 @@ fn name(unit: ThresholdUnit) -> &'static str {
     }
 }
 
-/// One in ten packets at the maximum threshold.
+/// The default: one in ten packets at the maximum threshold.
 const DEFAULT_MARK_PROBABILITY_DENOMINATOR: u64 = 10;

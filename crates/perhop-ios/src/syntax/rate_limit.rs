@@ -6,7 +6,7 @@ use crate::ast::{Direction, Interface, RateLimit, RateLimitMatch};
 use crate::rules;
 use crate::words::{Finding, Reader, Reading};
 
-/// Bytes that a burst may have.
+/// Accepted bursts, bytes.
 const BURST: std::ops::RangeInclusive<u64> = 1000..=1_024_000_000;
 
 pub(super) fn rate_limit(interface: &mut Interface, reader: &mut Reader) -> Reading {

@@ -1,4 +1,4 @@
-//! `ip route`, `ipv6 route` and `router`: where packets go.
+//! `ip route`, `ipv6 route` and `router`.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -12,10 +12,10 @@ use crate::ast::Configuration;
 use crate::mode::Mode;
 use crate::words::{Finding, Form, Reader, Reading};
 
-/// Preference of a static route where the line does not state it.
+/// Default preference of a static route.
 const STATIC: u8 = 1;
 
-/// `router …`, `ipv6 router …`: routes that no configuration shows.
+/// `router …`, `ipv6 router …`: routes that are not in the configuration.
 pub(super) fn protocol(configuration: &mut Configuration, reader: &mut Reader) {
     if reader.form == Form::Plain {
         configuration.routing_protocols.push(reader.line);
@@ -102,7 +102,7 @@ fn target(reader: &mut Reader) -> Result<RouteTarget, Finding> {
     }
     let mut name = word;
     let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
-    // The number may stand apart: `Serial 0/0`.
+    // A space may precede the number: `Serial 0/0`.
     if !name.ends_with(|last: char| last.is_ascii_digit()) && reader.peek().is_some_and(is_number) {
         name.push_str(reader.next().unwrap_or_default());
     }

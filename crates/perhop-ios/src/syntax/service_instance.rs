@@ -1,4 +1,4 @@
-//! What stands under `service instance`: frames of some VLANs on a port.
+//! Commands of the block `service instance`: frames of some VLANs on a port.
 
 use super::command::{Command, irrelevant, modelled, not_modelled, recorded};
 use super::queueing::service_policy;
@@ -58,7 +58,7 @@ pub(super) fn open(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// The rest of the line as written.
+/// Returns the rest of the line as written.
 pub(super) fn text(value: &mut Option<At<String>>, reader: &mut Reader) -> Result<(), Finding> {
     let words = reader.rest().join(" ");
     while reader.next().is_some() {}

@@ -1,4 +1,4 @@
-//! What stands under `table-map`.
+//! Commands of the block `table-map`.
 
 use super::command::{Command, modelled};
 use super::numbers::{dscp, precedence};
@@ -24,7 +24,7 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Re
     Ok(Finding::MODELLED)
 }
 
-/// A number, or the name of a codepoint or a precedence.
+/// Parses a number, or the name of a codepoint or a precedence.
 fn value(reader: &mut Reader) -> Result<u8, Finding> {
     if reader.peek().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) {
         return reader.number("a value", 0..=99).map(|value| value as u8);
@@ -35,7 +35,7 @@ fn value(reader: &mut Reader) -> Result<u8, Finding> {
     }
 }
 
-/// `map from … to …`: one value or more become one.
+/// `map from … to …`: maps one or more values to one.
 fn map(map: &mut TableMap, reader: &mut Reader) -> Reading {
     let mut from = vec![value(reader)?];
     while !reader.eat("to") {

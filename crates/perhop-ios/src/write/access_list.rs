@@ -1,4 +1,4 @@
-//! Conditions as entries of access lists.
+//! Writing of conditions as access list entries.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use perhop_qos::packet::Protocol;
 use super::criteria::{Key, but_not, keys};
 use super::words::codepoint;
 
-/// Entries of an access list that are made of one condition.
+/// Limit on the access list entries of one condition.
 pub(super) const MOST_ENTRIES: usize = 4096;
 
 /// The kind of an access list.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the command that opens such a list.
+    /// Returns the command that opens a list of this kind.
     pub(super) fn command(self) -> &'static str {
         match self {
             Kind::Ipv4 => "ip access-list extended",
@@ -28,8 +28,8 @@ impl Kind {
     }
 }
 
-/// Returns the access list that permits what meets a condition: its kind and entries. `None` where no list of
-/// one family does.
+/// Returns an access list that permits the packets of a condition: its kind and entries. `None` if no list of
+/// one family can.
 pub(super) fn of_condition(condition: &MatchConfig) -> Option<(Kind, Vec<String>)> {
     let entries = entries(condition)?;
     match families(condition) {
@@ -39,7 +39,7 @@ pub(super) fn of_condition(condition: &MatchConfig) -> Option<(Kind, Vec<String>
     }
 }
 
-/// Returns whether prefixes of IPv4, and of IPv6, are in a condition.
+/// Whether a condition has IPv4 prefixes, and whether it has IPv6 prefixes.
 fn families(condition: &MatchConfig) -> (bool, bool) {
     let own = condition.source.iter().chain(&condition.destination).flat_map(|prefixes| &prefixes.0);
     let own = own.map(|prefix| (prefix.address().is_ipv4(), prefix.address().is_ipv6()));
@@ -75,7 +75,7 @@ fn entries(condition: &MatchConfig) -> Option<Vec<String>> {
     plain(condition).map(|entries| with("permit", entries))
 }
 
-/// Returns the entries for one condition without others inside, without their action.
+/// Returns the entries, without action, for a condition without nested ones.
 fn plain(condition: &MatchConfig) -> Option<Vec<String>> {
     let keys = keys(condition);
     let is_listed = keys.iter().all(|key| key.is_of_list()) && keys.iter().any(|key| key.is_address());

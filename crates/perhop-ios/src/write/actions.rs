@@ -1,4 +1,4 @@
-//! Actions of conditioners as `set` and as actions of policers.
+//! Writing of conditioner actions as `set` and as policer actions.
 
 use perhop_device::Missing;
 use perhop_qos::Color;
@@ -20,12 +20,12 @@ const ACTIONS: [(&str, &str); 7] = [
     ("cos", "set-cos-transmit"),
 ];
 
-/// Returns where a packet goes after some actions: away where they do not say it.
+/// Returns the outcome of some actions; by default the packet is transmitted.
 pub(super) fn ending(actions: &[Action]) -> Outcome {
     actions.last().and_then(Action::ends_with).unwrap_or(Outcome::Transmit)
 }
 
-/// Returns the word for where a packet goes.
+/// Returns the router's word for an outcome.
 pub(super) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Transmit => "transmit",
@@ -34,7 +34,7 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Returns the actions without the one that says where the packet goes.
+/// Returns the actions without the final outcome.
 pub(super) fn steps(actions: &[Action]) -> &[Action] {
     match actions.split_last() {
         Some((last, steps)) if last.ends_with().is_some() => steps,
@@ -52,10 +52,10 @@ pub(super) fn of_color(stage: &ConditionerConfig, color: Color) -> &[Action] {
     if own.is_empty() { &stage.actions } else { own }
 }
 
-/// Returns what follows `set` for one action.
+/// Returns the words after `set` for one action.
 ///
 /// # Errors
-/// The router does not set such a field to such a value.
+/// When the router cannot set the field to this value.
 pub(super) fn setting(action: &Action, tables: &mut TableMaps) -> Result<String, Missing> {
     Ok(match action {
         Action::Mark(dscp) => format!("dscp {}", codepoint(*dscp)),
@@ -103,15 +103,15 @@ fn copied(field: CopyField) -> &'static str {
 /// Returns a policer's action that sets something and transmits.
 ///
 /// # Errors
-/// As [`setting`].
+/// Those of [`setting`].
 pub(super) fn acting(action: &Action, tables: &mut TableMaps) -> Result<String, Missing> {
     of_policer(&setting(action, tables)?)
 }
 
-/// Returns a policer's action that sets what `set` with these words sets.
+/// Returns the policer action that is equivalent to `set` with these words.
 ///
 /// # Errors
-/// No policer sets it.
+/// When no policer action sets it.
 pub(super) fn of_policer(words: &str) -> Result<String, Missing> {
     let found = ACTIONS.iter().find_map(|(field, name)| Some((name, words.strip_prefix(field)?)));
     let (name, rest) = found.ok_or_else(|| Missing::new(format!("action {words}"), "no policer sets it"))?;

@@ -1,10 +1,10 @@
-//! [`Block`]: interfaces and circuits with what stands in them.
+//! [`Block`]: interfaces and circuits with their lines.
 
 use std::collections::BTreeMap;
 
 use perhop_device::{DeviceModel, Port};
 
-/// Lines of an interface or circuit without which its policies would mean something else.
+/// Commands of an interface or circuit that affect the meaning of its policies.
 const KEPT: [&str; 27] = [
     "bandwidth",
     "encapsulation",
@@ -34,13 +34,13 @@ const KEPT: [&str; 27] = [
     "ip add",
     "ipv6 add",
 ];
-/// The line that attaches a policy to the peers of a tunnel, which is a port of its own.
+/// The command that attaches a policy to the peers of a tunnel, which form a separate port.
 const GROUP: &str = "ip nhrp map group ";
 
-/// An interface or circuit with what is to stand in it.
+/// An interface or circuit, and its lines.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// The line that opens it.
+    /// The opening line.
     pub(super) text: String,
     kept: Vec<String>,
     inside: Vec<BlockKey>,
@@ -48,12 +48,13 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// A block with some lines.
+    /// Creates a block with some lines.
     pub(super) fn new(text: String, kept: Vec<String>) -> Block {
         Block { text, kept, inside: Vec::new(), added: Vec::new() }
     }
 
-    /// Adds the lines that attach a policy, or names the policy in the line that the block is.
+    /// Adds the lines that attach a policy. For a block that is a single line, replaces the name of the
+    /// policy in it.
     pub(super) fn attach(&mut self, lines: Vec<String>, policy: Option<&str>) {
         match policy {
             Some(policy) if self.text.starts_with(GROUP) => {
@@ -65,17 +66,17 @@ impl Block {
     }
 }
 
-/// The line that opens a block, or the number of one that is made.
+/// The opening line of a block, or the number of a created block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BlockKey {
     Line(usize),
     Made(usize),
 }
 
-/// Blocks in their order.
+/// Blocks in order.
 pub(super) type Blocks = BTreeMap<BlockKey, Block>;
 
-/// Adds the block of a port of `device` and those around it; returns its number.
+/// Adds the block of a port of `device` and its enclosing blocks. Returns its key.
 pub(super) fn add_of_port(blocks: &mut Blocks, device: &DeviceModel, port: &Port) -> BlockKey {
     let opened = BlockKey::Line(port.line);
     let (mut number, mut inner) = (port.line, None);
@@ -97,7 +98,7 @@ pub(super) fn add_of_port(blocks: &mut Blocks, device: &DeviceModel, port: &Port
     opened
 }
 
-/// Whether a policy is attached in the block of its port by the word `way`, and not in one around it.
+/// Whether the block of the port itself, not an enclosing one, attaches a policy with the word `way`.
 pub(super) fn attaches(device: &DeviceModel, port: &Port, way: &str) -> bool {
     device.lines.iter().any(|line| {
         let text = without_prompt(&line.text);
@@ -107,7 +108,7 @@ pub(super) fn attaches(device: &DeviceModel, port: &Port, way: &str) -> bool {
     })
 }
 
-/// Returns the direction of a line that attaches a policy or limits: `in` or `out`.
+/// Returns the direction, `in` or `out`, of a line that attaches a policy or is a rate limit.
 fn attached_way(text: &str) -> Option<&'static str> {
     let mut words = text.split_whitespace();
     words.next().filter(|word| word.starts_with("serv") || word.starts_with("rate-l"))?;
@@ -127,7 +128,7 @@ fn attached_way(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns a line without the prompt that stands before it in a session: `R1(config-if)# `.
+/// Removes the prompt of a session: `R1(config-if)# `.
 fn without_prompt(text: &str) -> &str {
     let text = text.trim();
     let Some((before, rest)) = text.split_once(")#") else { return text };
@@ -143,7 +144,7 @@ fn is_kept(text: &str) -> bool {
     KEPT.iter().any(|start| text.strip_prefix(start).is_some_and(ends_word))
 }
 
-/// Returns the lines of all blocks, those inside others within them.
+/// Returns the lines of all blocks, with inner blocks inside outer ones.
 pub(super) fn lines(blocks: &Blocks) -> Vec<String> {
     let inner: Vec<BlockKey> = blocks.values().flat_map(|block| block.inside.iter().copied()).collect();
     let mut found = Vec::new();

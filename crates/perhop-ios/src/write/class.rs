@@ -1,48 +1,48 @@
-//! [`Class`]: a class of a policy-map in the making, and [`Choice`]: what its policy may leave unsaid.
+//! [`Class`]: a class of a policy-map under construction, and [`Choice`]: which lines its policy omits.
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::ClassConfig;
 
-/// The class that takes the rest.
+/// The class for all other packets.
 pub(super) const CLASS_DEFAULT: &str = "class-default";
 
 /// A class of a policy-map.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Class {
     pub(super) name: String,
-    /// Its packets; `None` for all that other classes leave.
+    /// Its condition; `None` for all packets of no other class.
     pub(super) matches: Option<MatchConfig>,
     /// The lines that mark and police.
     pub(super) lines: Vec<String>,
     pub(super) queue: Option<ClassConfig>,
-    /// The level of its priority.
+    /// Its priority level.
     pub(super) level: Option<usize>,
-    /// The classes of a policy inside it that marks and polices before it does.
+    /// The classes of a nested policy that marks and polices first.
     pub(super) inside: Vec<Class>,
 }
 
-/// The source of a policy's lines.
+/// The source from which a policy is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Its demands: Intent.
+    /// Its Intent.
     Demands,
-    /// The policy that runs.
+    /// The lowered policy.
     Running(Choice),
 }
 
-/// The classes without a need that have no `bandwidth` line.
+/// Which classes without a required share omit the `bandwidth` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// Whether class-default is one.
+    /// Whether class-default omits it.
     pub(super) leaves_default: bool,
-    /// Whether classes that shape or queue flows fairly are.
+    /// Whether classes with a shaper or fair queueing omit it.
     pub(super) leaves_shaped: bool,
-    /// Bytes that the first class with a rate counts in addition to those of the link.
+    /// Overhead of the first class with a rate, in addition to that of the link, bytes.
     pub(super) account: i32,
 }
 
 impl Choice {
-    /// Every choice, the one that says least first.
+    /// All choices, the one with the fewest lines first.
     pub(super) const ALL: [Choice; 4] = [
         Choice::leaving(true, true),
         Choice::leaving(true, false),
@@ -54,7 +54,7 @@ impl Choice {
         Choice { leaves_default, leaves_shaped, account: 0 }
     }
 
-    /// Whether a class with this queue has no `bandwidth` line.
+    /// Whether a class with this queue omits the `bandwidth` line.
     pub(super) fn is_silent(self, class: &Class, queue: &ClassConfig) -> bool {
         if class.matches.is_none() {
             return self.leaves_default;

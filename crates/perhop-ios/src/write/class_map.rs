@@ -1,4 +1,4 @@
-//! [`ClassMaps`]: conditions as class-maps and access lists.
+//! [`ClassMaps`]: writing of conditions as class-maps and access lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::words::{codepoint, name};
 
 const HIGHEST_GROUP: u8 = 99;
 
-/// The class-maps and access lists that some conditions need, each written once.
+/// The class-maps and access lists of some conditions, each written once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassMaps {
     defined: Vec<(String, ClassMap)>,
@@ -36,7 +36,7 @@ impl ClassMaps {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         if self.has_families && !self.lists.iter().any(|(list, _)| list.starts_with("ipv6 ")) {
-            // The router tells the families apart where its configuration speaks of IPv6 at all.
+            // The router distinguishes the families only if its configuration uses IPv6.
             lines.extend(["ipv6 access-list ANY-IPV6", " permit ipv6 any any", "!"].map(str::to_owned));
         }
         let mut add = |head: String, inside: &[String]| {
@@ -63,10 +63,10 @@ impl ClassMaps {
         lines
     }
 
-    /// Returns the class-map of a class with this condition, which is called `wanted` where that is free.
+    /// Returns the name of the class-map of a class with this condition: `wanted` if it is free.
     ///
     /// # Errors
-    /// The router cannot tell such packets.
+    /// When no class-map can match such packets.
     pub(super) fn define(&mut self, wanted: &str, condition: &MatchConfig) -> Result<String, Missing> {
         let wanted = name(wanted);
         let class_map = self.class_map(&wanted, condition)?;
@@ -87,7 +87,7 @@ impl ClassMaps {
     /// Adds an access list with this condition, for `rate-limit`.
     ///
     /// # Errors
-    /// No entry of an access list says it.
+    /// When no access list entry can express it.
     pub(super) fn add_access_list(&mut self, condition: &MatchConfig, list: &str) -> Result<(), Missing> {
         if let Some(OneOrMany(precedences)) = &condition.precedence
             && keys(condition) == [Key::Precedence]
@@ -145,7 +145,7 @@ impl ClassMaps {
         Ok(found)
     }
 
-    /// Returns the class-map of a condition inside another.
+    /// Returns the class-map of a nested condition.
     fn inner(&mut self, name: &str, condition: &MatchConfig) -> Result<String, Missing> {
         let content = text(condition);
         if let Some(known) = self.by_content.get(&content) {
@@ -156,7 +156,7 @@ impl ClassMaps {
         Ok(defined)
     }
 
-    /// Returns what follows `match` for a condition that needs no other class-map; any may hold.
+    /// Returns the words after `match` for a condition without nested class-maps; any of them may match.
     fn simple(&mut self, name: &str, condition: &MatchConfig) -> Result<Vec<String>, Missing> {
         let keys = keys(condition);
         let [key] = keys.as_slice() else { return self.by_list(name, condition) };
@@ -240,7 +240,7 @@ fn group(label: u8) -> Result<u8, Missing> {
     Err(missing.instead("write a lower label"))
 }
 
-/// Returns the lines of a condition on one field by values; `None` for another. A line takes 4 or 8 values:
+/// Returns the lines of a condition on one field by values; `None` for others. A line takes 4 or 8 values:
 /// Cisco IOS command reference, "match ip dscp", "match precedence", "match cos", "match mpls experimental
 /// topmost".
 fn of_values(condition: &MatchConfig) -> Option<Vec<String>> {

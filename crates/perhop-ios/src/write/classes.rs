@@ -1,4 +1,4 @@
-//! Conditioners and queues of a policy as classes of a policy-map.
+//! Writing of conditioners and queues as classes of a policy-map.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::meter::{ComingColors, Level, stage_lines};
 use super::order::{Labels, labels, merged, nested, within};
 use super::policy_map::PolicyMaps;
 
-/// Stages that give packets the color with which a policer behind them takes them.
+/// Names of the stages that color packets for a color-aware policer.
 const COLORING: [&str; 3] = ["conform-color", "exceed-color", "colors"];
 
 impl PolicyMaps {
@@ -59,7 +59,7 @@ impl PolicyMaps {
         merged(nested(classes), queues, &by_label)
     }
 
-    /// Returns the class-maps of the colors with which packets come to a stage.
+    /// Returns the class-maps of the colors of packets that arrive at a stage.
     fn coming_colors(
         &mut self,
         name: &str,
@@ -83,7 +83,7 @@ impl PolicyMaps {
         found
     }
 
-    /// Returns the classes that queue, those with priority first.
+    /// Returns the queueing classes, those with priority first.
     pub(super) fn queues(&mut self, queueing: &QueueingConfig, place: &str) -> Vec<Class> {
         if let Some(limit) = queueing.limit {
             let construct = format!("limit {limit} of all queues together");
@@ -123,7 +123,7 @@ impl PolicyMaps {
         plain.into_iter().map(of_queue).collect()
     }
 
-    /// Returns the share of a class without what only its scheduler has.
+    /// Returns the share of a class without parameters that are specific to its scheduler.
     fn plain_share(&mut self, class: &ClassConfig, scheduler: SchedulerConfig, place: &str) -> ShareConfig {
         let share = class.share.clone();
         let mut notes = self.notes.at(place);
@@ -200,7 +200,7 @@ impl PolicyMaps {
         found
     }
 
-    /// Returns lines, or none where something is missing, which is noted.
+    /// Returns the lines, or none and a note about the missing feature.
     pub(super) fn or_note(&mut self, place: &str, lines: Result<Vec<String>, Missing>) -> Vec<String> {
         lines.unwrap_or_else(|missing| {
             self.notes.at(place).add(missing);
@@ -209,7 +209,7 @@ impl PolicyMaps {
     }
 }
 
-/// Returns classes that share by quanta of bytes with ratios in their place.
+/// Converts shares in byte quanta to ratios.
 fn with_ratios(mut classes: Vec<ClassConfig>) -> Vec<ClassConfig> {
     let quanta: Option<Vec<u64>> = classes
         .iter()
@@ -227,8 +227,8 @@ fn greatest_common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
-/// Returns a stage without the label by which a queue knows its packets, and that label. It is the last one:
-/// a group that the router sets comes before it.
+/// Removes the label by which a queue selects its packets, and returns it. It is the last label; a group set
+/// by the router comes first.
 fn without_label(stage: &ConditionerConfig) -> (ConditionerConfig, Option<u8>) {
     let mut own = stage.clone();
     let mut label = None;

@@ -13,17 +13,17 @@ use super::policy_map::PolicyMaps;
 use super::rate_limit::{direction_word, is_rate_limit, rate_limit};
 use crate::platform::Profile;
 
-/// The port of packets to the router itself.
+/// The port for packets to the router itself.
 const CONTROL_PLANE: &str = "control-plane";
-/// The limit of an interface's queue without a line for it.
+/// The default `hold-queue`, packets.
 const HOLD_QUEUE: u64 = 40;
-/// Bytes that an Ethernet interface counts in addition to those of IP.
+/// Overhead that an Ethernet interface counts, bytes.
 const ETHERNET: i32 = 14;
 
-/// The policies to write and the router that they come from.
+/// The policies to write, and the router that they come from.
 pub(super) struct Source<'a> {
     pub(super) policies: Vec<PolicyToWrite>,
-    /// The router; `None` where they come from a scenario or another vendor's device.
+    /// The router; `None` for policies of a scenario or of another vendor's device.
     pub(super) device: Option<&'a DeviceModel>,
 }
 
@@ -34,7 +34,7 @@ impl Source<'_> {
         self.device?.router.ports.iter().find(|port| port.name == wanted)
     }
 
-    /// Returns the demands of a policy of the router, where one policy has them all.
+    /// Returns the Intent of a policy of the router, if a single policy contains all of it.
     pub(super) fn demands(&self, policy: &PolicyToWrite) -> Option<&Policy> {
         let intent = &self.port(policy)?.intent;
         let policies = match policy.direction {
@@ -47,7 +47,7 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the interface of the policy at a place in the list: its own, or one that is made for it.
+    /// Returns the interface of the policy with this index: its own, or a created one.
     pub(super) fn interface(&self, place: usize) -> String {
         let policy = &self.policies[place];
         match (&policy.interface, policy.policy.overhead) {
@@ -58,8 +58,8 @@ impl Source<'_> {
     }
 }
 
-/// Returns the configuration with the policies at some places of the list, each with its choice, and what it
-/// does not say.
+/// Returns the configuration with the policies at some indices, each with its choice, and the features that
+/// it cannot express.
 pub(super) fn configuration(
     source: &Source,
     chosen: &[(usize, Way)],
@@ -104,7 +104,7 @@ pub(super) fn configuration(
     (lines.join("\n") + "\n", notes)
 }
 
-/// Adds a policy; returns the name of its policy-map, `None` where it needs none.
+/// Adds a policy. Returns the name of its policy-map; `None` if it needs none.
 fn add_policy(
     maps: &mut PolicyMaps,
     source: &Source,
@@ -125,13 +125,13 @@ fn add_policy(
     }
 }
 
-/// Returns the word by which a policy is attached.
+/// Returns the direction word that attaches a policy.
 fn way(one: &PolicyToWrite) -> &'static str {
-    // What is sent to the router itself leaves for its processor through an input policy.
+    // Packets to the router itself leave for its processor through an input policy.
     if one.interface.as_deref() == Some(CONTROL_PLANE) { "input" } else { direction_word(one.direction) }
 }
 
-/// Returns the name of a policy-map: that of the policy, with a number where another policy has it.
+/// Returns the name of a policy-map: that of the policy, with a number if another policy has it.
 fn free_name(names: &BTreeMap<String, (usize, Option<String>)>, source: &Source, place: usize) -> String {
     let one = &source.policies[place];
     let wanted = if one.name.contains(' ') { "limits" } else { one.name.as_str() };
@@ -141,7 +141,7 @@ fn free_name(names: &BTreeMap<String, (usize, Option<String>)>, source: &Source,
             other.policy == one.policy && other.rate == one.rate
         })
     };
-    // At most every other policy has another of the names.
+    // The other policies occupy at most one name each.
     let numbered = (2..=source.policies.len() + 1).map(|number| format!("{wanted}-{number}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
     names.find(is_free).unwrap_or_else(|| wanted.to_owned())
@@ -168,7 +168,7 @@ fn rate_limits(one: &PolicyToWrite, maps: &mut PolicyMaps, notes: &mut perhop_de
     lines
 }
 
-/// Returns the line of an interface whose policy does not queue, for the queue that it has then.
+/// Returns the `hold-queue` line of an interface whose policy does not queue.
 fn hold_queue(one: &PolicyToWrite) -> Option<String> {
     let [only] = one.policy.queueing.as_ref()?.classes.as_slice() else { return None };
     let Some(BufferConfig::TailDrop(config)) = &only.buffer else { return None };

@@ -24,18 +24,18 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Whether an entry of an access list can look at it.
+    /// Whether an access list entry can match it.
     pub(super) fn is_of_list(self) -> bool {
         self.is_address() || matches!(self, Key::Dscp | Key::Precedence)
     }
-    /// Whether it makes an access list of a condition: codepoints alone have a `match` line.
+    /// Whether it requires an access list: codepoints alone have a `match` line.
     pub(super) fn is_address(self) -> bool {
         use Key::{Destination, DestinationPort, Protocol, Source, SourcePort};
         matches!(self, Source | Destination | Protocol | SourcePort | DestinationPort)
     }
 }
 
-/// Returns a condition's keys, each with the condition that has this key alone.
+/// Returns a condition's keys, each with the condition reduced to this key.
 pub(super) fn parts(condition: &MatchConfig) -> Vec<(Key, MatchConfig)> {
     let none = MatchConfig::default;
     let MatchConfig {
@@ -83,7 +83,7 @@ pub(super) fn keys(condition: &MatchConfig) -> Vec<Key> {
     parts(condition).into_iter().map(|(key, _)| key).collect()
 }
 
-/// Returns the condition and the refused one of `all: [condition, {not: refused}]`.
+/// Returns condition and refused condition of `all: [condition, {not: refused}]`.
 pub(super) fn but_not(condition: &MatchConfig) -> Option<(&MatchConfig, &MatchConfig)> {
     let [kept, excluding] = condition.all.as_deref()? else { return None };
     let refused = excluding.not.as_deref()?;
@@ -91,7 +91,7 @@ pub(super) fn but_not(condition: &MatchConfig) -> Option<(&MatchConfig, &MatchCo
     is_alone.then_some((kept, refused))
 }
 
-/// Returns a condition as policies write it.
+/// Returns the JSON of a condition.
 pub(super) fn text(condition: &MatchConfig) -> String {
     serde_json::to_string(condition).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The queue of a class of Intent as lines: limits, flows and WRED.
+//! Writing of a queue in Intent: limits, flows and WRED.
 
 use perhop_device::intent::{
     At, Class, DropProfile, FairQueue, PartialLimit, QueueLimit, ThresholdUnit, Thresholds, ValueLimits,
@@ -8,7 +8,7 @@ use perhop_device::{Basis, Missing};
 /// Returns the lines of the queue of a class.
 ///
 /// # Errors
-/// A demand has no line here.
+/// When a demand has no command.
 pub(super) fn queue_lines(class: &Class) -> Result<Vec<String>, Missing> {
     let mut lines = Vec::new();
     if let Some(at) = class.fair_queue {

@@ -1,4 +1,4 @@
-//! Intent as policy-maps: the demands of a router's own configuration, in the words in which it has them.
+//! Writing of Intent as policy-maps: the router's own configuration in its original terms.
 
 use perhop_device::intent::{
     Action, Children, Class, Condition, Field, Guarantee, Mark, Meter, Police, Policy, Priority,
@@ -13,10 +13,10 @@ use super::policy_map::PolicyMaps;
 use super::words::{codepoint, name};
 
 impl PolicyMaps {
-    /// Adds a policy of Intent; returns the name of its policy-map.
+    /// Adds a policy of Intent. Returns the name of its policy-map.
     ///
     /// # Errors
-    /// A demand has no line here.
+    /// When a demand has no command.
     pub(super) fn add_demands(&mut self, called: &str, policy: &Policy) -> Result<String, Missing> {
         let called = name(called);
         let maps = self.demands_of_policy(&called, policy)?;
@@ -24,12 +24,12 @@ impl PolicyMaps {
         Ok(called)
     }
 
-    /// Returns the lines of a policy-map, behind those of the policy-maps inside it.
+    /// Returns the lines of a policy-map, after those of nested policy-maps.
     fn demands_of_policy(&mut self, called: &str, policy: &Policy) -> Result<Vec<Vec<String>>, Missing> {
         let mut lines = vec![format!("policy-map {called}")];
         let mut maps = Vec::new();
         for class in &policy.classes {
-            // A policy that queues has class-default by itself.
+            // The router adds class-default to a queueing policy.
             if class.line == 0 {
                 continue;
             }
@@ -105,7 +105,7 @@ impl PolicyMaps {
         super::actions::of_policer(&self.setting(mark)?)
     }
 
-    /// Returns the words behind `set` for a mark.
+    /// Returns the words after `set` for a mark.
     fn setting(&mut self, mark: &Mark) -> Result<String, Missing> {
         Ok(match &mark.written {
             Written::Precedence(precedence) => format!("precedence {precedence}"),

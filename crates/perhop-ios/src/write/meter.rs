@@ -1,4 +1,4 @@
-//! Conditioners as lines of a class: `set` and `police`.
+//! Writing of conditioners as `set` and `police`.
 
 use perhop_device::Missing;
 use perhop_qos::Color;
@@ -9,10 +9,10 @@ use perhop_qos::meter::{ColorMode, MeterConfig, MeterScope};
 use super::actions::{acting, ending, of_color, outcome, setting, steps};
 use super::table_map::TableMaps;
 
-/// The class-maps of the colors with which packets come to a policer: `conform-color`, `exceed-color`.
+/// The class-maps of the colors of arriving packets: `conform-color`, `exceed-color`.
 pub(super) type ComingColors = Vec<(&'static str, String)>;
 
-/// Whether a stage is one of a policy inside a class: it sends its packets on to the class around it.
+/// Whether a stage belongs to a nested policy, whose packets continue to the enclosing class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Outer,
@@ -22,7 +22,7 @@ pub(super) enum Level {
 /// Returns the lines of a class for one conditioner.
 ///
 /// # Errors
-/// The router has no such meter or action.
+/// When the router has no such meter or action.
 pub(super) fn stage_lines(
     stage: &ConditionerConfig,
     colors: &ComingColors,
@@ -82,7 +82,7 @@ fn unmetered(actions: &[Action], tables: &mut TableMaps) -> Result<Vec<String>, 
     steps(actions).iter().map(|action| Ok(format!("set {}", setting(action, tables)?))).collect()
 }
 
-/// Returns what every list begins with: what the class sets besides its policer.
+/// Returns the common prefix of the lists: the marks that the class sets in addition to its policer.
 fn shared<'a>(lists: &[&'a [Action]]) -> &'a [Action] {
     let Some(first) = lists.first() else { return &[] };
     let first = steps(first);
@@ -91,7 +91,7 @@ fn shared<'a>(lists: &[&'a [Action]]) -> &'a [Action] {
     &first[..count]
 }
 
-/// Returns the `police` line of a meter and the colors that it tells.
+/// Returns the `police` line of a meter, and the colors that it distinguishes.
 fn police(meter: &MeterConfig, colors: &ComingColors) -> Result<(String, Vec<Color>), Missing> {
     let all = vec![Color::GREEN, Color::YELLOW, Color::RED];
     let two = |excess: Color| vec![Color::GREEN, Color::new(excess.index().min(2))];

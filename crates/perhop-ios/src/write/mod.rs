@@ -1,4 +1,4 @@
-//! [`IosWriter`]: policies as a configuration, which is read again to see what it does not say.
+//! [`IosWriter`]: writing of policies as a configuration, which is read again to find differences.
 //!
 //! ```text
 //! Intent → demands ─────────────────────────────────────────────────────────┐
@@ -6,8 +6,8 @@
 //! policy_map → configuration → parse → difference
 //! ```
 //!
-//! A router's own configuration is written from Intent, where every demand has a line here; all other
-//! policies from what runs.
+//! A router's own configuration is written from Intent if every demand has a command; other policies are
+//! written from their lowered form.
 
 mod access_list;
 mod actions;

@@ -1,4 +1,4 @@
-//! The order of classes in which the first that a packet meets is the right one.
+//! Ordering of classes so that the first matching one is correct.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use perhop_qos::classifier::MatchConfig;
 use super::class::{CLASS_DEFAULT, Class};
 use super::criteria::{Key, but_not, keys};
 
-/// The conditions of stages by the labels that they set for queues.
+/// The conditions of stages, by the labels that they set for queues.
 pub(super) type Labels = BTreeMap<u8, Option<MatchConfig>>;
 
-/// Returns the labels of a condition that is one on labels alone.
+/// Returns the labels of a condition on labels alone.
 pub(super) fn labels(condition: Option<&MatchConfig>) -> &[u8] {
     match condition {
         Some(condition) if keys(condition) == [Key::Label] => {
@@ -21,7 +21,7 @@ pub(super) fn labels(condition: Option<&MatchConfig>) -> &[u8] {
     }
 }
 
-/// Returns what a condition asks in addition to that of a class around it; `None` is nothing.
+/// Returns the part of a condition beyond that of the enclosing class; `None` if there is none.
 pub(super) fn within(condition: Option<&MatchConfig>, outer: Option<&MatchConfig>) -> Option<MatchConfig> {
     let own = condition?;
     if Some(own) == outer {
@@ -40,7 +40,7 @@ pub(super) fn within(condition: Option<&MatchConfig>, outer: Option<&MatchConfig
     Some(own.clone())
 }
 
-/// Returns the classes with those of policies inside a class in it: `outer.inner` stands before `outer`.
+/// Moves classes of nested policies out of their class: `outer.inner` precedes `outer`.
 pub(super) fn nested(classes: Vec<Class>) -> Vec<Class> {
     let mut found: Vec<Class> = Vec::new();
     for mut class in classes {
@@ -65,7 +65,7 @@ pub(super) fn nested(classes: Vec<Class>) -> Vec<Class> {
     found
 }
 
-/// Returns the classes of stages and of queues, each once.
+/// Merges the classes of stages and of queues.
 pub(super) fn merged(stages: Vec<Class>, queues: Vec<Class>, by_label: &Labels) -> Vec<Class> {
     if stages.is_empty() {
         return ordered(queues);
@@ -93,7 +93,7 @@ pub(super) fn merged(stages: Vec<Class>, queues: Vec<Class>, by_label: &Labels) 
     [others, last].concat()
 }
 
-/// Returns one condition for several of which any may hold; `None` where there is none of them.
+/// Returns the disjunction of several conditions; `None` if there are none.
 #[allow(clippy::option_option)] // "no condition" and "no class" are two things
 fn either(mut conditions: Vec<Option<MatchConfig>>) -> Option<Option<MatchConfig>> {
     if conditions.len() < 2 {
@@ -108,7 +108,7 @@ fn drop_exclusion(class: &mut Class) {
     class.matches = kept.or(class.matches.take());
 }
 
-/// Returns the classes with those that exclude others behind these, and without the exclusion.
+/// Moves the classes that exclude others after these, and removes the exclusion.
 fn ordered(classes: Vec<Class>) -> Vec<Class> {
     let (conditional, last): (Vec<Class>, Vec<Class>) =
         classes.into_iter().partition(|one| one.matches.is_some());
@@ -120,7 +120,7 @@ fn ordered(classes: Vec<Class>) -> Vec<Class> {
         if at > 0 {
             drop_exclusion(&mut class);
         }
-        // Priority classes keep their order among each other, and come before all that they do not exclude.
+        // Priority classes keep their relative order, and precede all classes that they do not exclude.
         while ordered.get(at).is_some_and(|one| one.level.is_some()) {
             at += 1;
         }
@@ -130,7 +130,7 @@ fn ordered(classes: Vec<Class>) -> Vec<Class> {
     ordered
 }
 
-/// Whether a class takes what meets its own condition and none of some others.
+/// Whether a class takes the packets of its own condition except those of some others.
 fn excludes(class: &Class, others: &[&Class]) -> bool {
     let Some((_, refused)) = class.matches.as_ref().and_then(but_not) else { return false };
     let shared: Vec<&Class> = others.iter().filter(|one| one.level.is_none()).copied().collect();

@@ -1,4 +1,4 @@
-//! [`PolicyMaps`]: the policy-maps of a configuration, with the lists, class-maps and tables that they need.
+//! [`PolicyMaps`]: the policy-maps of a configuration, with their lists, class-maps and tables.
 
 use perhop_device::Notes;
 use perhop_qos::QueueSize;
@@ -19,7 +19,7 @@ use super::table_map::TableMaps;
 use super::words::name;
 use crate::platform::Profile;
 
-/// Stages that the router has by itself: a new tag without a class of service, no discard class.
+/// Names of implicit stages of a router: a new tag without class of service, no discard class.
 const BY_ITSELF: [&str; 2] = ["new tag", "discard class 0"];
 /// Queues of interfaces without a policy.
 const PLAIN: [&str; 3] = ["fifo", "fair-queue", "random-detect"];
@@ -35,7 +35,7 @@ pub(super) struct PolicyMaps {
 }
 
 impl PolicyMaps {
-    /// No policy-maps of a router of `profile`.
+    /// Creates an empty set for a router of `profile`.
     pub(super) fn new(profile: Profile) -> PolicyMaps {
         PolicyMaps {
             profile,
@@ -57,7 +57,7 @@ impl PolicyMaps {
         self.lines.extend(lines);
     }
 
-    /// Adds a policy; returns the name of its policy-map, `None` where it needs none.
+    /// Adds a policy. Returns the name of its policy-map; `None` if it needs none.
     pub(super) fn add(
         &mut self,
         called: &str,
@@ -91,7 +91,7 @@ impl PolicyMaps {
         Some(called)
     }
 
-    /// Returns the lines of a policy-map, behind those of the policy-maps inside it.
+    /// Returns the lines of a policy-map, after those of nested policy-maps.
     fn policy_map(
         &mut self,
         called: &str,
@@ -123,7 +123,7 @@ impl PolicyMaps {
         maps
     }
 
-    /// Returns the name of the class-map of a class; `None` where the router cannot tell its packets.
+    /// Returns the name of the class-map of a class; `None` if no class-map can match its packets.
     fn class_map(&mut self, class: &Class, place: &str) -> Option<String> {
         let condition = match &class.matches {
             Some(condition) => condition.clone(),
@@ -175,7 +175,7 @@ impl PolicyMaps {
     }
 }
 
-/// Whether an interface has these queues without a policy.
+/// Whether these are the queues of an interface without a policy.
 fn is_plain(queueing: &QueueingConfig) -> bool {
     let [only] = queueing.classes.as_slice() else { return false };
     if only.matches.is_some() || queueing.scheduler != SchedulerConfig::Fifo {

@@ -1,4 +1,4 @@
-//! Queues of classes as lines: limits, flows and WRED.
+//! Writing of queues: limits, flows and WRED.
 
 use perhop_device::Missing;
 use perhop_qos::QueueSize;
@@ -11,9 +11,9 @@ use super::random_detect;
 use super::words::{codepoint, limit, limit_with_unit};
 use crate::platform::Profile;
 
-/// Packets in a class's queue without a line for it: Cisco document 110850.
+/// Default queue limit of a class, packets: Cisco document 110850.
 const LIMIT: u64 = 64;
-/// Queues of `fair-queue` without a number.
+/// Default number of queues of `fair-queue`.
 const FLOWS: u16 = 256;
 
 /// Whether the class of a queue has priority.
@@ -26,7 +26,7 @@ pub(super) enum Rank {
 /// Returns the lines of a class's queue.
 ///
 /// # Errors
-/// The router has no such queue.
+/// When the router has no such queue.
 pub(super) fn queue_lines(class: &ClassConfig, profile: Profile, rank: Rank) -> Result<Vec<String>, Missing> {
     let usual = BufferConfig::TailDrop(TailDropConfig::default());
     let is_usual = class.fair_queueing.is_none() && class.queueing.is_none();
@@ -67,7 +67,7 @@ fn fair_lines(fair: &FairQueueingConfig, profile: Profile, has_wred: bool) -> Ve
         lines.extend((packets != LIMIT).then(|| format!("queue-limit {packets}")));
         return lines;
     }
-    // With HQF a flow has a quarter of the class's limit: Cisco document 110850.
+    // With HQF, the flow limit is a quarter of the class's limit: Cisco document 110850.
     let is_usual = 4 * packets == LIMIT && profile.limits_early_drops();
     if !has_wred && !is_usual {
         lines.push(format!("queue-limit {}", 4 * packets));

@@ -1,4 +1,4 @@
-//! WRED as `random-detect`.
+//! Writing of WRED as `random-detect`.
 
 use perhop_device::{Missing, codepoints};
 use perhop_qos::buffer::{AveragingConfig, EcnConfig, Law, MredConfig, PrecedenceConfig};
@@ -10,16 +10,16 @@ use perhop_qos::{Dscp, QueueSize};
 use super::words::limit;
 use crate::platform::Profile;
 
-/// Packets in a class's queue, and the exponent of WRED's average, without a line for them.
+/// Default queue limit, packets, and default exponent of WRED's average.
 const LIMIT: QueueSize = QueueSize::Packets(64);
 const EXPONENT: u32 = 9;
-/// The router takes mark probability denominators up to this.
+/// Largest mark probability denominator of the router.
 const MOST_DENOMINATOR: f64 = 65_536.0;
 
 /// Returns the lines of WRED on a class's queue.
 ///
 /// # Errors
-/// The router has no such thresholds or averages.
+/// When the router has no such thresholds or averages.
 pub(super) fn lines(
     config: &MredConfig,
     class: &ClassConfig,
@@ -72,7 +72,7 @@ pub(super) fn lines(
     Ok(found)
 }
 
-/// Returns the lines that stand for the precedences without a line for them.
+/// Returns lines that are equivalent to the default precedences.
 fn usual_precedences(profile: Profile) -> Vec<String> {
     let line = |(value, low): (usize, &u64)| format!("random-detect precedence {value} {low} 40 10");
     profile.usual_precedence_minima().iter().enumerate().map(line).collect()
@@ -100,7 +100,7 @@ fn by_number(rows: &[PrecedenceConfig], word: &str) -> Result<Vec<String>, Missi
     (0..8).map(line).collect()
 }
 
-/// Returns thresholds of the AF codepoints by their drop precedence.
+/// Returns the threshold lines of the AF codepoints by drop precedence.
 fn by_drop_precedence(rows: &[PrecedenceConfig]) -> Result<Vec<String>, Missing> {
     let each = (1..5).flat_map(|class| (0..3).map(move |color| (class, color)));
     let line = |(class, color): (usize, usize)| {
@@ -109,7 +109,8 @@ fn by_drop_precedence(rows: &[PrecedenceConfig]) -> Result<Vec<String>, Missing>
     each.map(line).collect()
 }
 
-/// Returns thresholds of every codepoint that the class can hold; what no group names has the last group's.
+/// Returns the threshold lines of every codepoint of the class. Codepoints in no group have those of the last
+/// group.
 fn by_group(
     rows: &[PrecedenceConfig],
     groups: &[OneOrMany<Dscp>],
@@ -128,7 +129,7 @@ fn by_group(
     Ok(lines)
 }
 
-/// Returns the thresholds of a codepoint without a line for them (maximum 40).
+/// Returns the default thresholds of a codepoint (maximum 40).
 fn usual_codepoint(dscp: Dscp) -> String {
     let (high, low) = (dscp.value() >> 3, dscp.value() & 7);
     let least = match (high, low) {

@@ -1,4 +1,4 @@
-//! Conditioners as `rate-limit` lines of an interface.
+//! Writing of conditioners as `rate-limit` lines.
 
 use perhop_device::Missing;
 use perhop_device::intent::Direction;
@@ -15,13 +15,13 @@ use super::words::{codepoint, name};
 
 const PREFIX: &str = "rate-limit ";
 
-/// Whether a conditioner is a `rate-limit` line: a bucket that packets may borrow from.
+/// Whether a conditioner is a `rate-limit` line: a token bucket with debt.
 pub(super) fn is_rate_limit(stage: &ConditionerConfig) -> bool {
     matches!(stage.meter, Some(MeterConfig::TokenBucketWithDebt(_)))
         || stage.name.as_deref().is_some_and(|name| name.starts_with(PREFIX))
 }
 
-/// Returns the word of a direction.
+/// Returns the word for a direction.
 pub(super) fn direction_word(direction: Option<Direction>) -> &'static str {
     match direction {
         Some(Direction::Input) => "input",
@@ -38,7 +38,7 @@ pub(super) struct RateLimit {
 /// Returns the line of the `number`-th conditioner.
 ///
 /// # Errors
-/// `rate-limit` has no such meter or actions.
+/// When `rate-limit` has no such meter or actions.
 pub(super) fn rate_limit(
     stage: &ConditionerConfig,
     direction: Option<Direction>,
@@ -67,7 +67,7 @@ pub(super) fn rate_limit(
     Ok(RateLimit { line, list })
 }
 
-/// Returns the words for the packets of a line, and the access list that they name.
+/// Returns the match criterion of a line, and the access list that it names.
 fn packets(condition: &MatchConfig, stage: &str, number: usize) -> (String, Option<String>) {
     let keys = keys(condition);
     if let Some(OneOrMany(codepoints)) = &condition.dscp

@@ -1,5 +1,5 @@
-//! [`IosWriter`]: each policy is written in the ways that IOS has for it, and read again: the way that differs
-//! least is taken, and every difference that remains is listed.
+//! [`IosWriter`]: writes each policy in all ways that IOS has, reads them again, selects the one with the
+//! fewest differences, and lists these.
 
 use perhop_device::intent::Direction;
 use perhop_device::{
@@ -15,10 +15,10 @@ use super::configuration::{Source, configuration};
 use super::words::name;
 use crate::platform::{Platform, Profile};
 
-/// Bytes of `account user-defined`: -63 to 63.
+/// Range of `account user-defined`, bytes: -63 to 63.
 const MOST_ACCOUNTED: i32 = 63;
 
-/// Writes policies as a configuration of IOS, and reads it again with the reader of the language.
+/// Writes policies as an IOS configuration, and reads it again.
 pub(crate) struct IosWriter(pub(crate) &'static dyn FrontEnd);
 
 impl Writer for IosWriter {
@@ -38,7 +38,7 @@ impl Writer for IosWriter {
     }
 }
 
-/// Returns the policy of another vendor's device without the device: a router has interfaces of its own.
+/// Returns the policy of another vendor's device without its interface.
 fn without_device(one: PolicyToWrite) -> PolicyToWrite {
     PolicyToWrite { name: one.interface.unwrap_or(one.name), interface: None, ..one }
 }
@@ -85,8 +85,8 @@ impl IosWriter {
         Ok(Written { text, not_expressed })
     }
 
-    /// Returns the way of writing a policy that differs least, read again: that of its demands, or one of
-    /// those that leave lines unsaid.
+    /// Returns the way of writing a policy with the fewest differences after reading it again: from Intent,
+    /// or with one of the choices.
     fn best(&self, source: &Source, place: usize, profile: Profile) -> Result<Way, ConfigError> {
         if source.demands(&source.policies[place]).is_some() {
             let (text, notes) = configuration(source, &[(place, Way::Demands)], profile);
@@ -118,7 +118,7 @@ impl IosWriter {
     }
 }
 
-/// Whether a difference follows from what the list already says of its class.
+/// Whether the notes about its class already explain a difference.
 fn is_explained(path: &str, place: &str, notes: &[NotExpressed]) -> bool {
     if path.starts_with("queueing.limit") && notes.iter().any(|note| note.place == place) {
         return true;
@@ -130,13 +130,13 @@ fn is_explained(path: &str, place: &str, notes: &[NotExpressed]) -> bool {
     })
 }
 
-/// Returns what the policy of the written configuration has otherwise than the source's.
+/// Returns the differences between the source policy and the written one.
 fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Difference> {
     let one = &source.policies[place];
     let interface = source.interface(place);
     let ports = &device.router.ports;
     let port = ports.iter().find(|port| port.name == interface).or_else(|| {
-        // The only circuit of an interface is called like the interface.
+        // A single circuit has the name of its interface.
         let only = interface.split(' ').next().unwrap_or_default();
         ports.iter().find(|port| port.name == only)
     });
@@ -149,10 +149,10 @@ fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Differ
     if source.port(one).is_none() && one.policy.queueing.is_none() {
         again.queueing = None;
     }
-    // Where an input policy sets groups, which one policy by itself does not show, labels begin above them.
+    // If an input policy sets groups, which a single policy does not show, labels start above them.
     let counted = |policy: &PolicyConfig| if is_input { policy.clone() } else { with_counted_labels(policy) };
     let mut found = differences(&counted(&one.policy), &counted(&again));
-    // Names of the router have no spaces.
+    // Names on the router have no spaces.
     let is_name = |path: &str| path.rsplit('.').next() == Some("name");
     found.retain(|one| !is_name(&one.path) || name(&one.first) != one.second);
     found

@@ -1,4 +1,4 @@
-//! Shares, priorities and shapers as lines of a class.
+//! Writing of shares, priorities and shapers.
 
 use perhop_device::Missing;
 use perhop_qos::policer::PoliceWhen;
@@ -8,13 +8,13 @@ use perhop_qos::scheduler::{ShapeConfig, ShapeForm, ShareConfig};
 use super::words;
 use crate::platform::Profile;
 
-/// Ratios are whole numbers up to this.
+/// Largest ratio; ratios are whole numbers.
 const MOST_RATIO: f64 = 65_536.0;
 
 /// Returns `bandwidth` for a share.
 ///
 /// # Errors
-/// No line says it.
+/// When no command can express it.
 pub(super) fn share_lines(
     share: &ShareConfig,
     profile: Profile,
@@ -54,7 +54,7 @@ pub(super) fn share_lines(
 /// Returns `priority` for a class of a level.
 ///
 /// # Errors
-/// No line says its rate.
+/// When no command can express its rate.
 pub(super) fn priority(
     class: &ClassConfig,
     level: usize,

@@ -1,4 +1,4 @@
-//! [`TableMaps`]: the table-maps that some actions need.
+//! [`TableMaps`]: the table-maps of copy actions.
 
 use perhop_qos::action::{CopyConfig, CopyDefault};
 use serde_json::Value;
@@ -37,7 +37,7 @@ impl TableMaps {
     }
 }
 
-/// Returns a value as policies write it.
+/// Returns a value as in scenarios.
 fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
@@ -46,7 +46,7 @@ fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-/// Returns the value of all other values: `copy`, `ignore` or a number.
+/// Returns the default of a copy: `copy`, `ignore` or a number.
 pub(super) fn default(copy: &CopyConfig) -> String {
     match &copy.default {
         CopyDefault::Copy => "copy".to_owned(),

@@ -1,23 +1,23 @@
-//! Values in the router's words.
+//! Formatting of values for the router.
 
 use perhop_device::Missing;
 use perhop_qos::{Dscp, QueueSize, Rate};
 
-/// Codepoints for which the router has no word: `le`, `va` and `nqb`.
+/// Codepoints without a name on the router: `le`, `va` and `nqb`.
 const NUMBERED: [u8; 3] = [1, 44, 45];
 
-/// Returns a codepoint by its name, where the router has one.
+/// Returns the name of a codepoint, or its number if the router has no name.
 pub(super) fn codepoint(dscp: Dscp) -> String {
     if NUMBERED.contains(&dscp.value()) { dscp.value().to_string() } else { dscp.to_string() }
 }
 
-/// Returns a name that the router takes: without spaces and question marks.
+/// Returns a name that the router accepts: without spaces, question marks and quotation marks.
 pub(super) fn name(text: &str) -> String {
     let is_apart = |letter: char| letter.is_whitespace() || letter == '?' || letter == '"';
     let parts: Vec<&str> = text.trim().split(is_apart).collect();
     let mut found = String::new();
     for (index, part) in parts.iter().enumerate() {
-        // Several such letters become one hyphen.
+        // A run of such letters becomes one hyphen.
         if index > 0 && (!part.is_empty() || index + 1 == parts.len()) {
             found.push('-');
         }
@@ -30,7 +30,7 @@ pub(super) fn name(text: &str) -> String {
 /// does: `512`, `percent 20`.
 ///
 /// # Errors
-/// It is neither.
+/// When it is neither.
 pub(super) fn rate(rate: Rate, of_bits: Option<u64>) -> Result<String, Missing> {
     let bits = rate.as_bits_per_second();
     if bits >= 1000 && bits.is_multiple_of(1000) {
@@ -44,7 +44,7 @@ pub(super) fn rate(rate: Rate, of_bits: Option<u64>) -> Result<String, Missing> 
     })
 }
 
-/// Returns what follows `queue-limit` for a limit: packets are its usual unit.
+/// Returns the words after `queue-limit` for a limit; packets are the default unit.
 pub(super) fn limit(limit: QueueSize) -> String {
     match limit {
         QueueSize::Packets(packets) => packets.to_string(),

@@ -1,5 +1,5 @@
 //! A packet is classified once at each port, by the codepoint with which it arrives. It waits in the queue of
-//! that class, regardless of marks on the way, and leaves with the mark of the outermost class that marks.
+//! that class, regardless of marks in the policy, and leaves with the mark of the outermost marking class.
 
 use std::fmt::Write as _;
 

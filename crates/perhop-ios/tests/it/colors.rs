@@ -1,5 +1,5 @@
-//! Discard classes, colors of policers, WRED by either, groups and levels of priority. Sources stand in
-//! `docs/ios.md`.
+//! Discard classes, colors of policers, WRED by either, groups and levels of priority. `docs/ios.md` has the
+//! sources.
 
 use crate::node::{Node, PLAIN, TAGGED, cos, packet, with_cos};
 use perhop_ios::{LineState, Profile};
@@ -62,7 +62,7 @@ interface GigabitEthernet0/1
     let rows = &node.policies("GigabitEthernet0/1").output.as_ref().unwrap().classes[1].random_detect;
     let rows: Vec<_> = rows.as_ref().unwrap().rows.iter().map(|row| (row.min, row.max)).collect();
     assert_eq!(rows[..5], [(20, 40), (22, 40), (24, 40), (10, 20), (28, 40)]);
-    // Where nothing asks for it, nobody pays for it.
+    // Without a reader of the discard class, there is no conditioner.
     let plain =
         Node::from_text("interface GigabitEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n", Profile::Hqf);
     assert!(plain.port("GigabitEthernet0/0").input.conditioners.is_empty());
@@ -191,7 +191,7 @@ interface GigabitEthernet0/0
 ",
         Profile::IosXe,
     );
-    // Every packet comes with discard class 0, whatever its codepoint.
+    // Every packet arrives with discard class 0, regardless of its codepoint.
     let passed = node.receive_all("GigabitEthernet0/0", &[packet("af13"); 5], PLAIN);
     let passed: Vec<u8> = passed.iter().map(|packet| packet.dscp.precedence().value()).collect();
     assert_eq!(passed, [1, 1, 2, 2]);

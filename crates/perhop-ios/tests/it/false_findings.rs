@@ -1,4 +1,4 @@
-//! Findings that a configuration does not deserve, each next to one that does.
+//! False findings, each next to a correct one.
 
 use crate::node::Node;
 use perhop_ios::Profile;

@@ -1,5 +1,5 @@
-//! Every configuration in `vectors/ios` against the table beside it: what became of each line, what is wrong,
-//! and the policies that it amounts to. `BLESS=1` writes the tables anew: read what changed.
+//! Compares every configuration in `vectors/ios` with its table: the state of each line, the diagnostics, and
+//! the resulting policies. `BLESS=1` rewrites the tables for review.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -56,7 +56,7 @@ fn what_is_converted_can_be_built() {
     }
 }
 
-/// The router of `configuration` on the platform that it tells of itself.
+/// Converts `configuration` on the detected platform.
 fn converted(configuration: &mut Configuration) -> Router {
     let recognition = Recognition::of(configuration);
     convert(configuration, &Platform::of(recognition.profile))

@@ -1,4 +1,4 @@
-//! Whatever the text: the parser ends, accounts for every line, and what it makes of them can be converted.
+//! For any text, the parser terminates and gives every line a state, and the result can be converted.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn vectors() -> Vec<String> {
     files.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
 }
 
-/// Words that mean something somewhere, and some that mean nothing anywhere.
+/// Known and unknown words.
 fn word() -> impl Strategy<Value = String> {
     let words: Vec<String> =
         vectors().iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
@@ -31,7 +31,7 @@ fn line() -> impl Strategy<Value = String> {
     (0..4usize, words).prop_map(|(indent, words)| format!("{}{}", " ".repeat(indent), words.join(" ")))
 }
 
-/// A configuration with lines taken out, doubled, exchanged, cut and with words replaced.
+/// A configuration with lines removed, duplicated, exchanged or cut, and with words replaced.
 fn mutated() -> impl Strategy<Value = String> {
     let all = vectors();
     let change = (any::<prop::sample::Index>(), 0..5u8, any::<prop::sample::Index>(), word());
@@ -173,7 +173,7 @@ fn a_percentage_of_next_to_nothing_is_a_rate() {
     );
 }
 
-/// Found by fuzzing: WRED by codepoint needs one, even where no packet has any.
+/// Found by fuzzing: WRED by codepoint needs a codepoint, even if no packet has any.
 #[test]
 fn wred_in_a_class_that_no_packet_matches_can_be_built() {
     let text = "class-map none\nclass-map v\n match dscp ef\n\
@@ -185,7 +185,7 @@ fn wred_in_a_class_that_no_packet_matches_can_be_built() {
     }
 }
 
-/// Found by fuzzing: percentages cross as rates do, and a percentage says nothing beside a rate.
+/// Found by fuzzing: percentages can be inconsistent like rates; a percentage and a rate are not compared.
 #[test]
 fn a_policer_whose_rates_do_not_fit_is_none() {
     for police in ["cir percent 92 pir percent 20", "cir percent 92 pir 20000", "cir 900000000 pir percent 1"]

@@ -1,5 +1,5 @@
-//! Marks of tags and labels: packets through the conditioners that a configuration amounts to. Sources
-//! stand in `docs/ios.md`.
+//! Marks of tags and labels: packets through the conditioners of a configuration. `docs/ios.md` has the
+//! sources.
 
 use std::fmt::Write as _;
 
@@ -169,7 +169,7 @@ fn the_class_of_service_is_set_on_the_way_out() {
         ["ef", "af42", "cs6"].map(|dscp| sent("set cos dscp table to-cos", dscp)),
         [5, 4, 1].map(Some)
     );
-    // Of a DSCP the three bits of the class selector are copied where no table says otherwise.
+    // Without a table, the three class selector bits of the DSCP are copied.
     assert_eq!(["ef", "af42", "cs6"].map(|dscp| sent("set cos dscp", dscp)), [5, 4, 6].map(Some));
     let police = "police 8000 1000 conform-action set-cos-transmit 2 exceed-action drop";
     assert_eq!(sent(police, "ef"), Some(2));

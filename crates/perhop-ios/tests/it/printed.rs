@@ -1,4 +1,4 @@
-//! Markings and actions are printed as they are written: `show policy-map interface` names them so.
+//! The output of markings and actions in `show policy-map interface`.
 
 use perhop_ios::ast::PolicyClass;
 use perhop_ios::{Platform, Profile, convert, parse};

@@ -1,4 +1,5 @@
-//! What a router refuses is said, in its own terms, and no policy applies. Sources stand in `docs/ios.md`.
+//! Refused lines have a diagnostic in the router's terms, and the policy does not apply. `docs/ios.md` has
+//! the sources.
 
 use crate::node::Node;
 use perhop_ios::{LineState, Profile};
@@ -25,7 +26,7 @@ fn more_than_classes_may_reserve() {
     assert!(before(659).policies("Serial0/0").output.is_none());
     assert!(!before(658).says("reserves"));
     assert!(before(658).policies("Serial0/0").output.is_some());
-    // Today classes may have all but 1 %.
+    // Current routers reserve all but 1 %.
     let today = |rate: u32| {
         let lines = format!(
             "policy-map P\n class VOICE\n  priority 10000\n class DATA\n  bandwidth {rate}\n\

@@ -1,5 +1,5 @@
-//! Numbers that routers printed or measured, against the policy as perhop resolves it. Sources stand with
-//! each test; `docs/ios.md` lists the rules.
+//! Compares the resolved policies with numbers that routers printed or that were measured. Each test names
+//! its source; `docs/ios.md` lists the rules.
 
 use perhop_device::{AttachedClass, AttachedPolicy, CountedBytes, Limit, Port, Unit};
 use perhop_ios::{Configuration, Platform, Profile, convert, parse};

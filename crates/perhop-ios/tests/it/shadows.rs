@@ -1,4 +1,5 @@
-//! Classes that get no packet: told exactly, and only where perhop knows all that the classes before match.
+//! Classes that get no packet: exact findings, and only if perhop knows the exact match sets of earlier
+//! classes.
 
 use perhop_ios::{Platform, Profile, convert, parse};
 

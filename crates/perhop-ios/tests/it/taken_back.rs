@@ -1,8 +1,8 @@
-//! `no` in front of a line takes it back: the configuration is as if neither line were there.
+//! A negated line removes the line: the configuration equals one without both.
 
 use perhop_ios::{Configuration, LineState, parse};
 
-/// Where a line stands, and the line. `no` in front of it must leave nothing of it.
+/// A block and a line; the negated line must remove the line completely.
 const LINES: &[(&str, &str)] = &[
     ("", "access-list 10 permit any"),
     ("", "access-list rate-limit 5 3"),
@@ -85,7 +85,7 @@ fn a_line_that_is_taken_back_leaves_nothing() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a configuration says, apart from its lines and from what is doubtful about them.
+/// Returns the configuration as JSON, without lines and diagnostics.
 fn said(configuration: &Configuration) -> serde_json::Value {
     let mut said = serde_json::to_value(configuration).unwrap();
     for apart in ["lines", "diagnostics"] {

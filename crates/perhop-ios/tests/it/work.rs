@@ -1,5 +1,5 @@
-//! The work of the parser grows as the text does: counted in comparisons with the tables of commands, not
-//! in time, so that the test says the same on any machine.
+//! Tests that the work of the parser grows linearly. They count comparisons with the tables of commands
+//! instead of time, so the results do not depend on the machine.
 
 use perhop_ios::{Platform, Profile, convert, parse};
 

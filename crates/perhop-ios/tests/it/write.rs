@@ -1,4 +1,4 @@
-//! Policies written as a configuration and read again are the same policies, or the list names the loss.
+//! Policies that are written as a configuration and read again are the same, or the notes list the loss.
 
 use perhop_device::intent::{Class, Direction, Policy};
 use perhop_device::{

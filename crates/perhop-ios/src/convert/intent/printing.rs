@@ -6,7 +6,7 @@ use perhop_qos::Dscp;
 
 use crate::ast::{Action, Field, Marking, Then};
 
-/// Writes the mark as below `QoS Set` of `show policy-map interface`.
+/// Writes the mark in the section `QoS Set` of `show policy-map interface`.
 impl fmt::Display for Marking {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -47,7 +47,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// Writes the action as below a policer color in `show policy-map interface`.
+/// Writes the action in the lines of a policer color of `show policy-map interface`.
 impl fmt::Display for Action {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match (&self.marking, self.then) {

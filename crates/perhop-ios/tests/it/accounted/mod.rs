@@ -1,17 +1,17 @@
-//! What must hold for any text, shared by property tests and fuzzing.
+//! Invariants for any text, shared by property tests and fuzzing.
 
 use perhop_ios::{LineState, Platform, Profile, Severity, convert, is_configuration, parse};
 use perhop_qos::Rate;
 use perhop_qos::policy::WireConfig;
 use perhop_qos::random::Streams;
 
-/// All that must hold for any text.
+/// Checks the invariants.
 pub(crate) fn check(text: &str) {
     let mut configuration = parse(text);
     let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().count();
     assert_eq!(configuration.lines.len(), lines);
     assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
-    // As many profiles as there are, by the text's length.
+    // The length of the text selects the profile.
     let profile = Profile::ALL[text.len() % Profile::ALL.len()];
     let router = convert(&mut configuration, &Platform::of(profile));
     for diagnostic in configuration.diagnostics.iter().filter(|one| one.severity != Severity::Note) {

@@ -1,4 +1,4 @@
-//! A router that a configuration amounts to, and packets through its conditioners.
+//! A test router from a configuration, and packets through its conditioners.
 
 use perhop_device::{Attachments, Port};
 use perhop_ios::{Configuration, LineState, Platform, Profile, convert, parse};
@@ -11,7 +11,7 @@ pub(crate) const PLAIN: Encapsulation = Encapsulation { tag: false, labels: fals
 pub(crate) const TAGGED: Encapsulation = Encapsulation { tag: true, labels: false };
 pub(crate) const LABELED: Encapsulation = Encapsulation { tag: false, labels: true };
 
-/// A router, and what is said of its configuration.
+/// A router, and its configuration with diagnostics.
 pub(crate) struct Node {
     pub(crate) configuration: Configuration,
     pub(crate) ports: Vec<Port>,
@@ -43,11 +43,11 @@ impl Node {
     pub(crate) fn has_finding(&self, rule: &str) -> bool {
         self.configuration.diagnostics.iter().any(|found| found.rule.id == rule)
     }
-    /// `packet` as it goes on after it came in by `port`.
+    /// Returns `packet` after the input policy of `port`.
     pub(crate) fn receives(&self, port: &str, packet: Packet, link: Encapsulation) -> Packet {
         self.receive_all(port, &[packet], link)[0]
     }
-    /// Packets that come at once, one after the other; those that are dropped are left out.
+    /// Returns packets that arrive at once after the input policy, without dropped ones.
     pub(crate) fn receive_all(&self, port: &str, packets: &[Packet], link: Encapsulation) -> Vec<Packet> {
         let mut conditioner = conditioner(&self.port(port).input);
         let arrive = |mut packet: Packet| {
@@ -58,7 +58,7 @@ impl Node {
         };
         packets.iter().copied().filter_map(arrive).collect()
     }
-    /// `packet` as it leaves by `port`.
+    /// Returns `packet` after the conditioners of the output policy of `port`.
     pub(crate) fn sends(&self, port: &str, mut packet: Packet, link: Encapsulation) -> Packet {
         let mut conditioner = conditioner(&self.port(port).output).leaving_by(link);
         assert!(matches!(conditioner.condition(Time::ZERO, &mut packet), Verdict::Pass));
