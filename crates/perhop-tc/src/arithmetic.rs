@@ -1,15 +1,15 @@
-//! Whole numbers in `$((…))`, as POSIX shells calculate.
+//! Integer arithmetic in `$((…))`, as in POSIX shells.
 
 use crate::variables::Variables;
 
-/// The value of an expression of numbers, variables, `+ - * / %` and brackets; `None` for any other.
+/// Evaluates an expression of numbers, variables, `+ - * / %` and parentheses; `None` for others.
 pub(crate) fn value(text: &str, variables: &Variables) -> Option<i64> {
     let mut parser = Parser { rest: text.trim_start(), variables, depth: 0 };
     let value = parser.sum()?;
     parser.rest.is_empty().then_some(value)
 }
 
-/// Brackets within brackets: more are nothing that people write.
+/// Limit on nested parentheses; real scripts have far fewer.
 const DEEPEST: usize = 32;
 
 struct Parser<'a> {

@@ -1,4 +1,4 @@
-//! [`Configuration`]: what a file says, line by line.
+//! [`Configuration`]: the content of a file, line by line.
 
 use perhop_lint::{Diagnostic, Line};
 
@@ -6,21 +6,21 @@ use crate::kernel::Kernel;
 use crate::log::Log;
 use crate::model::Device;
 
-/// Whom a line belongs to: the line that opened its block, and its device.
+/// The line that opened the block of a line, and the device of a line.
 pub(crate) type Owner = (Option<usize>, Option<usize>);
 
-/// What a file says.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub struct Configuration {
-    /// Every line, with what became of it.
+    /// Every line, with its state.
     pub lines: Vec<Line>,
-    /// What is wrong or doubtful, by line.
+    /// The diagnostics, by line.
     pub diagnostics: Vec<Diagnostic>,
     pub(crate) devices: Vec<Device>,
     pub(crate) log: Log,
-    /// By line less one: the line that opened its block, and its device.
+    /// By line number minus 1: the line that opened its block, and its device.
     owners: Vec<Owner>,
-    /// Whether objects of JSON are counted in place of lines.
+    /// Whether lines are numbers of JSON objects.
     pub(crate) counts_items: bool,
 }
 
@@ -34,7 +34,7 @@ impl Configuration {
         configuration.settle();
         configuration
     }
-    /// Brings lines and diagnostics up to what has been said.
+    /// Updates lines and diagnostics from the log.
     pub(crate) fn settle(&mut self) {
         for line in &mut self.lines {
             let (state, note) = self.log.of(line.number);
@@ -43,22 +43,22 @@ impl Configuration {
         self.diagnostics.clone_from(&self.log.diagnostics);
         self.diagnostics.sort();
     }
-    /// Whether its lines are the objects of JSON that has no lines, by their numbers.
+    /// Whether its lines are the numbers of JSON objects, for JSON on a single line.
     pub fn counts_items(&self) -> bool {
         self.counts_items
     }
-    /// The device that a line is about.
+    /// Returns the device that a line concerns.
     pub fn device_of(&self, line: usize) -> Option<&str> {
         let (_, device) = self.owners.get(line.checked_sub(1)?)?;
         self.devices.get((*device)?).map(|device| device.name.as_str())
     }
-    /// The lines that may make what perhop runs differ from Linux.
+    /// Iterates over the lines that may make perhop differ from Linux.
     pub fn differing(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.state.differs())
     }
 }
 
-/// The lines of a file with what became of them.
+/// Returns the lines of a file with their states.
 fn lines(log: &Log, owners: &[Owner], texts: &[(usize, String)]) -> Vec<Line> {
     let line = |(number, text): &(usize, String)| {
         let (state, note) = log.of(*number);

@@ -1,4 +1,4 @@
-//! [`Tc`]: this language behind the contract of all languages.
+//! [`Tc`]: the implementation of the front-end interface for tc.
 
 use perhop_device::show::Shows;
 use perhop_device::{
@@ -21,13 +21,13 @@ pub struct Tc;
 
 /// The platform of such a configuration.
 const PLATFORM: &str = "linux";
-/// A device that no configuration has.
+/// A device name that no real configuration has.
 const ADDED: &str = "ether99";
-/// The rates that it may have, in Gb/s, the slowest first.
+/// Its possible rates, Gb/s, slowest first.
 const ADDED_GIGABITS: [u64; 3] = [10, 100, 400];
 /// The device without a line.
 const LOOPBACK: &str = "lo";
-/// The character with which a comment of the shell begins.
+/// The character that starts a shell comment.
 const COMMENT: char = '#';
 
 impl FrontEnd for Tc {
@@ -69,8 +69,8 @@ impl FrontEnd for Tc {
         name != LOOPBACK
     }
 
-    /// Reads `text`. Assumptions and properties of the hardware have no effect: a filter names its class, and
-    /// the kernel has no ring of a circuit.
+    /// Reads `text`. Assumptions and hardware properties have no effect: a filter names its class, and the
+    /// kernel has no tx-ring of a circuit.
     fn parse(&self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError> {
         let mut configuration = parse(text);
         let router = convert(&mut configuration);

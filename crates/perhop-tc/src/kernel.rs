@@ -1,20 +1,20 @@
-//! [`Kernel`]: the devices as the commands so far leave them, and what is to be said of the lines.
+//! [`Kernel`]: the state of the devices after the commands so far, and the log of the lines.
 
 use crate::log::Log;
 use crate::model::Device;
 use crate::rules;
 
-/// The state of Linux while a file is read.
+/// The simulated state of Linux while a file is read.
 #[derive(Debug, Default)]
 pub(crate) struct Kernel {
     pub(crate) devices: Vec<Device>,
     pub(crate) log: Log,
-    /// The device that the line being read is about.
+    /// The device of the current line.
     pub(crate) device_of_line: Option<usize>,
 }
 
 impl Kernel {
-    /// The place of the device called `name`, which may be new.
+    /// Returns the index of the device `name`, created if it is new.
     pub(crate) fn device(&mut self, name: &str, number: usize) -> usize {
         let found = self.devices.iter().position(|device| device.name == name);
         let index = found.unwrap_or_else(|| {
@@ -25,7 +25,7 @@ impl Kernel {
         index
     }
 
-    /// Says that tc or Linux refuses the command in a line.
+    /// Reports that tc or Linux refuses the command in a line.
     pub(crate) fn refuse(&mut self, number: usize, message: impl Into<String>) {
         let linux = "Linux refuses the command: nothing changes";
         self.log.found(&rules::TC_COMMAND_REFUSED, number, message, linux);

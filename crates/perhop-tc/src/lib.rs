@@ -1,18 +1,18 @@
-//! Queueing of Linux: commands and output of `tc` in, the policies that the devices carry out.
+//! Linux queueing: parsing of `tc` commands and output, and conversion to policies of the devices.
 //!
 //! ```text
 //! text → parse → Configuration (what is in the kernel then, a state for every line, diagnostics)
 //!      → convert → Router { ports: a device each }
 //! ```
 //!
-//! A script of `tc` commands, a file for `tc -batch`, and what `tc qdisc show`, `tc class show` and
-//! `tc filter show` print are read alike. [`parse`] never fails and never panics. Every option is accounted
-//! for by a table (`syntax`): it is modelled, or the line says why not.
+//! Accepts scripts of `tc` commands, files for `tc -batch`, and the output of `tc qdisc show`, `tc class
+//! show` and `tc filter show`. [`parse`] never fails and never panics. A table (`syntax`) covers every
+//! option: it is modeled, or the line has the reason why not.
 //!
-//! [`write`] goes the other way: policies in, a script of commands out.
+//! [`write`] converts policies to a script of commands.
 //!
-//! Reading order: `shell` and `session`; `options` and the tables in `syntax`; `commands`, `show`
-//! and `filter`, which change the `model` of the kernel; `convert`, which makes policies of it.
+//! Reading order: `shell` and `session`; `options` and the tables in `syntax`; `commands`, `show` and
+//! `filter`, which change the `model` of the kernel; `convert`, which converts it to policies.
 
 mod arithmetic;
 mod commands;
@@ -48,7 +48,7 @@ pub use front_end::Tc;
 pub use recognition::{is_configuration, parse};
 pub use reference::reference;
 
-/// Whether a diagnostic is more than a note.
+/// Whether a diagnostic is more severe than a note.
 pub fn is_serious(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity != Severity::Note
 }

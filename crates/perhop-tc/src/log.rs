@@ -1,11 +1,11 @@
-//! [`Log`]: what becomes of each line while a file is read.
+//! [`Log`]: states, notes and diagnostics of the lines while a file is read.
 
 use perhop_lint::{Diagnostic, LineState, Rule, Severity};
 
-/// What has been said of the lines so far.
+/// States, notes and diagnostics so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    /// By the line's number less one.
+    /// By line number minus 1.
     said: Vec<Said>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
@@ -16,7 +16,7 @@ struct Said {
     notes: Vec<String>,
 }
 
-/// Which of two states of a line is the one to show: what may differ from Linux hides what does not.
+/// The rank of a line's state: a state that may make perhop differ from Linux hides the others.
 fn rank(state: LineState) -> u8 {
     match state {
         LineState::Irrelevant => 0,
@@ -27,7 +27,7 @@ fn rank(state: LineState) -> u8 {
     }
 }
 
-/// Notes of one line; a line that repeats itself says no more.
+/// Limit on the notes of one line.
 const MOST_NOTES: usize = 24;
 
 impl Log {
@@ -51,12 +51,12 @@ impl Log {
             said.notes.push(note);
         }
     }
-    /// A part of a line that perhop does not model.
+    /// Records a part of a line that perhop does not model.
     pub(crate) fn not_modelled(&mut self, line: usize, note: impl Into<String>) {
         self.state(line, LineState::NotModelled);
         self.note(line, note);
     }
-    /// Something wrong or doubtful in a line, and what Linux does.
+    /// Adds a diagnostic about a line, with the reaction of Linux.
     pub(crate) fn found(
         &mut self,
         rule: &'static Rule,
@@ -67,7 +67,7 @@ impl Log {
         let diagnostic = Diagnostic::new(rule, line, message, linux);
         self.add(diagnostic);
     }
-    /// Adds a diagnostic that is not there yet.
+    /// Adds a diagnostic unless it exists.
     pub(crate) fn add(&mut self, diagnostic: Diagnostic) {
         if diagnostic.severity != Severity::Note {
             self.state(diagnostic.line, LineState::Suspicious);
@@ -76,14 +76,14 @@ impl Log {
             self.diagnostics.push(diagnostic);
         }
     }
-    /// A line that a later one takes back.
+    /// Records that the line `by` undoes `line`.
     pub(crate) fn taken_back(&mut self, line: usize, by: usize) {
         let said = self.at(line);
         said.state = Some(LineState::Irrelevant);
         said.notes = vec![format!("taken back in line {by}")];
         self.diagnostics.retain(|one| one.line != line);
     }
-    /// The state of a line, and its note.
+    /// Returns the state of a line, and its note.
     pub(crate) fn of(&self, line: usize) -> (LineState, Option<String>) {
         let Some(said) = self.said.get(line - 1) else { return (LineState::Irrelevant, None) };
         let note = (!said.notes.is_empty()).then(|| said.notes.join("; "));

@@ -1,8 +1,8 @@
-//! What an unknown word was probably meant to be.
+//! Suggestions for unknown words.
 
 use perhop_lint::near;
 
-/// "did you mean `x`?" for `found`, or the list of what is known.
+/// Returns "did you mean `x`?" for `found`, or the list of known words.
 pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     match near(found, known.iter().copied()) {

@@ -1,4 +1,4 @@
-//! [`parse`]; [`is_configuration`]: whether a text is for `tc` or from it.
+//! [`parse`], and [`is_configuration`]: whether a text consists of `tc` commands or output.
 
 use perhop_lint::{LineState, pictured};
 
@@ -7,18 +7,18 @@ use crate::{json, session, syntax};
 
 /// Reads commands or output of `tc`.
 ///
-/// No text makes it fail or panic.
+/// Never fails and never panics.
 pub fn parse(text: &str) -> Configuration {
     session::Session::new().read(&pictured(text))
 }
 
-/// Whether `text` is for `tc` or from it: it has a line that perhop knows, and fewer lines that perhop does
-/// not know.
+/// Whether `text` consists of `tc` commands or output: it has a known line, and fewer unknown than known
+/// lines.
 pub fn is_configuration(text: &str) -> bool {
     recognized(text).is_some()
 }
 
-/// Returns the configuration that `text` is, or `None` where it looks like anything else.
+/// Returns the configuration in `text`, or `None` if it looks like something else.
 pub(crate) fn recognized(text: &str) -> Option<Configuration> {
     let begins = |line: &&str| {
         let mut words = line.split_whitespace();
@@ -49,7 +49,7 @@ pub(crate) fn recognized(text: &str) -> Option<Configuration> {
         lines.filter(|line| (line.state != LineState::NotRecognized) == known).count()
     };
     let whole_commands = text.lines().filter(|line| line.trim_start().starts_with("tc ")).count();
-    // Without a device every command has an error: they are commands of tc if all lines say so.
+    // Without a device, every command has an error; they are tc commands if all lines are.
     let is_known = count(true) > count(false) && !configuration.devices.is_empty()
         || whole_commands > 0 && whole_commands == count(true) + count(false);
     is_known.then_some(configuration)

@@ -1,12 +1,12 @@
-//! The burst of `red`, by which tc chooses the weight of its average (`tc_red.c:tc_red_eval_ewma`).
+//! The burst of `red`, from which tc chooses the weight of the average (`tc_red.c:tc_red_eval_ewma`).
 
-/// Bursts, packets.
+/// Limit on bursts, packets.
 const MOST_BURST: u64 = 1 << 16;
-/// Weights go down to 2⁻³¹.
+/// Largest n of the weights 2⁻ⁿ.
 pub(crate) const MOST_EXPONENT: u32 = 31;
 
-/// Returns n of the weight 2⁻ⁿ that tc takes for a burst in packets of `average` bytes and a minimum in
-/// bytes: the average does not exceed the minimum within it.
+/// Returns n of tc's weight 2⁻ⁿ for a burst in packets of `average` bytes and a minimum in bytes: the average
+/// does not exceed the minimum within the burst.
 pub(crate) fn exponent_of(burst: u64, low: u64, average: u64) -> Option<u32> {
     let ahead = burst as f64 + 1.0 - low as f64 / average as f64;
     if ahead < 1.0 {
@@ -22,7 +22,7 @@ pub(crate) fn exponent_of(burst: u64, low: u64, average: u64) -> Option<u32> {
     None
 }
 
-/// Returns the least burst for which tc takes the weight 2⁻ⁿ for `exponent` n; `None` where there is none.
+/// Returns the least burst for which tc chooses the weight 2⁻ⁿ with n = `exponent`; `None` if there is none.
 pub(crate) fn burst_of(exponent: u32, low: u64, average: u64) -> Option<u64> {
     let (mut least, mut most) = ((low / average).max(1), MOST_BURST);
     while least < most {
@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn a_burst_gives_the_weight_of_the_average() {
-        // tc-red(8): burst 20 and a minimum of 30 packets of 1000 bytes cannot be; 55 give 2^-6 or less.
+        // tc-red(8): burst 20 with a minimum of 30 packets of 1000 bytes is impossible; 55 gives 2^-6 or
+        // less.
         assert_eq!(exponent_of(20, 30_000, 1000), None);
         for exponent in 3..12 {
             let burst = burst_of(exponent, 20_000, 1000).unwrap();

@@ -1,11 +1,11 @@
-//! [`reference`]: what is read of `tc`, as a page of the documentation.
+//! [`reference`]: the documentation page of the supported parts of `tc`.
 
 use std::fmt::Write;
 
 use crate::options::{Effect, Opt};
 use crate::syntax::{self, Model};
 
-/// The tables of `docs/tc.md`, in Markdown: every queueing discipline with its options.
+/// Returns the tables of `docs/tc.md` in Markdown: every queueing discipline with its options.
 pub fn reference() -> String {
     let mut text = String::new();
     for kind in syntax::kinds() {

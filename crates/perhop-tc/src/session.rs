@@ -1,4 +1,4 @@
-//! [`Session`]: the lines of a file one after the other, each as the shell and `tc` would take it.
+//! [`Session`]: processes the lines of a file in order, like the shell and `tc`.
 
 use perhop_lint::LineState;
 
@@ -17,14 +17,14 @@ use crate::{commands, units};
 pub(crate) struct Session {
     kernel: Kernel,
     variables: Variables,
-    /// The loops, conditions and functions that are open: the word that ends each.
+    /// The closing words of open loops, conditions and functions.
     blocks: Vec<&'static str>,
-    /// By the line's number less one: the line that opened its block, and its device.
+    /// By line number minus 1: the line that opened its block, and its device.
     owners: Vec<Owner>,
     shown: Shown,
 }
 
-/// What opens a block of a shell script, and what ends it.
+/// The opening and closing words of shell blocks.
 const BLOCKS: [(&str, &str); 6] = [
     ("if", "fi"),
     ("for", "done"),
@@ -34,7 +34,7 @@ const BLOCKS: [(&str, &str); 6] = [
     ("function", "}"),
 ];
 
-/// Commands of a script that concern no packet's fate, and what they are.
+/// Commands without effect on packets, and their kind.
 const IRRELEVANT: [(&str, &str); 20] = [
     ("set", "an option of the shell"),
     ("echo", "output"),
@@ -58,7 +58,7 @@ const IRRELEVANT: [(&str, &str); 20] = [
     ("[", "a condition without a body"),
 ];
 
-/// Commands that change packets or how they are joined, and that are not read.
+/// Commands that affect packets or devices and are not read.
 const UNREAD: [(&str, &str); 8] = [
     ("iptables", "rules that mark packets: match their headers by filters instead"),
     ("ip6tables", "rules that mark packets: match their headers by filters instead"),
@@ -120,7 +120,7 @@ impl Session {
         Configuration::new(self.kernel, self.owners, &lines)
     }
 
-    /// Reads the items of JSON that has no lines: their numbers take the place of those of lines.
+    /// Reads JSON items without lines: their numbers replace line numbers.
     fn items(mut self, items: &[&Result<Item, String>]) -> Configuration {
         let mut texts = Vec::new();
         for (number, item) in (1..).zip(items) {
@@ -135,7 +135,7 @@ impl Session {
         configuration
     }
 
-    /// Reads a discipline, class or filter that stands in JSON.
+    /// Reads a discipline, class or filter in JSON.
     fn item(&mut self, number: usize, item: Result<&Item, &String>) {
         match item {
             Ok(item) => {
@@ -158,13 +158,13 @@ impl Session {
         self.shown.close();
     }
 
-    /// Reads a line; returns the line that opened what it belongs to.
+    /// Reads a line. Returns the line that opened its block.
     fn line(&mut self, logical: &LogicalLine) -> Option<usize> {
         let (number, text) = (logical.first, logical.text.as_str());
         self.kernel.device_of_line = None;
         let trimmed = text.trim();
         if trimmed.is_empty() || trimmed.starts_with('#') {
-            // A prompt of root, or a comment above the output: `# tc -s class show dev eth0`.
+            // A root prompt, or a comment above the output: `# tc -s class show dev eth0`.
             let said: Vec<String> =
                 trimmed.trim_start_matches('#').split_whitespace().map(str::to_owned).collect();
             if said.first().is_some_and(|word| word == "tc")
@@ -188,7 +188,7 @@ impl Session {
         None
     }
 
-    /// A command with its words.
+    /// Executes a command.
     fn command(&mut self, number: usize, words: &mut Vec<String>) {
         while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
             self.variables.set(name, value);
@@ -247,7 +247,7 @@ impl Session {
         }
     }
 
-    /// Loops, conditions and functions: perhop is no shell, what stands in them is not read.
+    /// Skips loops, conditions and functions, because perhop does not run scripts.
     fn structure(&mut self, number: usize, first: &str, words: &[String]) -> bool {
         let opens = BLOCKS.iter().find(|(opener, _)| *opener == first).map(|(_, end)| *end);
         let is_body = first == "{" || (words.len() > 1 && words[1] == "{" && !first.starts_with("tc"));
@@ -273,7 +273,7 @@ impl Session {
         true
     }
 
-    /// A command of `tc`, behind that word.
+    /// Executes a `tc` command, after the word `tc`.
     fn tc(&mut self, number: usize, words: &[String]) {
         let mut words = Words::new(words, Voice::Told);
         while let Some(option) = words.peek().filter(|word| word.starts_with('-')) {
@@ -339,7 +339,7 @@ impl Session {
         }
     }
 
-    /// `ip`: a device's length of queue and its longest packet, and its creation.
+    /// Executes `ip`: queue length, MTU, and creation of a device.
     fn ip(&mut self, number: usize, words: &[String]) {
         let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
         let is_set =
@@ -361,7 +361,7 @@ impl Session {
     }
 }
 
-/// `NAME=value`.
+/// Parses `NAME=value`.
 fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let mut letters = name.chars();

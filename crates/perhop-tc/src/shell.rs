@@ -1,20 +1,20 @@
-//! What a shell does with a line before `tc` sees it: continuation, quotes, variables, arithmetic, `;`, `&&`
-//! and `||`, redirection. Nothing is run: what only a running shell knows stays as it is written.
+//! Shell processing of a line before `tc`: continuation, quotes, variables, arithmetic, `;`, `&&` and `||`,
+//! redirection. Nothing is executed; values that only a running shell knows are unchanged.
 
 use crate::arithmetic;
 use crate::variables::Variables;
 
-/// A line as the shell takes it: several lines of the file where they end with a backslash.
+/// A logical line: several lines of the file if they end with a backslash.
 #[derive(Debug)]
 pub(crate) struct LogicalLine {
     /// The first line of the file, from 1.
     pub(crate) first: usize,
-    /// The last.
+    /// The last line of the file.
     pub(crate) last: usize,
     pub(crate) text: String,
 }
 
-/// The lines of `text`, those that a backslash continues joined.
+/// Returns the logical lines of `text`.
 pub(crate) fn logical_lines(text: &str) -> Vec<LogicalLine> {
     let mut found: Vec<LogicalLine> = Vec::new();
     let mut is_open = false;
@@ -37,8 +37,7 @@ pub(crate) fn logical_lines(text: &str) -> Vec<LogicalLine> {
     found
 }
 
-/// The commands of a line, each as its words; those that are run only where the one before fails are left
-/// out.
+/// Returns the commands of a line, each as words, without those that run only after a failure.
 pub(crate) fn commands(text: &str, variables: &Variables) -> Vec<Vec<String>> {
     let chars: Vec<char> = text.chars().collect();
     let mut lexer = Lexer { chars: &chars, at: 0, variables, words: Vec::new(), word: None };
@@ -59,7 +58,7 @@ pub(crate) fn commands(text: &str, variables: &Variables) -> Vec<Vec<String>> {
     }
 }
 
-/// What ends a command.
+/// The end of a command.
 enum End {
     Line,
     Always,
@@ -104,7 +103,7 @@ impl Lexer<'_> {
                 }
                 '$' | '`' => {
                     let value = self.expanded(next);
-                    // What only a running shell knows is one word.
+                    // A value that only a running shell knows is one word.
                     if value.starts_with(['$', '`']) { self.push(&value) } else { self.split(&value) }
                 }
                 '&' if self.peek(0) == Some('>') => self.flush(),
@@ -161,7 +160,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A value outside of quotes becomes words where it holds space.
+    /// Splits an unquoted value at spaces.
     fn split(&mut self, value: &str) {
         if value.starts_with(char::is_whitespace) {
             self.flush();
@@ -177,7 +176,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Leaves out a redirection: the number before it, and the file behind it.
+    /// Skips a redirection: the number before it, and the file after it.
     fn redirected(&mut self) {
         if !self.word.as_ref().is_some_and(|word| word.chars().all(|one| one.is_ascii_digit())) {
             self.flush();
@@ -191,7 +190,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What stands for `$…` or for a command in backquotes, whose first character has been read.
+    /// Expands `$…`, or a command in backquotes, after its first character.
     fn expanded(&mut self, first: char) -> String {
         let start = self.at - 1;
         let rest = &self.chars[self.at..];
@@ -244,7 +243,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What stands between the bracket that is next and the one that closes it.
+    /// Returns the text between the next bracket and its counterpart.
     fn balanced(&mut self, open: char, close: char) -> String {
         let (mut depth, start) = (0_usize, self.at + 1);
         while let Some(next) = self.peek(0) {
@@ -261,7 +260,7 @@ impl Lexer<'_> {
         self.chars[start.min(self.at)..self.at].iter().collect()
     }
 
-    /// `${NAME}`, or with a default: `${NAME:-value}`.
+    /// Expands `${NAME}`, or with a default: `${NAME:-value}`.
     fn parameter(&self, inner: &str) -> Option<String> {
         let end = inner.find(|one: char| !one.is_ascii_alphanumeric() && one != '_').unwrap_or(inner.len());
         let (name, rest) = inner.split_at(end);
@@ -277,7 +276,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Takes away what runs the command that follows: `sudo -n`, `ip netns exec NAME`.
+/// Removes a prefix that runs the following command: `sudo -n`, `ip netns exec NAME`.
 pub(crate) fn without_prefix(words: &mut Vec<String>) {
     loop {
         match words.first().map(String::as_str) {
@@ -295,7 +294,7 @@ pub(crate) fn without_prefix(words: &mut Vec<String>) {
     }
 }
 
-/// The line without the prompt of a recorded session: `root@host:~# `, `$ `.
+/// Removes the prompt of a recorded session: `root@host:~# `, `$ `.
 pub(crate) fn without_prompt(text: &str) -> &str {
     let trimmed = text.trim_start();
     for mark in ["# ", "$ "] {

@@ -1,8 +1,8 @@
-//! Numbers as iproute2 reads them (`lib/utils_math.c`, `lib/utils.c`, `tc/tc_util.c`).
+//! Parsing of numbers like iproute2 (`lib/utils_math.c`, `lib/utils.c`, `tc/tc_util.c`).
 
 use perhop_qos::Time;
 
-/// Units of rates: bits per second of one. Letters of either case; **`bps` is bytes per second**.
+/// Units of rates in bits per second; case-insensitive. **`bps` is bytes per second**.
 /// `utils_math.c:suffixes`.
 const RATES: [(&str, f64); 18] = [
     ("bit", 1.0),
@@ -25,7 +25,7 @@ const RATES: [(&str, f64); 18] = [
     ("tbps", 8e12),
 ];
 
-/// Units of sizes: bytes of one. Here `k` is 1024, also of bits. `utils_math.c:get_size64`.
+/// Units of sizes in bytes; `k` is 1024, also of bits. `utils_math.c:get_size64`.
 const SIZES: [(&str, f64); 10] = [
     ("b", 1.0),
     ("k", 1024.0),
@@ -39,7 +39,7 @@ const SIZES: [(&str, f64); 10] = [
     ("gbit", 134_217_728.0),
 ];
 
-/// Units of times: microseconds of one; without a unit, microseconds. `utils.c:get_time`.
+/// Units of times in microseconds; without a unit, microseconds. `utils.c:get_time`.
 const TIMES: [(&str, f64); 9] = [
     ("s", 1e6),
     ("sec", 1e6),
@@ -52,9 +52,9 @@ const TIMES: [(&str, f64); 9] = [
     ("usecs", 1.0),
 ];
 
-/// The number at the begin of `text`, as C's `strtod` reads decimal numbers, and the rest.
+/// Parses the number at the start of `text` like C's `strtod`, and returns the rest.
 fn number(text: &str) -> Option<(f64, &str)> {
-    // C's `strtod` takes hexadecimal numbers as well.
+    // C's `strtod` accepts hexadecimal numbers, too.
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let end = digits.find(|one: char| !one.is_ascii_hexdigit()).unwrap_or(digits.len());
         let value = u32::from_str_radix(&digits[..end], 16).ok()?;
@@ -93,36 +93,36 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     Some(value * scale)
 }
 
-/// Bits per second; whole bytes per second, as the kernel keeps them. `get_rate64`.
+/// Parses a rate to bits per second, in whole bytes per second like the kernel. `get_rate64`.
 pub(crate) fn rate(text: &str) -> Option<u64> {
     let bits = scaled(text, &RATES)?;
     (0.0..1e18).contains(&bits).then(|| (bits / 8.0) as u64 * 8)
 }
 
-/// Whether a rate counts bytes: `10mbps`, which many write for megabits.
+/// Whether a rate is in bytes: `10mbps`, often intended as megabits.
 pub(crate) fn counts_bytes(text: &str) -> bool {
     number(text).is_some_and(|(_, unit)| unit.to_ascii_lowercase().ends_with("bps"))
 }
 
-/// A rate written as bits where bytes were: `10mbps` becomes `10mbit`.
+/// Returns a rate in bytes with the unit bits: `10mbit` for `10mbps`.
 pub(crate) fn in_bits(text: &str) -> String {
     let keep = text.len().saturating_sub("bps".len());
     format!("{}bit", text.get(..keep).unwrap_or(text))
 }
 
-/// Bytes, up to what 32 bits hold. `get_size`.
+/// Parses a size to bytes, within 32 bits. `get_size`.
 pub(crate) fn size(text: &str) -> Option<u64> {
     let bytes = scaled(text, &SIZES)?;
     (bytes <= f64::from(u32::MAX)).then_some(bytes as u64)
 }
 
-/// A time in whole microseconds, up to what 32 bits hold. `get_time`.
+/// Parses a time to whole microseconds, within 32 bits. `get_time`.
 pub(crate) fn time(text: &str) -> Option<Time> {
     let micros = scaled(text, &TIMES)?;
     (micros <= f64::from(u32::MAX)).then(|| Time::from_microseconds(micros as u64))
 }
 
-/// A share in percent as a part of one: `7%`.
+/// Parses a percentage to a fraction: `7%`.
 pub(crate) fn percent(text: &str) -> Option<f64> {
     match number(text)? {
         (value, "%") if value <= 100.0 => Some(value / 100.0),
@@ -130,7 +130,7 @@ pub(crate) fn percent(text: &str) -> Option<f64> {
     }
 }
 
-/// A number that has a fraction.
+/// Parses a number with a fraction.
 pub(crate) fn fraction(text: &str) -> Option<f64> {
     match number(text)? {
         (value, "") => Some(value),
@@ -138,7 +138,7 @@ pub(crate) fn fraction(text: &str) -> Option<f64> {
     }
 }
 
-/// A whole number in `base`; base 0 takes 0x and a leading 0 as C does. `get_u32`.
+/// Parses a whole number in `base`; base 0 selects C notation with 0x and a leading 0. `get_u32`.
 pub(crate) fn integer(text: &str, base: u32) -> Option<u64> {
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (digits, base) = match (base, hexadecimal) {
@@ -151,7 +151,7 @@ pub(crate) fn integer(text: &str, base: u32) -> Option<u64> {
     (!digits.starts_with('+') && u32::try_from(value).is_ok()).then_some(value)
 }
 
-/// The number of a class, `1:10`, or of a queueing discipline, `1:`; hexadecimal on both sides.
+/// Parses the number of a class, `1:10`, or of a queueing discipline, `1:`, in hexadecimal.
 /// `tc_util.c:get_tc_classid`.
 pub(crate) fn class_id(text: &str) -> Option<u32> {
     match text {
@@ -174,7 +174,7 @@ pub(crate) fn class_id(text: &str) -> Option<u32> {
     (major <= 0xffff && minor <= 0xffff).then_some(major << 16 | minor)
 }
 
-/// The number of a queueing discipline: `1:`. `tc_util.c:get_qdisc_handle`.
+/// Parses the number of a queueing discipline: `1:`. `tc_util.c:get_qdisc_handle`.
 pub(crate) fn handle(text: &str) -> Option<u32> {
     if text == "none" {
         return Some(0);
@@ -187,7 +187,7 @@ pub(crate) fn handle(text: &str) -> Option<u32> {
 /// `TC_H_ROOT`.
 pub(crate) const ROOT: u32 = u32::MAX;
 
-/// The number of a class as tc prints it.
+/// Formats the number of a class like tc.
 pub(crate) fn shown_id(id: u32) -> String {
     match id {
         ROOT => "root".to_owned(),
@@ -238,7 +238,7 @@ mod tests {
             assert_eq!(time(text), Some(Time::from_microseconds(micros)), "{text}");
         }
         assert_eq!(time("5m"), None);
-        // More picoseconds than 64 bits hold.
+        // More picoseconds than 64 bits can represent.
         assert_eq!((time("4294967296"), time("99999999999s")), (None, None));
         assert_eq!(percent("50%"), Some(0.5));
         assert_eq!(integer("0x1f", 0), Some(31));

@@ -1,19 +1,19 @@
-//! [`Variables`]: the values of a script that stand in it.
+//! [`Variables`]: the known variables of a script.
 
 use std::collections::BTreeMap;
 
-/// The variables of a script, as far as their values stand in it.
+/// The variables of a script whose values are in it.
 #[derive(Debug, Default)]
 pub(crate) struct Variables(BTreeMap<String, String>);
 
-/// Longer values are not kept: a line that doubles a variable would otherwise fill the memory.
+/// Limit on the length of a value, so that a line that doubles a variable cannot exhaust the memory.
 const LONGEST: usize = 4096;
 
 impl Variables {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
-    /// Sets a variable; one whose value is not known is no longer known.
+    /// Sets a variable; an unknown value removes it.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         if value.contains(['$', '`']) || value.len() > LONGEST {
             self.0.remove(name);

@@ -1,15 +1,15 @@
-//! [`Words`]: the words of one command, and whether `tc` was told them or tells them.
+//! [`Words`]: the words of a `tc` command or of its output.
 
-/// Who says it.
+/// The origin of the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
     /// A command.
     Told,
-    /// The output of `show`, which has units and counters that no command takes.
+    /// Output of `show`, which has units and counters that commands do not accept.
     Shown,
 }
 
-/// Words that are read from the left.
+/// Words, read from left to right.
 #[derive(Debug)]
 pub(crate) struct Words<'a> {
     words: &'a [String],
@@ -36,22 +36,22 @@ impl<'a> Words<'a> {
         }
         is_next
     }
-    /// The next `count` words by themselves.
+    /// Removes the next `count` words and returns them.
     pub(crate) fn split(&mut self, count: usize) -> Words<'a> {
         let (first, rest) = self.words.split_at(count.min(self.words.len()));
         self.words = rest;
         Words { words: first, voice: self.voice }
     }
-    /// The word behind the next.
+    /// Returns the word after the next one.
     pub(crate) fn second(&self) -> Option<&'a str> {
         self.words.get(1).map(String::as_str)
     }
-    /// Returns the word behind the first `name`, without taking either.
+    /// Returns the word after the first `name`, without consuming either.
     pub(crate) fn value_after(&self, name: &str) -> Option<&'a str> {
         let at = self.words.iter().position(|word| word == name)?;
         self.words.get(at + 1).map(String::as_str)
     }
-    /// All that follows.
+    /// Consumes and returns the remaining words.
     pub(crate) fn rest(&mut self) -> &'a [String] {
         std::mem::take(&mut self.words)
     }
@@ -60,7 +60,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// iproute2's `matches`: whether `word` is an abbreviation of `full`.
+/// Whether `word` is an abbreviation of `full`, by iproute2's `matches`.
 pub(crate) fn abbreviates(word: &str, full: &str) -> bool {
     !word.is_empty() && full.starts_with(word)
 }

@@ -1,4 +1,4 @@
-//! `tc class`: what the kernel makes of it, and what it refuses (`net/sched/sch_api.c`).
+//! `tc class`: its effect in the kernel, and the errors (`net/sched/sch_api.c`).
 
 use perhop_lint::LineState;
 

@@ -6,7 +6,7 @@ use crate::model::{HOOK_EGRESS, HOOK_INGRESS};
 use crate::units;
 use crate::words::{Words, abbreviates};
 
-/// The parent of a filter: a discipline, a class, or a hook.
+/// Parses the parent of a filter: a discipline, a class, or a hook.
 fn filter_parent(word: &str) -> Option<u32> {
     match word {
         "ingress" => Some(HOOK_INGRESS),

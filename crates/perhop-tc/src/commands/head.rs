@@ -1,4 +1,4 @@
-//! What stands before the options of a command: its device, its place, its number, its kind.
+//! The part of a command before the options: device, parent, handle and kind.
 
 use perhop_lint::LineState;
 
@@ -10,7 +10,7 @@ use crate::syntax::{self, Kind, STAB};
 use crate::units;
 use crate::words::{Words, abbreviates};
 
-/// What stands before the kind.
+/// The part of a command before the kind.
 #[derive(Default)]
 pub(crate) struct Head<'a> {
     pub(crate) device: Option<&'a str>,
@@ -21,7 +21,7 @@ pub(crate) struct Head<'a> {
     pub(crate) kind: Option<&'a str>,
 }
 
-/// Reads it.
+/// Parses this part.
 pub(super) fn head<'a>(
     kernel: &mut Kernel,
     number: usize,
@@ -36,7 +36,7 @@ pub(super) fn head<'a>(
             "ingress" | "clsact" if object == "qdisc" => {
                 head.parent = Some(HOOKS);
                 head.kind = Some(word);
-                // `tc qdisc add dev eth0 handle ffff: ingress`: nothing but the kind follows.
+                // `tc qdisc add dev eth0 handle ffff: ingress`: only the kind follows.
                 return Some(head);
             }
             "parent" | "classid" => {
@@ -73,7 +73,7 @@ pub(super) fn head<'a>(
     Some(head)
 }
 
-/// The size table, up to the kind that follows or what stands before it.
+/// Reads the size table, up to the kind or the next word that precedes it.
 fn stab(kernel: &mut Kernel, number: usize, words: &mut Words) -> Option<Options> {
     let ends = |word: &str| {
         syntax::kind(word).is_some()
@@ -82,7 +82,7 @@ fn stab(kernel: &mut Kernel, number: usize, words: &mut Words) -> Option<Options
     options::read(&[STAB], words, At { line: number, of: "stab" }, ends, &mut kernel.log).ok()
 }
 
-/// The kind called `name`.
+/// Returns the kind `name`.
 pub(super) fn kind_of(kernel: &mut Kernel, number: usize, name: &str) -> Option<&'static Kind> {
     let found = syntax::kind(name);
     if found.is_none() {

@@ -1,4 +1,4 @@
-//! `tc qdisc`: what the kernel makes of it, and what it refuses (`net/sched/sch_api.c`).
+//! `tc qdisc`: its effect in the kernel, and the errors (`net/sched/sch_api.c`).
 
 use perhop_lint::LineState;
 
@@ -11,7 +11,7 @@ use crate::syntax::{EXCLUSIVE, Kind, Model, RTT_PRESETS};
 use crate::units;
 use crate::words::Words;
 
-/// The options of `kind`, and what is to be said of it.
+/// Reads the options of `kind`, and reports findings about it.
 fn options_of(
     kernel: &mut Kernel,
     number: usize,
@@ -27,15 +27,15 @@ fn options_of(
         }
         Model::Irrelevant(why) => kernel.log.note(number, why),
     }
-    // What is only known by its name may have any options.
+    // A kind that is known only by name may have any options.
     if kind.options.is_empty() && matches!(kind.model, Model::NotModelled(_)) {
         return Ok(Options::default());
     }
     options::read(&[kind.options], words, At { line: number, of: kind.name }, |_| false, &mut kernel.log)
 }
 
-/// Returns what the limit of a netem with a delay means: at most `limit` packets are on their way at once, so
-/// that more than limit / delay packets a second are dropped (Linux `net/sched/sch_netem.c`, `netem_enqueue`;
+/// Returns a note on the limit of a netem with a delay: at most `limit` packets are delayed at once, so more
+/// than limit / delay packets per second are dropped (Linux `net/sched/sch_netem.c`, `netem_enqueue`;
 /// tc-netem(8): 1000 packets by default).
 fn netem_limit(words: &Words) -> Option<String> {
     let delay = units::time(words.value_after("delay")?)?;
@@ -100,7 +100,7 @@ pub(crate) fn qdisc(kernel: &mut Kernel, number: usize, verb: &str, words: &mut 
     put(kernel, number, device, verb, new);
 }
 
-/// What tc asks of the options of one command besides each by itself.
+/// Checks the requirements of tc across the options of one command.
 fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) -> bool {
     let missing = |names: &[&'static str]| names.iter().find(|name| !options.has(name)).copied();
     let wanted = match kind.name {
@@ -139,8 +139,8 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
     kind.name != "cake" || is_right_cake(kernel, number, options)
 }
 
-/// `q_cake.c:cake_parse_opt`: one preset of round-trip times, overhead and mpu within their limits, and of
-/// keywords that exclude each other the last.
+/// Checks `q_cake.c:cake_parse_opt`: one round-trip preset, overhead and mpu within their limits. Of keywords
+/// that exclude each other, the last applies.
 fn is_right_cake(kernel: &mut Kernel, number: usize, options: &Options) -> bool {
     let given = |names: &[&str]| -> Vec<&'static str> {
         options.names().iter().filter(|name| names.contains(*name)).copied().collect()
@@ -174,7 +174,7 @@ fn is_right_cake(kernel: &mut Kernel, number: usize, options: &Options) -> bool 
     true
 }
 
-/// Puts a discipline where it belongs, or changes the one that is there.
+/// Adds a discipline at its place, or changes the existing one.
 fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Qdisc) {
     if let Place::Class(id) = new.place
         && !has_class(kernel, device, id)
@@ -238,7 +238,7 @@ fn listed(names: &str) -> String {
     if names.is_empty() { "there are none here".to_owned() } else { format!("classes: {names}") }
 }
 
-/// Whether a discipline may stand in the class `id`.
+/// Whether a discipline can be attached to the class `id`.
 fn has_class(kernel: &Kernel, device: usize, id: u32) -> bool {
     let known = &kernel.devices[device];
     let Some(index) = known.of_major(id) else { return false };
@@ -247,7 +247,7 @@ fn has_class(kernel: &Kernel, device: usize, id: u32) -> bool {
     match qdisc.kind.name {
         "prio" => (1..=qdisc.options.number("bands").unwrap_or(3)).contains(&minor),
         "ets" => (1..=16).contains(&minor),
-        // TBF, RED and others have one class, whose number is not looked at.
+        // TBF, RED and others have one class, whose number is not checked.
         "tbf" | "red" | "netem" | "mq" | "mqprio" | "multiq" | "sfb" | "choke" | "cbs" | "etf" | "taprio" => {
             true
         }

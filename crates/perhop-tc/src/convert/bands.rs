@@ -1,4 +1,4 @@
-//! `prio`, `pfifo_fast` and `ets`: bands that filters lead to, or the type of service.
+//! Conversion of `prio`, `pfifo_fast` and `ets`: bands selected by filters or by the type of service.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,20 +18,20 @@ use crate::options::{Options, Value};
 use crate::rules;
 use crate::units::shown_id;
 
-/// The bands of a discipline, and who gets into them.
+/// The bands of a discipline, and their packets.
 struct Bands<'a> {
     qdisc: &'a Qdisc,
     rules: Vec<Rule>,
-    /// The band of packets that nothing else is said of; it is asked last.
+    /// The band of all other packets, which is matched last.
     usual: usize,
-    /// Their classes in the order in which they are asked.
+    /// Their classes in the order of classification.
     order: Vec<u32>,
     /// The lines of filters by the band that they lead to.
     filters: BTreeMap<u32, Vec<usize>>,
 }
 
 impl Branch {
-    /// Sets the level in strict priority, from 0, that `qdisc` gives it.
+    /// Sets the strict priority level, from 0, of this class in `qdisc`.
     fn set_level(&mut self, qdisc: &Qdisc, level: usize) {
         self.config.share.level = Some(level as u16);
         self.demands.priority = Demands::of_level(qdisc.line, level).priority;
@@ -43,7 +43,7 @@ fn id(qdisc: &Qdisc, band: usize) -> u32 {
 }
 
 impl Tree<'_> {
-    /// `sch_prio.c`: bands by filters, else by the priority that the type of service gives.
+    /// `sch_prio.c`: bands by filters, else by the priority of the type of service.
     pub(super) fn bands(&mut self, qdisc: &Qdisc) -> Branches {
         let count = qdisc.options.number("bands").unwrap_or(3).clamp(1, 16) as usize;
         let map = band_map(&qdisc.options, count);
@@ -64,7 +64,7 @@ impl Tree<'_> {
         Branches::new(qdisc, scheduler, classes)
     }
 
-    /// Filters, and behind them the type of service.
+    /// Returns the rules of filters, followed by those of the type of service.
     fn rules_of_bands(&mut self, qdisc: &Qdisc, map: &[usize; 16]) -> Vec<Rule> {
         let usual = map[0];
         let mut rules = self.rules(qdisc);
@@ -78,7 +78,7 @@ impl Tree<'_> {
             let is_of = |dscp: &u8| map[priority_of(*dscp)] == band;
             let all: Vec<Dscp> = (0..64_u8).filter(is_of).filter_map(Dscp::new).collect();
             if !all.is_empty() {
-                // A router sets the priority of packets of IPv4 alone (`ip_forward`).
+                // The kernel sets the priority only of forwarded IPv4 packets (`ip_forward`).
                 let source = "0.0.0.0/0".parse::<Prefix>().ok().map(OneOrMany::from);
                 let matches = MatchConfig { dscp: Some(OneOrMany(all)), source, ..MatchConfig::default() };
                 rules.push(Rule { family: Family::Any, matches, target: id(qdisc, band) });
@@ -87,7 +87,7 @@ impl Tree<'_> {
         joined(rules)
     }
 
-    /// The class of a band; `None` where it gets no packets.
+    /// Returns the class of a band; `None` if it gets no packets.
     fn band(&mut self, bands: &Bands, band: usize, above: Above) -> Option<Branch> {
         let (id, is_usual) = (id(bands.qdisc, band), band == bands.usual);
         let taken = condition_of(&bands.rules, &bands.order, id);
@@ -110,10 +110,10 @@ impl Tree<'_> {
         Some(class)
     }
 
-    /// Notes where the old meaning of the type of service puts today's codepoints.
+    /// Notes codepoints whose band follows from the old meaning of the type of service.
     fn tell_of_service(&mut self, qdisc: &Qdisc, map: &[usize; 16]) {
         let band = |dscp: u8| map[priority_of(dscp)];
-        // AF12 comes before EF with the map that every discipline begins with.
+        // The default map of every discipline puts AF12 before EF.
         if band(12) < band(46) {
             let message = format!(
                 "priorities go by the type of service of 1992: AF12 and AF22 get band {}, EF and CS6 band {}, AF11 \
@@ -127,7 +127,7 @@ impl Tree<'_> {
         }
     }
 
-    /// `sch_ets.c`: the first bands in strict priority, the others in turns below.
+    /// `sch_ets.c`: the first bands in strict priority, the others below in deficit round robin.
     pub(super) fn ets(&mut self, qdisc: &Qdisc) -> Branches {
         let options = &qdisc.options;
         let (quanta, map) = (numbers(options, "quanta"), numbers(options, "priomap"));
@@ -139,7 +139,7 @@ impl Tree<'_> {
         let usual = map[0];
         let rules = self.rules_of_bands(qdisc, &map);
         let is_strict = |band: usize| band < strict;
-        // Within each part the band of all other packets comes last, and the part that holds it as well.
+        // In each part, the band of all other packets comes last; the part with this band comes last, too.
         let mut asked: Vec<usize> = (0..count).collect();
         asked.sort_by_key(|band| (is_strict(*band) == is_strict(usual), *band == usual, *band));
         let order: Vec<u32> = asked.iter().map(|band| id(qdisc, *band)).collect();
@@ -169,7 +169,7 @@ impl Tree<'_> {
     }
 }
 
-/// Levels without gaps, where a band has no packets.
+/// Removes gaps in levels, left by bands without packets.
 fn without_gaps(classes: &mut [Branch]) {
     let mut levels: Vec<u16> = classes.iter().filter_map(|class| class.config.share.level).collect();
     levels.sort_unstable();
@@ -179,7 +179,7 @@ fn without_gaps(classes: &mut [Branch]) {
     }
 }
 
-/// The bands of `ets` that take turns, as one class below `strict` others.
+/// Returns the round-robin bands of `ets` as one class below `strict` others.
 fn in_turns(qdisc: &Qdisc, classes: Vec<Branch>, strict: usize) -> Branch {
     let is_all = classes.iter().any(|class| class.config.matches.is_none());
     let parts = classes.iter().filter_map(|class| class.config.matches.clone()).collect();
@@ -199,7 +199,7 @@ fn numbers(options: &Options, name: &str) -> Vec<u64> {
     }
 }
 
-/// The band of each priority: `prio2band`, or what the options say.
+/// Returns the band of each priority: `prio2band`, or the configured map.
 fn band_map(options: &Options, count: usize) -> [usize; 16] {
     let mut map = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
     if let Some(Value::Numbers(numbers)) = options.value("priomap") {
@@ -210,8 +210,8 @@ fn band_map(options: &Options, count: usize) -> [usize; 16] {
     map.map(|band: usize| band.min(count - 1))
 }
 
-/// The priority of a packet of IPv4 that a router sends on: `rt_tos2priority`, which looks at the lowest
-/// three bits of today's codepoint (`net/ipv4/route.c:ip_tos2prio`).
+/// Returns the priority of a forwarded IPv4 packet: `rt_tos2priority`, which reads the lowest three bits of
+/// the codepoint (`net/ipv4/route.c:ip_tos2prio`).
 fn priority_of(dscp: u8) -> usize {
     const BEST_EFFORT: usize = 0;
     const BULK: usize = 2;

@@ -1,4 +1,4 @@
-//! [`Branches`]: the classes of a discipline, of which both the running policy and its Intent are made.
+//! [`Branches`]: the classes of a discipline, from which both the lowered policy and its Intent are built.
 
 use std::collections::BTreeMap;
 
@@ -28,25 +28,25 @@ pub(super) struct Branches {
     pub(super) classes: Vec<Branch>,
 }
 
-/// A class with all that the kernel does to its packets.
+/// A class with all actions of the kernel on its packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Branch {
-    /// The class that runs, without the classes inside it.
+    /// The lowered class, without inner classes.
     pub(super) config: ClassConfig,
     /// The demands of its options.
     pub(super) demands: Demands,
-    /// The classes inside it.
+    /// The inner classes.
     pub(super) inside: Option<Branches>,
 }
 
-/// The demands of a class, and the lines that they come from.
+/// The demands of a class, and their source lines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demands {
-    /// The line of the class; 0 for a class that the discipline makes.
+    /// Line of the class; 0 for an implicit class.
     pub(super) line: usize,
-    /// The lines of the filters that lead to it, and of the disciplines in it.
+    /// Lines of the filters that select it, and of the disciplines in it.
     pub(super) others: Vec<usize>,
-    /// The line of the discipline that holds its packets; 0 for the one that a class has by itself.
+    /// Line of the discipline that queues its packets; 0 for the default one.
     pub(super) queue: usize,
     pub(super) guarantee: Option<At<Guarantee>>,
     pub(super) priority: Option<At<Priority>>,
@@ -54,12 +54,12 @@ pub(super) struct Demands {
 }
 
 impl Demands {
-    /// A class that stands on `line`.
+    /// Creates the demands of a class on `line`.
     pub(super) fn at(line: usize) -> Demands {
         Demands { line, ..Demands::default() }
     }
 
-    /// A class that the discipline on `line` serves before those of higher `level`, from 0.
+    /// Creates the demands of a class in strict priority `level`, from 0, of the discipline on `line`.
     pub(super) fn of_level(line: usize, level: usize) -> Demands {
         let priority = Priority {
             level: u8::try_from(level + 1).unwrap_or(u8::MAX),
@@ -70,7 +70,7 @@ impl Demands {
     }
 }
 
-/// A shaper that keeps `rate` bits per second, with a burst in bytes.
+/// Returns a shaper of `rate` bits per second, with a burst in bytes.
 pub(super) fn shaper(rate: u64, burst: Option<u64>) -> Shape {
     Shape {
         kind: ShapeKind::Average,
@@ -80,7 +80,7 @@ pub(super) fn shaper(rate: u64, burst: Option<u64>) -> Shape {
     }
 }
 
-/// The lines of the filters of `qdisc` by the class that they lead to.
+/// Returns the lines of the filters of `qdisc` by the class that they select.
 pub(super) fn leading_filters(qdisc: &Qdisc) -> BTreeMap<u32, Vec<usize>> {
     let mut found: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for filter in &qdisc.filters {
@@ -92,12 +92,12 @@ pub(super) fn leading_filters(qdisc: &Qdisc) -> BTreeMap<u32, Vec<usize>> {
 }
 
 impl Branches {
-    /// `classes` under `scheduler`, by `qdisc`.
+    /// Creates the branches of `qdisc`: `classes` under `scheduler`.
     pub(super) fn new(qdisc: &Qdisc, scheduler: QueueingConfig, classes: Vec<Branch>) -> Branches {
         Branches { name: shown_id(qdisc.handle), line: qdisc.line, scheduler, classes }
     }
 
-    /// The scheduler that runs.
+    /// Returns the lowered scheduler.
     pub(super) fn queueing(&self) -> QueueingConfig {
         let class = |branch: &Branch| ClassConfig {
             queueing: branch.inside.as_ref().map(Branches::queueing),
@@ -106,7 +106,7 @@ impl Branches {
         QueueingConfig { classes: self.classes.iter().map(class).collect(), ..self.scheduler.clone() }
     }
 
-    /// The demands, whose classes are numbered from `next` on.
+    /// Returns the Intent, with classes numbered from `next` on.
     pub(super) fn intent(&self, next: &mut usize) -> Policy {
         let mut classes: Vec<Class> = self.classes.iter().map(|branch| branch.intent(next)).collect();
         if !classes.iter().any(|class| class.takes_rest) {
@@ -115,7 +115,7 @@ impl Branches {
         Policy { name: self.name.clone(), line: self.line, queues: true, classes }
     }
 
-    /// Writes into `links` the places and lines of the classes, numbered from `next` on.
+    /// Adds the places and lines of the classes to `links`, numbered from `next` on.
     pub(super) fn link(&self, around: &[usize], next: &mut usize, links: &mut Links) {
         for (index, branch) in self.classes.iter().enumerate() {
             let path: QueuePath = around.iter().copied().chain([index]).collect();
@@ -172,7 +172,7 @@ impl Branch {
     }
 }
 
-/// A class without demands.
+/// Creates a class without demands.
 pub(super) fn empty(id: ClassId) -> Class {
     Class {
         id,
@@ -196,14 +196,14 @@ pub(super) fn empty(id: ClassId) -> Class {
     }
 }
 
-/// The packets that no class takes: `drr`, and `hfsc` without a default class, drop them.
+/// Returns the class of unclassified packets, which `drr`, and `hfsc` without a default class, drop.
 fn unclassified(next: &mut usize) -> Class {
     let id = ClassId(*next);
     *next += 1;
     Class { name: "unclassified".to_owned(), takes_rest: true, then: Then::Drop, ..empty(id) }
 }
 
-/// The limit of a queue by length alone; those of queues that count time by their packets as well.
+/// Returns the queue limit, if it is a length; for queues that also limit time, the limit in packets.
 fn limit(buffer: &BufferConfig) -> Option<QueueLimit> {
     let size = match buffer {
         BufferConfig::TailDrop(tail) => tail.limit,
@@ -220,7 +220,7 @@ fn limit(buffer: &BufferConfig) -> Option<QueueLimit> {
     })
 }
 
-/// The random drops of `red` and `gred`.
+/// Returns the drop profile of `red` and `gred`.
 fn drop_profile(buffer: &BufferConfig) -> Option<DropProfile> {
     let (BufferConfig::Red(red) | BufferConfig::Mred(red)) = buffer else { return None };
     let MredConfig { precedences, averaging, ecn, .. } = red;

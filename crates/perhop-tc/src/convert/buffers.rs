@@ -1,4 +1,4 @@
-//! Disciplines without classes as buffer managers.
+//! Conversion of classless disciplines to buffer managers.
 
 use perhop_qos::buffer::{
     Averages, AveragingConfig, BufferConfig, CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw,
@@ -14,12 +14,12 @@ use crate::options::{Options, Value};
 use crate::red_average::exponent_of;
 use crate::rules;
 
-/// Where a queue stands, which decides when RED's clock runs.
+/// The parent of a queue, which determines when RED's idle clock runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Above {
-    /// The device itself, or a discipline that asks its queues whether or not they hold packets.
+    /// The device, or a discipline that polls its queues even when they are empty.
     Device,
-    /// A class that is asked only while it holds packets.
+    /// A class that is polled only while it has packets.
     Class,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn tail_drop(limit: QueueSize) -> BufferConfig {
     BufferConfig::TailDrop(TailDropConfig { limit })
 }
 
-/// The buffer manager of a discipline; `None` where perhop has none for it.
+/// Returns the buffer manager of a discipline; `None` if perhop has no equivalent.
 pub(super) fn of(qdisc: &Qdisc, device: &Device, above: Above, log: &mut Log) -> Option<BufferConfig> {
     let options = &qdisc.options;
     let packets = |limit: u64| QueueSize::Packets(limit.max(1));
@@ -53,7 +53,7 @@ pub(super) fn of(qdisc: &Qdisc, device: &Device, above: Above, log: &mut Log) ->
     })
 }
 
-/// Limits in bytes count the header of Ethernet in Linux.
+/// Notes that byte limits in Linux include the Ethernet header.
 fn counts_frames(line: usize, log: &mut Log) {
     log.note(line, "bytes of a limit or threshold count 14 bytes of Ethernet for each packet in Linux alone");
 }
@@ -96,7 +96,7 @@ fn fq_codel(options: &Options, device: &Device) -> BufferConfig {
         target: options.time("target").unwrap_or(usual.target),
         interval: options.time("interval").unwrap_or(usual.interval),
         flows: small("flows").map_or(usual.flows, |flows| flows as u16),
-        // Whose sockets send tc does not say.
+        // tc does not configure which sockets send.
         flow_hash: usual.flow_hash,
         quantum: ByteSize::from_bytes(options.number("quantum").unwrap_or_else(|| device.frame())),
         limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
@@ -107,11 +107,11 @@ fn fq_codel(options: &Options, device: &Device) -> BufferConfig {
     })
 }
 
-/// A gain of PIE, which tc counts in sixteenths.
+/// Returns a gain of PIE, which tc counts in sixteenths.
 fn sixteenths(options: &Options, name: &str, usual: f64) -> f64 {
     options.number(name).map_or(usual, |number| number as f64 / 16.0)
 }
-/// What PIE does to ECN-capable packets: nothing unless it is told to.
+/// Returns PIE's treatment of ECN-capable packets: none by default.
 fn marks_early(options: &Options) -> EcnConfig {
     match ecn(options, EcnMarking::Ignore) {
         EcnMarking::Mark => EcnConfig::Mark,
@@ -183,7 +183,7 @@ fn dualpi2(qdisc: &Qdisc, log: &mut Log) -> BufferConfig {
     BufferConfig::DualPi2(found)
 }
 
-/// `max_rtt` and `typical_rtt` set the others (`q_dualpi2.c:dualpi2_parse_opt`).
+/// Derives other parameters from `max_rtt` and `typical_rtt` (`q_dualpi2.c:dualpi2_parse_opt`).
 fn by_round_trip(options: &Options, found: &mut DualPi2Config) {
     let micros = |name: &str| options.time(name).map(|time| time.as_picoseconds() / 1_000_000);
     let (longest, usual) = match (micros("max_rtt"), micros("typical_rtt")) {
@@ -201,7 +201,7 @@ fn by_round_trip(options: &Options, found: &mut DualPi2Config) {
     found.beta = scaled(0.3 / longest * 1e6);
 }
 
-/// What RED and GRED have in common.
+/// The common parameters of RED and GRED.
 struct Thresholds {
     min: u64,
     max: u64,
@@ -296,7 +296,7 @@ fn red(qdisc: &Qdisc, above: Above, log: &mut Log) -> Option<BufferConfig> {
     }))
 }
 
-/// GRED: nothing that perhop reads gives a packet the index of a queue, so that all take the default one.
+/// Converts GRED. No modeled part sets the index of a queue, so all packets use the default one.
 fn gred(qdisc: &Qdisc, log: &mut Log) -> Option<BufferConfig> {
     let default = qdisc.options.number("default").unwrap_or(0);
     let mut used = None;
@@ -334,7 +334,7 @@ fn gred(qdisc: &Qdisc, log: &mut Log) -> Option<BufferConfig> {
     }))
 }
 
-/// SFQ as fair queueing of flows.
+/// Converts SFQ to fair queueing of flows.
 pub(super) fn sfq(qdisc: &Qdisc, log: &mut Log) -> FairQueueingConfig {
     let options = &qdisc.options;
     // `sch_sfq.c`: SFQ_MAX_DEPTH and SFQ_DEFAULT_HASH_DIVISOR.

@@ -1,4 +1,4 @@
-//! CAKE: all of a port. What its keywords mean: `tc/q_cake.c:cake_parse_opt`.
+//! Conversion of CAKE, which takes a whole port. Source of its keywords: `tc/q_cake.c:cake_parse_opt`.
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::cake::{CakeAckFilter, CakeCells, CakeConfig, CakeIsolation, CakeTins};
@@ -9,7 +9,7 @@ use crate::log::Log;
 use crate::model::{Device, ETHERNET, Place, Qdisc};
 use crate::options::{Options, Value};
 
-/// CAKE at the root; `None` below another discipline.
+/// Converts CAKE at the root; `None` below another discipline.
 pub(super) fn of(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Option<BufferConfig> {
     let is_of_mq = device.root().is_some_and(|root| root.kind.name == "mq");
     if qdisc.place != Place::Root && !is_of_mq {
@@ -27,7 +27,7 @@ pub(super) fn of(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Option<Buffer
         bandwidth: bandwidth(options),
         tins: tins(options),
         isolation: isolation(options),
-        // Whose sockets send tc does not say.
+        // tc does not configure which sockets send.
         flow_hash: FlowHash::Headers,
         rtt: round_trip(options),
         overhead,
@@ -76,7 +76,7 @@ fn isolation(options: &Options) -> CakeIsolation {
     PAIRS.iter().find(|(name, _)| last == Some(name)).map_or(CakeIsolation::default(), |(_, found)| *found)
 }
 
-/// `rtt`, or one of `presets` in microseconds.
+/// Returns `rtt`, or one of the presets, microseconds.
 fn round_trip(options: &Options) -> Time {
     const PRESETS: [(&str, u64); 8] = [
         ("datacentre", 100),
@@ -97,7 +97,7 @@ fn round_trip(options: &Options) -> Time {
     }
 }
 
-/// Bytes that the keyword of a link adds.
+/// Returns the overhead of a link keyword, bytes.
 fn added(keyword: &str) -> Option<i64> {
     Some(match keyword {
         "ether-vlan" => 4,
@@ -116,8 +116,8 @@ fn added(keyword: &str) -> Option<i64> {
     })
 }
 
-/// What a packet counts: bytes beyond its own, at least so many, and in what cells. Keywords in the order in
-/// which they are written: some set the overhead, others add to it.
+/// Returns the counted length of a packet: overhead and minimum in bytes, and the cell type. Keywords apply
+/// in the order of writing, because some set the overhead and others add to it.
 fn lengths(options: &Options) -> (Option<i32>, u32, CakeCells) {
     let (mut overhead, mut mpu, mut cells, mut is_raw) = (None, 0, CakeCells::None, false);
     for &keyword in options.names() {

@@ -1,21 +1,22 @@
-//! [`ClassTree`]: the classes of one discipline, with the rules that lead to them.
+//! [`ClassTree`]: the classes of one discipline, with the rules that select them.
 
 use std::collections::BTreeMap;
 
 use super::classes::Rule;
 use crate::model::{Class, Qdisc};
 
-/// Levels of classes (`TC_HTB_MAXDEPTH` is 8; hfsc has no limit, perhop 32 with the device's own levels).
+/// Limit on the levels of classes (`TC_HTB_MAXDEPTH` is 8; hfsc has no limit; perhop has 32 with the device's
+/// own level).
 pub(super) const MOST_LEVELS: usize = 31;
 
-/// Place of the default class: all rules come before it.
+/// Place of the default class, after all rules.
 const LAST: usize = usize::MAX - 1;
 
-/// The classes of one discipline. Each class is visited once, however many there are.
+/// The classes of one discipline. Each class is visited once.
 pub(super) struct ClassTree<'a> {
-    /// The classes directly below a class, or below the discipline; those without packets come last.
+    /// The children of a class or of the discipline; those without packets come last.
     children: BTreeMap<Option<u32>, Vec<&'a Class>>,
-    /// The first rule that leads into a class or a class inside it.
+    /// The first rule that selects a class or a class inside it.
     first: BTreeMap<u32, usize>,
     /// The leaves in the order of classification.
     order: Vec<u32>,
@@ -24,7 +25,7 @@ pub(super) struct ClassTree<'a> {
 }
 
 impl<'a> ClassTree<'a> {
-    /// The tree of `qdisc`, whose `rules` lead to classes; `default` takes what is left.
+    /// Builds the tree of `qdisc`, whose `rules` select classes; `default` takes all other packets.
     pub(super) fn new(qdisc: &'a Qdisc, rules: &[Rule], default: Option<u32>) -> ClassTree<'a> {
         let mut children: BTreeMap<Option<u32>, Vec<&Class>> = BTreeMap::new();
         for class in &qdisc.classes {
@@ -47,23 +48,23 @@ impl<'a> ClassTree<'a> {
         tree
     }
 
-    /// Whether no class lies inside the class `id`.
+    /// Whether the class `id` has no inner classes.
     pub(super) fn is_leaf(&self, id: u32) -> bool {
         !self.children.contains_key(&Some(id))
     }
-    /// The leaves in the order of classification.
+    /// Returns the leaves in the order of classification.
     pub(super) fn order(&self) -> &[u32] {
         &self.order
     }
-    /// The classes directly inside `parent` that have packets, in the order of classification.
+    /// Iterates over the children of `parent` with packets, in the order of classification.
     pub(super) fn with_packets(&self, parent: Option<u32>) -> impl Iterator<Item = &'a Class> {
         self.inside(parent).iter().copied().filter(|class| self.first.contains_key(&class.id))
     }
-    /// The classes directly inside `parent` that no rule leads to.
+    /// Iterates over the children of `parent` that no rule selects.
     pub(super) fn without_packets(&self, parent: Option<u32>) -> impl Iterator<Item = &'a Class> {
         self.inside(parent).iter().copied().filter(|class| !self.first.contains_key(&class.id))
     }
-    /// Classes that lie too deep to be modeled, without those inside them.
+    /// Returns the classes that are too deep, without those inside them.
     pub(super) fn too_deep(&self) -> &[&'a Class] {
         &self.too_deep
     }
@@ -72,8 +73,8 @@ impl<'a> ClassTree<'a> {
         self.children.get(&parent).map_or(&[], Vec::as_slice)
     }
 
-    /// Gives each class the place of the first rule that leads into it. The default class comes last, and
-    /// so is each class around it.
+    /// Assigns each class the place of the first rule that selects it or an inner class. The default class
+    /// and its ancestors come last.
     fn place(&mut self, parent: Option<u32>, depth: usize) -> Option<usize> {
         if depth == MOST_LEVELS {
             self.too_deep.extend(self.children.get(&parent).into_iter().flatten());
@@ -105,7 +106,7 @@ impl<'a> ClassTree<'a> {
     }
 }
 
-/// The earliest of `places`, or `LAST` if it is one of them.
+/// Returns the earliest of `places`, or `LAST` if any is `LAST`.
 fn earliest_without_last(places: impl Iterator<Item = usize>) -> Option<usize> {
     places.reduce(|one, other| if one == LAST || other == LAST { LAST } else { one.min(other) })
 }

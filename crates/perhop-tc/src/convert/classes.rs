@@ -1,5 +1,5 @@
-//! Filters in order as conditions of classes: a packet goes where the first filter that takes it says, and
-//! the classes of perhop are asked in an order of their own.
+//! Conversion of ordered filters to conditions of classes: the first matching filter decides, but perhop's
+//! classes have a different order.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,7 +8,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 
 use crate::model::{self, Family};
 
-/// A filter: the packets it takes, and where they go.
+/// A filter: its packets, and their class.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) family: Family,
@@ -17,12 +17,12 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// The rule of a condition that some packet meets.
+    /// Creates the rule of a condition that some packet meets.
     pub(super) fn new(condition: &model::Condition, target: u32) -> Option<Rule> {
         let is_known = !condition.is_never && !condition.is_unseen;
         is_known.then(|| Rule { family: condition.family, matches: condition.matches.clone(), target })
     }
-    /// This rule for the packets that `other` takes as well; `None` where there are none.
+    /// Returns this rule for the packets that `other` also takes; `None` if there are none.
     pub(super) fn within(&self, other: &Rule) -> Option<Rule> {
         let family = match (self.family, other.family) {
             (one, Family::Any) | (Family::Any, one) => one,
@@ -43,7 +43,7 @@ impl Rule {
     fn is_all(&self) -> bool {
         self.family == Family::Any && is_empty(&self.matches)
     }
-    /// The condition in perhop's words; none for all packets.
+    /// Returns the condition; `None` for all packets.
     pub(super) fn condition(&self) -> Option<MatchConfig> {
         if self.is_all() {
             return None;
@@ -60,7 +60,7 @@ impl Rule {
         }
         Some(matches)
     }
-    /// Whether no packet meets both, as far as single fields tell.
+    /// Whether no packet meets both, judged by single fields.
     pub(super) fn excludes(&self, other: &Rule) -> bool {
         fn apart<T: PartialEq>(one: Option<&OneOrMany<T>>, other: Option<&OneOrMany<T>>) -> bool {
             one.zip(other).is_some_and(|(one, other)| !one.0.iter().any(|value| other.0.contains(value)))
@@ -79,10 +79,10 @@ pub(super) fn is_empty(matches: &MatchConfig) -> bool {
     *matches == MatchConfig::default()
 }
 
-/// Rules beyond are not looked at: exclusions would grow with the square of their number.
+/// Limit on the rules, because the number of exclusions grows quadratically.
 pub(super) const MOST_RULES: usize = 400;
 
-/// The rules that can be met, with filters for both versions of IP joined where they say the same of each.
+/// Returns the rules that can match. Joins filters with equal conditions for both versions of IP.
 pub(super) fn joined(rules: Vec<Rule>) -> Vec<Rule> {
     let mut found: Vec<Rule> = Vec::new();
     let mut run = 0;
@@ -117,7 +117,7 @@ pub(super) enum Taken {
 }
 
 impl Taken {
-    /// The condition of the class; none where it takes all packets or none.
+    /// Returns the condition of the class; `None` if it takes all packets or none.
     pub(super) fn condition(self) -> Option<MatchConfig> {
         match self {
             Taken::Nothing | Taken::All => None,
@@ -126,14 +126,14 @@ impl Taken {
     }
 }
 
-/// What the packets of `target` meet, where classes are asked in the order of `order` and those of a target
-/// that is not in it are taken by none.
+/// Returns the condition of the packets of `target`, if classes are matched in the order of `order`. No class
+/// takes the packets of targets that are not in it.
 pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken {
     let place = |of: u32| order.iter().position(|one| *one == of);
     let own = place(target);
     let mut parts: Vec<MatchConfig> = Vec::new();
     for (index, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.target == target) {
-        // A class that is asked before has taken its own already.
+        // An earlier class has already taken its own packets.
         let is_in_the_way = |other: &&Rule| {
             other.target != target
                 && !other.excludes(rule)
@@ -145,7 +145,7 @@ pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken 
             (None, None) => return Taken::All,
             (Some(one), None) | (None, Some(one)) => parts.push(one),
             (Some(one), Some(not)) => {
-                // Filters before may take all packets of this one: no condition says so.
+                // Earlier filters may take all packets of this one, so the condition may be empty.
                 let both = Condition::all(vec![Condition::when(one), Condition::when(not)]);
                 parts.extend(both.into_match().flatten());
             }
@@ -158,7 +158,7 @@ fn except(others: Vec<MatchConfig>) -> Option<MatchConfig> {
     any(others).map(|any| MatchConfig { not: Some(Box::new(any)), ..MatchConfig::default() })
 }
 
-/// One of them; `None` where there are none.
+/// Returns the disjunction of `parts`; `None` for no parts.
 pub(super) fn any(mut parts: Vec<MatchConfig>) -> Option<MatchConfig> {
     let mut seen: Vec<MatchConfig> = Vec::new();
     parts.retain(|part| {

@@ -1,4 +1,4 @@
-//! Filters with actions at the hooks of `clsact` and `ingress` as conditioners.
+//! Conversion of filters with actions at the hooks of `clsact` and `ingress` to conditioners.
 
 use perhop_device::intent::{ClassId, Policy};
 use perhop_qos::action::{Action as Step, CopyConfig, CopyDefault, CopyField, Value};
@@ -15,11 +15,11 @@ use crate::log::Log;
 use crate::model::{Action, Control, Device, Family, Filter, HOOK_INGRESS, Police, Qdisc};
 use crate::options::Options;
 
-/// What a filter does: with each color, and how it finds them.
+/// The treatment of a filter's packets: the meter, and the steps for each color.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Treatment {
     pub(super) meter: Option<MeterConfig>,
-    /// The numbers of its policers: filters with the same ones share them.
+    /// The numbers of its policers; filters with the same number share a policer.
     shared: Vec<u64>,
     pub(super) green: Vec<Step>,
     pub(super) yellow: Vec<Step>,
@@ -27,22 +27,22 @@ pub(super) struct Treatment {
 }
 
 impl Treatment {
-    /// Whether a policer of it is one of `other` as well.
+    /// Whether it shares a policer with `other`.
     pub(super) fn shares(&self, other: &Treatment) -> bool {
         self.shared.iter().any(|index| other.shared.contains(index))
     }
 }
 
-/// The filters at a hook as they run, and their demands.
+/// The lowered filters of a hook, and their demands.
 #[derive(Debug, Default)]
 pub(super) struct Hook {
-    /// The conditioners, and the bytes that count besides those of IP.
+    /// The conditioners, and the overhead.
     pub(super) config: PolicyConfig,
     /// A class for each conditioner.
     pub(super) intent: Option<Policy>,
 }
 
-/// The conditioners at a hook of a device, where `overhead` bytes count besides those of IP.
+/// Converts the filters at a hook of a device, with `overhead` bytes per packet in addition to IP.
 pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) -> Hook {
     let Some(hooks) = device.hooks() else { return Hook::default() };
     let mut stages: Vec<(Treatment, Vec<Rule>, Vec<usize>)> = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) 
         }
         let is_metered = treatment.meter.is_some();
         match stages.last_mut() {
-            // Policers without a number are one for each filter.
+            // Each filter has its own policer unless the policer has a number.
             Some((last, rules, lines))
                 if *last == treatment && (!is_metered || !treatment.shared.is_empty()) =>
             {
@@ -97,7 +97,7 @@ pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) 
     }
 }
 
-/// Whether no packet goes on behind it.
+/// Whether no packet continues after this stage.
 fn takes_all(stage: &ConditionerConfig) -> bool {
     let goes_on = |steps: &[Step]| steps.last() == Some(&Step::Continue);
     let lists = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
@@ -109,12 +109,12 @@ fn stage(treatment: Treatment, rules: Vec<Rule>, line: usize) -> ConditionerConf
     conditioner(treatment, conditions.and_then(any), name_by_line(line))
 }
 
-/// The name of a conditioner after the line of its filter.
+/// Returns the name of a conditioner from the line of its filter.
 pub(super) fn name_by_line(line: usize) -> String {
     format!("line {line}")
 }
 
-/// The conditioner of the packets that meet `matches`.
+/// Returns the conditioner of the packets that meet `matches`.
 pub(super) fn conditioner(
     treatment: Treatment,
     matches: Option<MatchConfig>,
@@ -137,7 +137,7 @@ pub(super) fn conditioner(
     }
 }
 
-/// What a filter does with its packets; `None` where perhop does not do it, which has been said.
+/// Returns the treatment of a filter; `None` if it is not modeled, which is reported.
 pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option<Treatment> {
     let line = filter.line();
     let mut green = Vec::new();
@@ -168,7 +168,7 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
     let ended = |mut steps: Vec<Step>, control: Control, log: &mut Log| {
         match control {
             Control::Pass | Control::Pipe => steps.push(Step::Transmit),
-            // Linux asks anew, up to MAX_REC_LOOP, and drops.
+            // Linux reclassifies up to MAX_REC_LOOP times, then drops.
             Control::Drop | Control::Reclassify => steps = vec![Step::Drop],
             Control::Continue => steps.push(Step::Continue),
             Control::Goto(chain) => {
@@ -199,7 +199,7 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
     Some(Treatment { meter, shared, green, yellow, red })
 }
 
-/// What the filters of a chain do with the packets of `filter`: one filter that takes them all.
+/// Returns the steps of a chain for the packets of `filter`: those of a single filter that takes all packets.
 fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option<Vec<Step>> {
     let family = filter.condition.family;
     let takes = |one: &&&Filter| {
@@ -235,7 +235,7 @@ fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option
     Some(steps)
 }
 
-/// A write to the type of service.
+/// Returns the step for a write to the type of service.
 fn mark(value: u8, mask: u8, line: usize, log: &mut Log) -> Step {
     if mask & 3 != 0 {
         log.not_modelled(line, "the bits of ECN are written as well: perhop leaves them; write retain 0xfc");
@@ -253,7 +253,7 @@ fn mark(value: u8, mask: u8, line: usize, log: &mut Log) -> Step {
 fn bucket(options: &Options, line: usize, log: &mut Log) -> Option<(Rate, ByteSize)> {
     let rate = options.rate("rate").filter(|rate| *rate > 0)?;
     let burst = options.number("burst").filter(|burst| *burst > 0)?;
-    // `act_police.c`: 255 cells of 8 bytes where tc gives no mtu.
+    // `act_police.c`: 255 cells of 8 bytes if tc sets no mtu.
     if let Some(mtu) = options.number("mtu").filter(|mtu| *mtu < 1514) {
         log.not_modelled(line, format!("`mtu {mtu}`: longer packets always exceed in Linux"));
     }
@@ -273,7 +273,7 @@ fn one_bucket(options: &Options, line: usize, log: &mut Log) -> Option<MeterConf
     Some(MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED }))
 }
 
-/// RFC 2698: what exceeds the peak takes no token of the committed bucket.
+/// Returns the meter of RFC 2698: packets above the peak take no token of the committed bucket.
 fn two_buckets(peak: &Options, committed: &Options, line: usize, log: &mut Log) -> Option<MeterConfig> {
     let (Some((pir, pbs)), Some((cir, cbs))) = (bucket(peak, line, log), bucket(committed, line, log)) else {
         log.not_modelled(line, "two policers of which one does not count bytes");

@@ -1,4 +1,4 @@
-//! The demands of a conditioner as a class of Intent.
+//! Conversion of a conditioner to a class of Intent.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use perhop_qos::units::QueueSize;
 
 use super::branch::empty;
 
-/// The class whose packets `stage`, of the filter on `line`, meters and marks.
+/// Returns the class that corresponds to `stage` of the filter on `line`.
 pub(super) fn of_stage(stage: &ConditionerConfig, id: ClassId, line: usize) -> Class {
     let named = Class {
         name: stage.name.clone().unwrap_or_default(),
@@ -60,7 +60,7 @@ fn meter(config: &MeterConfig) -> Option<Meter> {
     })
 }
 
-/// The actions of one color: a mark each, and the fate of the packet with the last one.
+/// Returns the actions of one color: one per mark, the last with the fate of the packet.
 fn actions(steps: &[Step]) -> Vec<Action> {
     let then = fate(steps);
     let mut found: Vec<Action> = steps
@@ -104,7 +104,7 @@ fn mark(step: &Step) -> Option<Mark> {
     })
 }
 
-/// The new codepoints of a write to some bits of the field.
+/// Returns the codepoint translation of a write to some bits of the field.
 fn translation(copy: &CopyConfig) -> Translation {
     let entries: BTreeMap<u8, u8> =
         copy.map.iter().filter_map(|(from, to)| from.number().zip(to.number())).collect();

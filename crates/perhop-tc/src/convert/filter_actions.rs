@@ -1,6 +1,6 @@
-//! The actions of filters at classes: what a filter does with its packets, and which go to its class.
+//! Actions of filters at classes: the treatment of their packets, and which of these go to the class.
 //!
-//! A filter of a class acts on its packets and leads to its class (`htb_classify`, `tcf_classify`).
+//! A filter of a class acts on its packets and selects its class (`htb_classify`, `tcf_classify`).
 
 use perhop_analysis::{PacketSpace, Set};
 use perhop_qos::action::Action as Step;
@@ -15,8 +15,8 @@ use crate::model::{Action, Control, Filter, Qdisc};
 use crate::units::shown_id;
 
 impl Tree<'_> {
-    /// Carries out the actions of `filter`, whose packets are those of `rule` that none of `before` takes.
-    /// Returns the rule for those that go to its class; `None` if all of them end here or go on.
+    /// Converts the actions of `filter`, whose packets are those of `rule` that none of `before` takes.
+    /// Returns the rule for those that go to its class; `None` if all of them end here or continue.
     pub(super) fn acted(
         &mut self,
         qdisc: &Qdisc,
@@ -59,14 +59,15 @@ impl Tree<'_> {
         rule
     }
 
-    /// The packets of `rule` that none of `before` takes, in the classes around.
+    /// Returns the condition of the packets of `rule` that none of `before` takes, within the enclosing
+    /// classes.
     fn condition_of_filter(&self, rule: &Rule, before: &[Rule]) -> Option<MatchConfig> {
         let others = before.iter().filter(|other| !other.is_apart(rule)).filter_map(Rule::condition);
         let not = but_not(others.collect());
         all(self.policers.around.iter().cloned().chain(rule.condition()).chain(not).collect())
     }
 
-    /// A label that no filter of the device looks at, and none of its actions sets.
+    /// Returns a label that no filter of the device matches or sets.
     fn free_label(&mut self) -> Option<u8> {
         let filters = || self.device.qdiscs.iter().flat_map(|qdisc| &qdisc.filters);
         let sets = |filter: &Filter| filter.actions.iter().any(|one| matches!(one, Action::Label(_)));
@@ -79,15 +80,15 @@ impl Tree<'_> {
     }
 }
 
-/// Whether no packet meets `condition`. One too complex to tell is taken to be met.
+/// Whether no packet meets `condition`. A condition that is too complex counts as met.
 fn is_empty_set(condition: &MatchConfig) -> bool {
     let mut names = Vec::new();
     inputs_of(condition, &mut names);
     PacketSpace::new(&names).taken_by(condition) == Ok(Set::NONE)
 }
 
-/// The name of the conditioner of `filter`: that of the class whose packets are those of the filter, else by
-/// its line. Bands get packets by their type of service as well.
+/// Returns the name of the conditioner of `filter`: that of the class with the same packets, else one from
+/// its line. Bands also get packets by type of service.
 fn name_of_stage(qdisc: &Qdisc, filter: &Filter) -> String {
     let is_default = |class: u32| qdisc.options.number("default") == Some(u64::from(class & 0xffff));
     let leads_alone =
@@ -97,7 +98,7 @@ fn name_of_stage(qdisc: &Qdisc, filter: &Filter) -> String {
     class.map_or_else(|| name_by_line(filter.line()), shown_id)
 }
 
-/// Whether the actions of a class's filter are modeled: policers, and a fate without another chain.
+/// Whether the actions of a class's filter are modeled: policers, and a fate within the chain.
 fn is_modeled(filter: &Filter) -> bool {
     let stays = |control: Control| !matches!(control, Control::Goto(_));
     filter.actions.iter().all(|action| match action {
@@ -113,13 +114,13 @@ fn is_modeled(filter: &Filter) -> bool {
 }
 
 impl Treatment {
-    /// Sends all packets on that are not dropped.
+    /// Makes all packets that are not dropped continue.
     fn never_ends(&mut self) {
         for steps in [&mut self.green, &mut self.yellow, &mut self.red] {
             goes_on(steps);
         }
     }
-    /// Labels the packets that go on to the next filter.
+    /// Labels the packets that continue to the next filter.
     fn label_those_that_go_on(&mut self, label: u8) {
         for steps in [&mut self.green, &mut self.yellow, &mut self.red] {
             if steps.last() == Some(&Step::Continue) {
@@ -130,7 +131,7 @@ impl Treatment {
 }
 
 impl Rule {
-    /// Whether no packet meets both, as far as single fields, addresses and ports tell.
+    /// Whether no packet meets both, judged by single fields, addresses and ports.
     fn is_apart(&self, other: &Rule) -> bool {
         fn apart<T>(
             one: Option<&OneOrMany<T>>,
@@ -155,7 +156,7 @@ impl Rule {
             || apart(one.destination_port.as_ref(), two.destination_port.as_ref(), ports)
     }
 
-    /// This rule for packets that do not have `label`.
+    /// Returns this rule for packets without `label`.
     fn without_label(self, label: u8) -> Rule {
         let labeled = MatchConfig { label: Some(OneOrMany::from(label)), ..MatchConfig::default() };
         let not = MatchConfig { not: Some(Box::new(labeled)), ..MatchConfig::default() };

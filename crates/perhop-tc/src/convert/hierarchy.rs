@@ -1,4 +1,4 @@
-//! `htb`, `hfsc` and `drr`: classes that filters lead to, in a tree.
+//! Conversion of `htb`, `hfsc` and `drr`: trees of classes that filters select.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use crate::model::Qdisc;
 use crate::rules;
 use crate::units::shown_id;
 
-/// What the classes of one tree are made from.
+/// The inputs for the classes of one tree.
 struct Plan<'a> {
     qdisc: &'a Qdisc,
     scheduler: SchedulerConfig,
     rules: &'a [Rule],
     tree: &'a ClassTree<'a>,
     default: Option<u32>,
-    /// The lines of filters by the class that they lead to.
+    /// The lines of filters by the class that they select.
     filters: BTreeMap<u32, Vec<usize>>,
 }
 
 impl Tree<'_> {
-    /// Classes that filters lead to, in a tree.
+    /// Converts a tree of classes that filters select.
     pub(super) fn tree(&mut self, qdisc: &Qdisc, scheduler: SchedulerConfig) -> Option<Branches> {
         let default = qdisc.options.number("default").filter(|minor| *minor > 0);
         let default = default.map(|minor| qdisc.handle | minor as u32).filter(|id| holds_a_queue(qdisc, *id));
@@ -67,7 +67,8 @@ impl Tree<'_> {
         Some(Branches::new(qdisc, scheduler, classes))
     }
 
-    /// `htb_classify`: packets without a class wait in a queue of their own, which is served first.
+    /// Returns the class of unclassified packets, which wait in a separate queue that is served first
+    /// (`htb_classify`).
     fn direct(&mut self, qdisc: &Qdisc) -> Branch {
         let message = format!("htb: packets that no filter takes have no class{}", why_no_default(qdisc));
         let linux = "Linux sends them before all others and without a rate; so does perhop: let `default` name a \
@@ -138,7 +139,7 @@ impl Tree<'_> {
     }
 }
 
-/// Says why the class that `default` names does not take packets.
+/// Returns why the class of `default` does not take packets.
 fn why_no_default(qdisc: &Qdisc) -> String {
     let named = qdisc.options.number("default").filter(|minor| *minor > 0);
     named.map_or_else(String::new, |minor| {
@@ -148,7 +149,7 @@ fn why_no_default(qdisc: &Qdisc) -> String {
     })
 }
 
-/// Whether a class is there and holds a queue, no classes.
+/// Whether a class exists and has no inner classes.
 fn holds_a_queue(qdisc: &Qdisc, id: u32) -> bool {
     qdisc.class(id).is_some() && !qdisc.classes.iter().any(|class| class.parent == Some(id))
 }

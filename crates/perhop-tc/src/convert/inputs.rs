@@ -1,9 +1,10 @@
-//! The interfaces of arrival that a policy asks for.
+//! Interfaces of arrival in conditions.
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
-/// The interfaces of arrival that conditions name: whoever lays the wires knows whether they are there.
+/// Returns the interfaces of arrival in the conditions of a policy. Only the scenario determines whether they
+/// exist.
 pub(super) fn inputs(policy: &PolicyConfig) -> Vec<String> {
     fn within(queueing: &QueueingConfig, found: &mut Vec<String>) {
         for class in &queueing.classes {
@@ -23,7 +24,7 @@ pub(super) fn inputs(policy: &PolicyConfig) -> Vec<String> {
     found
 }
 
-/// Adds the interfaces of arrival that `condition` names to `found`.
+/// Adds the interfaces of arrival in `condition` to `found`.
 pub(super) fn inputs_of(condition: &MatchConfig, found: &mut Vec<String>) {
     found.extend(condition.input.iter().flat_map(|names| names.0.iter().cloned()));
     let inner = condition.all.iter().chain(condition.any.iter()).flatten();

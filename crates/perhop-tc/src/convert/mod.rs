@@ -1,4 +1,4 @@
-//! What is in the kernel as policies: a port for each device.
+//! Conversion of the kernel state to policies, with one port per device.
 
 mod bands;
 mod branch;
@@ -35,12 +35,12 @@ use crate::configuration::Configuration;
 use crate::log::Log;
 use crate::model::{Device, ETHERNET, HOOK_EGRESS, HOOK_INGRESS, Qdisc};
 
-/// The buffer manager of a discipline with every default; `None` where perhop has none for it.
+/// Returns the buffer manager of a discipline with all defaults; `None` if perhop has no equivalent.
 pub(crate) fn buffer_of(qdisc: &Qdisc, device: &Device) -> Option<BufferConfig> {
     buffers::of(qdisc, device, buffers::Above::Device, &mut Log::default())
 }
 
-/// What `configuration` amounts to. What is found out on the way joins its lines and diagnostics.
+/// Converts `configuration` to a router. Adds findings to its lines and diagnostics.
 pub fn convert(configuration: &mut Configuration) -> Router {
     let Configuration { devices, log, .. } = &mut *configuration;
     let ports: Vec<Port> = devices.iter().map(|device| port(device, log)).collect();
@@ -49,19 +49,19 @@ pub fn convert(configuration: &mut Configuration) -> Router {
     Router { hostname: None, ports, forwarding: Forwarding::default() }
 }
 
-/// The rates of Ethernet, bits per second. No command sets that of a line: a host has the first, or the next
-/// one that is as fast as its shaper.
+/// The rates of Ethernet, bits per second. No command sets the line rate, so a host has the first one that is
+/// at least as fast as its shaper.
 const ETHERNET_RATES: [u64; 6] =
     [1_000_000_000, 10_000_000_000, 25_000_000_000, 40_000_000_000, 100_000_000_000, 400_000_000_000];
 
-/// The rate of the line below a shaper of rate `shaped`.
+/// Returns the rate of the line below a shaper of rate `shaped`.
 fn assumed_rate(shaped: Option<Rate>) -> Rate {
     let least = shaped.map_or(0, Rate::as_bits_per_second);
     let found = ETHERNET_RATES.into_iter().find(|rate| *rate >= least);
     Rate::from_bits_per_second(found.unwrap_or(least))
 }
 
-/// One direction of a port: what runs, its demands, and how they belong together.
+/// One direction of a port: lowered policy, Intent, and links between them.
 #[derive(Debug, Default)]
 struct Side {
     config: PolicyConfig,
@@ -70,7 +70,7 @@ struct Side {
 }
 
 impl Side {
-    /// The filters of a hook, those of classes that act on packets, and behind them the classes of the root.
+    /// Combines the filters of a hook, those of classes that act on packets, and the classes of the root.
     fn new(hook: Hook, filters: Option<Policy>, queues: Option<&Branches>, overhead: i32) -> Side {
         let Hook { mut config, intent } = hook;
         let conditioners = config.conditioners.len();
@@ -92,7 +92,8 @@ impl Side {
         Side { config, intent, links }
     }
 
-    /// This side, or none where perhop cannot build it: a value that Linux takes and perhop does not.
+    /// Returns this side, or an empty one if perhop cannot build it: a value that Linux accepts and perhop
+    /// does not.
     fn buildable(self, device: &Device, log: &mut Log) -> Side {
         let wire = WireConfig {
             rate: assumed_rate(None),

@@ -1,7 +1,8 @@
-//! Policers and drops at the filters of classes: conditioners that packets pass before they find their class.
+//! Conversion of policers and drops at the filters of classes to conditioners, which packets pass before
+//! classification.
 //!
-//! A conditioner takes the packets of its filter that no filter before it takes, so that the order of
-//! conditioners does not matter, and sends them on.
+//! A conditioner takes the packets of its filter that no earlier filter takes, so the order of conditioners
+//! does not matter. Its packets continue.
 
 use perhop_device::intent::{ClassId, Policy};
 use perhop_qos::action::Action as Step;
@@ -19,9 +20,9 @@ use crate::units::shown_id;
 #[derive(Debug, Default)]
 pub(super) struct Policers {
     stages: Vec<Stage>,
-    /// The conditions of the classes around the discipline whose filters are read.
+    /// The conditions of the classes around the current discipline.
     pub(super) around: Vec<MatchConfig>,
-    /// The number of packets' labels in use, counted down from 255.
+    /// Number of labels in use, counted down from 255.
     pub(super) labels: u8,
 }
 
@@ -29,12 +30,12 @@ pub(super) struct Policers {
 struct Stage {
     name: String,
     treatment: Treatment,
-    /// The packets of each of its filters; `None` for all.
+    /// The condition of each of its filters; `None` for all packets.
     conditions: Vec<Option<MatchConfig>>,
     lines: Vec<usize>,
 }
 
-/// Whether filters below the root of `device` act on packets, so that the classes around them matter.
+/// Whether filters below the root of `device` act on packets, so that the enclosing classes matter.
 pub(super) fn acts_below_root(device: &Device) -> bool {
     let root = device.root().map(|root| root.handle);
     device.qdiscs.iter().any(|qdisc| {
@@ -43,7 +44,7 @@ pub(super) fn acts_below_root(device: &Device) -> bool {
 }
 
 impl Policers {
-    /// Adds the conditioner of `filter` for the packets of a condition, under a name.
+    /// Adds the conditioner of `filter` for the packets of a condition.
     pub(super) fn add(
         &mut self,
         treatment: Treatment,
@@ -51,7 +52,7 @@ impl Policers {
         filter: &Filter,
         log: &mut Log,
     ) {
-        // Filters that name one policer by its number share its bucket.
+        // Filters that name a policer by the same number share its bucket.
         let twin = self.stages.iter_mut().find(|stage| stage.treatment.shares(&treatment));
         if let Some(stage) = twin {
             if stage.treatment == treatment {
@@ -66,8 +67,8 @@ impl Policers {
         self.stages.push(Stage { name, treatment, conditions, lines });
     }
 
-    /// The conditioners, and a policy with a class for each; `hook` are the conditioners before them, whose
-    /// packets go on to these.
+    /// Returns the conditioners, and a policy with a class for each. Packets of the conditioners in `hook`,
+    /// which come first, continue to these.
     pub(super) fn behind(
         self,
         hook: &mut Vec<ConditionerConfig>,
@@ -104,20 +105,20 @@ impl Policers {
     }
 }
 
-/// Whether no packet goes on from `stage`, and none is marked.
+/// Whether no packet continues after `stage`, and none is marked.
 fn ends_without_mark(stage: &ConditionerConfig) -> bool {
     let all = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
     all.into_iter().flatten().all(|step| matches!(step, Step::Transmit | Step::Drop))
 }
 
-/// Sends packets on that would leave the conditioners.
+/// Makes packets continue that would leave the conditioners.
 pub(super) fn goes_on(steps: &mut [Step]) {
     if let Some(last) = steps.last_mut().filter(|last| **last == Step::Transmit) {
         *last = Step::Continue;
     }
 }
 
-/// The packets that meet none of `others`; `None` for all packets.
+/// Returns the condition of packets that meet none of `others`; `None` for all packets.
 pub(super) fn but_not(mut others: Vec<MatchConfig>) -> Option<MatchConfig> {
     let any = match others.len() {
         0 => return None,
@@ -127,7 +128,7 @@ pub(super) fn but_not(mut others: Vec<MatchConfig>) -> Option<MatchConfig> {
     Some(MatchConfig { not: Some(Box::new(any)), ..MatchConfig::default() })
 }
 
-/// The packets of all `parts`; `None` for all packets.
+/// Returns the conjunction of `parts`; `None` for all packets.
 pub(super) fn all(mut parts: Vec<MatchConfig>) -> Option<MatchConfig> {
     match parts.len() {
         0 => None,

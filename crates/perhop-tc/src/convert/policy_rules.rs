@@ -1,4 +1,4 @@
-//! The rules of every policy (`perhop_lint`), reported on the lines that the policy comes from.
+//! Applies the vendor-neutral rules (`perhop_lint`), and reports source lines.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::inputs::inputs;
 use crate::log::Log;
 use crate::model::{Device, Filter};
 
-/// Applies the rules to the policies of `ports`, those of `devices`, for packets that arrive and that leave.
+/// Applies the rules to the policies of `ports`, which belong to `devices`, in both directions.
 pub(super) fn check(devices: &[Device], ports: &[Port], log: &mut Log) {
     let is_named = ports.iter().flat_map(sides).any(|(policy, _)| names_nqb(policy));
     let nqb: Vec<MatchConfig> = is_named.then(all_nqb).into_iter().collect();
@@ -29,11 +29,11 @@ pub(super) fn check(devices: &[Device], ports: &[Port], log: &mut Log) {
     }
 }
 
-/// Applies the rules about rates, queues and policers; the speed of the device's wire is not in the text.
+/// Applies the rules about rates, queues and policers. The line rate is not part of the text.
 fn sharing(policy: &PolicyConfig) -> Vec<Finding> {
     let limits = BTreeMap::new();
     let found = check_sharing(&Subject { policy, rate: None, wire: None, limits: &limits, interfaces: &[] });
-    // A band of prio has no limit: that is the discipline, and not a mistake in its use.
+    // Bands of prio have no limit by design.
     found.into_iter().filter(|finding| finding.rule.id != PRIORITY_UNBOUNDED.id).collect()
 }
 
@@ -41,7 +41,7 @@ fn sides(port: &Port) -> [(&PolicyConfig, &Links); 2] {
     [(&port.input, &port.links.input), (&port.output, &port.links.output)]
 }
 
-/// The line of the first filter that leads to the class or hook of a finding, else that of the class.
+/// Returns the line of the first filter that selects the class or hook of a finding, else that of the class.
 fn line_of(device: &Device, links: &Links, finding: &Finding) -> usize {
     let class = match &finding.place {
         Part::Conditioner(index) => links.class_of_conditioner(*index),

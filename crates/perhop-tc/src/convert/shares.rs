@@ -1,4 +1,4 @@
-//! What classes of `htb`, `hfsc` and `drr` ask of their scheduler.
+//! Conversion of the shares of `htb`, `hfsc` and `drr` classes.
 
 use perhop_device::intent::{At, Guarantee};
 use perhop_qos::scheduler::{Cells, LinkLayerConfig, SchedulerConfig, ServiceCurveConfig, ShareConfig};
@@ -10,7 +10,7 @@ use crate::model::Class;
 use crate::options::{Curve, Value};
 
 impl Tree<'_> {
-    /// What a class asks of its scheduler.
+    /// Returns the share of a class.
     pub(super) fn share(&mut self, scheduler: SchedulerConfig, class: &Class, is_leaf: bool) -> ShareConfig {
         match scheduler {
             SchedulerConfig::Drr => {
@@ -22,7 +22,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The demands of a class: what it is promised, its part of the rest, and what it gets at most.
+    /// Returns the demands of a class: guarantee, share of the excess, and maximum.
     pub(super) fn demands(&self, scheduler: SchedulerConfig, class: &Class, is_leaf: bool) -> Demands {
         let options = &class.options;
         let positive = |name: &str| options.rate(name).filter(|rate| *rate > 0);
@@ -55,7 +55,7 @@ impl Tree<'_> {
         }
     }
 
-    /// `q_htb.c:htb_parse_class_opt` and `htb_change_class`.
+    /// Returns the token buckets of an htb class (`q_htb.c:htb_parse_class_opt`, `htb_change_class`).
     fn buckets(&mut self, class: &Class, is_leaf: bool) -> ShareConfig {
         let options = &class.options;
         let rate = self.rate(class.line, options, "rate");
@@ -63,7 +63,7 @@ impl Tree<'_> {
         if class.parent.is_none() {
             self.bandwidth = self.bandwidth.max(ceil.map(Rate::from_bits_per_second));
         }
-        // tc: what a rate sends in a nanosecond, its tick, and a packet of `mtu` bytes.
+        // tc: the bytes of one nanosecond at the rate (its tick), and a packet of `mtu` bytes.
         let mtu = options.number("mtu");
         let by_mtu = |rate: Option<u64>| Some(mtu? + rate? / 8 / 1_000_000_000);
         let bytes =

@@ -1,4 +1,4 @@
-//! Disciplines with classes as schedulers, and what is in the classes.
+//! Conversion of classful disciplines to schedulers with their classes.
 
 use perhop_device::intent::At;
 use perhop_lint::{MOST_LEVELS, nested_too_deeply};
@@ -24,9 +24,9 @@ pub(super) struct Tree<'a> {
     pub(super) log: &'a mut Log,
     /// The rate of the outermost shaper.
     pub(super) bandwidth: Option<Rate>,
-    /// Disciplines around the one that is looked at.
+    /// Number of disciplines around the current one.
     pub(super) depth: usize,
-    /// Disciplines that were looked at.
+    /// Number of visited disciplines.
     pub(super) entered: usize,
     /// The policers at the filters of classes.
     pub(super) policers: Policers,
@@ -34,10 +34,10 @@ pub(super) struct Tree<'a> {
     acts_below_root: bool,
 }
 
-/// The target of packets that no filter takes, or whose filter leads to no queue.
+/// The target of packets that no filter takes, or whose filter selects no queue.
 pub(super) const DEFAULT: u32 = 0;
 
-/// Bytes that the size table of a discipline adds.
+/// Returns the overhead of a discipline's size table, bytes.
 pub(super) fn stab(qdisc: &Qdisc) -> Option<i64> {
     let stab = match qdisc.stab.as_ref()?.value("overhead") {
         Some(Value::Signed(bytes)) => *bytes,
@@ -47,13 +47,13 @@ pub(super) fn stab(qdisc: &Qdisc) -> Option<i64> {
 }
 
 impl<'a> Tree<'a> {
-    /// The queues of `device`.
+    /// Creates the tree of `device`.
     pub(super) fn new(device: &'a Device, log: &'a mut Log) -> Tree<'a> {
         let (policers, acts_below_root) = (Policers::default(), acts_below_root(device));
         Tree { device, log, bandwidth: None, depth: 0, entered: 0, policers, acts_below_root }
     }
 
-    /// Reads what is inside a class, which takes the packets of `own` that none of `before` takes.
+    /// Reads the content of a class, which takes the packets of `own` that none of `before` takes.
     pub(super) fn inside<T>(
         &mut self,
         own: Option<&MatchConfig>,
@@ -71,7 +71,7 @@ impl<'a> Tree<'a> {
         found
     }
 
-    /// The queueing at the root; `None` where the device has what it comes with.
+    /// Converts the discipline at the root; `None` if the device has its default.
     pub(super) fn branches(&mut self) -> Option<Branches> {
         let root = self.device.root()?;
         if let Some(scheduling) = self.scheduling(root) {
@@ -83,7 +83,7 @@ impl<'a> Tree<'a> {
         is_known.then(|| Branches::new(root, QueueingConfig::default(), vec![class]))
     }
 
-    /// The scheduler of a discipline with classes.
+    /// Converts a classful discipline.
     pub(super) fn scheduling(&mut self, qdisc: &Qdisc) -> Option<Branches> {
         match qdisc.kind.name {
             "prio" | "pfifo_fast" => Some(self.bands(qdisc)),
@@ -95,7 +95,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Puts a discipline into a class; false where it is not modelled.
+    /// Adds a discipline to a class. Returns `false` if it is not modeled.
     fn fill(&mut self, class: &mut Branch, qdisc: &Qdisc, above: Above) -> bool {
         class.demands.others.push(qdisc.line);
         class.demands.queue = qdisc.line;
@@ -122,7 +122,7 @@ impl<'a> Tree<'a> {
     }
 
     pub(super) fn fill_with_any(&mut self, class: &mut Branch, qdisc: &Qdisc, above: Above) -> bool {
-        // Output of `tc` may number disciplines so that they stand in each other: then each comes again.
+        // Output of `tc` may have disciplines that contain each other; each would be visited again.
         self.entered += 1;
         if self.depth + 1 >= MOST_LEVELS || self.entered > self.device.qdiscs.len() {
             let what = nested_too_deeply("queueing disciplines");
@@ -143,12 +143,12 @@ impl<'a> Tree<'a> {
         is_known
     }
 
-    /// The queue that a class has by itself: `pfifo_qdisc_ops`.
+    /// Returns the default queue of a class: `pfifo_qdisc_ops`.
     pub(super) fn usual(&self) -> BufferConfig {
         buffers::tail_drop(QueueSize::Packets(self.device.tx_queue_len()))
     }
 
-    /// What is in the class of this number.
+    /// Adds the content of the class `id`.
     pub(super) fn fill_class(&mut self, class: &mut Branch, id: u32, above: Above) {
         match self.device.child(id) {
             Some(child) => {
@@ -158,7 +158,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// `sch_tbf.c`: a bucket that is full at first, in front of one queue.
+    /// `sch_tbf.c`: a token bucket, initially full, in front of one queue.
     fn tbf(&mut self, class: &mut Branch, qdisc: &Qdisc) -> bool {
         let options = &qdisc.options;
         let Some(rate) = self.rate(qdisc.line, options, "rate") else { return false };
@@ -192,7 +192,7 @@ impl<'a> Tree<'a> {
         true
     }
 
-    /// A rate in bits per second; a part of the device's speed is not known here.
+    /// Returns a rate in bits per second; `None` for a fraction of the device's speed, which is unknown.
     pub(super) fn rate(&mut self, line: usize, options: &Options, name: &str) -> Option<u64> {
         match options.value(name)? {
             Value::Rate(bits) if *bits > 0 => Some(*bits),
@@ -213,7 +213,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The rules of the filters at a discipline, those at inner classes inside them.
+    /// Returns the rules of the filters at a discipline, including filters at inner classes.
     pub(super) fn rules(&mut self, qdisc: &Qdisc) -> Vec<Rule> {
         let mut found = Vec::new();
         self.rules_at(qdisc, qdisc.handle, None, &mut found, 0);
@@ -266,7 +266,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Where a filter leads.
+    /// Returns the target of a filter.
     fn target(&mut self, qdisc: &Qdisc, id: u32, line: usize) -> u32 {
         let is_band = |most: u64| (1..=most).contains(&u64::from(id & 0xffff));
         let is_there = match qdisc.kind.name {
@@ -291,6 +291,6 @@ impl<'a> Tree<'a> {
 /// Whether the discipline `one` is in a class of `qdisc`.
 fn is_below(one: &Qdisc, qdisc: &Qdisc) -> bool {
     let Place::Class(id) = one.place else { return false };
-    // `show` prints the number 0 for mq: its children are in :1, :2 and so on.
+    // `show` prints handle 0 for mq, whose children are in :1, :2 and so on.
     id & 0xffff_0000 == qdisc.handle || (qdisc.kind.name == "mq" && id >> 16 == 0)
 }

@@ -8,7 +8,7 @@ use crate::nearest::suggestion;
 use crate::units;
 use crate::words::Words;
 
-/// Actions that change what packets of perhop do not have, or not at all.
+/// Actions on properties that packets in perhop do not have, or without effect.
 const WITHOUT_EFFECT: [(&str, &str); 4] = [
     ("csum", "checksums"),
     ("simple", "output"),
@@ -31,7 +31,7 @@ const NOT_MODELLED: [(&str, &str); 13] = [
     ("pfmemalloc", "memory of the kernel"),
 ];
 
-/// The actions behind `action`, and those that follow with the same word.
+/// Reads the actions after `action`, and those that follow with the same word.
 pub(crate) fn actions(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let mut found = Vec::new();
     loop {
@@ -77,7 +77,7 @@ fn one(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     found
 }
 
-/// What may follow every action: its number, and what identifies it.
+/// Reads the end of an action: its index and cookie.
 fn rest_of_action(kernel: &mut Kernel, number: usize, words: &mut Words) {
     while let Some(word) = words.peek() {
         match word {
@@ -121,7 +121,7 @@ fn known_by_name(kernel: &mut Kernel, number: usize, name: &str, words: &mut Wor
     vec![Action::Unseen]
 }
 
-/// `skbedit`: the mark of the firewall is the label of perhop.
+/// `skbedit`: the firewall mark becomes a label.
 fn skbedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let mut found = Vec::new();
     while let Some(word) = words.peek() {
@@ -159,7 +159,7 @@ fn skbedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action>
     found
 }
 
-/// `pedit`: only the type of service is written in perhop.
+/// `pedit`: only writes to the type of service are modeled.
 fn pedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let mut found = Vec::new();
     words.take("ex");
@@ -199,7 +199,7 @@ fn pedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     found
 }
 
-/// `mirred`: copies change nothing; what is sent elsewhere does.
+/// `mirred`: copies have no effect; redirected packets are not modeled.
 fn mirred(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let (mut is_copy, mut device) = (false, String::new());
     while let Some(word) = words.peek() {
@@ -226,7 +226,7 @@ fn copied(kernel: &mut Kernel, number: usize, device: &str) {
     kernel.log.not_modelled(number, format!("mirred: the copies that load {device} are not made"));
 }
 
-/// Packets that Linux sends by another device, mostly an `ifb` that shapes what arrives.
+/// Reports packets that Linux redirects to another device, mostly an `ifb` that shapes arriving packets.
 fn redirected(kernel: &mut Kernel, number: usize, device: &str) {
     let note = format!(
         "mirred: packets do not go by {device} in perhop: put a router before this interface and give it the \
@@ -235,7 +235,7 @@ fn redirected(kernel: &mut Kernel, number: usize, device: &str) {
     kernel.log.not_modelled(number, note);
 }
 
-/// An action as `show` prints it: `action order 1:  police 0x1 rate 1Mbit …`, `gact action drop`.
+/// Reads an action in the output of `show`: `action order 1:  police 0x1 rate 1Mbit …`, `gact action drop`.
 pub(crate) fn shown(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     if words.take("order") {
         words.next();

@@ -1,4 +1,4 @@
-//! [`Body`]: what stands behind the kind of a filter, and the options that all kinds have.
+//! [`Body`]: the part of a filter after the kind, and the options common to all kinds.
 
 use super::action::actions;
 use super::police::police;
@@ -7,19 +7,19 @@ use crate::model::{Action, Bits, Condition};
 use crate::units;
 use crate::words::{Words, abbreviates};
 
-/// The parts of a filter behind its kind.
+/// The part of a filter after the kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Body {
     pub(crate) condition: Condition,
     pub(crate) class: Option<u32>,
     pub(crate) actions: Vec<Action>,
-    /// Whether it is nothing but a table of u32.
+    /// Whether it is only a u32 table.
     pub(crate) is_table: bool,
-    /// Bits of a header, which lines of `show` add to.
+    /// Required header bits; lines of `show` add to them.
     pub(crate) bits: Bits,
 }
 
-/// Reads an option that all filters have; false where `word` is none.
+/// Reads a common option. Returns `false` if `word` is not one.
 pub(crate) fn common(
     kernel: &mut Kernel,
     number: usize,
@@ -53,20 +53,20 @@ pub(crate) fn common(
 }
 
 fn class_of(kernel: &mut Kernel, number: usize, words: &mut Words, body: &mut Body) {
-    // tc prints `terminal flowid` where a filter leads to no class.
+    // tc prints `terminal flowid` for a filter without a class.
     let has_none = |next: &str| units::class_id(next.trim_end_matches(',')).is_none() && next != "???";
     if words.is_shown() && words.peek().is_none_or(has_none) {
         return;
     }
     let text = words.next().unwrap_or_default();
     body.class = units::class_id(text.trim_end_matches(','));
-    // Some versions of tc print `flowid ???` where there is none.
+    // Some versions of tc print `flowid ???` for no class.
     if body.class.is_none() && text != "???" {
         kernel.refuse(number, format!("`{text}` is no class: write a number, as 1:10"));
     }
 }
 
-/// The labels with `value` under `mask`.
+/// Returns the labels with `value` under `mask`.
 pub(crate) fn labels(value: u64, mask: u64) -> Option<Vec<u8>> {
     let found: Vec<u8> = (0..=u8::MAX).filter(|label| u64::from(*label) & mask == value & mask).collect();
     (!found.is_empty() && value <= 0xff).then_some(found)

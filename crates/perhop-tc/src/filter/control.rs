@@ -1,11 +1,11 @@
-//! Where a packet goes behind an action.
+//! The control of actions: the next step of a packet.
 
 use crate::kernel::Kernel;
 use crate::model::Control;
 use crate::units;
 use crate::words::Words;
 
-/// What the word `text` says, with the words that belong to it; `None` where it says nothing of it.
+/// Parses the control `text`, with its arguments; `None` for another word.
 pub(super) fn control(kernel: &mut Kernel, number: usize, text: &str, words: &mut Words) -> Option<Control> {
     Some(match text {
         "pass" | "ok" => Control::Pass,
@@ -26,7 +26,7 @@ pub(super) fn control(kernel: &mut Kernel, number: usize, text: &str, words: &mu
     })
 }
 
-/// Whether a word says where a packet goes.
+/// Whether a word is a control.
 pub(super) fn control_word(word: &str) -> bool {
     matches!(word, "pass" | "ok" | "drop" | "shot" | "continue" | "pipe" | "reclassify")
 }

@@ -13,7 +13,7 @@ use crate::rules;
 use crate::units;
 use crate::words::Words;
 
-/// Fields that packets of perhop do not have, and how many words stand behind each.
+/// Fields that packets in perhop do not have.
 const UNSEEN: [&str; 24] = [
     "src_mac",
     "dst_mac",
@@ -57,7 +57,7 @@ const KNOWN: [&str; 14] = [
     "action",
 ];
 
-/// Reads the options of a filter; false where tc refuses one.
+/// Reads the options of a filter. Returns `false` if tc refuses one.
 pub(super) fn read(
     kernel: &mut Kernel,
     number: usize,
@@ -105,7 +105,8 @@ pub(super) fn read(
     true
 }
 
-/// What has to stand before a field (`flower_parse_ip_proto`, `flower_parse_port`).
+/// Returns the option that must precede a field (`flower_parse_ip_proto`, `flower_parse_port`), if it is
+/// missing.
 fn misplaced(word: &str, body: &Body, has_protocol: bool) -> Option<&'static str> {
     /// `f_flower.c:flower_port_attr_type`: TCP, UDP, SCTP.
     const WITH_PORTS: [u8; 3] = [6, 17, 132];
@@ -118,12 +119,12 @@ fn misplaced(word: &str, body: &Body, has_protocol: bool) -> Option<&'static str
     }
 }
 
-/// Whether it is the name of a field.
+/// Whether `word` is the name of a field.
 pub(super) fn is_field(word: &str) -> bool {
     KNOWN.contains(&word) || UNSEEN.contains(&word) || word == "eth_type"
 }
 
-/// One field; an error is what would be right, or nothing where there is no such field.
+/// Reads a field. The error is the correction; `None` if there is no such field.
 fn field(
     kernel: &mut Kernel,
     number: usize,
@@ -166,7 +167,7 @@ fn field(
     Ok(())
 }
 
-/// The type of service with its mask: `0xb8/0xfc`; tc takes hexadecimal alone.
+/// Reads the type of service with its mask: `0xb8/0xfc`. tc accepts only hexadecimal numbers.
 fn service(
     kernel: &mut Kernel,
     number: usize,
@@ -207,7 +208,7 @@ fn address(text: &str, family: Family) -> Result<Prefix, Option<&'static str>> {
     Prefix::new(address, length as u8).map_err(|_| help)
 }
 
-/// A port, a range, or a port with a mask.
+/// Parses a port, a range, or a port with a mask.
 fn port(text: &str) -> Result<OneOrMany<PortRange>, Option<&'static str>> {
     let help = Some("write a port, or a range, as 5000-5100");
     if let Some((value, mask)) = text.split_once('/') {

@@ -1,11 +1,11 @@
-//! [`Head`]: what stands before the kind of a filter.
+//! [`Head`]: the part of a filter before the kind.
 
 use crate::kernel::Kernel;
 use crate::model::Family;
 use crate::units;
 use crate::words::{Words, abbreviates};
 
-/// What stands before the kind of a filter.
+/// The part of a filter before the kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Head {
     pub(crate) parent: Option<u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Reads what the next word says, up to the word that ends it; false where it is none of these.
+    /// Reads the option of the next word. Returns `false` if it is not one of these.
     pub(crate) fn take(&mut self, kernel: &mut Kernel, number: usize, words: &mut Words) -> bool {
         let Some(word) = words.peek() else { return false };
         let is = |full: &str, least: usize| word.len() >= least && abbreviates(word, full);

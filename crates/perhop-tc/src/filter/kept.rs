@@ -1,4 +1,4 @@
-//! The filters of a discipline: added, and taken away.
+//! Adding and removing the filters of a discipline.
 
 use perhop_lint::LineState;
 
@@ -9,7 +9,7 @@ use crate::model::{Filter, HOOK_INGRESS, HOOKS, Place};
 use crate::rules;
 use crate::units;
 
-/// The discipline that a filter belongs to, and the class or hook in it.
+/// Returns the discipline of a filter, and the class or hook in it.
 pub(crate) fn owner(kernel: &Kernel, device: usize, parent: Option<u32>) -> Option<(usize, u32)> {
     let known = &kernel.devices[device];
     match parent {
@@ -23,9 +23,9 @@ pub(crate) fn owner(kernel: &Kernel, device: usize, parent: Option<u32>) -> Opti
     }
 }
 
-/// Whether a discipline has filters; what it does with them is said where perhop does not.
+/// Whether a discipline accepts filters. Reports filters that perhop does not apply.
 ///
-/// Of cake the conversion says it. Linux: `tcf_block` of its `Qdisc_class_ops` (`__tcf_qdisc_find` and
+/// For cake, the conversion reports them. Linux: `tcf_block` of its `Qdisc_class_ops` (`__tcf_qdisc_find` and
 /// `__tcf_qdisc_cl_find` of `cls_api.c`).
 pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index): (usize, usize)) -> bool {
     let kind = kernel.devices[device].qdiscs[index].kind;
@@ -48,10 +48,10 @@ pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index):
     }
 }
 
-/// Linux: `tcf_auto_prio`, half of what a preference can be.
+/// The first automatic preference, half the maximum (Linux: `tcf_auto_prio`).
 const FIRST_PREFERENCE: u32 = 0xc000;
 
-/// Adds a filter at `parent`; returns where it stands among those of its discipline.
+/// Adds a filter at `parent`. Returns its index among those of its discipline.
 pub(crate) fn add(
     kernel: &mut Kernel,
     number: usize,
@@ -64,7 +64,7 @@ pub(crate) fn add(
     let qdisc = &mut kernel.devices[device].qdiscs[index];
     let chain = head.chain.unwrap_or(0);
     let others = || qdisc.filters.iter().filter(|one| one.parent == parent && one.chain == chain);
-    // `tcf_auto_prio`: a filter without a preference comes before all that are there.
+    // `tcf_auto_prio`: a filter without a preference precedes all existing ones.
     let least = others().map(|one| one.preference).min();
     let preference = head.preference.filter(|given| *given > 0);
     let preference =

@@ -1,4 +1,4 @@
-//! Filters: which packets they take, where these go, and what is done with them.
+//! Filters: their packets, targets and actions.
 
 mod action;
 mod body;
@@ -26,7 +26,7 @@ use crate::words::{Words, abbreviates};
 use body::{common, labels};
 use kept::delete;
 
-/// The kinds of filters that are known and not read, and why.
+/// Known kinds of filters that are not read, and the reasons.
 const UNREAD: [(&str, &str); 7] = [
     ("bpf", "programs are not run"),
     ("cgroup", "hosts of perhop have no groups of processes"),
@@ -38,7 +38,7 @@ const UNREAD: [(&str, &str); 7] = [
 ];
 const KINDS: [&str; 5] = ["u32", "flower", "fw", "basic", "matchall"];
 
-/// Carries out `tc filter VERB` from the kind on.
+/// Executes `tc filter VERB` from the kind on.
 pub(crate) fn apply(
     kernel: &mut Kernel,
     number: usize,
@@ -76,7 +76,7 @@ pub(crate) fn apply(
     }
 }
 
-/// What stands behind the kind of a filter; `None` where tc refuses it.
+/// Reads the part of a filter after the kind; `None` if tc refuses it.
 pub(crate) fn body(
     kernel: &mut Kernel,
     number: usize,
@@ -106,7 +106,7 @@ pub(crate) fn body(
     read.then_some(body)
 }
 
-/// `fw`: the mark of the packet is the filter's own number.
+/// `fw`: matches the filter's handle with the mark of the packet.
 fn marked(kernel: &mut Kernel, number: usize, handle: Option<&str>, body: &mut Body) {
     let Some(handle) = handle else {
         kernel
@@ -144,12 +144,12 @@ pub(crate) fn more_of_flower(kernel: &mut Kernel, number: usize, words: &mut Wor
     flower::read(kernel, number, words, body, true);
 }
 
-/// Whether a line of `show` that begins so says a field of flower.
+/// Whether a line of `show` that begins with `word` is a field of flower.
 pub(crate) fn is_field_of_flower(word: &str) -> bool {
     flower::is_field(word)
 }
 
-/// The options that all filters have: where packets go, and actions.
+/// Reads the options common to all filters: class and actions.
 fn simple(kernel: &mut Kernel, number: usize, kind: &str, words: &mut Words, body: &mut Body) -> bool {
     while let Some(word) = words.next() {
         if common(kernel, number, word, words, body) {

@@ -32,7 +32,7 @@ pub(crate) const POLICE: &[Opt] = &[
     Opt::new(&["ref", "bind"], Integer, "").shown().effect(Irrelevant("counters")),
 ];
 
-/// A policer, whose word has been read.
+/// Reads a policer, after its word.
 pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     // tc's default: `TC_POLICE_RECLASSIFY`.
     let (mut exceed, mut conform) = (Control::Reclassify, Control::Pass);
@@ -62,7 +62,7 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
             break;
         } else {
             let mut once = words.split(2);
-            // A number that only the shell knows is still the same for all policers that are written with it.
+            // An index from an unknown shell variable is still common to all policers with the same text.
             if let (true, Some(text)) =
                 (abbreviates(word, "index"), once.second().filter(|one| one.contains('$')))
             {
@@ -95,8 +95,8 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
     vec![Action::Police(Police { options: read, index, exceed, conform })]
 }
 
-/// Warns of a burst below the packets that TCP hands over whole where the device splits them (segmentation
-/// offload): a millisecond of its rate, 64 KiB at most (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`).
+/// Warns of a burst below the large packets of TCP segmentation offload: a millisecond of the rate, at most
+/// 64 KiB (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`).
 fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
     const LONGEST: u64 = 65_536;
     let (Some(rate), Some(burst)) = (police.rate("rate"), police.number("burst")) else { return };
@@ -115,7 +115,7 @@ fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
     kernel.log.found(&rules::TC_POLICE_BURST_OFFLOAD, number, message, linux);
 }
 
-/// What tc asks of the options of a policer besides each by itself.
+/// Checks the requirements of tc across the options of a policer.
 fn is_whole(kernel: &mut Kernel, number: usize, read: &Options, index: Option<u64>) -> bool {
     if !read.has("rate") && !read.has("pkts_rate") && index.is_none() {
         if !read.has("avrate") {
@@ -134,13 +134,13 @@ fn is_whole(kernel: &mut Kernel, number: usize, read: &Options, index: Option<u6
     true
 }
 
-/// A number for the text of a number, beyond all that tc takes (FNV-1a).
+/// Returns a number for the text of a number, above all that tc accepts (FNV-1a).
 fn numbered(text: &str) -> u64 {
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step) | 1 << 63
 }
 
-/// `/ pipe` behind what becomes of packets that exceed.
+/// Reads `/ pipe` after the action for exceeding packets.
 fn slash(words: &mut Words) -> Option<String> {
     let next = words.peek()?.strip_prefix('/')?.to_owned();
     words.next();

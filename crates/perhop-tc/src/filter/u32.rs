@@ -11,7 +11,7 @@ use crate::nearest::suggestion;
 use crate::units;
 use crate::words::{Words, abbreviates};
 
-/// What u32 takes that perhop does not follow, and how many words stand behind it.
+/// Options of u32 that are not read: name, number of arguments, and reason.
 const UNREAD: [(&str, usize, &str); 4] = [
     ("offset", 0, "offsets that a header tells"),
     ("hashkey", 0, "tables by a hash"),
@@ -19,7 +19,7 @@ const UNREAD: [(&str, usize, &str); 4] = [
     ("indev", 1, "the interface of arrival"),
 ];
 
-/// Reads the options of a filter; false where tc refuses one.
+/// Reads the options of a filter. Returns `false` if tc refuses one.
 pub(super) fn read(
     kernel: &mut Kernel,
     number: usize,
@@ -49,7 +49,7 @@ pub(super) fn read(
                 }
             }
         } else if word == "ht" && words.peek() == Some("divisor") {
-            // `show`: a table of its own.
+            // `show`: a separate table.
         } else if matches!(word, "link" | "ht") {
             let table = words.next().unwrap_or_default();
             if !is_first_table(table) {
@@ -85,19 +85,19 @@ pub(super) fn read(
     true
 }
 
-/// Whether it is the table that the list of a preference begins with: 800 to fff (`gen_new_htid`).
+/// Whether it is the first table of a preference: 800 to fff (`gen_new_htid`).
 fn is_first_table(text: &str) -> bool {
     let digits = text.split_once(':').map_or(text, |(digits, _)| digits);
     u32::from_str_radix(digits, 16).is_ok_and(|table| (0x800..=0xfff).contains(&table))
 }
 
-/// Makes the condition of the bits that were demanded so far.
+/// Sets the condition from the bits required so far.
 pub(crate) fn condition(kernel: &mut Kernel, number: usize, family: Family, body: &mut Body) {
     let found = body.bits.condition(family, number, &mut kernel.log);
     body.condition = found.unwrap_or(Condition { family, is_unseen: true, ..Condition::default() });
 }
 
-/// One `match`; false where tc refuses it.
+/// Reads one `match`. Returns `false` if tc refuses it.
 fn selector(
     kernel: &mut Kernel,
     number: usize,
@@ -112,7 +112,7 @@ fn selector(
         "u32" => raw(words, bits, 4, 0),
         "ip" => ip(words, bits),
         "ip6" => ip6(words, bits),
-        // Behind a header of IPv4 without options, which is where tc looks as well (`nexthdr+0`).
+        // After an IPv4 header without options, where tc looks, too (`nexthdr+0`).
         "tcp" | "udp" => match words.next() {
             Some("src" | "sport") => raw(words, bits, 2, 20),
             Some("dst" | "dport") => raw(words, bits, 2, 22),
@@ -147,7 +147,7 @@ fn selector(
     read.is_some()
 }
 
-/// A value, a mask and perhaps a place: `0xb8 0xfc at 1`.
+/// Reads a value, a mask and an optional offset: `0xb8 0xfc at 1`.
 fn raw(words: &mut Words, bits: &mut Bits, bytes: usize, default: i64) -> Option<()> {
     let value = units::integer(words.next()?, 0)?;
     let mask = units::integer(words.next()?, 16)?;
@@ -160,13 +160,13 @@ fn raw(words: &mut Words, bits: &mut Bits, bytes: usize, default: i64) -> Option
     Some(())
 }
 
-/// `at 12`, or `at nexthdr+0`: behind the header of IPv4.
+/// Reads `at 12`, or `at nexthdr+0`, which is after the IPv4 header.
 fn at(words: &mut Words, default: i64) -> Option<i64> {
     if !words.take("at") {
         return Some(default);
     }
     let place = words.next()?;
-    // `get_integer` of iproute2 takes what fits into an `int`.
+    // `get_integer` of iproute2 accepts the range of `int`.
     let number = |digits: &str| i32::try_from(units::integer(digits, 0)?).ok().map(i64::from);
     match place.strip_prefix("nexthdr+") {
         Some(behind) => Some(20 + number(behind)?),
@@ -177,7 +177,7 @@ fn at(words: &mut Words, default: i64) -> Option<i64> {
     }
 }
 
-/// What `match ip …` takes: the place in the header and the bytes.
+/// Reads `match ip …`: the offset in the header and the bytes.
 fn ip(words: &mut Words, bits: &mut Bits) -> Option<()> {
     let field = words.next()?;
     if let Some((value, mask)) = fragments(field) {
@@ -199,7 +199,7 @@ fn ip(words: &mut Words, bits: &mut Bits) -> Option<()> {
     }
 }
 
-/// What a word demands of the flags and the fragment offset of IPv4.
+/// Returns the value and mask of a word for the flags and the fragment offset of IPv4.
 fn fragments(field: &str) -> Option<(u128, u128)> {
     Some(match field {
         "nofrag" => (0, 0x3fff),
@@ -210,7 +210,7 @@ fn fragments(field: &str) -> Option<(u128, u128)> {
     })
 }
 
-/// What `match ip6 …` takes.
+/// Reads `match ip6 …`.
 fn ip6(words: &mut Words, bits: &mut Bits) -> Option<()> {
     match words.next()? {
         "src" => address(words, bits, 8, 16),
@@ -231,7 +231,7 @@ fn ip6(words: &mut Words, bits: &mut Bits) -> Option<()> {
     }
 }
 
-/// An address or a prefix, with a place that may be written.
+/// Reads an address or a prefix, with an optional offset.
 fn address(words: &mut Words, bits: &mut Bits, offset: i64, bytes: usize) -> Option<()> {
     let (value, length) = prefix(words.next()?, bytes)?;
     let offset = at(words, offset)?;
@@ -242,7 +242,7 @@ fn address(words: &mut Words, bits: &mut Bits, offset: i64, bytes: usize) -> Opt
     Some(())
 }
 
-/// The bits of an address of so many bytes and the length of its prefix; `any`, `10.0.0.0/8`, `10/8`.
+/// Parses an address of `bytes` bytes with the length of its prefix: `any`, `10.0.0.0/8`, `10/8`.
 pub(super) fn prefix(text: &str, bytes: usize) -> Option<(u128, u32)> {
     if matches!(text, "any" | "all" | "default") {
         return Some((0, 0));
@@ -261,7 +261,7 @@ pub(super) fn prefix(text: &str, bytes: usize) -> Option<(u128, u32)> {
     let value = match address.parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) if bytes == 4 => address.to_bits().into(),
         Ok(IpAddr::V6(address)) if bytes == 16 => Ipv6Addr::to_bits(address),
-        // iproute2 fills what is missing of an IPv4 prefix with zeros: 10/8.
+        // iproute2 completes an IPv4 prefix with zeros: 10/8.
         _ if bytes == 4 && text.contains('/') => {
             let parts: Vec<u8> = address.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
             let mut whole = [0; 4];
@@ -273,7 +273,7 @@ pub(super) fn prefix(text: &str, bytes: usize) -> Option<(u128, u32)> {
     Some((value, length))
 }
 
-/// A word of a header as `show` prints it: `00b80000/00fc0000 at 0`.
+/// Reads a header word in the output of `show`: `00b80000/00fc0000 at 0`.
 fn shown_key(text: &str, words: &mut Words, bits: &mut Bits) -> Option<()> {
     let (value, mask) = text.split_once('/')?;
     let (value, mask) = (u32::from_str_radix(value, 16).ok()?, u32::from_str_radix(mask, 16).ok()?);

@@ -1,11 +1,11 @@
-//! Filters and their actions in JSON (`tc/f_*.c`, `tc/m_*.c`) as the lines that `tc` prints of them.
+//! Conversion of filters and actions in JSON (`tc/f_*.c`, `tc/m_*.c`) to the lines that `tc` prints.
 
 use std::fmt::Write;
 
 use super::item::{Item, place, plain};
 use super::value::{Object, Value, get};
 
-/// Keys of the options that count, or that other words say.
+/// Keys of counters, and of values that other words include.
 const COUNTED: [&str; 10] = [
     "rule_hit",
     "success",
@@ -49,7 +49,7 @@ fn option(kind: &str, key: &str, value: &Value, item: &mut Item) {
     match (key, value) {
         ("handle" | "fh", value) => {
             let word = plain(value.word().unwrap_or_default());
-            // Only u32 and basic write theirs in hexadecimal.
+            // Only u32 and basic print it in hexadecimal.
             let number = if kind == "u32" || kind == "basic" { word } else { hexadecimal(&word) };
             first(format!("{} {number}", if key == "fh" { "fh" } else { "handle" }));
         }
@@ -76,19 +76,19 @@ fn option(kind: &str, key: &str, value: &Value, item: &mut Item) {
                 self::action(action, item);
             }
         }
-        // The policer of an old filter stands among its options.
+        // The policer of an old filter is among its options.
         ("police", Value::Object(police)) => action(police, item),
         (key, _) if COUNTED.contains(&key) => {}
         (key, _) => first(plain(key)),
     }
 }
 
-/// `handle 0x1`, as text has it where JSON has a number.
+/// Returns a number of JSON in hexadecimal, as in the text output.
 fn hexadecimal(word: &str) -> String {
     word.parse::<u32>().map_or_else(|_| word.to_owned(), |number| format!("0x{number:x}"))
 }
 
-/// What u32 asks for: raw, or in words with `-p`.
+/// Returns the selector of u32: raw, or in words with `-p`.
 fn selector(matches: &Object) -> Vec<String> {
     let word = |key: &str| get(matches, key).and_then(Value::word);
     if let Some((value, mask)) = word("value").zip(word("mask")) {
@@ -118,7 +118,7 @@ fn selector(matches: &Object) -> Vec<String> {
     lines
 }
 
-/// A field of flower.
+/// Adds a field of flower.
 fn field(key: &str, value: &Value, item: &mut Item) {
     let text = match value {
         Value::Object(range) => {
@@ -163,7 +163,7 @@ fn action(action: &Object, item: &mut Item) {
     item.lines.push(format!("\taction order {order}: {line}"));
 }
 
-/// Where a packet goes: `drop`, `goto chain 3`.
+/// Returns the control of an action: `drop`, `goto chain 3`.
 fn control(action: &Object) -> String {
     let word = |key: &str| get(action, key).and_then(Value::word).map(plain);
     let kind = word("type").unwrap_or_default();

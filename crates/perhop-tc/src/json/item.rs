@@ -1,17 +1,17 @@
-//! [`Item`]: an object of JSON as the lines that `tc` prints of it.
+//! [`Item`]: a JSON object as the lines that `tc` prints.
 
 use super::value::{Object, Value};
 
 /// A discipline, class or filter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Item {
-    /// What tc prints of it: a line at the begin of a line, and those further in.
+    /// The lines that tc prints: an unindented one, and indented ones.
     pub(crate) lines: Vec<String>,
-    /// What is not in the JSON of tc and would be in its text.
+    /// Parts of the text output that the JSON lacks.
     pub(crate) missing: Vec<&'static str>,
 }
 
-/// The words of the begin of a line: where it is.
+/// Adds the position to the unindented line.
 pub(super) fn place(object: &Object, line: &mut String) {
     let mut say = |words: &[&str]| {
         for word in words {
@@ -32,7 +32,7 @@ pub(super) fn place(object: &Object, line: &mut String) {
     }
 }
 
-/// A word: text of JSON may have spaces and ends of lines.
+/// Replaces spaces and line ends, which JSON text may contain.
 pub(super) fn plain(word: &str) -> String {
     word.split_whitespace().collect::<Vec<_>>().join("_")
 }

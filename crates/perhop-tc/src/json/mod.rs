@@ -1,5 +1,5 @@
-//! The output of `tc -j`: each discipline, class and filter becomes the lines that `tc` prints of it without
-//! that option, which are then read as such. What `tc` leaves out of its JSON is said.
+//! Reading of `tc -j` output: each discipline, class and filter is converted to the lines that `tc` prints
+//! without that option, and these are read. Parts that the JSON lacks are reported.
 
 mod filter;
 mod item;
@@ -15,19 +15,19 @@ use value::{Object, Value, get};
 
 use crate::syntax;
 
-/// A text with the items that stand in it as JSON.
+/// A text separated into JSON items and the rest.
 #[derive(Debug, Default)]
 pub(crate) struct Split {
-    /// All else, with empty lines where items are.
+    /// The rest, with empty lines in place of items.
     pub(crate) rest: String,
-    /// By the number of the line in which they begin; what could not be read, with the reason.
+    /// Items by the number of their first line; an error has the reason.
     pub(crate) items: BTreeMap<usize, Vec<Result<Item, String>>>,
-    /// By the number of a line, that of the line in which what stands in it began.
+    /// The number of the line that began the content of each line.
     pub(crate) begun: BTreeMap<usize, usize>,
 }
 
 impl Split {
-    /// The items by their own numbers, where the text is nothing but them and several stand in one line.
+    /// Returns the items by their own numbers, if the text has only items and several share a line.
     pub(crate) fn numbered(&self) -> Option<Vec<&Result<Item, String>>> {
         let is_all = self.rest.lines().all(|line| line.trim().is_empty());
         let is_dense = self.items.values().any(|items| items.len() > 1);
@@ -42,7 +42,7 @@ pub(crate) fn begins(line: &str) -> bool {
     rest.is_empty() || rest.starts_with(['{', ']'])
 }
 
-/// Takes the JSON out of `text`; `None` where there is none.
+/// Separates the JSON from `text`; `None` if there is none.
 pub(crate) fn split(text: &str) -> Option<Split> {
     if !text.lines().any(begins) {
         return None;
@@ -67,7 +67,7 @@ pub(crate) fn split(text: &str) -> Option<Split> {
     Some(split)
 }
 
-/// Reads a list that begins in line `number`; returns its length, the rest of its last line among it.
+/// Reads a list that begins in line `number`. Returns its length, including the rest of its last line.
 fn document(text: &str, number: usize, split: &mut Split) -> usize {
     let mut at = text.find('[').map_or(0, |bracket| bracket + 1);
     let mut lines = Lines { text, at: 0, number };
@@ -92,14 +92,14 @@ fn document(text: &str, number: usize, split: &mut Split) -> usize {
         at += values.byte_offset();
         split.items.entry(line).or_default().push(item(&value));
     }
-    // Whatever else stands in the last line is not read.
+    // Other text in the last line is ignored.
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
     let last = lines.of(end.saturating_sub(usize::from(text[..end].ends_with('\n'))).max(at));
     split.begun.extend((known..=last).map(|line| (line, opener)));
     end
 }
 
-/// The lines of places in a text, which are asked for in its order.
+/// Line numbers of increasing positions in a text.
 struct Lines<'a> {
     text: &'a str,
     at: usize,
@@ -114,7 +114,7 @@ impl Lines<'_> {
     }
 }
 
-/// A discipline, class or filter as text.
+/// Converts a discipline, class or filter to text.
 fn item(value: &Value) -> Result<Item, String> {
     let object = value.object().ok_or("an object is wanted: a discipline, class or filter")?;
     let text = |key: &str| get(object, key).and_then(Value::word);
@@ -152,7 +152,7 @@ fn qdisc(object: &Object, kind: &str) -> Item {
     item
 }
 
-/// Keys of a class that say where it is, or count.
+/// Keys of a class for its position and its counters.
 const OF_CLASS: [&str; 7] = ["class", "handle", "dev", "root", "parent", "leaf", "stats"];
 
 fn class(object: &Object, kind: &str) -> Item {

@@ -1,4 +1,4 @@
-//! Options in JSON as the words that `tc` prints of them.
+//! Conversion of options in JSON to the words that `tc` prints.
 //!
 //! Names and units are those of `print_opt` of iproute2 6.1 to 7.1 (`tc/q_*.c`): rates in bytes per second,
 //! times in microseconds, sizes in bytes.
@@ -9,7 +9,7 @@ use super::item::plain;
 use super::value::{Object, Value};
 use crate::options::{Argument, Opt};
 
-/// Names that JSON has for an option, by the discipline, and the name that text has.
+/// Option names that differ: discipline, name in JSON, name in text.
 const NAMES: [(&str, &str, &str); 16] = [
     ("gred", "dp_cnt", "vqs"),
     ("gred", "dp_default", "default"),
@@ -29,7 +29,7 @@ const NAMES: [(&str, &str, &str); 16] = [
     ("cake", "flowmode", "="),
 ];
 
-/// Values that are options themselves, by the discipline and the name in JSON.
+/// Values that are options in text: discipline, name in JSON, value, option.
 const VALUES: [(&str, &str, &str, &str); 10] = [
     ("cake", "ack-filter", "enabled", "ack-filter"),
     ("cake", "ack-filter", "aggressive", "ack-filter-aggressive"),
@@ -43,7 +43,7 @@ const VALUES: [(&str, &str, &str, &str); 10] = [
     ("cake", "fwmark", "0", ""),
 ];
 
-/// Adds the words of `options` to `line`; rows of their own go to `inside`, what JSON lacks to `missing`.
+/// Adds the words of `options` to `line`, separate rows to `inside`, and parts that JSON lacks to `missing`.
 pub(super) fn shown_options(
     kind: &str,
     table: &[Opt],
@@ -52,7 +52,7 @@ pub(super) fn shown_options(
     inside: &mut Vec<String>,
     missing: &mut Vec<&'static str>,
 ) {
-    // `print_opt` of tbf writes it in text alone, and what belongs to it in both.
+    // `print_opt` of tbf prints the peak rate only in text, but its parameters in both.
     let has_peak = |(key, _): &(String, Value)| matches!(key.as_str(), "minburst" | "mtu");
     if kind == "tbf" && options.iter().any(has_peak) {
         missing.push("the peakrate of tbf");
@@ -69,7 +69,7 @@ pub(super) fn shown_options(
             ("fq_codel", "ce_threshold_selector", value) => {
                 let _ = write!(line, " ce_threshold_selector {}", plain(value.word().unwrap_or_default()));
             }
-            // It follows its value: `0x1/0x3`.
+            // The mask follows its value: `0x1/0x3`.
             ("fq_codel", "ce_threshold_mask", value) => {
                 let _ = write!(line, "/{}", plain(value.word().unwrap_or_default()));
             }
@@ -98,7 +98,7 @@ fn option(kind: &str, table: &[Opt], (key, value): (&str, &Value), line: &mut St
         Some("") => return,
         Some("=") => return say(line, value.word().unwrap_or("unknown")),
         Some(name) => name,
-        // The words that cake says of its cells are options by themselves.
+        // In text, cake's cell types are separate options.
         None if kind == "cake" && matches!(key, "atm" | "autorate") => {
             return say(line, value.word().unwrap_or("unknown"));
         }
@@ -112,7 +112,7 @@ fn option(kind: &str, table: &[Opt], (key, value): (&str, &Value), line: &mut St
     match value {
         Value::Flag(true) | Value::Null | Value::Object(_) => say(line, name),
         Value::Flag(false) => {
-            // Some options have a name for being off: nonat, no-split-gso.
+            // Some options have a name for the off state: nonat, no-split-gso.
             let off = [format!("no{name}"), format!("no-{name}")];
             let known = off.iter().find(|off| table.iter().any(|opt| opt.names.contains(&off.as_str())));
             if let Some(off) = known {
@@ -141,7 +141,7 @@ fn say(line: &mut String, word: &str) {
     }
 }
 
-/// A number with the unit that JSON leaves out.
+/// Adds the unit that JSON omits.
 fn with_unit(argument: Option<Argument>, number: &str) -> String {
     match argument {
         Some(Argument::Rate | Argument::RateOrPercent) => match number.parse::<u64>() {

@@ -1,5 +1,4 @@
-//! [`Value`]: JSON as it is written, keys that stand twice among it: `tc` writes a `match` for each of a
-//! filter.
+//! [`Value`]: JSON with repeated keys, because `tc` writes a `match` key for each match of a filter.
 
 use std::fmt;
 
@@ -11,7 +10,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 pub(crate) enum Value {
     Null,
     Flag(bool),
-    /// A number as tc takes it.
+    /// A number in tc's notation.
     Number(String),
     Text(String),
     List(Vec<Value>),
@@ -22,7 +21,7 @@ pub(crate) enum Value {
 pub(crate) type Object = Vec<(String, Value)>;
 
 impl Value {
-    /// The value as a word of a command; none for what has parts, or no value.
+    /// Returns the value as a word of a command; `None` for lists, objects and null.
     pub(crate) fn word(&self) -> Option<&str> {
         match self {
             Value::Number(word) | Value::Text(word) => Some(word),
@@ -37,7 +36,7 @@ impl Value {
     }
 }
 
-/// The first value of `key`.
+/// Returns the first value of `key`.
 pub(crate) fn get<'a>(object: &'a Object, key: &str) -> Option<&'a Value> {
     object.iter().find(|(known, _)| known == key).map(|(_, value)| value)
 }

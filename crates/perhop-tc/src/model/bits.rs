@@ -1,4 +1,4 @@
-//! [`Bits`]: what a filter demands of the bits of a header, and the condition of perhop that says so.
+//! [`Bits`]: header bits that a filter requires, and their conversion to a condition.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,9 +10,9 @@ use super::condition::{Condition, Family};
 use crate::log::Log;
 use crate::rules;
 
-/// Bytes of a header that a filter of perhop can look at: IPv6 and the ports behind it.
+/// Header bytes that filters in perhop can match: IPv6 and the ports after it.
 const BYTES: usize = 44;
-/// Ranges of one field: more are no condition that anybody can read.
+/// Limit on the ranges of one field; more would be unreadable.
 const MOST_RANGES: u32 = 256;
 
 /// Values and masks by the byte of the network header.
@@ -20,9 +20,9 @@ const MOST_RANGES: u32 = 256;
 pub(crate) struct Bits {
     value: [u8; BYTES],
     mask: [u8; BYTES],
-    /// Whether it looks further than perhop can see.
+    /// Whether it matches bytes outside the model.
     pub(crate) is_beyond: bool,
-    /// Whether two demands exclude each other.
+    /// Whether two requirements contradict each other.
     is_contradictory: bool,
 }
 
@@ -33,7 +33,7 @@ impl Default for Bits {
 }
 
 impl Bits {
-    /// Demands `value` under `mask`, both of `bytes` bytes, at `offset`.
+    /// Requires `value` under `mask`, both of `bytes` bytes, at `offset`.
     pub(crate) fn demand(&mut self, offset: i64, bytes: usize, value: u128, mask: u128) {
         for index in 0..bytes {
             let shift = 8 * (bytes - 1 - index);
@@ -59,7 +59,7 @@ impl Bits {
         (join(&self.value), join(&self.mask))
     }
 
-    /// The condition; `None` where perhop cannot see what is asked for, which is said in `log`.
+    /// Returns the condition; `None` if a required bit is outside the model, which is reported in `log`.
     pub(crate) fn condition(&self, family: Family, line: usize, log: &mut Log) -> Option<Condition> {
         let mut decoded = Decoded { matches: MatchConfig::default(), is_never: self.is_contradictory };
         let is_six = family == Family::Six;
@@ -73,7 +73,7 @@ impl Bits {
         Some(Condition { family, matches: decoded.matches, is_never: decoded.is_never, is_unseen: false })
     }
 
-    /// RFC 791 §3.1.
+    /// Decodes an IPv4 header (RFC 791 §3.1).
     fn four(&self, decoded: &mut Decoded, line: usize, log: &mut Log) -> Result<(), &'static str> {
         decoded.is_never |= 0x45 & self.mask[0] != self.value[0];
         decoded.service(self.value[1], self.mask[1], line, log);
@@ -83,7 +83,7 @@ impl Bits {
         if of_flags & 0x4000 != 0 {
             return Err("the flag DF");
         }
-        // Packets of perhop are whole: no more fragments, and an offset of 0.
+        // Packets in perhop are not fragments: no more fragments, and offset 0.
         decoded.is_never |= flags & of_flags != 0;
         self.none(8..9, "the time to live")?;
         decoded.protocol(self.value[9], self.mask[9]);
@@ -94,7 +94,7 @@ impl Bits {
         self.none(24..BYTES, "bytes behind the ports")
     }
 
-    /// RFC 8200 §3.
+    /// Decodes an IPv6 header (RFC 8200 §3).
     fn six(&self, decoded: &mut Decoded, line: usize, log: &mut Log) -> Result<(), &'static str> {
         let (first, of_first) = self.number(0, 2);
         decoded.is_never |= 0x6000 & of_first & 0xf000 != first & 0xf000;
@@ -155,7 +155,7 @@ struct Decoded {
 }
 
 impl Decoded {
-    /// The type of service: the codepoint, and the two bits of ECN.
+    /// Decodes the type of service: the codepoint, and the two ECN bits.
     fn service(&mut self, value: u8, mask: u8, line: usize, log: &mut Log) {
         if mask & 3 != 0 {
             let message = "it asks for the bits of ECN beside the codepoint: packets of ECN-capable connections \
@@ -178,7 +178,7 @@ impl Decoded {
     }
 }
 
-/// Lengths of IP packets, of which the header says all but `less`.
+/// Returns the IP lengths of a length field, which does not count `less` bytes.
 fn lengths((value, mask): (u128, u128), less: u16) -> Result<Option<OneOrMany<LengthRange>>, &'static str> {
     if mask == 0 {
         return Ok(None);
@@ -190,7 +190,7 @@ fn lengths((value, mask): (u128, u128), less: u16) -> Result<Option<OneOrMany<Le
     Ok(Some(OneOrMany(ranges.into_iter().filter_map(range).collect())))
 }
 
-/// The numbers that have `value` under `mask`, as ranges; `None` where there are too many.
+/// Returns the numbers with `value` under `mask` as ranges; `None` if there are too many.
 pub(crate) fn ranges(value: u16, mask: u16) -> Option<Vec<(u16, u16)>> {
     let below = (mask.trailing_zeros()).min(16);
     let low = if below == 16 { u16::MAX } else { (1 << below) - 1 };
@@ -203,7 +203,7 @@ pub(crate) fn ranges(value: u16, mask: u16) -> Option<Vec<(u16, u16)>> {
     loop {
         let first = value & mask | part;
         found.push((first, first | low));
-        // The next number of the free bits alone.
+        // The next subset of the free bits.
         part = part.wrapping_sub(free) & free;
         if part == 0 {
             break;

@@ -9,7 +9,7 @@ pub(crate) struct Condition {
     pub(crate) matches: MatchConfig,
     /// Whether no packet meets it.
     pub(crate) is_never: bool,
-    /// Whether it asks for what perhop does not see.
+    /// Whether it matches properties outside the model.
     pub(crate) is_unseen: bool,
 }
 

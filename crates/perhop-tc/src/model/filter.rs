@@ -1,4 +1,4 @@
-//! [`Filter`]: the packets that it takes, and its actions.
+//! [`Filter`]: a filter with its condition and actions.
 
 use super::bits::Bits;
 use super::condition::Condition;
@@ -7,17 +7,17 @@ use crate::options::Options;
 /// A filter.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    /// The class or hook that it is at; the discipline's own number for the discipline.
+    /// The class or hook that it is attached to; the discipline's own number for the discipline.
     pub(crate) parent: u32,
     pub(crate) preference: u32,
     pub(crate) chain: u32,
-    /// Its lines: the output of `show` has several for one.
+    /// Its lines; the output of `show` has several per filter.
     pub(crate) lines: Vec<usize>,
-    /// Its number among those of its preference, as it is written.
+    /// The handle as written.
     pub(crate) handle: Option<String>,
     pub(crate) kind: String,
     pub(crate) condition: Condition,
-    /// What it demands of the bits of a header, for lines of `show` that add to it.
+    /// Required header bits; lines of `show` add to them.
     pub(crate) bits: Bits,
     pub(crate) class: Option<u32>,
     pub(crate) actions: Vec<Action>,
@@ -33,33 +33,33 @@ impl Filter {
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Police(Police),
-    /// What `gact` does: the packet goes where this says.
+    /// `gact`: the control of the packet.
     End(Control),
-    /// Writes a codepoint: the byte of the type of service, and which of its bits.
+    /// Writes the type of service byte under a mask.
     Mark {
         value: u8,
         mask: u8,
     },
-    /// Gives the packet a mark of the firewall.
+    /// Sets the firewall mark.
     Label(u8),
-    /// Nothing that packets of perhop would notice.
+    /// An action without effect on packets in perhop.
     Nothing,
-    /// Something that perhop does not do; it has been said.
+    /// An action outside the model, which is reported.
     Unseen,
 }
 
-/// Where a packet goes after an action.
+/// The next step of a packet after an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
     Pass,
     Drop,
-    /// To the next filter.
+    /// Continue with the next filter.
     Continue,
-    /// To the next action.
+    /// Continue with the next action.
     Pipe,
-    /// To the first filter again.
+    /// Restart at the first filter.
     Reclassify,
-    /// To the filters of another chain.
+    /// Continue with the filters of another chain.
     Goto(u32),
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum Control {
 #[derive(Clone, Debug)]
 pub(crate) struct Police {
     pub(crate) options: Options,
-    /// Its number; policers of one number are one.
+    /// Its index; policers with the same index share state.
     pub(crate) index: Option<u64>,
     pub(crate) exceed: Control,
     pub(crate) conform: Control,

@@ -1,4 +1,4 @@
-//! What the commands leave in the kernel: devices with disciplines, classes and filters.
+//! The model of the kernel state: devices with disciplines, classes and filters.
 
 mod bits;
 mod condition;
@@ -15,33 +15,33 @@ use crate::syntax::Kind;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Device {
     pub(crate) name: String,
-    /// The line that names it first.
+    /// The first line that names it.
     pub(crate) line: usize,
     pub(crate) qdiscs: Vec<Qdisc>,
-    /// Packets in a queue where nothing else is said (`ip link set … txqueuelen`).
+    /// Default queue length, packets (`ip link set … txqueuelen`).
     pub(crate) tx_queue_len: Option<u64>,
     pub(crate) mtu: Option<u64>,
 }
 
-/// Linux: `DEFAULT_TX_QUEUE_LEN` of `include/net/pkt_sched.h`.
+/// Default queue length, packets: `DEFAULT_TX_QUEUE_LEN` of `include/net/pkt_sched.h`.
 const TX_QUEUE_LEN: u64 = 1000;
-/// Linux: `ETH_DATA_LEN`.
+/// Default MTU, bytes: Linux's `ETH_DATA_LEN`.
 const MTU: u64 = 1500;
-/// Linux: `ETH_HLEN`, which `qdisc_pkt_len` counts of a packet that leaves.
+/// Ethernet header, bytes, which `qdisc_pkt_len` includes for departing packets: Linux's `ETH_HLEN`.
 pub(crate) const ETHERNET: u64 = 14;
 
 impl Device {
     pub(crate) fn tx_queue_len(&self) -> u64 {
         self.tx_queue_len.unwrap_or(TX_QUEUE_LEN).max(1)
     }
-    /// Linux: `psched_mtu`.
+    /// Returns the longest frame, bytes (Linux: `psched_mtu`).
     pub(crate) fn frame(&self) -> u64 {
         self.mtu.unwrap_or(MTU) + ETHERNET
     }
     pub(crate) fn at(&self, place: Place) -> Option<usize> {
         self.qdiscs.iter().position(|qdisc| qdisc.place == place)
     }
-    /// The discipline whose classes have the major number of `id`.
+    /// Returns the discipline with the major number of `id`.
     pub(crate) fn of_major(&self, id: u32) -> Option<usize> {
         let major = id & 0xffff_0000;
         self.qdiscs
@@ -57,7 +57,7 @@ impl Device {
     pub(crate) fn hooks(&self) -> Option<&Qdisc> {
         self.at(Place::Hooks).map(|index| &self.qdiscs[index])
     }
-    /// Takes away a discipline with all below it; returns their lines.
+    /// Removes a discipline and all below it. Returns their lines.
     pub(crate) fn remove(&mut self, index: usize) -> Vec<usize> {
         let mut removed = vec![self.qdiscs.remove(index)];
         let mut at = 0;
@@ -72,20 +72,20 @@ impl Device {
         }
         removed.iter().flat_map(Qdisc::lines).collect()
     }
-    /// A number that no discipline has yet, as the kernel gives them from 8001: on.
+    /// Returns an unused handle, from 8001: on, as the kernel assigns them.
     pub(crate) fn free_handle(&self) -> u32 {
         let taken = |handle: u32| self.qdiscs.iter().any(|qdisc| qdisc.handle == handle);
         (0x8001..=0xfffe_u32).map(|major| major << 16).find(|handle| !taken(*handle)).unwrap_or(0xfffe_0000)
     }
 }
 
-/// Where a discipline is.
+/// The parent of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Root,
-    /// In the class of this number.
+    /// The class with this number.
     Class(u32),
-    /// `ingress` or `clsact`: no queue, but filters.
+    /// `ingress` or `clsact`: filters without a queue.
     Hooks,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Qdisc {
     pub(crate) place: Place,
     pub(crate) line: usize,
     pub(crate) options: Options,
-    /// The size table: bytes that count for each packet beyond its frame.
+    /// The size table: overhead per packet in addition to its frame.
     pub(crate) stab: Option<Options>,
     pub(crate) classes: Vec<Class>,
     pub(crate) filters: Vec<Filter>,
@@ -115,7 +115,7 @@ impl Qdisc {
     pub(crate) fn class(&self, id: u32) -> Option<&Class> {
         self.classes.iter().find(|class| class.id == id)
     }
-    /// Its filters in the order in which the kernel asks them: by preference, then as they came.
+    /// Returns its filters in the kernel's order: by preference, then by age.
     pub(crate) fn filters_at(&self, parent: u32) -> Vec<&Filter> {
         let mut found: Vec<&Filter> = self.filters.iter().filter(|filter| filter.parent == parent).collect();
         found.sort_by_key(|filter| filter.preference);
@@ -127,13 +127,13 @@ impl Qdisc {
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
     pub(crate) id: u32,
-    /// The class around it; `None` directly below the discipline.
+    /// The enclosing class; `None` directly below the discipline.
     pub(crate) parent: Option<u32>,
     pub(crate) line: usize,
     pub(crate) options: Options,
 }
 
-/// Linux: `TC_H_CLSACT` with `TC_H_MIN_INGRESS` and `TC_H_MIN_EGRESS`.
+/// Hook numbers: `TC_H_CLSACT` with `TC_H_MIN_INGRESS` and `TC_H_MIN_EGRESS`.
 pub(crate) const HOOK_INGRESS: u32 = 0xffff_fff2;
 pub(crate) const HOOK_EGRESS: u32 = 0xffff_fff3;
 pub(crate) const HOOKS: u32 = 0xffff_0000;

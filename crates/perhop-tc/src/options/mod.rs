@@ -1,5 +1,5 @@
-//! The options of a queueing discipline, a class or an action, read by a table that accounts for
-//! each of them.
+//! Reading of the options of a queueing discipline, a class or an action, by a table that covers each of
+//! them.
 
 mod opt;
 mod place;
@@ -17,10 +17,10 @@ use crate::units;
 use crate::words::{Words, abbreviates};
 use value::{curve, value_of};
 
-/// Reads options up to a word that `ends` says is none of them.
+/// Reads options up to a word for which `ends` is true.
 ///
 /// # Errors
-/// Where tc refuses one; it has been said in `log`.
+/// When tc refuses an option; `log` has the report.
 pub(crate) fn read(
     tables: &[&'static [Opt]],
     words: &mut Words,
@@ -57,7 +57,7 @@ pub(crate) fn read(
     Ok(options)
 }
 
-/// An option that stands there already.
+/// Reports a repeated option.
 fn twice(opt: &Opt, place: Place, log: &mut Log) -> Result<(), Trouble> {
     let message = format!("`{}` of {} stands here twice", opt.names[0], place.of);
     if opt.once {
@@ -68,7 +68,7 @@ fn twice(opt: &Opt, place: Place, log: &mut Log) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Reads an option behind its name; returns its value as it is written.
+/// Reads an option after its name. Returns its value as written.
 fn one(
     opt: &'static Opt,
     tables: &[&'static [Opt]],
@@ -122,7 +122,7 @@ fn one(
     Ok(text)
 }
 
-/// What to write where a unit stands apart from its number: `5 ms`.
+/// Returns the correction for a unit separated from its number: `5 ms`.
 fn joined_unit(number: &str, unit: &str) -> Option<String> {
     let whole = format!("{number}{unit}");
     let is_value = units::fraction(number).is_some()
@@ -134,7 +134,7 @@ fn names(table: &'static [Opt]) -> impl Iterator<Item = &'static str> {
     table.iter().flat_map(|opt| opt.names.iter().copied())
 }
 
-/// Tells what becomes of an option.
+/// Reports the effect of an option.
 fn said(opt: &Opt, text: &str, place: Place, log: &mut Log) {
     let written = if text.is_empty() { opt.names[0].to_owned() } else { format!("{} {text}", opt.names[0]) };
     match opt.effect {

@@ -1,23 +1,23 @@
-//! [`Opt`]: an option as a table has it.
+//! [`Opt`]: an option in a table.
 
-/// What stands behind the name of an option.
+/// The argument of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
-    /// Nothing.
+    /// No argument.
     None,
     /// A rate: `10mbit`.
     Rate,
-    /// A rate, or a part of the device's speed: `10mbit`, `50%`.
+    /// A rate, or a fraction of the device's speed: `10mbit`, `50%`.
     RateOrPercent,
     /// A size: `15k`.
     Size,
-    /// A size, and how large the cells of its table are, which new kernels ignore: `5k/8`.
+    /// A size, and the cell size of its table, which current kernels ignore: `5k/8`.
     SizeAndCell,
     /// A time: `5ms`.
     Time,
-    /// A time, or packets: `1ms`, `5pkt`.
+    /// A time or a number of packets: `1ms`, `5pkt`.
     TimeOrPackets,
-    /// A whole number, in base 10 or as C has it.
+    /// A whole number in C notation.
     Integer,
     /// A whole number in base 10.
     Decimal,
@@ -27,7 +27,7 @@ pub(crate) enum Argument {
     Signed,
     /// A number with a fraction.
     Fraction,
-    /// A part of a hundred: `10%`.
+    /// A percentage: `10%`.
     Percent,
     /// A value and a mask: `0x1/0x3`.
     Masked,
@@ -41,40 +41,40 @@ pub(crate) enum Argument {
     Curve,
 }
 
-/// What perhop does with an option.
+/// The effect of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// It is part of the model.
+    /// Part of the model.
     Modelled,
-    /// It changes nothing of what packets experience; why.
+    /// Without effect on packets, with the reason.
     Irrelevant(&'static str),
-    /// It would change what packets experience; why it is not modelled.
+    /// Affects packets but is not modeled, with the reason.
     NotModelled(&'static str),
-    /// As `NotModelled`, except with one of these values.
+    /// Not modeled, except with one of these values.
     NotModelledBut(&'static [&'static str], &'static str),
 }
 
 /// An option.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opt {
-    /// Its name, and other names for it.
+    /// The name, and alternative names.
     pub(crate) names: &'static [&'static str],
     /// Whether it may be abbreviated.
     pub(crate) short: bool,
-    /// What follows it.
+    /// The argument.
     pub(crate) argument: Argument,
-    /// What it has without being written, and where that is decided.
+    /// The default, and its source.
     pub(crate) default: &'static str,
-    /// What becomes of it.
+    /// The effect.
     pub(crate) effect: Effect,
-    /// Whether only `show` says it.
+    /// Whether only `show` prints it.
     pub(crate) shown: bool,
-    /// Whether tc refuses it a second time; of others the last counts.
+    /// Whether tc refuses a repetition; otherwise the last value applies.
     pub(crate) once: bool,
 }
 
 impl Opt {
-    /// An option that is modelled.
+    /// Creates a modeled option.
     pub(crate) const fn new(
         names: &'static [&'static str],
         argument: Argument,
@@ -82,19 +82,19 @@ impl Opt {
     ) -> Opt {
         Opt { names, short: false, argument, default, effect: Effect::Modelled, shown: false, once: false }
     }
-    /// This option, which tc takes abbreviated as well.
+    /// Allows abbreviations.
     pub(crate) const fn short(self) -> Opt {
         Opt { short: true, ..self }
     }
-    /// This option with another effect.
+    /// Sets the effect.
     pub(crate) const fn effect(self, effect: Effect) -> Opt {
         Opt { effect, ..self }
     }
-    /// This option as one that tc takes once in a command.
+    /// Refuses repetitions.
     pub(crate) const fn once(self) -> Opt {
         Opt { once: true, ..self }
     }
-    /// This option as one that only `show` prints.
+    /// Marks the option as printed by `show` only.
     pub(crate) const fn shown(self) -> Opt {
         Opt { shown: true, ..self }
     }

@@ -1,17 +1,17 @@
-//! Where options stand, and what could not be read of them.
+//! [`Place`]: the position of options in messages; [`Trouble`]: the error of reading them.
 
-/// Where options stand, for messages.
+/// The position of options, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     /// The line.
     pub(crate) line: usize,
-    /// What takes them: `fq_codel`.
+    /// The discipline, class or action: `fq_codel`.
     pub(crate) of: &'a str,
 }
 
-/// What a table could not read.
+/// The error of reading options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// tc refuses the command; it has been said.
+    /// tc refuses the command; the log has the report.
     Refused,
 }

@@ -1,4 +1,4 @@
-//! The value that stands behind the name of an option.
+//! Parsing of option values.
 
 use perhop_qos::Time;
 
@@ -10,27 +10,27 @@ use crate::rules;
 use crate::units;
 use crate::words::Words;
 
-/// A whole number, and what is wanted where it is none.
+/// Parses a whole number; also returns the expected form.
 fn whole(argument: Argument, word: &str, is_shown: bool) -> (Option<Value>, &'static str) {
-    // A number in hexadecimal has no unit: the last digit of 0x1b is b.
+    // A hexadecimal number has no unit: the last digit of 0x1b is b.
     let has_unit = is_shown && !matches!(argument, Argument::Hexadecimal) && !word.starts_with("0x");
     let digits = if has_unit { word.strip_suffix(['p', 'b']).unwrap_or(word) } else { word };
-    // sfq prints its queues and their most: flows 127/1024.
+    // sfq prints the number of queues and its limit: flows 127/1024.
     let digits = if is_shown { digits.split_once('/').map_or(digits, |(first, _)| first) } else { digits };
     let base = match argument {
         Argument::Hexadecimal => 16,
         Argument::Decimal => 10,
         _ => 0,
     };
-    // sfq prints how often it changes its hash so: perturb 10sec.
+    // sfq prints the interval of hash changes: perturb 10sec.
     let digits = if is_shown { digits.strip_suffix("sec").unwrap_or(digits) } else { digits };
     let wanted = if base == 16 { "a number in hexadecimal, as 30" } else { "a whole number" };
-    // `show` puts a unit behind sizes that commands take as numbers: 32Kb.
+    // `show` adds a unit to sizes that commands accept as numbers: 32Kb.
     let shown = || units::size(word).filter(|_| is_shown && base == 0).map(Value::Number);
     (units::integer(digits, base).map(Value::Number).or_else(shown), wanted)
 }
 
-/// Reads `word` as `argument` wants it.
+/// Parses `word` as `argument`.
 pub(super) fn value_of(
     argument: Argument,
     word: &str,
@@ -43,13 +43,13 @@ pub(super) fn value_of(
         Argument::Rate | Argument::RateOrPercent => {
             let part = || units::percent(word).filter(|_| argument == Argument::RateOrPercent);
             let wanted = "a rate, as 10mbit or 800kbit (mbps is megabytes per second)";
-            // `show` prints the bandwidth of cake so.
+            // `show` prints this for cake without a bandwidth.
             let none = || (is_shown && word == "unlimited").then_some(Value::Rate(0));
             let rate = units::rate(word).map(Value::Rate);
             (rate.or_else(|| part().map(Value::Part)).or_else(none), wanted)
         }
         Argument::Size => {
-            // `show` counts packets: 20p.
+            // `show` adds p to numbers of packets: 20p.
             let digits = if is_shown { word.strip_suffix('p').unwrap_or(word) } else { word };
             (units::size(digits).map(Value::Bytes), "a size, as 15k or 60000")
         }
@@ -101,7 +101,7 @@ pub(super) fn value_of(
     Err(Trouble::Refused)
 }
 
-/// A rate in bytes per second where most mean bits.
+/// Warns of a rate in bytes per second, which is usually meant as bits.
 fn tell_of_bytes(name: &str, word: &str, line: usize, log: &mut Log) {
     let bits = units::in_bits(word);
     let message = format!("`{name} {word}`: bps is bytes per second: eight times `{bits}`");
@@ -110,7 +110,7 @@ fn tell_of_bytes(name: &str, word: &str, line: usize, log: &mut Log) {
     log.add(diagnostic.mended_by([(word.to_owned(), bits)]));
 }
 
-/// `q_hfsc.c:hfsc_get_sc1` and `hfsc_get_sc2`.
+/// Reads a service curve (`q_hfsc.c:hfsc_get_sc1`, `hfsc_get_sc2`).
 pub(super) fn curve(words: &mut Words) -> Option<Curve> {
     let mut value = |name: &str| if words.take(name) { words.next() } else { None };
     let (m1, d, m2) = (value("m1"), value("d"), value("m2"));

@@ -1,4 +1,4 @@
-//! [`Options`]: options with their values, as a command gives them.
+//! [`Options`]: the options of a command with their values.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(crate) enum Value {
     None,
     /// Bits per second.
     Rate(u64),
-    /// A part of the device's speed.
+    /// A fraction of the device's speed.
     Part(f64),
     Bytes(u64),
     Time(Time),
@@ -23,7 +23,7 @@ pub(crate) enum Value {
     Curve(Curve),
 }
 
-/// A service curve: bits per second at first, for how long, and from then on.
+/// A service curve: initial rate in bits per second, its duration, and the later rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Curve {
     pub(crate) first: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Curve {
     pub(crate) then: u64,
 }
 
-/// Options as they were given, the last of each.
+/// The options of a command, with the last value of each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Options {
     values: BTreeMap<&'static str, Value>,
@@ -69,11 +69,11 @@ impl Options {
             _ => None,
         }
     }
-    /// Its names in the order in which they are given.
+    /// Returns the names in the order of writing.
     pub(crate) fn names(&self) -> &[&'static str] {
         &self.order
     }
-    /// Which of these flags was given last.
+    /// Returns the last of these flags in the command.
     pub(crate) fn last(&self, flags: &[&str]) -> Option<&'static str> {
         self.order.iter().rev().find(|name| flags.contains(name)).copied()
     }
@@ -82,7 +82,7 @@ impl Options {
         self.order.push(name);
         self.values.insert(name, value);
     }
-    /// What `change` leaves: what it does not mention stays.
+    /// Applies `change`: options that it does not mention are unchanged.
     pub(crate) fn changed_by(&mut self, others: Options) {
         for name in others.order {
             if let Some(value) = others.values.get(name) {

@@ -1,4 +1,4 @@
-//! The output of `tc filter show`, and lines further in.
+//! Reading of the output of `tc filter show`, and of indented lines.
 
 use perhop_lint::LineState;
 
@@ -39,7 +39,7 @@ impl Shown {
             return kernel.log.not_modelled(number, "of which device? write `tc filter show dev NAME` above");
         };
         kernel.device_of_line = Some(device);
-        // `tc filter show dev NAME parent ID` leaves the parent out.
+        // `tc filter show dev NAME parent ID` omits the parent.
         let has_queue = kernel.devices[device].root().is_some_and(|root| root.kind.class.is_some());
         if head.parent.is_none() && !has_queue {
             head.parent = kernel.devices[device].hooks().map(|_| HOOK_INGRESS);
@@ -54,7 +54,7 @@ impl Shown {
             words.next();
             words.next();
         }
-        // A list of filters has a line of its own before them, and one for each of its tables.
+        // A list of filters starts with a separate line, and so does each of its tables.
         if words.peek().is_none() {
             return kernel.log.note(number, "the head of a list");
         }
@@ -77,7 +77,7 @@ impl Shown {
         self.open = Some((Open::Filter(device, handle, at), number));
     }
 
-    /// A line further in.
+    /// Reads an indented line.
     pub(super) fn inside(kernel: &mut Kernel, number: usize, open: Open, words: &[String]) {
         kernel.log.state(number, LineState::Irrelevant);
         let mut words = Words::new(words, Voice::Shown);
@@ -95,7 +95,7 @@ impl Shown {
                     kernel.devices[device].qdiscs[index].rows.push((number, options));
                 }
             }
-            // `tc -d qdisc show` prints the size table so.
+            // `tc -d qdisc show` prints the size table on such a line.
             (Open::Qdisc(device, handle), Some("linklayer" | "overhead" | "mpu" | "mtu" | "tsize")) => {
                 kernel.device_of_line = Some(device);
                 let at = At { line: number, of: "stab" };
@@ -116,7 +116,7 @@ impl Shown {
         }
     }
 
-    /// A line of a filter: what it asks for, or an action.
+    /// Reads a line of a filter: a match or an action.
     fn filter_line(
         kernel: &mut Kernel,
         number: usize,
@@ -163,7 +163,7 @@ impl Shown {
     }
 }
 
-/// The place of a filter as `show` says it.
+/// Parses the parent of a filter in the output of `show`.
 fn parent_of(word: &str) -> Option<u32> {
     match word {
         "root" => Some(units::ROOT),
@@ -173,7 +173,7 @@ fn parent_of(word: &str) -> Option<u32> {
     }
 }
 
-/// The only device with the discipline of this number.
+/// Returns the device with this discipline, if it is unique.
 fn device_with(kernel: &Kernel, parent: Option<u32>) -> Option<usize> {
     let id = parent.unwrap_or(units::ROOT);
     let has = |index: &usize| {

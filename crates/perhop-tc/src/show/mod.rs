@@ -1,5 +1,5 @@
-//! The output of `tc qdisc show`, `tc class show` and `tc filter show`: lines that stand at the begin of a
-//! line say what there is, those further in belong to it.
+//! Reading of the output of `tc qdisc show`, `tc class show` and `tc filter show`: unindented lines are
+//! objects, and indented lines belong to them.
 
 mod class;
 mod filter;
@@ -13,28 +13,28 @@ use crate::syntax::{self, Kind, STAB};
 use crate::units;
 use crate::words::{Voice, Words};
 
-/// Where the output stands.
+/// The state of reading output.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
-    /// The device of the command that printed what follows, and its class or discipline for filters.
+    /// The device in the command that printed the output, and its class or discipline for filters.
     asked: Option<(String, Option<u32>)>,
-    /// What lines further in belong to, and its line.
+    /// The object that indented lines belong to, and its line.
     open: Option<(Open, usize)>,
 }
 
-/// What lines further in belong to.
+/// The object that indented lines belong to.
 #[derive(Clone, Copy, Debug)]
 enum Open {
     /// A discipline of a device.
     Qdisc(usize, u32),
-    /// Counters alone.
+    /// Only counters.
     Counters,
-    /// A filter: its device, its discipline, and its place there.
+    /// A filter: its device, its discipline, and its index there.
     Filter(usize, u32, usize),
 }
 
 impl Shown {
-    /// A command of show says which device it is about.
+    /// Reads the device of a `show` command.
     pub(crate) fn told_to(&mut self, words: &mut Words) {
         let (mut device, mut parent) = (None, None);
         while let Some(word) = words.next() {
@@ -48,23 +48,23 @@ impl Shown {
         }
         self.asked = device.map(|device| (device.to_owned(), parent));
     }
-    /// Another command ends the output.
+    /// Ends the output at another command.
     pub(crate) fn close(&mut self) {
         self.open = None;
     }
 }
 
-/// A device that the output does not name: `tc qdisc show dev eth0` leaves it out.
+/// The name of a device that the output omits, as in `tc qdisc show dev eth0`.
 const UNNAMED: &str = "device";
 
-/// What a line of output shows.
+/// The content of a line of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shows {
-    /// It is no output.
+    /// Not output.
     Nothing,
     /// A discipline, class or filter.
     Object,
-    /// More of what the line of this number shows.
+    /// A continuation of the object on this line.
     MoreOf(usize),
 }
 
@@ -162,7 +162,7 @@ impl Shown {
         );
     }
 
-    /// The device that a command of show names; without one, a device of no name, which is said.
+    /// Returns the device of the `show` command; without one, an unnamed device, which is reported.
     fn asked_or_unnamed(&self, kernel: &mut Kernel, number: usize) -> usize {
         if let Some((name, _)) = &self.asked {
             return kernel.device(name, number);
@@ -177,7 +177,7 @@ impl Shown {
         kernel.device(UNNAMED, number)
     }
 
-    /// The options that `show` prints, and the size table behind or among them.
+    /// Reads the options in the output of `show`, with the size table after or among them.
     fn shown_options(
         kernel: &mut Kernel,
         number: usize,
@@ -205,10 +205,10 @@ impl Shown {
         Some(found)
     }
 
-    /// Keeps a discipline that is shown: what was there by a command is the same one.
+    /// Adds a discipline from the output; one from a command is the same one.
     fn keep(&mut self, kernel: &mut Kernel, number: usize, device: usize, new: Qdisc) {
         let known = &mut kernel.devices[device];
-        // A transmit queue of mq: perhop has one, the first that is shown.
+        // A transmit queue of mq: perhop models only the first one.
         if let Place::Class(id) = new.place
             && known.of_major(id).is_none()
         {
@@ -254,14 +254,14 @@ impl Shown {
     }
 }
 
-/// Whether a word behind `qdisc` or `class` is a kind, and no verb: what `show` prints.
+/// Whether a word after `qdisc` or `class` is a kind, as in output, and not a verb.
 fn is_shown_kind(word: &str) -> bool {
     let verbs =
         ["add", "change", "replace", "link", "delete", "del", "list", "show", "ls", "lst", "get", "help"];
     !verbs.contains(&word) && syntax::kind(word).is_some()
 }
 
-/// A line of a filter without its counters: `(rule hit 3 success 3)`, `(success 3 )`.
+/// Removes the counters of a filter line: `(rule hit 3 success 3)`, `(success 3 )`.
 fn without_hits(text: &str) -> String {
     let mut rest = text;
     let mut kept = String::new();

@@ -1,4 +1,4 @@
-//! `tc -s class show`.
+//! The output of `tc -s class show`.
 
 use perhop_qos::Time;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::model::{Class, Device, Place, Qdisc};
 use crate::options::{self, Curve};
 use crate::units::shown_id;
 
-/// Appends the classes of a device; returns them with their counters.
+/// Appends the classes of a device. Returns them with their counters.
 pub(super) fn print(device: &Device, counters: &DeviceCounters, lines: &mut Vec<String>) -> Vec<Value> {
     let mut found = Vec::new();
     for qdisc in device.qdiscs.iter().filter(|qdisc| qdisc.place != Place::Hooks) {
@@ -32,12 +32,12 @@ pub(super) fn print(device: &Device, counters: &DeviceCounters, lines: &mut Vec<
     found
 }
 
-/// Returns the number of times that a class was over a limit; `None` where perhop does not count them.
+/// Returns the number of times that a class exceeded a limit; `None` if perhop does not count them.
 fn overlimits(kind: &str) -> Option<u64> {
     matches!(kind, "prio" | "drr" | "ets").then_some(0)
 }
 
-/// Returns the classes of a discipline, those included that it has by itself.
+/// Returns the classes of a discipline, including implicit ones.
 fn classes(device: &Device, qdisc: &Qdisc) -> Vec<Class> {
     let own = |minor: u64| Class {
         id: qdisc.handle | minor as u32,
@@ -71,7 +71,7 @@ fn classes(device: &Device, qdisc: &Qdisc) -> Vec<Class> {
     }
 }
 
-/// Returns the place of a class as its discipline writes it.
+/// Returns the parent of a class in the discipline's output.
 fn around(qdisc: &Qdisc, class: &Class) -> String {
     let outer = matches!(qdisc.kind.name, "tbf" | "prio" | "ets" | "hfsc").then_some(qdisc.handle);
     let around = class.parent.or(outer);
@@ -86,7 +86,7 @@ fn options_of(device: &Device, qdisc: &Qdisc, class: &Class) -> String {
             let ceil = options.rate("ceil").unwrap_or(bits);
             let is_leaf = !qdisc.classes.iter().any(|one| one.parent == Some(class.id));
             let prio = is_leaf.then(|| format!("prio {} ", options.number("prio").unwrap_or(0).min(7)));
-            // By default a packet of 1600 bytes. tc rounds bursts to whole ticks of 64 ns.
+            // The default is a packet of 1600 bytes. tc rounds bursts to whole ticks of 64 ns.
             let burst = |name: &str| options.number(name).unwrap_or(options.number("mtu").unwrap_or(1600));
             format!(
                 "{}rate {} ceil {} burst {} cburst {} ",

@@ -1,4 +1,4 @@
-//! [`DeviceCounters`]: the counters of queues as those of disciplines and classes.
+//! [`DeviceCounters`]: counters of disciplines and classes, from those of queues.
 
 use perhop_device::show::{CountedPort, PrecedenceCounters, QueueCounters, Traffic};
 use perhop_qos::DropCause;
@@ -7,18 +7,18 @@ use serde_json::{Map, Value, json};
 use crate::model::{Device, Place, Qdisc};
 use crate::units::shown_id;
 
-/// The row of packets that no class takes.
+/// The row of unclassified packets.
 const NO_QUEUE: &str = "(none)";
-/// The queue of packets that `htb` sends without a class.
+/// The queue of unclassified packets of `htb`.
 const DIRECT: &str = "direct";
 const BY_QUEUE: [DropCause; 3] = [DropCause::QueueFull, DropCause::EarlyRandom, DropCause::EarlyForced];
 
 /// The counters of a device.
 pub(super) struct DeviceCounters<'a> {
     device: &'a Device,
-    /// By the path of the queue: the numbers of the classes around it and its own.
+    /// Queues by path: the numbers of the enclosing classes and the own number.
     queues: Vec<(Vec<&'a str>, QueueCounters)>,
-    /// Packets without a class, which the root drops.
+    /// Unclassified packets, which the root drops.
     unclassified: u64,
 }
 
@@ -28,9 +28,9 @@ pub(super) struct Counters {
     pub(super) sent: Traffic,
     pub(super) backlog: Traffic,
     pub(super) arrived: u64,
-    /// Dropped because the queue was full.
+    /// Dropped at a full queue.
     pub(super) full: u64,
-    /// Dropped by the buffer manager before that.
+    /// Dropped earlier by the buffer manager.
     pub(super) early: u64,
     /// Dropped for other reasons.
     pub(super) others: u64,
@@ -48,7 +48,7 @@ impl<'a> DeviceCounters<'a> {
         DeviceCounters { device, queues: queues.collect(), unclassified: dropped.packets }
     }
 
-    /// Returns the counters of a discipline; `None` where perhop has none for it.
+    /// Returns the counters of a discipline; `None` if perhop has none.
     pub(super) fn of_qdisc(&self, qdisc: &Qdisc) -> Option<Counters> {
         match qdisc.place {
             Place::Root => {
@@ -60,7 +60,7 @@ impl<'a> DeviceCounters<'a> {
         }
     }
 
-    /// Returns the counters of a class, which are zero for one without packets; `None` where perhop has none.
+    /// Returns the counters of a class, zero without packets; `None` if perhop has none.
     pub(super) fn of_class(&self, id: u32) -> Option<Counters> {
         let name = shown_id(id);
         self.sum(|path| path.contains(&name.as_str())).or_else(|| {
@@ -69,7 +69,7 @@ impl<'a> DeviceCounters<'a> {
                 // All packets of the discipline pass its only class.
                 Some(qdisc) if qdisc.kind.name == "tbf" => self.of_qdisc(qdisc),
                 Some(qdisc) if qdisc.kind.name != "mq" => Some(Counters::default()),
-                // perhop sends all packets of `mq` by its first queue.
+                // perhop sends all packets of `mq` through its first queue.
                 _ => {
                     let is_child = |one: &&Qdisc| matches!(one.place, Place::Class(_));
                     let first = self.device.qdiscs.iter().find(is_child);
@@ -79,7 +79,7 @@ impl<'a> DeviceCounters<'a> {
         })
     }
 
-    /// Returns the packets that left without a class.
+    /// Returns the number of packets sent without a class.
     pub(super) fn direct(&self) -> u64 {
         self.sum(|path| path == [DIRECT]).map_or(0, |found| found.sent.packets)
     }
@@ -103,13 +103,13 @@ impl Counters {
         }
     }
 
-    /// All dropped packets.
+    /// Returns the number of all dropped packets.
     pub(super) fn dropped(self) -> u64 {
         self.full + self.early + self.others
     }
 
-    /// Appends the lines that every discipline and class has; `overlimits` where perhop knows the number. No
-    /// packet of perhop is put back into a queue by a device that is busy.
+    /// Appends the lines common to disciplines and classes, with `overlimits` if perhop counts them. Requeues
+    /// are always 0, because devices in perhop never return a packet to a queue.
     pub(super) fn print(self, overlimits: Option<u64>, lines: &mut Vec<String>) {
         let (bytes, packets, dropped) = (self.sent.whole_bytes(), self.sent.packets, self.dropped());
         let over = overlimits.map(|count| format!("overlimits {count} ")).unwrap_or_default();
@@ -118,7 +118,7 @@ impl Counters {
         lines.push(format!(" backlog {bytes}b {packets}p requeues 0"));
     }
 
-    /// Returns the counters by the names that the reader gives them.
+    /// Returns the counters by the names that the reader uses.
     pub(super) fn document(self) -> Map<String, Value> {
         let numbers = [
             ("sent_bytes", self.sent.whole_bytes()),

@@ -1,7 +1,7 @@
-//! Outputs of `tc` with their counters: `tc -s qdisc show` and `tc -s class show`.
+//! The outputs of `tc` with counters: `tc -s qdisc show` and `tc -s class show`.
 //!
-//! A counter that perhop does not have is left out: the times at which a bucket was empty (`overlimits` of
-//! `htb`, `hfsc`, `tbf`, `cake`), lent and borrowed packets, tokens, `refcnt`, and lengths and states of
+//! Counters that perhop does not have are omitted: the number of times that a bucket was empty (`overlimits`
+//! of `htb`, `hfsc`, `tbf`, `cake`), lent and borrowed packets, tokens, `refcnt`, and lengths and states of
 //! `CoDel` and PIE at one instant.
 
 mod class;
@@ -62,7 +62,7 @@ impl Shows for TcShows {
             let error = ConfigError::new("style", format!("--style: there is no style `{style}`"));
             return Err(error.help("tc prints in one layout: leave --style out"));
         }
-        // The model of a port does not have the numbers of disciplines and classes.
+        // The model of a port does not include the numbers of disciplines and classes.
         let lines: Vec<&str> = device.model.lines.iter().map(|line| line.text.as_str()).collect();
         let configuration = parse(&lines.join("\n"));
         let shown = |port: &CountedPort| {
@@ -89,7 +89,7 @@ fn document(port: &CountedPort, objects: &[Value]) -> Value {
     json!({"name": port.port.name, "link_to": port.link_to, "objects": objects})
 }
 
-/// Returns the output for a device. The line of the command tells a reader which device it is.
+/// Returns the output for a device, after the command line, which names the device.
 fn of_device(device: &Device, port: &CountedPort, command: &ShowCommand) -> ShownPort {
     let counters = DeviceCounters::new(device, port);
     let mut lines = vec![format!("# {} dev {}", command.whole, device.name)];

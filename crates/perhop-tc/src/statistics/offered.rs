@@ -1,14 +1,14 @@
-//! The traffic that classes were offered, by the counters of `tc -s class show`, else of `tc -s qdisc show`.
+//! The offered traffic of classes, from the counters of `tc -s class show`, else of `tc -s qdisc show`.
 
 use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
 
 use super::reading::ROOT;
 
-/// The name of the discipline of a class, in front of the class.
+/// Prefix of the name of a class's discipline.
 const QDISC: &str = "qdisc ";
 
-/// Returns the classes of a device without classes inside them: what left and what was dropped, at the
-/// mean size of what left. A device counts `overhead` bytes in each packet besides those of IP.
+/// Returns the classes of a device without inner classes: sent and dropped traffic, at the mean size of sent
+/// packets. A device counts `overhead` bytes per packet in addition to IP.
 pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass> {
     let (disciplines, classes): (Vec<&ClassReading>, Vec<&ClassReading>) =
         policy.classes.iter().partition(|class| class.path[0] == ROOT);
@@ -21,7 +21,7 @@ pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass
         let counted = leaves.into_iter().filter(is_counted);
         return counted.map(|class| offered_class(class.path.clone(), class, overhead)).collect();
     }
-    // The disciplines of classes; the root alone stands for a device without classes.
+    // The disciplines of classes; the root represents a device without classes.
     let of_classes = disciplines.iter().filter_map(|one| {
         let class = one.path.get(1)?.strip_prefix(QDISC)?;
         Some(offered_class(vec![class.to_owned()], one, overhead))
@@ -36,7 +36,7 @@ pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass
 
 fn offered_class(path: Vec<String>, class: &ClassReading, overhead: i32) -> OfferedClass {
     let number = |name: &str| class.number(name).unwrap_or(0);
-    // Packets that wait are left out: others waited when counting began.
+    // Queued packets are not counted: others were queued when counting began.
     let sent = Traffic::new(number("sent_packets"), number("sent_bytes") as f64);
     let packets = number("queue_drops");
     let dropped = packets as f64 * sent.bytes / sent.packets.max(1) as f64;

@@ -1,4 +1,4 @@
-//! `tc -s qdisc show`.
+//! The output of `tc -s qdisc show`.
 
 use perhop_qos::buffer::{BufferConfig, CodelConfig, EcnConfig, EcnMarking, PieConfig};
 use perhop_qos::{QueueSize, Time};
@@ -11,7 +11,7 @@ use crate::model::{Device, Place, Qdisc};
 use crate::options::{self, Options};
 use crate::units::shown_id;
 
-/// Appends the disciplines of a device; returns them with their counters.
+/// Appends the disciplines of a device. Returns them with their counters.
 pub(super) fn print(device: &Device, counters: &DeviceCounters, lines: &mut Vec<String>) -> Vec<Value> {
     let mut found = Vec::new();
     for qdisc in device.qdiscs.iter().filter(|qdisc| qdisc.place != Place::Hooks) {
@@ -41,7 +41,7 @@ pub(super) fn print(device: &Device, counters: &DeviceCounters, lines: &mut Vec<
     found
 }
 
-/// Returns the number of packets over a limit; `None` where perhop does not count them.
+/// Returns the number of packets over a limit; `None` if perhop does not count them.
 fn overlimits(kind: &str, counters: Counters) -> Option<u64> {
     match kind {
         "red" => Some(counters.early + counters.marked),
@@ -51,7 +51,7 @@ fn overlimits(kind: &str, counters: Counters) -> Option<u64> {
     }
 }
 
-/// Returns the further counters that perhop has of a kind: the line, and the names that the reader gives.
+/// Returns the additional counters of a kind: the line, and the names that the reader uses.
 fn further(kind: &str, counters: Counters) -> Option<(String, Vec<(&'static str, u64)>)> {
     let Counters { full, early, marked, arrived, .. } = counters;
     let (limit, marks) = (("limit_drops", full), ("marked_packets", marked));
@@ -115,7 +115,7 @@ fn numbers(options: &Options, name: &str, usual: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// `q_tbf.c:tbf_print_opt`.
+/// Returns the options of tbf (`q_tbf.c:tbf_print_opt`).
 fn bucket(options: &Options) -> String {
     let (bits, burst) = (options.rate("rate").unwrap_or(0), options.number("burst").unwrap_or(0));
     let latency = options.time("latency").or_else(|| options.time("lat"));
@@ -138,7 +138,7 @@ fn limit_words(limit: QueueSize) -> String {
 fn buffer_words(buffer: &BufferConfig) -> String {
     match buffer {
         BufferConfig::TailDrop(tail) => match tail.limit {
-            // `q_fifo.c` alone writes bytes as they are.
+            // Only `q_fifo.c` prints plain bytes.
             QueueSize::Bytes(bytes) => format!("limit {bytes}b"),
             QueueSize::Packets(_) => limit_words(tail.limit),
         },

@@ -1,4 +1,4 @@
-//! Reading the output of `tc -s qdisc show` and `tc -s class show`.
+//! Reading of the output of `tc -s qdisc show` and `tc -s class show`.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use perhop_device::show::{ClassReading, PolicyReading};
 
 use crate::units;
 
-/// The name of the queues of a device in the place of a policy's.
+/// The name of the queues of a device, in place of a policy name.
 const QUEUES: &str = "queues";
 /// The name of the discipline of a device.
 pub(super) const ROOT: &str = "qdisc root";
 /// Classes of these kinds are flows.
 const FLOWS: [&str; 5] = ["fq_codel", "fq_pie", "sfq", "cake", "red"];
 
-/// Words with a number behind them, and the names of the number.
+/// Words before a number, and the name of the number.
 const COUNTERS: [(&str, &str); 13] = [
     ("Sent", "sent_bytes"),
     ("bytes", "sent_packets"),
@@ -31,7 +31,7 @@ const COUNTERS: [(&str, &str); 13] = [
     ("pkts_in", "queued_packets"),
 ];
 
-/// Returns the queues of each device in the output; nothing where it has no counters.
+/// Returns the queues of each device in the output; none without counters.
 pub(super) fn read(text: &str) -> Vec<PolicyReading> {
     let mut reader = Reader::default();
     for line in text.lines() {
@@ -48,9 +48,9 @@ struct Reader {
     devices: Vec<PolicyReading>,
     /// The device of the command above the output.
     asked: String,
-    /// The device and the discipline or class of the lines further in.
+    /// The device, and the discipline or class of indented lines.
     open: Option<(String, ClassReading)>,
-    /// The classes around classes, by device.
+    /// The parents of classes, by device.
     parents: BTreeMap<(String, String), String>,
 }
 
@@ -119,13 +119,13 @@ impl Reader {
         self.devices[index].classes.push(class);
     }
 
-    /// Puts the classes around a class into its path: output lists them in any order.
+    /// Adds the ancestors of a class to its path; the output has any order.
     fn close(&mut self) {
         self.close_object();
         for device in &mut self.devices {
             for class in &mut device.classes {
                 let around = |id: &String| self.parents.get(&(device.interface.clone(), id.clone()));
-                // Classes are at most eight levels deep; output does not have parents in a circle.
+                // Classes have at most eight levels; output has no cycles.
                 while let Some(parent) = class.path.first().and_then(around).filter(|_| class.path.len() < 9)
                 {
                     class.path.insert(0, parent.clone());
@@ -154,7 +154,7 @@ fn configured(words: &[&str], class: &mut ClassReading) {
     }
 }
 
-/// Adds the counters of a line further in.
+/// Adds the counters of an indented line.
 fn counters(words: &[&str], class: &mut ClassReading) {
     let number = |word: &str| {
         let digits = word.trim_end_matches([',', ')', 'b', 'p']);

@@ -1,8 +1,8 @@
-//! Values as `tc` prints them (`utils.c`, `utils_math.c` of iproute2).
+//! Formatting of values like `tc` (`utils.c`, `utils_math.c` of iproute2).
 
 use perhop_qos::Time;
 
-/// Returns a rate in bits per second as `print_rate` writes it: large ones are cut to whole units.
+/// Formats a rate in bits per second like `print_rate`: large ones are truncated to whole units.
 pub(super) fn rate(bits: u64) -> String {
     const UNITS: [&str; 5] = ["", "K", "M", "G", "T"];
     let (mut rate, mut unit) = (bits, 0);
@@ -13,7 +13,7 @@ pub(super) fn rate(bits: u64) -> String {
     format!("{rate}{}bit", UNITS[unit])
 }
 
-/// Returns a size in bytes as `sprint_size` writes it: in whole units where it is near one.
+/// Formats a size in bytes like `sprint_size`: in whole units if it is near one.
 pub(super) fn size(bytes: u64) -> String {
     const KILO: u64 = 1024;
     const MEGA: u64 = KILO * KILO;
@@ -27,7 +27,7 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// Returns a time as `sprint_time` writes it, with three digits.
+/// Formats a time like `sprint_time`, with three digits.
 pub(super) fn time(time: Time) -> String {
     let micros = (time.as_picoseconds() + 500_000) / 1_000_000;
     if micros >= 1_000_000 {
@@ -39,7 +39,7 @@ pub(super) fn time(time: Time) -> String {
     }
 }
 
-/// Returns a number of at least 1 as C's `%.3g` writes it.
+/// Formats a number of at least 1 like C's `%.3g`.
 fn three_digits(value: f64) -> String {
     let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     let text = format!("{value:.decimals$}");

@@ -1,4 +1,4 @@
-//! Queues that decide who may join and who may stay.
+//! Tables of queues with admission or active queue management.
 
 use super::kind::{Kind, Model};
 use crate::options::Argument::{

@@ -1,4 +1,4 @@
-//! CAKE: its keywords (`tc/q_cake.c`, `net/sched/sch_cake.c`).
+//! Table of CAKE's keywords (`tc/q_cake.c`, `net/sched/sch_cake.c`).
 
 use super::kind::{Kind, Model};
 use crate::options::Argument::{Integer, None as Nothing, Rate, Signed, Size, Time};
@@ -16,11 +16,11 @@ const fn flag(names: &'static [&'static str], default: &'static str) -> Opt {
     Opt::new(names, Nothing, default)
 }
 
-/// `q_cake.c:presets`.
+/// The round-trip presets: `q_cake.c:presets`.
 pub(crate) const RTT_PRESETS: [&str; 8] =
     ["datacentre", "lan", "metro", "regional", "internet", "oceanic", "satellite", "interplanetary"];
 
-/// Keywords of which the last counts.
+/// Groups of keywords of which the last applies.
 pub(crate) const EXCLUSIVE: [&[&str]; 7] = [
     &["bandwidth", "unlimited"],
     &["besteffort", "precedence", "diffserv8", "diffserv4", "diffserv3"],

@@ -1,4 +1,4 @@
-//! Disciplines with classes.
+//! Tables of classful disciplines.
 
 use super::kind::{Kind, Model};
 use crate::options::Argument::{
@@ -81,7 +81,7 @@ const HFSC_CLASS: &[Opt] = &[
     Opt::new(&["ul"], Curve, "none"),
 ];
 
-/// The size table that any discipline may have (`tc_stab.c`).
+/// The options of the size table of any discipline (`tc_stab.c`).
 pub(crate) const STAB: &[Opt] = &[
     Opt::new(&["overhead"], crate::options::Argument::Signed, "0").short(),
     Opt::new(&["linklayer"], Word, "ethernet").short().effect(NotModelledBut(

@@ -1,27 +1,27 @@
-//! [`Kind`]: a queueing discipline, and what perhop makes of it.
+//! [`Kind`]: a kind of queueing discipline, and its model.
 
 use crate::options::Opt;
 
 /// A kind of queueing discipline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
-    /// Its name.
+    /// The name.
     pub(crate) name: &'static str,
-    /// What perhop makes of it.
+    /// The model.
     pub(crate) model: Model,
     /// The options of the discipline.
     pub(crate) options: &'static [Opt],
-    /// The options of its classes; `None` where it has none.
+    /// The options of its classes; `None` for a classless discipline.
     pub(crate) class: Option<&'static [Opt]>,
 }
 
-/// What perhop makes of a kind.
+/// The model of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
-    /// It is modelled; as what.
+    /// Modeled, with the equivalent in perhop.
     Modelled(&'static str),
-    /// It is known and not modelled; why, or what to take in its place.
+    /// Known but not modeled, with the reason or an alternative.
     NotModelled(&'static str),
-    /// It changes nothing by itself; why.
+    /// Without effect, with the reason.
     Irrelevant(&'static str),
 }

@@ -1,7 +1,7 @@
-//! The tables of what `tc` takes: queueing disciplines with the options of themselves and of their classes.
+//! The tables of queueing disciplines, with their options and those of their classes.
 //!
-//! Names and kinds of values are those of iproute2 6.1 to 7.1 (`tc/q_*.c`), defaults those of Linux 6.1 to
-//! 6.18 (`net/sched/sch_*.c`), with the function that sets them.
+//! Names and types of values are those of iproute2 6.1 to 7.1 (`tc/q_*.c`); defaults are those of Linux 6.1
+//! to 6.18 (`net/sched/sch_*.c`), with the function that sets them.
 
 mod aqm;
 mod cake;
@@ -13,12 +13,12 @@ pub(crate) use cake::{EXCLUSIVE, RTT_PRESETS};
 pub(crate) use classful::STAB;
 pub(crate) use kind::{Kind, Model};
 
-/// All kinds, in the order of the documentation.
+/// Iterates over all kinds, in the order of the documentation.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
     [aqm::KINDS, classful::KINDS, cake::KINDS, others::KINDS].into_iter().flatten()
 }
 
-/// The kind called `name`.
+/// Returns the kind `name`.
 pub(crate) fn kind(name: &str) -> Option<&'static Kind> {
     kinds().find(|kind| kind.name == name)
 }

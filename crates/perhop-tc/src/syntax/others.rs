@@ -1,4 +1,4 @@
-//! Disciplines that are known by their names alone, and those that only hold others.
+//! Tables of disciplines that are known only by name, and of pure containers.
 
 use super::kind::{Kind, Model};
 use crate::options::Opt;

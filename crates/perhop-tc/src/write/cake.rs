@@ -1,11 +1,11 @@
-//! CAKE as the queueing discipline of a whole interface.
+//! Writing of CAKE as the queueing discipline of an interface.
 
 use perhop_device::NotesAt;
 use perhop_qos::cake::{CakeAckFilter, CakeCells, CakeConfig};
 
 use super::words::{keyword, microseconds};
 
-/// Returns `cake` with its options, which tc-cake(8) knows by nearly the same names.
+/// Returns `cake` with its options, whose names in tc-cake(8) are nearly the same.
 pub(super) fn discipline(cake: &CakeConfig, notes: &mut NotesAt) -> String {
     let bandwidth = cake.bandwidth.map(|rate| format!("bandwidth {}bit", rate.as_bits_per_second()));
     let mut words = vec![

@@ -1,4 +1,4 @@
-//! [`Classes`]: the classes and queues of one port, as commands.
+//! [`Classes`]: writing of the classes and queues of one port as commands.
 
 use perhop_device::Notes;
 use perhop_qos::classifier::MatchConfig;
@@ -7,16 +7,16 @@ use perhop_qos::policy::ClassConfig;
 use super::condition::Conditions;
 use super::queue::discipline;
 
-/// Handles of queues begin above the numbers of classes.
+/// The first handle of queues, above the numbers of classes.
 const HANDLES: u32 = 0x100;
 
 /// A class with a queue.
 pub(super) struct Leaf {
-    /// Its name.
+    /// The name.
     pub(super) name: String,
-    /// Its number.
+    /// The minor number.
     pub(super) minor: u32,
-    /// The conditions that its packets meet; none where it takes what no other class takes.
+    /// The conditions of its packets; empty for the class of all other packets.
     pub(super) matches: Vec<MatchConfig>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Leaf {
 pub(super) struct Classes<'a> {
     /// The commands, with names as comments.
     pub(super) lines: Vec<String>,
-    /// The classes with queues in the order in which a packet is compared with them.
+    /// The leaves in the order of classification.
     pub(super) leaves: Vec<Leaf>,
     /// The policy, for messages.
     pub(super) place: &'a str,
@@ -36,7 +36,7 @@ pub(super) struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    /// No classes of a port of `rate_bps` bits per second.
+    /// Creates an empty set of classes for a port of `rate_bps` bits per second.
     pub(super) fn new(
         rate_bps: u64,
         place: &'a str,
@@ -52,7 +52,7 @@ impl<'a> Classes<'a> {
         self.next
     }
 
-    /// Adds the queue of a class that sends at about `rate` bits per second.
+    /// Adds the queue of a class with an approximate rate of `rate` bits per second.
     pub(super) fn add_leaf(
         &mut self,
         class: &ClassConfig,

@@ -1,4 +1,4 @@
-//! Queues that control waits: `CoDel`, PIE and `DualPI2`.
+//! Writing of queues that control delay: `CoDel`, PIE and `DualPI2`.
 
 use perhop_device::NotesAt;
 use perhop_qos::QueueSize;
@@ -10,10 +10,10 @@ use perhop_qos::queue::{CoupledQueues, CoupledScheduler, LowLatencyEcn};
 
 use super::words::{microseconds, packets};
 
-/// The change by which a policy becomes that of Linux.
+/// The change that makes a policy equivalent to Linux.
 const WRITE_LINUX: &str = "write `law: linux`";
 
-/// Returns `codel` with its options, which tc-codel(8) knows by these names.
+/// Returns `codel` with its options, which have the same names in tc-codel(8).
 pub(super) fn codel(config: &CodelConfig, notes: &mut NotesAt) -> String {
     let limit = packets(config.limit, "codel", "limit", notes);
     check_law(config.law, "CoDel of RFC 8289", notes);
@@ -31,7 +31,7 @@ pub(super) fn codel(config: &CodelConfig, notes: &mut NotesAt) -> String {
     words.join(" ")
 }
 
-/// Returns `fq_codel` with its options, which tc-fq_codel(8) knows by these names.
+/// Returns `fq_codel` with its options, which have the same names in tc-fq_codel(8).
 pub(super) fn fq_codel(config: &FqCodelConfig, notes: &mut NotesAt) -> String {
     let usual = FqCodelConfig::default();
     let limit = packets(config.limit, "codel", "limit", notes);
@@ -74,7 +74,7 @@ fn ecn(marking: EcnMarking) -> &'static str {
     }
 }
 
-/// Returns `pie` with its options, as tc-pie(8) has them.
+/// Returns `pie` with its options (tc-pie(8)).
 pub(super) fn pie(config: &PieConfig, notes: &mut NotesAt) -> String {
     format!("pie {}", pie_words(config, notes))
 }
@@ -96,7 +96,7 @@ fn sixteenths(gain: f64) -> u64 {
     (16.0 * gain).round_ties_even() as u64
 }
 
-/// Returns `fq_pie` with its options, as tc-fq_pie(8) has them.
+/// Returns `fq_pie` with its options (tc-fq_pie(8)).
 pub(super) fn fq_pie(config: &FqPieConfig, notes: &mut NotesAt) -> String {
     let FqPieConfig { law, target, update_interval, alpha, beta, ecn, limit, .. } = *config;
     let queue = PieConfig { law, target, update_interval, alpha, beta, ecn, limit, ..PieConfig::default() };
@@ -106,7 +106,7 @@ pub(super) fn fq_pie(config: &FqPieConfig, notes: &mut NotesAt) -> String {
     format!("fq_pie {words} flows {} quantum {quantum} ecn_prob {percent}", config.flows)
 }
 
-/// Returns `dualpi2` with its options, as tc-dualpi2(8) has them.
+/// Returns `dualpi2` with its options (tc-dualpi2(8)).
 pub(super) fn dualpi2(config: &DualPi2Config, rate_bps: u64, notes: &mut NotesAt) -> String {
     let limit = match (config.law, config.limit) {
         (DualPi2Law::Rfc, None) => QueueSize::Bytes(rate_bps / 32),

@@ -1,4 +1,4 @@
-//! [`Conditions`]: conditions on packets as matches of u32, which compares masked words of a header.
+//! [`Conditions`]: writing of conditions as u32 matches, which compare masked header words.
 
 use perhop_device::Missing;
 use std::ops::RangeInclusive;
@@ -7,11 +7,11 @@ use perhop_analysis::{Field, PacketBox, PacketSpace, Set, TooComplex};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 
-/// Filters of one class; more would make every packet slow.
+/// Limit on the filters of one class; more would slow down every packet.
 const MOST_FILTERS: usize = 512;
-/// Boxes that are looked at before a condition counts as too complicated.
+/// Limit on the boxes of a condition.
 const MOST_BOXES: usize = 4_000;
-/// Fields that Linux has elsewhere than in the headers that u32 sees.
+/// Fields that are not in the headers that u32 can read.
 const UNSEEN: [(Field, &str, &str); 6] = [
     (Field::Color, "color", "colors are perhop's own"),
     (Field::HasCos, "cos", "the tag is not among the bytes that u32 sees"),
@@ -20,7 +20,7 @@ const UNSEEN: [(Field, &str, &str); 6] = [
     (Field::Exp, "mpls-exp", "the label is not among the bytes that u32 sees"),
     (Field::Input, "input", "a filter of what leaves does not know where it came in"),
 ];
-/// The matches of a filter that takes all packets.
+/// The match of all packets.
 pub(super) const ALL: &str = "match u32 0 0";
 const IPV6_HEADER: u128 = 40;
 
@@ -32,7 +32,7 @@ pub(super) enum Version {
 }
 
 impl Version {
-    /// Both, in the order in which filters stand.
+    /// Both versions, in the order of filters.
     pub(super) const BOTH: [Version; 2] = [Version::V4, Version::V6];
 
     /// Returns the protocol of a filter.
@@ -54,18 +54,18 @@ impl Version {
 /// The matches of one filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Filter {
-    /// The version of IP that it sees.
+    /// The version of IP that it matches.
     pub(super) version: Version,
-    /// Its matches.
+    /// The matches.
     pub(super) words: String,
 }
 
-/// Whether a packet may meet several filters of one class.
+/// Whether a packet may match several filters of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overlap {
-    /// The first one decides.
+    /// The first filter decides.
     Allowed,
-    /// A policer that sends packets on must count each once.
+    /// Each packet must match one filter, because a policer whose packets continue counts each once.
     Apart,
 }
 
@@ -73,16 +73,16 @@ pub(super) enum Overlap {
 pub(super) struct Conditions(PacketSpace);
 
 impl Conditions {
-    /// The conditions of `policies`: the interfaces of arrival that they name are known.
+    /// Creates the sets for the conditions of `policies`, with the interfaces of arrival that they name.
     pub(super) fn new<'a>(policies: impl Iterator<Item = &'a PolicyConfig>) -> Conditions {
         Conditions(PacketSpace::naming(policies.flat_map(conditions_of)))
     }
 
-    /// Returns the filters that take the packets of all `matches`, those of IPv4 first. A packet may meet
-    /// several of them as far as `overlap` allows it.
+    /// Returns the filters for the packets of all `matches`, IPv4 first. They may overlap as `overlap`
+    /// allows.
     ///
     /// # Errors
-    /// Linux does not see what a condition asks for, or it is too complicated.
+    /// When Linux cannot match a field, or the condition is too complex.
     pub(super) fn filters(
         &mut self,
         matches: &[MatchConfig],
@@ -98,7 +98,8 @@ impl Conditions {
         if overlap == Overlap::Apart {
             return apart;
         }
-        // Alternatives that overlap, as address lists do, take many more filters apart than as written.
+        // Overlapping alternatives, as in address lists, need many more filters when disjoint than as
+        // written.
         let alternatives = self.alternatives_of_all(matches).map_err(too_complex)?;
         let alternatives = self.needed(alternatives).map_err(too_complex)?;
         let written = self.filters_of(&alternatives);
@@ -108,7 +109,7 @@ impl Conditions {
         }
     }
 
-    /// Returns the filters of some sets, those of IPv4 first.
+    /// Returns the filters of some sets, IPv4 first.
     fn filters_of(&self, sets: &[Set]) -> Result<Vec<Filter>, Missing> {
         let mut boxes = Vec::new();
         for set in sets {
@@ -128,7 +129,7 @@ impl Conditions {
         if found.len() > MOST_FILTERS { Err(too_many(found.len())) } else { Ok(found) }
     }
 
-    /// Returns the sets of which a packet must be in one, as `matches` have them.
+    /// Returns the alternatives of `matches`: a packet must be in one of the sets.
     fn alternatives_of_all(&mut self, matches: &[MatchConfig]) -> Result<Vec<Set>, TooComplex> {
         let mut found = vec![Set::ALL];
         for one in matches {
@@ -152,7 +153,7 @@ impl Conditions {
         Ok(found)
     }
 
-    /// Returns what is in one of the first and in one of the second sets.
+    /// Returns the pairwise intersections of the two lists of sets.
     fn both(&mut self, first: &[Set], second: &[Set]) -> Result<Vec<Set>, TooComplex> {
         if first.len() * second.len() > MOST_BOXES {
             return Err(TooComplex);
@@ -161,7 +162,7 @@ impl Conditions {
         pairs.map(|(one, other)| self.0.and(one, other)).collect()
     }
 
-    /// Returns the sets that have packets which those before them lack.
+    /// Returns the sets that add packets to the earlier ones.
     fn needed(&mut self, sets: Vec<Set>) -> Result<Vec<Set>, TooComplex> {
         let mut together = Set::NONE;
         let mut found = Vec::new();
@@ -174,7 +175,7 @@ impl Conditions {
         Ok(found)
     }
 
-    /// Returns the values below 256 of `field` that packets of a condition have.
+    /// Returns the values below 256 of `field` in packets of a condition.
     pub(super) fn values(&mut self, matches: Option<&MatchConfig>, field: Field) -> Vec<u8> {
         let all = || vec![0..=u128::MAX >> (128 - field.bits())];
         let matches: Vec<MatchConfig> = matches.into_iter().cloned().collect();
@@ -230,7 +231,7 @@ fn filters_of_box(one: &PacketBox, version: Version) -> Result<Vec<Filter>, Miss
     Ok(products.into_iter().map(joined).collect())
 }
 
-/// Returns what makes sure that ports stand where they are looked for: no options, and the first fragment.
+/// Returns the matches that guarantee the position of ports: no options, and the first fragment.
 fn guard(one: &PacketBox, version: Version) -> Vec<String> {
     let has_ports =
         [Field::SourcePort, Field::DestinationPort].iter().any(|field| one.ranges(*field).is_some());
@@ -240,17 +241,17 @@ fn guard(one: &PacketBox, version: Version) -> Vec<String> {
     ["match u8 0x05 0x0f at 0", "match u16 0 0x1fff at 6"].map(str::to_owned).to_vec()
 }
 
-/// Returns the matches of a range of a field's values, one for each aligned block.
+/// Returns the matches of a range of values, one for each aligned block.
 fn words(field: Field, range: &RangeInclusive<u128>, version: Version) -> Vec<String> {
     let (low, high) = (*range.start(), *range.end());
     match (field, version) {
         (Field::Source | Field::Destination, Version::V4) => {
-            // An IPv4 address is the first 32 bits, with zeros behind them.
+            // An IPv4 address is the first 32 bits, followed by zeros.
             let (low, high) = (low.div_ceil(1 << 96), high >> 96);
             blocks(low, high, 32).map(|block| word(field, block, version)).collect()
         }
         (Field::Length, Version::V6) => {
-            // The header has the length of the payload.
+            // The IPv6 header contains the length of the payload.
             let Some(high) = high.checked_sub(IPV6_HEADER) else { return Vec::new() };
             let low = low.saturating_sub(IPV6_HEADER);
             blocks(low, high, field.bits()).map(|block| word(field, block, version)).collect()
@@ -259,7 +260,7 @@ fn words(field: Field, range: &RangeInclusive<u128>, version: Version) -> Vec<St
     }
 }
 
-/// Returns the match of one block: a value and the mask of the bits that count.
+/// Returns the match of one block: a value and a mask.
 fn word(field: Field, (value, mask): (u128, u128), version: Version) -> String {
     let is_six = version == Version::V6;
     match field {
@@ -273,7 +274,7 @@ fn word(field: Field, (value, mask): (u128, u128), version: Version) -> String {
         }
         Field::Source => address(value, mask, if is_six { (8, 4) } else { (12, 1) }),
         Field::Destination => address(value, mask, if is_six { (24, 4) } else { (16, 1) }),
-        // The label of a node is the mark of a packet in the kernel.
+        // A label corresponds to the packet mark in the kernel.
         _ => format!("match mark {value:#x} {mask:#x}"),
     }
 }
@@ -289,14 +290,13 @@ fn address(value: u128, mask: u128, (at, words): (u32, u32)) -> String {
     if matches.is_empty() { ALL.to_owned() } else { matches.join(" ") }
 }
 
-/// Returns an interval of values of `bits` bits as aligned blocks: a value and the mask of the bits that
-/// count.
+/// Returns an interval of values of `bits` bits as aligned blocks: values and masks.
 fn blocks(low: u128, high: u128, bits: u32) -> impl Iterator<Item = (u128, u128)> {
     let whole = u128::MAX >> (128 - bits);
     let mut next = Some(low).filter(|low| *low <= high);
     std::iter::from_fn(move || {
         let low = next?;
-        // The bits below the first one of the value, as far as the block does not reach beyond the interval.
+        // The bits below the lowest set bit, reduced until the block is inside the interval.
         let mut inside = if low == 0 { whole } else { (low & low.wrapping_neg()) - 1 };
         while inside > high - low {
             inside >>= 1;

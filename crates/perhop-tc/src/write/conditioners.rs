@@ -1,4 +1,4 @@
-//! [`Conditioners`]: conditioners as filters with actions.
+//! [`Conditioners`]: writing of conditioners as filters with actions.
 
 use perhop_device::{Missing, Notes, NotesAt, comment};
 use perhop_qos::action::{Action, Outcome};
@@ -10,7 +10,7 @@ use perhop_qos::{Color, Dscp};
 use super::condition::{ALL, Conditions, Overlap, Version};
 use super::policer::{Counted, buckets};
 
-/// The filters of one side of an interface that mark and police.
+/// The marking and policing filters on one side of an interface.
 pub(super) struct Conditioners<'a> {
     /// The side: `ingress` or `egress`.
     pub(super) hook: &'static str,
@@ -18,17 +18,17 @@ pub(super) struct Conditioners<'a> {
     /// The policy, for messages.
     pub(super) place: &'a str,
     pub(super) lines: Vec<String>,
-    /// The number of policers in the script: filters of both versions name the same by its number.
+    /// Number of policers in the script; filters of both versions share one by its number.
     pub(super) policers: usize,
     chains: usize,
     preference: usize,
 }
 
-/// The words of an action list for both versions of IP.
+/// The words of an action list for each version of IP.
 type Words = [String; 2];
 
 impl Conditioners<'_> {
-    /// No filters, behind `policers` policers of the other side.
+    /// Creates an empty set of filters, after `policers` policers of the other side.
     pub(super) fn new<'a>(
         hook: &'static str,
         counted: Counted,
@@ -38,7 +38,7 @@ impl Conditioners<'_> {
         Conditioners { hook, counted, place, lines: Vec::new(), policers, chains: 0, preference: 0 }
     }
 
-    /// Adds a stage, the `number`-th.
+    /// Adds the `number`-th stage.
     pub(super) fn add(
         &mut self,
         stage: &ConditionerConfig,
@@ -75,7 +75,7 @@ impl Conditioners<'_> {
         self.add_filters(stage.matches.as_ref(), (actions, &words), conditions)
     }
 
-    /// Adds a policer, with the actions of its other colors in chains of their own.
+    /// Adds a policer, with the actions of its other colors in separate chains.
     fn add_metered(
         &mut self,
         stage: &ConditionerConfig,
@@ -110,7 +110,7 @@ impl Conditioners<'_> {
         self.add_filters(stage.matches.as_ref(), (green, &words), conditions)
     }
 
-    /// Adds a chain of filters that treats all packets that come to it; returns its number.
+    /// Adds a chain of filters with these actions for all packets. Returns its number.
     fn add_chain(&mut self, actions: &[Action], notes: &mut NotesAt) -> usize {
         self.chains += 1;
         for (preference, version) in (1..).zip(Version::BOTH) {
@@ -162,12 +162,12 @@ fn actions_of(stage: &ConditionerConfig, color: Color) -> &[Action] {
     if own.is_empty() { &stage.actions } else { own }
 }
 
-/// Returns where a packet goes after some actions: away where they do not say it.
+/// Returns the outcome of some actions; by default the packet is transmitted.
 fn ending(actions: &[Action]) -> Outcome {
     actions.last().and_then(Action::ends_with).unwrap_or(Outcome::Transmit)
 }
 
-/// Returns actions in the order in which they are carried out.
+/// Returns the words of actions in their order.
 fn words(actions: &[Action], version: Version, notes: &mut NotesAt) -> String {
     let end = match ending(actions) {
         Outcome::Drop => return "action drop".to_owned(),
@@ -185,7 +185,7 @@ fn words(actions: &[Action], version: Version, notes: &mut NotesAt) -> String {
     found.join(" ")
 }
 
-/// Returns the words that write a codepoint, a precedence or a label; `None` for other fields.
+/// Returns the words of an action on a codepoint, a precedence or a label; `None` for other fields.
 fn field_action(action: &Action, version: Version) -> Option<String> {
     let (number, mask) = match action {
         Action::Label(label) => return Some(format!("action skbedit mark {label} pipe")),
@@ -203,7 +203,7 @@ fn field_action(action: &Action, version: Version) -> Option<String> {
     })
 }
 
-/// Returns an action as policies write it.
+/// Returns an action as in scenarios.
 fn written(action: &Action) -> String {
     let value = serde_json::to_value(action).unwrap_or_default();
     let text = match &value {

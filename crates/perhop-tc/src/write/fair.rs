@@ -1,9 +1,9 @@
-//! Fair queueing of flows as `sfq`.
+//! Writing of fair queueing as `sfq`.
 
 use perhop_device::NotesAt;
 use perhop_qos::queue::{FairQueueingConfig, FlowWeights};
 
-/// Linux: `SFQ_MAX_DEPTH` of `sch_sfq.c`, and the packets that it holds at most.
+/// Limits of `sch_sfq.c`: packets per queue (`SFQ_MAX_DEPTH`), and in total.
 const MOST_DEPTH: u64 = 127;
 const MOST_PACKETS: u64 = 65_408;
 const ETHERNET_FRAME: u64 = 1514;

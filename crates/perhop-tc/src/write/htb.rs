@@ -1,16 +1,16 @@
-//! Classes of HTB as they are written, in the words of tc-htb(8).
+//! Writing of HTB classes (tc-htb(8)).
 
 use perhop_qos::ByteSize;
 use perhop_qos::scheduler::{Cells, LinkLayerConfig, ShareConfig};
 
-/// Bytes of a bucket in addition to a nanosecond of its rate, and `r2q`: `q_htb.c`.
+/// Bytes of a bucket in addition to one nanosecond of its rate, and `r2q`: `q_htb.c`.
 const LONGEST_PACKET: u64 = 1600;
 pub(super) const RATE_TO_QUANTUM: u32 = 10;
-/// The quanta of rates: `sch_htb.c`.
+/// Limits on the quanta derived from rates: `sch_htb.c`.
 pub(super) const SMALL_QUANTUM: u64 = 1000;
 pub(super) const MOST_QUANTUM: u64 = 200_000;
 
-/// Returns rate and ceiling of a class, in bits per second; those of a direct class are its port's.
+/// Returns rate and ceiling of a class, bits per second; for a direct class, the rate of the port.
 pub(super) fn rates(share: &ShareConfig, rate_bps: u64) -> (u64, u64) {
     let Some(rate) = share.rate else { return (rate_bps, rate_bps) };
     (rate.as_bits_per_second(), share.ceil.unwrap_or(rate).as_bits_per_second())
@@ -23,14 +23,14 @@ pub(super) fn words(share: &ShareConfig, rate: u64, ceil: u64) -> String {
     format!("rate {rate}bit ceil {ceil}bit burst {burst}b cburst {ceil_burst}b{link}")
 }
 
-/// Returns priority and quantum of a class with a queue.
+/// Returns priority and quantum of a leaf class.
 pub(super) fn turns(share: &ShareConfig, rate: u64, divisor: u32) -> String {
     let usual = || (rate / 8 / u64::from(divisor.max(1))).clamp(SMALL_QUANTUM, MOST_QUANTUM);
     let quantum = share.quantum.map_or_else(usual, ByteSize::as_bytes);
     format!("prio {} quantum {quantum}", share.level.unwrap_or(0))
 }
 
-/// Returns priority and quantum of a class with a queue, as far as they are written.
+/// Returns the configured priority and quantum of a leaf class.
 pub(super) fn written_turns(share: &ShareConfig) -> String {
     let level = share.level.filter(|level| *level > 0).map(|level| format!(" prio {level}"));
     let quantum = share.quantum.map(|quantum| format!(" quantum {}", quantum.as_bytes()));

@@ -1,4 +1,4 @@
-//! Ports whose scheduler is one of Linux: HTB and HFSC as they are written, class by class.
+//! Writing of ports with a Linux scheduler, HTB or HFSC, class by class.
 
 use perhop_device::comment;
 use perhop_qos::buffer::BufferConfig;
@@ -11,7 +11,7 @@ use super::classes::Classes;
 use super::htb;
 use super::words::microseconds;
 
-/// A discipline that takes the classes of a port as they are.
+/// A discipline that can represent the classes of a port directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Native {
     Htb,
@@ -19,7 +19,7 @@ pub(super) enum Native {
 }
 
 impl Native {
-    /// Returns the discipline of a whole port that holds its rate, or that a class around it can hold to it;
+    /// Returns the discipline of a whole port that limits its rate or can be limited by an enclosing class;
     /// `None` for other ports.
     pub(super) fn of_port(queueing: &QueueingConfig, rate_bps: u64) -> Option<Native> {
         if !is_all(queueing, queueing.scheduler) {
@@ -27,13 +27,13 @@ impl Native {
         }
         match queueing.scheduler {
             SchedulerConfig::Hfsc => Some(Native::Hfsc),
-            // HTB lends between what is inside a class, and not between outermost ones: none can be put
-            // around them.
+            // HTB lends among inner classes, but not among outermost ones, so these cannot get an enclosing
+            // class.
             SchedulerConfig::Htb if is_bounded(queueing, rate_bps) => Some(Native::Htb),
             _ => None,
         }
     }
-    /// Returns its name.
+    /// Returns the name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Native::Htb => "htb",
@@ -42,7 +42,7 @@ impl Native {
     }
 }
 
-/// Whether all classes, however deep, are of one scheduler and do nothing else.
+/// Whether all classes, at any depth, have this scheduler and no other features.
 fn is_all(queueing: &QueueingConfig, scheduler: SchedulerConfig) -> bool {
     queueing.classes.iter().all(|class| {
         let inner = class.queueing.as_ref();
@@ -52,7 +52,7 @@ fn is_all(queueing: &QueueingConfig, scheduler: SchedulerConfig) -> bool {
     })
 }
 
-/// Whether one class is around all others, direct ones left out, and sends at most the port's rate.
+/// Whether one class contains all others, except direct ones, and sends at most at the port's rate.
 fn is_bounded(queueing: &QueueingConfig, rate_bps: u64) -> bool {
     let mut classes = queueing.classes.iter().filter(|class| !is_direct(class));
     let (Some(class), None) = (classes.next(), classes.next()) else { return false };
@@ -68,12 +68,12 @@ fn is_bounded(queueing: &QueueingConfig, rate_bps: u64) -> bool {
     }
 }
 
-/// Whether a class is what HTB does with packets that no filter takes.
+/// Whether a class is HTB's treatment of unclassified packets.
 pub(super) fn is_direct(class: &ClassConfig) -> bool {
     class.share.direct == Some(true) && class.matches.is_none()
 }
 
-/// Adds the classes of a port; returns the words that stand behind the discipline.
+/// Adds the classes of a port. Returns the options of the discipline.
 pub(super) fn add_classes(classes: &mut Classes, queueing: &QueueingConfig, native: Native) -> String {
     let rate_bps = classes.rate_bps;
     let mut parent = 0;
@@ -120,7 +120,7 @@ fn add(classes: &mut Classes, configs: &[ClassConfig], native: Native, parent: u
     }
 }
 
-/// Returns the parameters of a class, and about the rate that it sends at, bits per second.
+/// Returns the parameters of a class, and its approximate rate, bits per second.
 fn words(class: &ClassConfig, native: Native, rate_bps: u64) -> (String, u64) {
     let share = &class.share;
     if native == Native::Htb {
@@ -135,7 +135,7 @@ fn words(class: &ClassConfig, native: Native, rate_bps: u64) -> (String, u64) {
     (words.join(" "), if most == 0 { rate_bps } else { most })
 }
 
-/// Returns the curves of a class by their words in tc-hfsc(7).
+/// Returns the curves of a class with their names in tc-hfsc(7).
 fn curves(share: &ShareConfig) -> Vec<(&'static str, ServiceCurveConfig)> {
     [("rt", share.real_time), ("ls", share.link_share), ("ul", share.upper_limit)]
         .into_iter()

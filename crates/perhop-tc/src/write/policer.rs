@@ -1,33 +1,33 @@
-//! Meters as policers: one token bucket each.
+//! Writing of meters as policers, each a token bucket.
 
 use perhop_device::{Missing, NotesAt};
 use perhop_qos::meter::{ColorMode, MeterConfig};
 use perhop_qos::{ByteSize, Color, Rate};
 
-/// Bytes of Ethernet that a policer counts of packets that leave.
+/// Ethernet bytes that a policer counts for departing packets.
 const ETHERNET: i32 = 14;
-/// More than any packet of an interface without offloads, bytes.
+/// An MTU above that of any interface without offloads, bytes.
 const MTU: u64 = 65_535;
 
-/// The bytes that the policers of one hook count of a packet.
+/// The counted overhead of the policers at one hook.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
-    /// Bytes that the policy counts in addition to those of IP.
+    /// Overhead of the policy in addition to IP, bytes.
     pub(super) overhead: i32,
-    /// Whether packets leave.
+    /// Whether the packets depart.
     pub(super) leaves: bool,
 }
 
-/// A bucket, and the color of what exceeds it.
+/// A token bucket, and the color of packets that exceed it.
 pub(super) struct Bucket {
     pub(super) exceeding: Color,
     pub(super) words: String,
 }
 
-/// Returns the buckets of a meter in the order in which packets pass them.
+/// Returns the buckets of a meter in the order of passing.
 ///
 /// # Errors
-/// Linux has no such meter.
+/// When Linux has no such meter.
 pub(super) fn buckets(
     meter: &MeterConfig,
     counted: Counted,
@@ -50,7 +50,7 @@ pub(super) fn buckets(
             let words = format!("pkts_rate {rate} pkts_burst {}", one.burst.count());
             vec![Bucket { exceeding: one.excess, words }]
         }
-        // RFC 2698: what exceeds the peak takes no token of the committed bucket.
+        // RFC 2698: packets above the peak take no token of the committed bucket.
         MeterConfig::TwoRateTcm(two) => {
             aware(two.mode)?;
             vec![
@@ -76,7 +76,7 @@ pub(super) fn buckets(
     })
 }
 
-/// A policer sees the frame where packets leave, and the IP packet where they come in.
+/// Returns a bucket. A policer counts the frame of departing packets, and the IP packet of arriving ones.
 fn bucket(rate: Rate, burst: ByteSize, counted: Counted, notes: &mut NotesAt) -> String {
     let more = counted.overhead - if counted.leaves { ETHERNET } else { 0 };
     if more < 0 {

@@ -1,4 +1,4 @@
-//! Shares of classes as rates that HTB guarantees, and as quanta by which it lends.
+//! Conversion of shares to guaranteed rates of HTB, and to its quanta for lending.
 
 use perhop_analysis::rates::weight;
 use perhop_device::NotesAt;
@@ -8,12 +8,12 @@ use perhop_qos::scheduler::SchedulerConfig;
 
 use super::htb::{MOST_QUANTUM, SMALL_QUANTUM};
 
-/// A frame: a smaller quantum takes several turns to send one.
+/// Length of a frame, bytes; a smaller quantum takes several rounds to send one.
 pub(super) const FRAME: u64 = 1514;
-/// The part of a class that is promised nothing: a hundredth.
+/// Divisor for the rate of a class without a guarantee: a hundredth.
 pub(super) const LEAST_PART: u64 = 100;
 
-/// Returns the rate that each class is promised, bits per second: together no more than `inside_bps`.
+/// Returns the guaranteed rate of each class, bits per second; the sum is at most `inside_bps`.
 pub(super) fn promised(
     classes: &[ClassConfig],
     scheduler: SchedulerConfig,
@@ -56,7 +56,7 @@ fn whole(bits: f64) -> u64 {
     (bits.round_ties_even() as u64).max(1)
 }
 
-/// Returns by what each class shares the excess; `rates` are what they are promised.
+/// Returns the weight of each class for the excess; `rates` are the guarantees.
 pub(super) fn excess(classes: &[ClassConfig], rates: &[u64], scheduler: SchedulerConfig) -> Vec<f64> {
     let own = classes.iter().zip(rates);
     own.map(|(class, rate)| match scheduler {
@@ -67,7 +67,7 @@ pub(super) fn excess(classes: &[ClassConfig], rates: &[u64], scheduler: Schedule
     .collect()
 }
 
-/// Returns bytes in proportion to weights, a frame at least where that is possible.
+/// Returns quanta in proportion to weights, at least a frame if possible.
 pub(super) fn quanta(weights: &[f64], notes: &mut NotesAt) -> Vec<u64> {
     let least_weight = weights.iter().copied().fold(f64::INFINITY, f64::min);
     let most_weight = weights.iter().copied().fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Queues of classes as queueing disciplines.
+//! Writing of queues as queueing disciplines.
 
 use perhop_device::NotesAt;
 use perhop_qos::QueueSize;
@@ -9,10 +9,10 @@ use super::condition::Conditions;
 use super::words::kind;
 use super::{codel, fair, red};
 
-/// The queue of a class that says nothing.
+/// The default queue of a class.
 const USUAL: &str = "pfifo limit 64";
 
-/// Returns the queueing discipline of a class that sends at about `rate_bps` bits per second.
+/// Returns the queueing discipline of a class with an approximate rate of `rate_bps` bits per second.
 pub(super) fn discipline(
     class: &ClassConfig,
     rate_bps: u64,
@@ -30,7 +30,7 @@ pub(super) fn discipline(
     match buffer {
         BufferConfig::TailDrop(config) => fifo(config.limit),
         BufferConfig::WeightedTailDrop(config) => {
-            // The first of those that are equally long.
+            // Of equal limits, the first.
             let longer = |one: QueueSize, other: &QueueSize| {
                 if other.count() > one.count() { *other } else { one }
             };

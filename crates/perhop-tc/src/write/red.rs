@@ -1,4 +1,4 @@
-//! Random early detection as `red`.
+//! Writing of random early detection as `red`.
 
 use perhop_analysis::Field;
 use perhop_device::NotesAt;
@@ -13,8 +13,7 @@ use crate::red_average::{MOST_EXPONENT, burst_of};
 
 const DEFAULT_EXPONENT: u32 = 9;
 
-/// Returns the different thresholds that packets of the class can meet, of which `red` takes the first for
-/// all.
+/// Returns the distinct thresholds of the class's packets. `red` uses the first for all.
 pub(super) fn thresholds(
     class: &ClassConfig,
     config: &MredConfig,
@@ -52,7 +51,7 @@ pub(super) fn thresholds(
     different
 }
 
-/// Returns `red` with its options, for a class that sends at about `rate_bps` bits per second.
+/// Returns `red` with its options, for a class with an approximate rate of `rate_bps` bits per second.
 pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, notes: &mut NotesAt) -> String {
     let (low, high) = (row.min.count(), row.max.count());
     let mut scale = 1;
@@ -83,7 +82,7 @@ pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, no
     if config.scalable.is_some() {
         notes.say("scalable", "red marks nobody by the queue of the moment");
     }
-    // tc-red(8): with `ecn` alone what is above the maximum is marked as well.
+    // tc-red(8): with `ecn` alone, packets above the maximum are marked, too.
     let ecn = match config.ecn {
         EcnConfig::Ignore => "",
         EcnConfig::Mark => " ecn harddrop",
@@ -96,7 +95,7 @@ pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, no
     )
 }
 
-/// Returns n of the weight 2⁻ⁿ that is nearest to that of an average.
+/// Returns n of the weight 2⁻ⁿ nearest to that of an average.
 fn exponent(averaging: Option<AveragingConfig>, notes: &mut NotesAt) -> u32 {
     match averaging {
         Some(AveragingConfig::Weight(weight)) => {

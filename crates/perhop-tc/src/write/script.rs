@@ -12,7 +12,7 @@ use super::conditioners::Conditioners;
 use super::policer::Counted;
 use super::tree::{self, Discipline};
 
-/// Bytes besides those of IP that Linux counts of a packet that leaves by Ethernet.
+/// Overhead that Linux counts for packets departing on Ethernet, bytes.
 const ETHERNET: i32 = 14;
 const HEAD: &str = "\
 #
@@ -21,7 +21,7 @@ const HEAD: &str = "\
 # class of all packets.
 set -e
 DEV=${1:?usage: $0 INTERFACE}";
-/// Policers have numbers of their own, for all interfaces together.
+/// The script's numbering of policers, which is global to all interfaces.
 const NUMBER: &str = "\
 # The numbers of policers begin with that of the interface.
 P=$(ip -o link show dev \"$DEV\" | cut -d : -f 1)";
@@ -126,7 +126,7 @@ fn queues(
     let mut classes = Classes::new(rate_bps, &place, conditions, notes);
     let Discipline { kind, options, has_direct } = tree::add_port(&mut classes, queueing, rate_bps);
     let Classes { lines, leaves, .. } = classes;
-    // HTB counts what the size table says: the frame, and these bytes more or less.
+    // HTB counts by the size table: the frame, plus or minus these bytes.
     let more = overhead - ETHERNET;
     let table = if more == 0 { String::new() } else { format!(" stab overhead {more} linklayer ethernet") };
     let default = leaves.iter().find(|leaf| leaf.matches.is_empty()).map(|leaf| leaf.minor);
@@ -137,7 +137,7 @@ fn queues(
     for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !leaf.matches.is_empty()) {
         commands.extend(filters(leaf, number, &place, conditions, notes));
     }
-    // HFSC drops them as well.
+    // HFSC drops them, too.
     if default.is_none() && kind != "hfsc" && !has_direct {
         let reason = "perhop drops them; HTB sends them unshaped, before others";
         notes.at(&place).say_instead("packets without a class", reason, "write a last class without `match`");
@@ -145,7 +145,7 @@ fn queues(
     Ok(commands)
 }
 
-/// Returns the filters of a class; the first class in order takes a packet, as in perhop.
+/// Returns the filters of a class. The first class in order takes a packet, as in perhop.
 fn filters(
     leaf: &Leaf,
     number: usize,

@@ -1,4 +1,4 @@
-//! Queueing as a tree of HTB classes.
+//! Writing of queueing as a tree of HTB classes.
 
 use perhop_device::comment;
 use perhop_qos::QueueSize;
@@ -14,31 +14,32 @@ use super::native::{self, Native};
 use super::proportions::{self, FRAME, LEAST_PART};
 use super::words::keyword;
 
-/// The last level of priority of HTB: `sch_htb.c`.
+/// The lowest priority level of HTB: `sch_htb.c`.
 const MOST_PRIORITY: u16 = 7;
 
-/// The surroundings of a queueing.
+/// The context of a level of queueing.
 #[derive(Clone)]
 struct Inside {
     parent: u32,
-    /// The rate that shares are parts of, bits per second.
+    /// The reference rate of shares, bits per second.
     rate_bps: u64,
-    /// The most that a class takes while others leave it, bits per second.
+    /// The largest rate of a class while others are idle, bits per second.
     most_bps: u64,
     priority: u16,
     place: String,
     matches: Vec<MatchConfig>,
-    /// The class around it among its siblings: HTB lends by the quanta of leaves, however deep they are.
+    /// The relative weight of the enclosing class among its siblings: HTB lends by the quanta of leaves at
+    /// any depth.
     scale: f64,
-    /// Whether nearly nothing is guaranteed here, because a class of higher priority has no bound.
+    /// Whether almost no rate is guaranteed here, because a class of higher priority is unlimited.
     borrows: bool,
 }
 
 /// The classes and queues of one port.
 struct Tree<'a, 'b>(&'b mut Classes<'a>);
 
-/// Adds the classes and queues of a port of `rate_bps` bits per second to `classes`; returns the discipline
-/// around them.
+/// Adds the classes and queues of a port of `rate_bps` bits per second to `classes`. Returns the root
+/// discipline.
 pub(super) fn add_port(classes: &mut Classes, queueing: &QueueingConfig, rate_bps: u64) -> Discipline {
     if let Some(native) = Native::of_port(queueing, rate_bps) {
         let has_direct = queueing.classes.iter().any(native::is_direct);
@@ -64,12 +65,12 @@ pub(super) fn add_port(classes: &mut Classes, queueing: &QueueingConfig, rate_bp
     Discipline { kind: "htb", options: String::new(), has_direct: false }
 }
 
-/// The discipline around the classes of a port.
+/// The root discipline of a port.
 pub(super) struct Discipline {
     pub(super) kind: &'static str,
-    /// The words behind it.
+    /// The options.
     pub(super) options: String,
-    /// Whether the discipline itself sends packets that no class takes, as the policy has it.
+    /// Whether the discipline itself sends unclassified packets, like the policy.
     pub(super) has_direct: bool,
 }
 
@@ -90,10 +91,11 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Adds classes in order of priority: what has a bound is guaranteed it, the last gets the rest.
+    /// Adds classes in order of priority. A limited class gets its limit as guarantee, the last class gets
+    /// the rest.
     fn add_priorities(&mut self, classes: &[ClassConfig], inside: &Inside) {
         let (mut left, mut borrows) = (inside.rate_bps, inside.borrows);
-        // Where nearly all is borrowed, a priority would hold against the classes around this one as well.
+        // If almost all is borrowed, a priority would also apply against classes around this one.
         let step = u16::from(!(borrows && inside.parent != 1));
         if step == 0 {
             self.say(
@@ -120,8 +122,8 @@ impl Tree<'_, '_> {
                 continue;
             }
             let bound = bound(class);
-            // What is promised must not exceed the whole: HTB would send it all. A class without a bound
-            // gets all but a hundredth, and what others leave of that first.
+            // The guarantees must not exceed the whole, because HTB would send all of them. An unlimited
+            // class gets all but a hundredth, and borrows first from the rest.
             let most = if is_last { left } else { (left - left / LEAST_PART).max(1) };
             let rate = bound.map_or(most, |bound| bound.min(most));
             self.add_class(class, &below, rate, FRAME);
@@ -130,12 +132,12 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Adds classes of HTB as they are written, and those inside them.
+    /// Adds HTB classes and their inner classes as configured.
     fn add_token_buckets(&mut self, classes: &[ClassConfig], inside: &Inside, divisor: u32) {
         for class in classes {
             let place = format!("{}, class {}", inside.place, class.name);
             let (rate, ceil) = htb::rates(&class.share, self.0.rate_bps);
-            // No class lends to an outermost one, and here the port's would.
+            // No class lends to an outermost one; here, the port's class would.
             let ceil = if inside.parent == 1 { rate.min(ceil) } else { ceil };
             if class.share.direct == Some(true) {
                 let reason = "up to the rate of the port: its class is around all others";
@@ -231,7 +233,7 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Adds a class and what is in it; returns its number.
+    /// Adds a class with its content. Returns its number.
     fn add_class(&mut self, class: &ClassConfig, inside: &Inside, rate: u64, quantum: u64) -> u32 {
         let (mut rate, mut ceil) = (rate, inside.most_bps);
         let place = format!("{}, class {}", inside.place, class.name);
@@ -297,7 +299,7 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Returns the ceiling of a class with its policer or cap.
+    /// Returns the ceiling of a class with a policer or cap.
     fn policed(&mut self, class: &ClassConfig, place: &str, ceil: u64) -> u64 {
         let Some(bound) = bound(class) else { return ceil };
         if let Some(police) = class.police.filter(|police| police.when == PoliceWhen::Congested) {
@@ -315,7 +317,7 @@ impl Tree<'_, '_> {
     }
 }
 
-/// Returns the rate that a policer or a cap of a class lets through, bits per second.
+/// Returns the rate of a class's policer or cap, bits per second.
 fn bound(class: &ClassConfig) -> Option<u64> {
     let rate = class.police.map(|police| police.rate).or(class.share.cap.map(|cap| cap.rate));
     rate.map(perhop_qos::Rate::as_bits_per_second)

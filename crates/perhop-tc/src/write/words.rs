@@ -1,14 +1,13 @@
-//! Values in the words of tc.
+//! Formatting of values for tc.
 
 use perhop_device::NotesAt;
 use perhop_qos::{QueueSize, Time};
 use serde::Serialize;
 
-/// Bytes of a packet where thresholds count packets and Linux counts bytes, or the reverse: what tc-red(8)
-/// advises.
+/// Assumed packet size for conversion of thresholds between packets and bytes: the advice of tc-red(8).
 pub(super) const AVERAGE: u64 = 1000;
 
-/// Returns a limit in packets; `what` counts packets alone.
+/// Returns a limit in packets; `what` counts only packets.
 pub(super) fn packets(limit: QueueSize, what: &str, construct: &str, notes: &mut NotesAt) -> u64 {
     match limit {
         QueueSize::Packets(packets) => packets,
@@ -22,12 +21,12 @@ pub(super) fn packets(limit: QueueSize, what: &str, construct: &str, notes: &mut
     }
 }
 
-/// Returns a time in whole microseconds, as tc takes it.
+/// Formats a time in whole microseconds.
 pub(super) fn microseconds(time: Time) -> String {
     format!("{}us", (time.as_picoseconds() + 500_000) / 1_000_000)
 }
 
-/// Returns the name of a buffer manager or meter as policies write it.
+/// Returns the name of a buffer manager or meter as in scenarios.
 pub(super) fn kind(config: &impl Serialize) -> String {
     match serde_json::to_value(config) {
         Ok(serde_json::Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
@@ -35,7 +34,7 @@ pub(super) fn kind(config: &impl Serialize) -> String {
     }
 }
 
-/// Returns the word of a choice as policies write it, which is tc's word as well.
+/// Returns the word of a choice, which is the same in scenarios and in tc.
 pub(super) fn keyword(choice: &impl Serialize) -> String {
     match serde_json::to_value(choice) {
         Ok(serde_json::Value::String(word)) => word,

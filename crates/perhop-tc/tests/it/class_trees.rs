@@ -1,4 +1,4 @@
-//! Trees of classes: their rates, their depth, and the filters that lead to them.
+//! Trees of classes: their rates, their depth, and the filters that select them.
 
 use perhop_lint::LineState;
 use serde_json::json;
@@ -36,7 +36,7 @@ fn the_first_filter_in_order_decides() {
     assert_eq!((&classes[0]["name"], &classes[1]["name"]), (&json!("1:2"), &json!("1:1")));
     let any = &classes[0]["match"]["any"];
     assert_eq!(any[0], json!({"source": "0.0.0.0/0", "destination-port": 5000}));
-    // Of 10/8 what is not EF alone: the class of EF comes later here and would lose it.
+    // 10/8 without EF: the class of EF comes later here and would lose its packets.
     assert_eq!(
         any[1],
         json!({"all": [{"source": "10.0.0.0/8"}, {"not": {"dscp": "ef", "source": "0.0.0.0/0"}}]})
@@ -60,7 +60,7 @@ fn service_curves_are_a_tree() {
     let root = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
     let outer = &root["classes"][0];
     assert_eq!(outer["share"], json!({"link-share": {"m2": "10Mb/s"}, "upper-limit": {"m2": "10Mb/s"}}));
-    // Nothing leads to 1:10: it never has a packet.
+    // No filter selects 1:10, so it never has a packet.
     assert_eq!(outer["queueing"]["classes"].as_array().map(Vec::len), Some(1));
     assert_eq!(outer["queueing"]["classes"][0]["share"]["real-time"], json!({"m2": "8Mb/s"}));
     assert_eq!(told.lines[5].state, LineState::Suspicious);
@@ -69,7 +69,7 @@ fn service_curves_are_a_tree() {
     let (_, router) = read(&with.replace("protocol all", "protocol ip"));
     let root = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
     let inner = &root["classes"][0]["queueing"]["classes"];
-    // 1500 bytes in 10 ms are 1.2 Mb/s: more than the rate, so that the curve is concave.
+    // 1500 bytes in 10 ms are 1.2 Mb/s, more than the rate, so the curve is concave.
     assert_eq!(inner[0]["share"]["real-time"], json!({"m1": "1200kb/s", "d": "10ms", "m2": "800kb/s"}));
     assert_eq!(inner[0]["match"]["dscp"], "ef");
     assert!(inner[1]["match"].is_null() && root["classes"][0]["match"].is_null());
@@ -173,7 +173,7 @@ fn a_default_that_holds_no_queue_is_named() {
     assert!(told.diagnostics[0].message.ends_with("`default`, 1:7, is not there"), "{:?}", told.diagnostics);
 }
 
-/// The class of filters before and behind another's: the packets of the last one are gone.
+/// The last filter has no packets left, and its class also has other filters.
 #[test]
 fn filters_that_others_cover_leave_the_rest_of_a_policy_as_it_is() {
     let classes = "tc qdisc add dev eth0 root handle 1: htb default 4\n\

@@ -1,10 +1,10 @@
-//! Damaged text: nothing panics, every line has a state, and what remains can be built.
+//! Damaged text: no panic, every line has a state, and the result can be built.
 
 use crate::accounted::check as holds;
 use perhop_tc::is_configuration;
 use proptest::prelude::*;
 
-/// Scripts and output that have a bit of everything.
+/// Scripts and output with all kinds of content.
 const TEXTS: [&str; 5] = [
     include_str!("../../../../vectors/tc/router.sh"),
     include_str!("../../../../vectors/tc/shown.txt"),
@@ -52,7 +52,7 @@ proptest! {
     }
 }
 
-/// Words of commands, right and wrong: what a grammar of tc makes of them.
+/// Valid and invalid words of commands.
 fn word() -> impl Strategy<Value = String> {
     let kinds = "pfifo codel fq_codel pie red sfq tbf prio drr htb hfsc cake ingress clsact netem u32 flower fw matchall";
     let options = "limit target interval rate burst ceil quantum default bands overhead mpu linklayer ecn latency \
@@ -81,7 +81,7 @@ proptest! {
         };
         let text: String = commands.iter().map(line).collect();
         holds(&text);
-        // A word that nobody knows is never passed over: the line is no longer taken whole.
+        // An unknown word is never ignored: the line is no longer fully read.
         for (index, (_, verb, ..)) in commands.iter().enumerate().filter(|(_, one)| one.1 == "add") {
             let strange = format!("tc {} {verb} dev eth1 {} frobnicate", commands[index].0, commands[index].2);
             let configuration = perhop_tc::parse(&strange);

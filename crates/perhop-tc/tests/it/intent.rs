@@ -1,4 +1,4 @@
-//! Intent and the policy that runs come from one tree, and say the same of every packet and rate.
+//! Intent and the lowered policy come from one tree, and agree on every packet and rate.
 
 use perhop_analysis::{PacketSpace, Set};
 use perhop_device::Port;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 /// A queue's path, and the packets that wait in it.
 type Queues = Vec<(Vec<usize>, Set)>;
 
-/// The number of parts that were compared.
+/// Number of compared parts.
 #[derive(Debug, Default)]
 struct Seen {
     queues: usize,
@@ -23,7 +23,7 @@ struct Seen {
     maxima: usize,
 }
 
-/// Compares Intent and policies of every port of `text`; a text whose packets are too complex is left out.
+/// Compares Intent and policies of every port of `text`, except conditions that are too complex.
 fn compare(text: &str, seen: &mut Seen) {
     let router = convert(&mut parse(text));
     for port in &router.ports {
@@ -91,7 +91,7 @@ fn compare_queues(policy: &Policy, links: &Links, queueing: &QueueingConfig, see
     seen.queues += meant.len();
 }
 
-/// The packets of each queue by Intent: the first class that matches, from the outermost policy in.
+/// Returns the packets of each queue by Intent: the first matching class, from the outermost policy inwards.
 fn meant_queues(
     space: &mut PacketSpace,
     policy: &Policy,
@@ -119,7 +119,7 @@ fn meant_queues(
     Some(())
 }
 
-/// The packets of each queue by the classifier that runs.
+/// Returns the packets of each queue by the lowered classifier.
 fn running_queues(
     space: &mut PacketSpace,
     queueing: &QueueingConfig,
@@ -145,7 +145,7 @@ fn running_queues(
     Some(())
 }
 
-/// Compares what each class is promised and gets at most.
+/// Compares guarantee and maximum of each class.
 fn compare_rates(policy: &Policy, links: &Links, queueing: &QueueingConfig, seen: &mut Seen, text: &str) {
     for class in &policy.classes {
         let Some(path) = links.of_class(class.id).and_then(|links| links.node.as_ref()) else {

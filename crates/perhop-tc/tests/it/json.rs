@@ -1,14 +1,14 @@
-//! The output of `tc -j`, beside what tc prints without that option: the same policies, states and notes.
+//! Compares the output of `tc -j` with the text output: the same policies, states and notes.
 //!
-//! Pairs marked (r) are what iproute2 6.1 and a kernel of 6.1 print; the others are written by the
-//! `print_opt` of iproute2 7.1.
+//! Pairs marked (r) are output of iproute2 6.1 on kernel 6.1; the others follow the `print_opt` functions of
+//! iproute2 7.1.
 
 use std::collections::BTreeSet;
 
 use perhop_lint::LineState;
 use perhop_tc::{convert, parse};
 
-/// What tc prints with -j and without.
+/// Output of tc with -j and without.
 const PAIRS: &[(&str, &str)] = &[
     // (r)
     (
@@ -132,7 +132,7 @@ fn json_says_what_text_says() {
             serde_json::to_value(renamed(convert(&mut other).ports, &ports)).unwrap(),
             "{json}"
         );
-        // An item is one line and its text several: together they say the same.
+        // An item is one line of JSON and several of text; their combined notes are the same.
         let states = |found: &perhop_tc::Configuration| {
             let notes = found.lines.iter().filter_map(|line| line.note.as_deref());
             let notes: BTreeSet<String> =
@@ -148,7 +148,7 @@ fn json_says_what_text_says() {
     }
 }
 
-/// `ports` with the lines of `others`: their numbers differ, and nothing else may.
+/// Replaces the lines in `ports` by those of `others`, because only these may differ.
 fn renamed(mut ports: Vec<perhop_device::Port>, others: &[perhop_device::Port]) -> Vec<perhop_device::Port> {
     for (port, other) in ports.iter_mut().zip(others) {
         port.line = other.line;

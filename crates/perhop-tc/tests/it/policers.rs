@@ -1,4 +1,4 @@
-//! Policers and drops at the filters of classes are conditioners that packets pass before their class.
+//! Policers and drops at the filters of classes are conditioners, which packets pass before their class.
 
 use perhop_analysis::{PacketSpace, Set};
 use perhop_device::Port;

@@ -1,4 +1,4 @@
-//! What becomes of commands and output: the policies, and the state of every line.
+//! The policies from commands and output, and the state of every line.
 
 use perhop_device::{Port, Router};
 use perhop_lint::{LineState, Severity};
@@ -41,7 +41,7 @@ fn without_nulls(value: &Value, keys: &[&str]) -> Value {
 fn defaults_are_those_of_the_kernel() {
     let buffer = |text: &str| class(&format!("tc qdisc add dev eth0 root {text}"))["buffer"].clone();
     assert_eq!(buffer("pfifo"), json!({"tail-drop": {"limit": "1000 packets"}}));
-    // The same number that Linux prints: `qdisc bfifo 1: root refcnt 3 limit 1514000b`.
+    // Linux prints the same number: `qdisc bfifo 1: root refcnt 3 limit 1514000b`.
     assert_eq!(buffer("bfifo"), json!({"tail-drop": {"limit": "1514kB"}}));
     let codel = buffer("codel");
     let keys = ["law", "target", "interval", "limit", "ecn"];
@@ -81,7 +81,8 @@ fn defaults_are_those_of_the_kernel() {
 
 #[test]
 fn red_is_the_arithmetic_of_tc() {
-    // tc prints `ewma 5` for these: tests/test_convert_tc.py has the same formula by itself.
+    // tc prints `ewma 5` for these; tests/test_convert_tc.py has an independent implementation of the
+    // formula.
     let red = class(
         "tc qdisc add dev eth0 root red limit 60000 min 15000 max 45000 avpkt 1000 burst 20 ecn bandwidth 8mbit",
     );
@@ -163,7 +164,7 @@ fn hooks_are_conditioners() {
         })
     );
     assert_eq!(stages[1]["actions"], json!([{"mark": "default"}, "transmit"]));
-    // What arrives counts by the IP packet.
+    // Arriving packets count by the IP packet.
     assert!(found["overhead"].is_null());
 }
 

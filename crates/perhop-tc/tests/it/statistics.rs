@@ -1,4 +1,4 @@
-//! `tc -s qdisc show` and `tc -s class show`: what is printed is read again, with the same numbers.
+//! The printed output of `tc -s qdisc show` and `tc -s class show` is read back with the same numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ fn number(policies: &[PolicyReading], path: &[&str], name: &str) -> Option<u64> 
     class.unwrap_or_else(|| panic!("no {path:?} in {policies:?}")).number(name)
 }
 
-/// Counters of a queue: packets sent and dropped by the queue's limit and before it, marks, and the backlog.
+/// Counters of a queue: sent packets, drops at the limit and before it, marks, and backlog.
 fn queue(sent: u64, full: u64, early: u64, marked: u64, waiting: u64) -> QueueCounters {
     let mut dropped = [0; DropCause::COUNT];
     dropped[DropCause::QueueFull.index()] = full;

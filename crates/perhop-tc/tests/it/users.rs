@@ -1,6 +1,6 @@
-//! Files as users have them: scripts of SQM and wondershaper, saved output of `show`, and common mistakes.
+//! Typical files of users: scripts of SQM and wondershaper, saved output of `show`, and common mistakes.
 //!
-//! What tc and the kernel say of them was tried with iproute2 6.1 on Linux 6.1 (htb, tbf, pfifo, ingress,
+//! The reactions of tc and the kernel were verified with iproute2 6.1 on Linux 6.1 (htb, tbf, pfifo, ingress,
 //! u32).
 
 use perhop_device::Router;

@@ -1,4 +1,4 @@
-//! Policies written as commands and read again are the same policies, or the list names the loss.
+//! Policies that are written as commands and read again are the same, or the notes list the loss.
 
 use perhop_analysis::{PacketSpace, Set, classes_of};
 use perhop_device::intent::Direction;
@@ -13,7 +13,7 @@ use proptest::sample::select;
 /// The rate of the outermost class of a tree.
 const RATE: Rate = Rate::from_bits_per_second(100_000_000);
 
-/// Disciplines of leaves that come back as they are.
+/// Disciplines of leaves that are unchanged after reading.
 const LEAVES: [&str; 10] = [
     "pfifo limit 50",
     "bfifo limit 30000",
@@ -47,7 +47,7 @@ fn conditioned(condition: &str, preference: usize) -> String {
 /// A port with a tree of HTB or HFSC, filters to leaves, and policers of what arrives.
 fn script() -> impl Strategy<Value = String> {
     let class = (0..4_usize, 1..20_u64, 0..30_u64, select(LEAVES.to_vec()));
-    // None is part of another: a class that no packet reaches is not written.
+    // No condition contains another, because a class without packets is not written.
     let conditions = || prop::sample::subsequence(CONDITIONS.to_vec(), 0..5);
     let leaves = prop::collection::vec(0..6_usize, 5);
     let policers = prop::collection::vec((1..50_u64, select(vec!["drop", "pass"])), 5);
@@ -129,7 +129,7 @@ fn write(port: &Port) -> Written {
     writer.write(&policies).expect("one port with a rate")
 }
 
-/// Compares all that classes are given, without their names and conditions.
+/// Compares all parameters of classes except names and conditions.
 fn compare_classes(one: &QueueingConfig, other: &QueueingConfig, text: &str) {
     let shape = |one: &QueueingConfig| (one.scheduler, one.limit, one.rate_to_quantum, one.classes.len());
     assert_eq!(shape(one), shape(other), "{text}");

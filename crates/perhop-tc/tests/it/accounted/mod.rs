@@ -1,4 +1,4 @@
-//! What must hold for any text, shared by property tests and fuzzing.
+//! Invariants for any text, shared by property tests and fuzzing.
 
 use perhop_lint::{LineState, Severity, pictured};
 use perhop_qos::Rate;
@@ -8,8 +8,8 @@ use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_tc::{convert, is_configuration, parse};
 
-/// All that must hold for any text: every line has a state, what is wrong is about a line, nothing that is
-/// shown has control characters, and the policy of every port can be built.
+/// Checks the invariants: every line has a state, every finding has a line, output has no control characters,
+/// and the policy of every port can be built.
 pub(crate) fn check(text: &str) {
     let mut configuration = parse(text);
     let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().count();
