@@ -10,10 +10,10 @@ use perhop_qos::Rate;
 use crate::forwarding::TunnelSource;
 use crate::port::Port;
 
-/// The names of shaped ports in a message at most.
+/// Limit on the names of shaped ports in a message.
 const MOST_NAMES: usize = 3;
 
-/// The most ports below each other: a tunnel in a tunnel over a sub-interface has four.
+/// Limit on the depth of ports: a tunnel in a tunnel over a sub-interface has four.
 const DEEPEST: usize = 8;
 
 /// Finds the port below a tunnel or a sub-interface.
@@ -24,7 +24,7 @@ pub struct PortsBelow<'a> {
 }
 
 impl<'a> PortsBelow<'a> {
-    /// Returns the ports of a device by what they are above.
+    /// Creates the lookup for the ports of a device.
     pub fn new(ports: &'a [Port]) -> PortsBelow<'a> {
         let (mut by_interface, mut by_address) = (BTreeMap::new(), BTreeMap::new());
         for port in ports {
@@ -36,7 +36,7 @@ impl<'a> PortsBelow<'a> {
         PortsBelow { by_interface, by_address }
     }
 
-    /// Returns the port by which the packets of `port` leave; `None` where it has a line of its own.
+    /// Returns the port through which the packets of `port` leave; `None` if it has its own line.
     fn below(&self, port: &Port) -> Option<&'a Port> {
         let source = port.forwarding.tunnel.as_ref().and_then(|tunnel| tunnel.source.as_ref());
         let line = match source.map(|source| &source.value) {
@@ -48,7 +48,7 @@ impl<'a> PortsBelow<'a> {
         parent.and_then(|parent| self.by_interface.get(parent).copied()).or(line)
     }
 
-    /// Returns the name of the port with a line of its own by which the packets of `port` leave.
+    /// Returns the name of the port whose line carries the packets of `port`.
     pub fn line_of<'p>(&self, port: &'p Port) -> &'p str
     where
         'a: 'p,
@@ -58,14 +58,14 @@ impl<'a> PortsBelow<'a> {
     }
 }
 
-/// Returns the tunnels and sub-interfaces that are up and whose packets leave by the port `below`.
+/// Returns the tunnels and sub-interfaces that are up and whose packets leave through the port `below`.
 pub fn ports_above<'a>(ports: &'a [Port], below: &Port) -> Vec<&'a Port> {
     let found = PortsBelow::new(ports);
     let is_above = |port: &&Port| found.below(port).is_some_and(|one| one.name == below.name);
     ports.iter().filter(|port| !port.shutdown).filter(is_above).collect()
 }
 
-/// Returns a diagnostic for each port below several shaped ones whose rates add up to more than its own.
+/// Returns a diagnostic for each port that carries several shaped ports whose rates exceed its own.
 pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
     let found = PortsBelow::new(ports);
     let mut above: BTreeMap<usize, CommonPort> = BTreeMap::new();
@@ -78,13 +78,13 @@ pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
     above.into_values().filter_map(|common| exceeded(common.below, &common.shaped)).collect()
 }
 
-/// A port, and the shaped ports whose packets leave by it.
+/// A port, and the shaped ports whose packets leave through it.
 struct CommonPort<'a> {
     below: &'a Port,
     shaped: Vec<(&'a Port, Rate)>,
 }
 
-/// Returns the rate to which all packets of a port are shaped together; `None` where some are not shaped.
+/// Returns the sum of the shaped rates of a port; `None` if some packets are not shaped.
 fn shaped_rate(port: &Port) -> Option<Rate> {
     let classes = &port.output.queueing.as_ref()?.classes;
     let rates: Option<Vec<Rate>> = classes.iter().map(|class| class.shape.map(|shape| shape.rate)).collect();

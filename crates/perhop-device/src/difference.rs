@@ -1,5 +1,5 @@
-//! [`differences`]: where two policies differ: conditions by the packets that meet them, shares by their
-//! proportions.
+//! [`differences`]: the differences between two policies. Conditions are compared by their packets, shares by
+//! their proportions.
 
 use perhop_analysis::{Field, PacketSpace, Set};
 use perhop_qos::Dscp;
@@ -14,17 +14,17 @@ mod shares;
 pub use labels::with_counted_labels;
 use shares::{are_close, are_proportional, without_shares};
 
-/// The values of a part that is not there.
+/// The value of a missing part.
 const NOTHING: &str = "nothing";
-/// Letters of a value that are shown.
+/// Limit on the shown characters of a value.
 const MOST_SHOWN: usize = 60;
 const ACTIONS: [&str; 4] = ["green", "yellow", "red", "actions"];
 /// Schedulers that share all of the rate in proportion to one number.
 const PROPORTIONAL: [&str; 5] = ["scfq", "wfq", "wf2q-plus", "drr", "wrr"];
-/// Ranges of codepoints are few; more than all of them are none.
+/// Limit on the ranges of codepoints; there are at most 64 codepoints.
 const MOST_RANGES: usize = 64;
 
-/// A part that two policies have otherwise.
+/// A part in which two policies differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The keys that lead to the part, names of classes in brackets.
@@ -35,8 +35,8 @@ pub struct Difference {
     pub second: String,
 }
 
-/// Returns where two policies differ. Names of classes that take all packets do not count, because a device
-/// chooses them.
+/// Returns the differences between two policies. Ignores names of classes that take all packets, because a
+/// device chooses them.
 pub fn differences(first: &PolicyConfig, second: &PolicyConfig) -> Vec<Difference> {
     let value = |policy: &PolicyConfig| {
         let mut value = serde_json::to_value(policy).unwrap_or_default();
@@ -86,13 +86,13 @@ fn compare_key(
                 add(path, left, right, found);
             }
         }
-        // A buffer may be called `red` as well: it is an object.
+        // A buffer may have the key `red`, too, but it is an object.
         _ if ACTIONS.contains(&key) && !left.is_object() && !right.is_object() => {
             if effective(left) != effective(right) {
                 add(path, left, right, found);
             }
         }
-        // One class gets all under every scheduler.
+        // A single class gets the whole rate under every scheduler.
         "scheduler" if count(one) == Some(1) && count(other) == Some(1) => {}
         "classes" => {
             let is_proportional = [one, other].iter().all(|fields| {
@@ -117,8 +117,8 @@ fn are_same_packets(one: &Value, other: &Value) -> bool {
     same_packets(one.as_ref(), other.as_ref())
 }
 
-/// Whether two conditions hold for the same packets; `None` is all of them. Conditions that are too complex
-/// are taken for different.
+/// Whether two conditions match the same packets; `None` matches all. Conditions that are too complex count
+/// as different.
 pub fn same_packets(one: Option<&MatchConfig>, other: Option<&MatchConfig>) -> bool {
     let mut space = PacketSpace::naming(one.into_iter().chain(other));
     let mut set = |condition: Option<&MatchConfig>| match condition {
@@ -129,7 +129,7 @@ pub fn same_packets(one: Option<&MatchConfig>, other: Option<&MatchConfig>) -> b
     one.is_some() && one == other
 }
 
-/// Returns the actions without those that the next one undoes, and where the packet goes.
+/// Returns the actions without those that the next one overrides, and the outcome.
 fn effective(actions: &Value) -> Vec<&Value> {
     static TRANSMIT: Value = Value::Null;
     let own: Vec<&Value> = actions.as_array().map(|list| list.iter().collect()).unwrap_or_default();
@@ -166,7 +166,7 @@ fn compare_classes(one: &Value, other: &Value, path: &str, share_equally: bool, 
     compare_lists(&plain(left), &plain(right), path, found);
 }
 
-/// Returns a class with thresholds by codepoint, and without a share where it has no siblings.
+/// Normalizes a class: thresholds by codepoint, and no share without siblings.
 fn plain(class: Value, is_alone: bool) -> Value {
     let Value::Object(mut fields) = unwrapped(class) else { return Value::Null };
     if !["buffer", "fair-queueing", "queueing"].iter().any(|key| fields.contains_key(*key)) {
@@ -207,7 +207,7 @@ pub fn codepoints(condition: Option<&MatchConfig>) -> Vec<Dscp> {
     ranges.into_iter().flatten().filter_map(|value| Dscp::new(value as u8)).collect()
 }
 
-/// Returns the only class inside a class that does nothing itself, in its place.
+/// Replaces a class that has only one inner class and no function by that class.
 fn unwrapped(class: Value) -> Value {
     let only = |class: &Value| -> Option<Map<String, Value>> {
         let [inner] = class.get("queueing")?.get("classes")?.as_array()?.as_slice() else { return None };

@@ -1,4 +1,4 @@
-//! The parts of a device that decide where it sends a packet: addresses, routes, access lists, tunnels and
+//! The parts of a device that determine the path of a packet: addresses, routes, access lists, tunnels and
 //! encryption.
 
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ use serde::{Serialize, Serializer};
 
 use crate::intent::{At, Condition, Direction};
 
-/// The parts of a device that decide where it sends packets, apart from its ports.
+/// The parts of a device that determine the path of packets, without its ports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forwarding {
     /// Static routes, in the order of the file.
     pub routes: Vec<Route>,
     /// The access lists that ports apply to packets, by name.
     pub access_lists: BTreeMap<String, AccessList>,
-    /// The lines that start routing protocols, whose routes no configuration shows.
+    /// The lines that start routing protocols; a configuration does not contain their routes.
     pub routing_protocols: Vec<usize>,
 }
 
@@ -28,33 +28,33 @@ pub struct Forwarding {
 pub struct Route {
     /// Its line.
     pub line: usize,
-    /// The table of routes it is in; `None` for the general one.
+    /// The routing table (VRF); `None` for the global one.
     pub vrf: Option<String>,
     /// The destinations.
     pub prefix: Prefix,
     /// The next hop or interface of their packets.
     pub via: RouteTarget,
-    /// Preference among routes with one prefix: the least counts.
+    /// Administrative distance among routes with one prefix; the least one wins.
     pub distance: u8,
-    /// Whether the device uses it only while a test elsewhere succeeds.
+    /// Whether the route depends on a test (object tracking).
     pub is_conditional: bool,
 }
 
 /// The next hop or interface of the packets of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteTarget {
-    /// To this router, on the port that leads there.
+    /// To this router, through the port that leads there.
     NextHop(IpAddr),
-    /// Out of an interface, there to this router if one is named.
+    /// Through an interface, optionally to this router.
     Interface {
         /// Its name.
         name: String,
         /// The router.
         next_hop: Option<IpAddr>,
     },
-    /// Nowhere: the device drops them.
+    /// The device drops the packets.
     Discard,
-    /// A next hop that the device learns while it runs.
+    /// A next hop that the device learns at run time.
     Learned,
 }
 
@@ -126,15 +126,15 @@ impl PortForwarding {
 pub struct PortForwarding {
     /// Its purpose.
     pub role: PortRole,
-    /// The table of routes that its addresses are in; `None` for the general one.
+    /// The routing table (VRF); `None` for the global one.
     pub vrf: Option<At<String>>,
     /// IPv6 addresses.
     pub addresses6: Vec<InterfaceAddress>,
     /// The name of the interface that it is a part of.
     pub parent: Option<String>,
-    /// Packets that pass only where a list permits them.
+    /// The access lists that its packets must pass.
     pub access_groups: Vec<AccessGroup>,
-    /// The tunnel that it is the beginning of.
+    /// The tunnel that starts here.
     pub tunnel: Option<Tunnel>,
     /// The encryption of packets that leave.
     pub encryption: Option<Encryption>,
@@ -171,11 +171,11 @@ pub enum AccessDecision {
 /// A list of which the first entry that matches decides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AccessList {
-    /// Its first line; 0 where the configuration does not define it.
+    /// Its first line; 0 if the configuration does not define it.
     pub line: usize,
     /// Its entries in order.
     pub entries: Vec<AccessEntry>,
-    /// The decision where none matches.
+    /// The decision without a matching entry.
     pub rest: AccessDecision,
 }
 
@@ -199,14 +199,14 @@ impl AccessList {
     }
 }
 
-/// The beginning of a tunnel: packets get a second header and are forwarded again.
+/// The start of a tunnel: packets get a second header and are forwarded again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tunnel {
     /// The source of the outer header.
     pub source: Option<At<TunnelSource>>,
-    /// The destination of the outer header; `None` where it is not an address of the configuration.
+    /// The destination of the outer header; `None` if the configuration has no address for it.
     pub destination: Option<At<IpAddr>>,
-    /// The table of routes in which the destination is looked up; `None` for the general one.
+    /// The routing table (VRF); `None` for the global one.
     pub vrf: Option<At<String>>,
     /// The number of other ends.
     pub ends: TunnelEnds,
@@ -233,7 +233,7 @@ pub enum TunnelEnds {
     /// One, which the configuration names.
     #[default]
     One,
-    /// Several, which the device learns while it runs.
+    /// Several, which the device learns at run time.
     Several,
 }
 
@@ -243,7 +243,7 @@ pub enum ClassifiedHeader {
     /// The outer one.
     #[default]
     Outer,
-    /// The inner one, as this line asks.
+    /// The inner one, by this line.
     Inner(usize),
 }
 

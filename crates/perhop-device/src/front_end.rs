@@ -1,4 +1,4 @@
-//! [`FrontEnd`]: the contract of a vendor's language.
+//! [`FrontEnd`]: the interface of a vendor's language.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub trait FrontEnd: Sync {
     /// Returns the names of the platforms whose rules can apply.
     fn platforms(&self) -> &'static [&'static str];
 
-    /// Returns the rules by which one of these platforms queues. Empty where the rules are not data.
+    /// Returns the queueing rules of a platform; empty if the rules are not data.
     fn platform_rules(&self, _platform: &str) -> Vec<PlatformRule> {
         Vec::new()
     }
@@ -31,11 +31,11 @@ pub trait FrontEnd: Sync {
     /// Returns the evidence that `text` is in this language, or `None` if it does not look like it.
     fn recognize(&self, text: &str) -> Option<Recognition>;
 
-    /// Returns the device that `text` configures. Faults in the text become diagnostics: no text makes this
-    /// method fail or panic.
+    /// Returns the device that `text` configures. Faults in the text become diagnostics; this method never
+    /// fails because of the text, and never panics.
     ///
     /// # Errors
-    /// An option is invalid: its path begins at a field of [`ParseOptions`].
+    /// When an option is invalid; the path begins at a field of [`ParseOptions`].
     fn parse(&self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError>;
 
     /// Returns the full name of an interface whose name may be abbreviated.
@@ -48,18 +48,18 @@ pub trait FrontEnd: Sync {
         &[]
     }
 
-    /// Returns an interface by which packets can arrive or leave at `rate`, for a device whose configuration
-    /// has no such interface; the fastest where none is fast enough.
+    /// Returns an interface of at least `rate`, or the fastest one, for a device whose configuration has no
+    /// usable interface.
     fn added_interface(&self, rate: Rate) -> AddedInterface;
 
-    /// Whether packets can arrive and leave by the interface `name`: it is neither a loopback nor the way to
-    /// the device itself.
+    /// Whether packets can arrive and leave through the interface `name`: not for a loopback or the control
+    /// plane.
     fn has_line(&self, _name: &str) -> bool {
         true
     }
 
-    /// Returns what names the classes of packets and the lines that decide, for the device that `text`
-    /// configures. `None` where the language does not name classes apart from queues.
+    /// Returns the lookup of classes and deciding lines for the device that `text` configures. `None` if
+    /// classes of the language are queues.
     ///
     /// # Errors
     /// An option is invalid.
@@ -71,31 +71,30 @@ pub trait FrontEnd: Sync {
         Ok(None)
     }
 
-    /// Returns the policies that each part of a configuration defines or names. Empty where the language has
-    /// no policies apart from interfaces.
+    /// Returns the policies that each part of a configuration defines or names; empty if the language has no
+    /// policies apart from interfaces.
     fn policy_uses(&self, _lines: &[Line]) -> Vec<PolicyUses> {
         Vec::new()
     }
 
-    /// Returns an interface of `rate` by which packets leave through `policy`; `None` where no command sets
-    /// the rate of an interface.
+    /// Returns an interface of `rate` with the output policy `policy`; `None` if no command sets the rate of
+    /// an interface.
     fn interface_for(&self, _policy: &str, _rate: Rate) -> Option<MadeInterface> {
         None
     }
 
-    /// Returns the thresholds of random early detection in `commands`, which are added to `text`, where these
-    /// have placeholders such as `{min}` for numbers.
+    /// Returns the thresholds of random early detection in `commands`, which are added to `text`, with
+    /// placeholders such as `{min}` for numbers.
     fn open_thresholds(&self, _text: &str, _commands: &[String]) -> Vec<OpenThresholds> {
         Vec::new()
     }
 
-    /// Returns the writer of this language and the name by which users choose it; `None` where the front end
-    /// has none.
+    /// Returns the writer of this language and its name for users; `None` if there is none.
     fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
         None
     }
 
-    /// Returns the printer and the reader of the outputs of its devices; `None` where the front end has none.
+    /// Returns the printer and the reader of device outputs; `None` if there is none.
     fn shows(&self) -> Option<&dyn Shows> {
         None
     }
@@ -103,18 +102,18 @@ pub trait FrontEnd: Sync {
 
 /// The writer of a vendor's language.
 pub trait Writer: Sync {
-    /// Returns `policies` in this language, with a list of the parts that it does not have or has otherwise.
-    /// The front end can read the text. It leaves out each part without a counterpart.
+    /// Writes `policies` in this language, and lists the parts that it lacks or that differ. The front end
+    /// can read the text. Parts without a counterpart are omitted.
     ///
     /// # Errors
-    /// The policies do not fit into one text, or the rate of an interface is missing.
+    /// When the policies do not fit into one text, or the rate of an interface is missing.
     fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError>;
 }
 
 /// The classes of packets in the policies of a device, with the lines that decide.
 pub trait ClassLines: Send + Sync {
-    /// Returns the classes of `policy` to which `packet` belongs, from the outermost in. Empty where there is
-    /// no such policy. Interfaces have the numbers of their places in `interfaces`.
+    /// Returns the classes of `policy` to which `packet` belongs, from the outermost inwards; empty for an
+    /// unknown policy. Interfaces are numbered by their places in `interfaces`.
     fn matched(&self, policy: &str, interfaces: &[String], packet: &Packet) -> Vec<MatchedLines>;
 }
 
@@ -151,10 +150,10 @@ pub enum Certainty {
     Certain,
 }
 
-/// The choices of the user that a text does not contain.
+/// The options of the user for reading a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParseOptions {
-    /// The platform; by default the one that the text shows.
+    /// The platform; by default detected from the text.
     pub platform: Option<String>,
     /// Classes with match criteria, in place of their definitions; alternatives are joined by ` or `.
     pub assume: BTreeMap<String, String>,
@@ -167,13 +166,13 @@ pub struct ParseOptions {
 /// Properties of the hardware, in place of those of the platform. `None`: the platform's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HardwareOptions {
-    /// Whether a packet may enter a ring that has some room, but not enough for the whole packet.
+    /// Whether a packet may enter a tx-ring that has less room than the packet needs.
     pub ring_admission: Option<RingAdmission>,
-    /// The instant at which a packet frees its place in a ring.
+    /// The instant at which a packet releases its place in the tx-ring.
     pub ring_release: Option<RingRelease>,
-    /// Queue limit of a class, packets, where the configuration does not set it.
+    /// Queue limit of a class, packets, if the configuration does not set it.
     pub queue_limit: Option<u64>,
-    /// Share of the bandwidth that classes may reserve, percent, where the configuration does not set it.
+    /// Share of the bandwidth that classes may reserve, percent, if the configuration does not set it.
     pub reservable_percent: Option<u64>,
     /// Distribution of the distances between drops of random early detection.
     pub drop_spacing: Option<DropSpacing>,
@@ -199,6 +198,6 @@ pub struct MatchedLines {
     pub class: String,
     /// The line of the class in the policy; `None` for a class that the policy does not mention.
     pub line: Option<usize>,
-    /// The lines of its criteria that hold, and of access lists the entries that decided.
+    /// The lines of its matching criteria, and the deciding entries of access lists.
     pub criteria: Vec<usize>,
 }

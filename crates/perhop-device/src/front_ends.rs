@@ -1,4 +1,4 @@
-//! [`FrontEnds`]: the languages that are known, and the choice between them.
+//! [`FrontEnds`]: the supported languages, and the choice between them.
 
 use perhop_lint::{Rule, rules};
 use perhop_qos::ConfigError;
@@ -9,7 +9,7 @@ use crate::platform_rule::PlatformRule;
 use crate::show::{PolicyReading, ShowCommand};
 use crate::writing::{PoliciesToWrite, Written};
 
-/// The languages that are known.
+/// The supported languages.
 #[derive(Clone, Copy)]
 pub struct FrontEnds<'a> {
     fallback: &'a dyn FrontEnd,
@@ -17,12 +17,12 @@ pub struct FrontEnds<'a> {
 }
 
 impl<'a> FrontEnds<'a> {
-    /// The languages `others` and `fallback`, which reads a text that no language recognizes.
+    /// Creates the list of `others` and `fallback`; the latter reads texts that no language recognizes.
     pub const fn new(fallback: &'a dyn FrontEnd, others: &'a [&'a dyn FrontEnd]) -> FrontEnds<'a> {
         FrontEnds { fallback, others }
     }
 
-    /// Generates the languages, first that which reads what no language recognizes.
+    /// Iterates over the languages, the fallback first.
     pub fn all(self) -> impl Iterator<Item = &'a dyn FrontEnd> {
         std::iter::once(self.fallback).chain(self.others.iter().copied())
     }
@@ -123,7 +123,7 @@ impl<'a> FrontEnds<'a> {
 
     fn of_text(self, text: &str) -> &'a dyn FrontEnd {
         let recognized = |one: &&'a dyn FrontEnd| Some((one.recognize(text)?.certainty, *one));
-        // The first of those that are equally certain.
+        // Of equally certain ones, the first.
         let best = self.others.iter().filter_map(recognized).reduce(
             |best, one| {
                 if one.0 > best.0 { one } else { best }

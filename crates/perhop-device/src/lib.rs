@@ -1,4 +1,4 @@
-//! The model of a network device, which is the same for every vendor, and the contract of its readers.
+//! The vendor-neutral model of a network device, and the interface of its readers.
 //!
 //! ```text
 //! text → FrontEnd::parse → DeviceModel { platform, lines, diagnostics, router: Router { ports: [Port] } }
@@ -6,12 +6,12 @@
 //! Intent → lower, by the rules of a profile → PolicyConfig (what runs), AttachedPolicy, links to the lines
 //! ```
 //!
-//! A vendor's syntax stands in the crate of its front end, which implements [`FrontEnd`]. No other crate
-//! distinguishes vendors: [`FrontEnds`] chooses the front end of a text, and all further questions use the
+//! A vendor's syntax is in the crate of its front end, which implements [`FrontEnd`]. No other crate
+//! distinguishes vendors: [`FrontEnds`] chooses the front end of a text, and all further steps use the
 //! [`DeviceModel`].
 //!
-//! A front end writes its policies as [`intent`], and [`lower()`](lower::lower) makes queues and conditioners
-//! of them by the rules of a [`profile`].
+//! A front end converts its policies to [`intent`], and [`lower()`](lower::lower) converts these to queues
+//! and conditioners by the rules of a [`profile`].
 //!
 //! Reading order: [`FrontEnd`]; [`DeviceModel`]; [`Port`]; [`AttachedPolicy`]; [`Forwarding`]; [`Report`];
 //! [`intent`]; [`lower`].

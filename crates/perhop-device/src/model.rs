@@ -1,4 +1,4 @@
-//! [`DeviceModel`]: everything that a configuration says of a device.
+//! [`DeviceModel`]: the content of a configuration.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::port::Router;
 
-/// Everything that a configuration says of a device.
+/// The content of a device's configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceModel {
     /// The platform whose rules apply.
@@ -18,7 +18,7 @@ pub struct DeviceModel {
     pub comment: char,
     /// The errors, warnings and notes about the text.
     pub diagnostics: Vec<Concern>,
-    /// The lines that the model leaves out although they may change what packets experience.
+    /// Lines outside the model that may affect packets.
     pub open_lines: Vec<OpenLine>,
     /// The ports with their policies.
     pub router: Router,
@@ -34,22 +34,22 @@ pub struct OpenLine {
 }
 
 impl OpenLine {
-    /// Returns the open lines of a text; `interfaces` names those that a line concerns.
+    /// Returns the open lines of a text; `interfaces` returns the interfaces that a line concerns.
     pub fn all(lines: &[Line], interfaces: impl Fn(usize) -> Option<Arc<[String]>>) -> Vec<OpenLine> {
         let is_open = |line: &&Line| matches!(line.state, LineState::NotModelled | LineState::NotRecognized);
         let open = lines.iter().filter(is_open);
         open.map(|line| OpenLine { line: line.number, interfaces: interfaces(line.number) }).collect()
     }
 
-    /// Whether it concerns packets at one of the interfaces that `is_meant` chooses.
+    /// Whether the line concerns packets at an interface for which `is_meant` is true.
     pub fn concerns(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         self.interfaces.as_ref().is_none_or(|names| names.iter().any(|name| is_meant(name)))
     }
 }
 
 impl DeviceModel {
-    /// Returns the model of a device whose system perhop does not simulate: no ports, and one diagnostic. The
-    /// rules for other systems would report what is right there.
+    /// Returns the model of a device whose system perhop does not simulate: no ports, and one diagnostic,
+    /// because rules for other systems would report false errors.
     pub fn refused(platform: RecognizedPlatform, mut lines: Vec<Line>, comment: char) -> DeviceModel {
         for line in &mut lines {
             if matches!(line.state, LineState::Modelled | LineState::Suspicious) {

@@ -1,4 +1,4 @@
-//! The policies that no interface has, and an interface that is made for one.
+//! Policies without interfaces, and creation of an interface for one.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::front_end::FrontEnd;
 use crate::model::DeviceModel;
 use crate::policy_uses::{MadeInterface, PolicyUses};
 
-/// Returns the policies that nothing attaches, not even other policies.
+/// Returns the policies that neither interfaces nor other policies use.
 pub fn unattached_policies(uses: &[PolicyUses]) -> Vec<&str> {
     let places = uses.iter().filter(|part| part.policy.is_none());
     let mut waiting: Vec<&str> = places.flat_map(|part| &part.uses).map(String::as_str).collect();

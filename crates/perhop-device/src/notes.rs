@@ -1,4 +1,4 @@
-//! [`Notes`]: the list that a writer makes of what its language does not have, or has otherwise.
+//! [`Notes`]: the differences that a writer records.
 
 use perhop_lint::pictured;
 
@@ -9,7 +9,7 @@ use crate::writing::NotExpressed;
 pub struct Notes(Vec<NotExpressed>);
 
 impl Notes {
-    /// Adds one.
+    /// Adds a difference.
     pub fn add(&mut self, note: NotExpressed) {
         if !self.0.contains(&note) {
             self.0.push(note);
@@ -23,7 +23,7 @@ impl Notes {
     pub fn list(&self) -> &[NotExpressed] {
         &self.0
     }
-    /// Returns a place for the differences of one policy or class.
+    /// Returns a recorder for the differences of one policy or class.
     pub fn at<'a>(&'a mut self, place: &str) -> NotesAt<'a> {
         NotesAt { notes: self, place: place.to_owned() }
     }
@@ -37,11 +37,11 @@ pub struct NotesAt<'a> {
 }
 
 impl NotesAt<'_> {
-    /// Adds a construct and the reason for the difference.
+    /// Adds a construct, and the reason for the difference.
     pub fn say(&mut self, construct: impl Into<String>, reason: impl Into<String>) {
         self.add(Missing::new(construct, reason));
     }
-    /// Adds a construct, the reason for the difference, and a change after which it is gone.
+    /// Adds a construct, the reason for the difference, and a change that avoids it.
     pub fn say_instead(&mut self, construct: impl Into<String>, reason: impl Into<String>, instead: &str) {
         self.add(Missing::new(construct, reason).instead(instead));
     }
@@ -61,18 +61,18 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// A construct and the reason.
+    /// Creates a missing construct with the reason.
     pub fn new(construct: impl Into<String>, reason: impl Into<String>) -> Missing {
         Missing { construct: construct.into(), reason: reason.into(), instead: None }
     }
-    /// Adds a change after which nothing is missing.
+    /// Adds a change that avoids the difference.
     #[must_use]
     pub fn instead(self, change: &str) -> Missing {
         Missing { instead: Some(change.to_owned()), ..self }
     }
 }
 
-/// Returns a text for a comment: names come from files, and a line end in one would begin a command.
+/// Converts text for a comment: names come from files, and a line end in one would start a command.
 pub fn comment(text: &str) -> String {
     pictured(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }

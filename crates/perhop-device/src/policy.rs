@@ -1,6 +1,6 @@
-//! [`AttachedPolicy`]: a policy as a port carries it out and the device prints it.
+//! [`AttachedPolicy`]: an attached policy with the numbers that the device prints.
 //!
-//! Percentages have become rates, and defaults numbers. `perhop show` and tables of rates are made of it.
+//! Percentages are resolved to rates and defaults to numbers. `perhop show` and rate tables use it.
 
 use serde::Serialize;
 

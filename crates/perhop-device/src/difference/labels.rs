@@ -1,4 +1,4 @@
-//! [`with_counted_labels`]: labels whose numbers mean nothing outside a policy.
+//! [`with_counted_labels`]: renumbering of labels that are local to a policy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,11 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
-/// Returns an output policy whose own labels are counted down from the highest, as its stages set them.
+/// Returns an output policy whose local labels are renumbered downwards from the highest, in the order of its
+/// stages.
 ///
-/// Its own are the labels that it sets and matches: their numbers have no effect outside. A label that
-/// another policy sets or matches keeps its number.
+/// Labels that it both sets and matches are local: their numbers have no effect outside. Labels that another
+/// policy sets or matches keep their numbers.
 pub fn with_counted_labels(policy: &PolicyConfig) -> PolicyConfig {
     let mut given: Vec<u8> = Vec::new();
     for stage in &policy.conditioners {

@@ -1,13 +1,13 @@
-//! Shares of classes by their proportions.
+//! Comparison of shares of classes by their proportions.
 
 use perhop_analysis::rates::weight;
 use perhop_qos::policy::QueueingConfig;
 use serde_json::{Map, Value, json};
 
-/// Shares that agree so far differ by rounding to bits per second.
+/// Relative difference of shares that rounding to bits per second can cause.
 const ROUNDED: f64 = 1e-5;
 
-/// Whether two numbers differ by no more than a part of the larger one.
+/// Whether two numbers differ by at most the fraction `relative` of the larger one.
 pub(super) fn are_close(one: f64, other: f64, relative: f64) -> bool {
     (one - other).abs() <= relative * one.abs().max(other.abs())
 }

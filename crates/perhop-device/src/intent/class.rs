@@ -12,22 +12,22 @@ use crate::policy::Combination;
 
 use super::class_id::ClassId;
 
-/// A policy: classes in order, of which a packet belongs to the first that matches. [`Then::Continue`] sends
-/// it to the classes behind.
+/// A policy: ordered classes; a packet belongs to the first one that matches. [`Then::Continue`] passes it to
+/// later classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     /// Its name.
     pub name: String,
     /// The line that opens it.
     pub line: usize,
-    /// Whether a class of it, or of a policy inside it, asks for a queue; also one that the text names and
-    /// does not define.
+    /// Whether a class of it, or of a nested policy, needs a queue. An undefined class of the text counts,
+    /// too.
     pub queues: bool,
-    /// Its classes; the one that takes the rest comes last. A policy that queues has one.
+    /// Its classes; the one for all other packets comes last. A queueing policy has one.
     pub classes: Vec<Class>,
 }
 
-/// The words of a device for the match set of a class.
+/// The match set of a class in the device's output format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrintedMatches {
     /// The combination of the lines.
@@ -42,7 +42,7 @@ pub enum Children {
     /// None.
     #[default]
     None,
-    /// One that the configuration names and lacks.
+    /// A policy that the configuration names but does not define.
     Undefined,
     /// A policy.
     Policy(Policy),
@@ -70,7 +70,7 @@ pub struct Class {
     pub takes_rest: bool,
     /// Its packets.
     pub condition: Condition,
-    /// Its packets by the headers that the port sees, where a tunnel or encryption hides some.
+    /// Its condition on the headers that the port sees, if a tunnel or encryption hides some.
     pub seen: Option<Condition>,
     /// Its match set in words.
     pub matches: PrintedMatches,
@@ -92,14 +92,14 @@ pub struct Class {
     pub fair_queue: Option<At<FairQueue>>,
     /// The marks that it writes into every packet, in order.
     pub marks: Vec<At<Mark>>,
-    /// The fate of its packets where no policer decides.
+    /// The fate of its packets without a policer.
     pub then: Then,
-    /// The policy inside it.
+    /// The nested policy.
     pub children: Children,
 }
 
 impl Class {
-    /// The policy inside it.
+    /// Returns the nested policy.
     pub fn children(&self) -> Option<&Policy> {
         match &self.children {
             Children::Policy(policy) => Some(policy),
@@ -107,7 +107,7 @@ impl Class {
         }
     }
 
-    /// The policy inside it, to be changed.
+    /// Returns the nested policy mutably.
     pub fn children_mut(&mut self) -> Option<&mut Policy> {
         match &mut self.children {
             Children::Policy(policy) => Some(policy),
@@ -115,12 +115,12 @@ impl Class {
         }
     }
 
-    /// The packets that it takes at the port.
+    /// Returns the condition of its packets at the port.
     pub fn visible(&self) -> &Condition {
         self.seen.as_ref().unwrap_or(&self.condition)
     }
 
-    /// The marks that it and its policer write.
+    /// Iterates over the marks of the class and of its policer.
     pub fn all_marks(&self) -> impl Iterator<Item = &Mark> {
         let police = self.police.iter().map(|at| &at.value);
         let actions = police.flat_map(|police| [&police.conform, &police.exceed, &police.violate]).flatten();
@@ -128,12 +128,12 @@ impl Class {
         own.chain(actions.filter_map(|action| action.mark.as_ref()))
     }
 
-    /// Whether it or its policer writes `field`.
+    /// Whether the class or its policer writes `field`.
     pub fn sets(&self, field: Field) -> bool {
         self.all_marks().any(|mark| mark.field() == Some(field))
     }
 
-    /// The lines of the class and of all that it asks for.
+    /// Returns the lines of the class and of all its demands.
     pub fn lines(&self) -> Vec<usize> {
         let nodes = [
             self.guarantee.map(|at| at.line),
@@ -155,7 +155,7 @@ impl Class {
     }
 }
 
-/// The fields that `condition` looks at.
+/// Returns the fields that `condition` matches.
 pub fn matched_fields(condition: &Condition) -> Fields {
     match condition {
         Condition::When(config) => super::condition::looks_at(config),

@@ -17,11 +17,11 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// The packets that match `config`.
+    /// Creates the condition for packets that match `config`.
     pub fn when(config: MatchConfig) -> Condition {
         Condition::When(Box::new(config))
     }
-    /// The packets of all `conditions`.
+    /// Returns the conjunction of `conditions`.
     pub fn all(conditions: Vec<Condition>) -> Condition {
         let mut together = Vec::new();
         for condition in conditions {
@@ -39,7 +39,7 @@ impl Condition {
         // Conditions that exclude each other: `dscp ef` and `precedence 1`.
         if together.may_hold_at_all() { together } else { Condition::Never }
     }
-    /// The packets of at least one of `conditions`.
+    /// Returns the disjunction of `conditions`.
     pub fn any(conditions: Vec<Condition>) -> Condition {
         let mut either = Vec::new();
         for condition in conditions {
@@ -57,13 +57,13 @@ impl Condition {
         // Conditions of which one always holds: `dscp ef` and `not dscp ef`.
         if either.holds_always() { Condition::Always } else { either }
     }
-    /// All other packets.
+    /// Returns the negation.
     pub fn negated(self) -> Condition {
         match self {
             Condition::Always => Condition::Never,
             Condition::Never => Condition::Always,
             Condition::When(config) => match config.not {
-                // Only a condition made here is a bare negation.
+                // Only conditions created here are bare negations.
                 Some(not)
                     if *config == (MatchConfig { not: Some(not.clone()), ..MatchConfig::default() }) =>
                 {
@@ -76,7 +76,7 @@ impl Condition {
             },
         }
     }
-    /// Its packets without those of `others`.
+    /// Returns the condition for its packets without those of `others`.
     pub fn but_not(self, others: &[Condition]) -> Condition {
         if others.is_empty() {
             return self;
@@ -86,8 +86,7 @@ impl Condition {
 }
 
 impl Condition {
-    /// Returns the match of a conditioner or queue, which is `None` for all packets; `None` outside where
-    /// there is no packet at all.
+    /// Returns the match of a conditioner or queue: `Some(None)` for all packets, `None` for no packet.
     #[allow(clippy::option_option)] // "no condition" and "no packet" are two things
     pub fn into_match(self) -> Option<Option<MatchConfig>> {
         match self {
@@ -96,7 +95,7 @@ impl Condition {
             Condition::When(config) => Some(Some(*config)),
         }
     }
-    /// Whether `packet` is among them. Interfaces have the numbers of their places in `interfaces`.
+    /// Whether `packet` matches. Interfaces are numbered by their places in `interfaces`.
     pub fn holds(&self, interfaces: &[String], packet: &Packet) -> bool {
         match self {
             Condition::Always => true,
@@ -104,7 +103,7 @@ impl Condition {
             Condition::When(config) => config.build(interfaces).is_ok_and(|matches| matches.matches(packet)),
         }
     }
-    /// Whether a packet with this codepoint may be among them, as far as the codepoint alone tells.
+    /// Whether a packet with this codepoint may match, judged by the codepoint alone.
     pub fn may_hold(&self, dscp: Dscp) -> bool {
         match self {
             Condition::Always => true,
@@ -124,7 +123,7 @@ impl Condition {
     }
 }
 
-/// Whether a packet with this codepoint meets `config`; `None` where more than the codepoint decides.
+/// Whether a packet with this codepoint matches `config`; `None` if other fields decide.
 fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
     let MatchConfig { dscp: codepoints, precedence, all, any, not, .. } = config;
     let own = [
@@ -132,7 +131,7 @@ fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
         precedence.as_ref().map(|list| Some(list.0.contains(&dscp.precedence()))),
         all.as_ref().map(|list| every(list.iter().map(|config| holds(config, dscp)))),
         any.as_ref().map(|list| {
-            // At least one holds unless all of them do not.
+            // At least one matches unless none does.
             every(list.iter().map(|config| holds(config, dscp).map(|holds| !holds))).map(|none| !none)
         }),
         not.as_ref().map(|config| holds(config, dscp).map(|holds| !holds)),
@@ -141,7 +140,7 @@ fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
     every(own.into_iter().flatten().chain(others))
 }
 
-/// Whether `config` itself, without the conditions inside it, asks for more than the codepoint.
+/// Whether `config` matches more than the codepoint, without nested conditions.
 fn asks_more_than_codepoints(config: &MatchConfig) -> bool {
     let MatchConfig {
         dscp: _,
@@ -167,7 +166,7 @@ fn asks_more_than_codepoints(config: &MatchConfig) -> bool {
     marks || addresses || ports || length.is_some()
 }
 
-/// The fields that `config` looks at, among those that policies write.
+/// Returns the fields that `config` matches, among those that policies write.
 pub fn looks_at(config: &MatchConfig) -> Fields {
     let inside = [&config.all, &config.any].into_iter().flatten().flatten();
     let own = [
@@ -181,7 +180,7 @@ pub fn looks_at(config: &MatchConfig) -> Fields {
     own.chain(inside.chain(config.not.as_deref()).map(looks_at)).collect()
 }
 
-/// Whether all hold: one that does not is enough to say no.
+/// Whether all match; a single mismatch decides.
 fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut all = Some(true);
     for part in parts {

@@ -14,12 +14,12 @@ use super::resolved::{ResolvedClass, ResolvedPolicy};
 use super::stages::{Stage, goes_on};
 use crate::intent::{Direction, Fields, Limiter, looks_at};
 
-/// The stage by which a new tag has class of service 0 until a policy sets another.
+/// Returns the stage that sets class of service 0 in a new tag, for policies that do not set it.
 pub(super) fn new_tag() -> Stage {
     stage("new tag", Action::MarkCos(LinkMark::default()))
 }
 
-/// The stage by which packets of all codepoints come without a drop precedence.
+/// Returns the stage that resets the drop precedence of arriving packets of all codepoints.
 pub(super) fn drop_precedence_0() -> Stage {
     stage("discard class 0", Action::Color(Color::GREEN))
 }
@@ -32,8 +32,8 @@ fn stage(name: &str, action: Action) -> Stage {
     })
 }
 
-/// Labels the packets that classes of `policy` take behind policies inside them, and remarks on the classes
-/// that would take them by their new marks. `before` are the stages in front of the policy.
+/// Labels the packets that classes of `policy` take after nested policies, and remarks on classes that would
+/// match the new marks. `before` are the stages in front of the policy.
 pub(super) fn label_around(
     policy: &mut ResolvedPolicy,
     direction: Direction,
@@ -46,14 +46,14 @@ pub(super) fn label_around(
     refused.into_iter().map(|(line, class)| Remark::TakenByNewMark { line, class }).collect()
 }
 
-/// Remarks on the class by whose marks the queues of `queueing` would select packets, where the device's own
+/// Returns a remark on the class whose marks the queues of `queueing` would match although the device's
 /// classifier does not see them.
 pub(super) fn queued_by_new_mark(policy: &ResolvedPolicy, queueing: &QueueingConfig) -> Option<Remark> {
     let class = writer(policy, fields_of_queues(queueing))?;
     Some(Remark::QueuedByNewMark { line: class.line, class: class.name.clone() })
 }
 
-/// Both chains, `second` after `first`: a packet that `first` transmits goes through `second` as well.
+/// Concatenates two chains: a packet that `first` transmits passes `second`, too.
 pub(super) fn one_after_the_other(
     mut first: Vec<Stage>,
     second: Vec<Stage>,
@@ -73,7 +73,7 @@ pub(super) fn one_after_the_other(
     first
 }
 
-/// The fields that the queues of `queueing` match.
+/// Returns the fields that the queues of `queueing` match.
 fn fields_of_queues(queueing: &QueueingConfig) -> Fields {
     let of_class = |class: &ClassConfig| {
         let inside = class.queueing.as_ref().map(fields_of_queues);
@@ -82,7 +82,7 @@ fn fields_of_queues(queueing: &QueueingConfig) -> Fields {
     queueing.classes.iter().map(of_class).collect()
 }
 
-/// The first class of `policy`, or of those inside it, that writes one of the fields `looked_at`.
+/// Returns the first class of `policy`, or of nested policies, that writes one of the fields `looked_at`.
 fn writer(policy: &ResolvedPolicy, looked_at: Fields) -> Option<&ResolvedClass> {
     policy.classes.iter().find_map(|class| {
         let writes = looked_at.contain(class.written().without(Fields::LABEL));
@@ -100,7 +100,7 @@ fn sets_label(stage: &ConditionerConfig) -> bool {
     })
 }
 
-/// The stages of `limiters`, without those that no packet meets.
+/// Returns the stages of `limiters`, without those that match no packet.
 pub(super) fn stages_of_limiters(limiters: &[Limiter], markings: Markings) -> Vec<Stage> {
     let stage = |limiter: &Limiter| {
         let config = limiter_stage(limiter, markings)?;
@@ -122,7 +122,7 @@ fn limiter_stage(limiter: &Limiter, markings: Markings) -> Option<ConditionerCon
             excess: Color::RED,
         })
     } else {
-        // With both bursts the same there is no borrowing.
+        // Equal bursts mean that no debt is possible.
         MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED })
     };
     Some(ConditionerConfig {
@@ -135,7 +135,7 @@ fn limiter_stage(limiter: &Limiter, markings: Markings) -> Option<ConditionerCon
     })
 }
 
-/// `stages` under unique names, up to the one that leaves no packet for those behind it.
+/// Returns `stages` with unique names, up to the one after which no packets are left.
 pub(super) fn unique(mut stages: Vec<Stage>) -> Vec<Stage> {
     let names: Vec<Option<String>> = stages.iter().map(|stage| stage.config.name.clone()).collect();
     for (index, stage) in stages.iter_mut().enumerate() {

@@ -1,10 +1,9 @@
-//! Labels by which stages and queues select packets of a policy that rewrites the fields that it classifies
-//! by.
+//! Labels by which stages and queues select packets of a policy that rewrites the fields it matches.
 //!
 //! A packet is classified once, by the fields with which it arrived; the class then polices, marks and queues
-//! it. perhop's conditioners come before its queues, and those of a class inside another before those of the
-//! class around it: there each class gives its packets a label, by which its queue and its own stage take
-//! them. A class whose policy inside has no queue keeps its packets together: one label for all of them.
+//! it. perhop's conditioners precede its queues, and those of a nested class precede those of the enclosing
+//! class. Therefore each class labels its packets, and its queue and its own stage select by the label. A
+//! class whose nested policy has no queue uses one label for all its packets.
 
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 

@@ -1,11 +1,12 @@
-//! Lowering: [`intent`](crate::intent) becomes the policy that runs, by the rules of a platform's profile.
+//! Lowering: conversion of [`intent`](crate::intent) to executable policies, by the rules of a platform's
+//! profile.
 //!
 //! ```text
 //! Policy → resolve (numbers) → ResolvedPolicy → labels → queueing, stages → PolicyConfig and Links
 //! ```
 //!
-//! Every number that the text leaves open comes from the [`Target`]. [`Links`] keep the classes and lines
-//! that queues and conditioners come from, so that no name is parsed back.
+//! The [`Target`] supplies all numbers that the text does not set. [`Links`] keep the classes and lines of
+//! queues and conditioners, so no name is parsed back.
 
 mod attached;
 mod bandwidth;
@@ -52,7 +53,7 @@ pub use resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy};
 pub use side::{Side, SidePath};
 pub use target::Target;
 
-/// One direction of a port as it runs.
+/// The lowered policy of one direction of a port.
 #[derive(Clone, Debug, Default)]
 pub struct Lowered {
     /// Conditioners and queues.
@@ -85,7 +86,7 @@ pub fn lower(side: &Side, target: Target) -> Lowered {
     lowered
 }
 
-/// The queues of packets that leave; each class learns the name of its queue.
+/// Returns the queueing of departing packets, and sets the queue name of each class.
 fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<QueueingConfig> {
     let SidePath::Departure { plain, .. } = side.path else { return None };
     let Some(policy) = lowered.policy.as_mut().filter(|policy| policy.holds_queue()) else {
@@ -108,7 +109,7 @@ fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<Queuei
     Some(config)
 }
 
-/// The conditioners; each class learns the name of its own.
+/// Returns the conditioners, and sets the conditioner name of each class.
 fn stages(side: &Side, lowered: &mut Lowered) -> Vec<Stage> {
     let direction = match side.path {
         SidePath::Arrival | SidePath::ToDevice => Direction::Input,

@@ -1,4 +1,4 @@
-//! [`ProfileRules`]: how a platform queues, as data. Each value has its source and its certainty.
+//! [`ProfileRules`]: the queueing rules of a platform as data. Each value has its source and its certainty.
 //!
 //! A profile is a file of TOML with one table a rule:
 //!
@@ -9,7 +9,7 @@
 //! source = "Cisco, \"Queue Depth\" (IOS-XE 16.12)"
 //! ```
 //!
-//! `base` names a profile, whose rules hold where the file has none of its own.
+//! `base` names a profile that supplies the rules that the file does not define.
 
 mod kinds;
 
@@ -176,7 +176,7 @@ impl ProfileRules {
     }
 }
 
-/// The rules of a profile, and those of its base where it has none of its own.
+/// Merges the rules of a profile with those of its base.
 fn merged(text: &str, base_text: &dyn Fn(&str) -> Option<&'static str>) -> Result<Table, String> {
     let mut own: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let Some(base) = own.remove("base") else { return Ok(own) };
