@@ -1,4 +1,4 @@
-//! Translates router configurations into policies, rates, framings and rings of the scenario.
+//! Converts router configurations to policies, rates, framings and tx-rings of the scenario.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +19,8 @@ use crate::neighbors::{Neighbors, by_neighbor};
 use crate::options::{options, path_of};
 use crate::whole_port::{CarriedPort, whole_port};
 
-/// Returns `written` with its router configurations, read by `devices`, as policies; and diagnostics about
-/// them, with positions in `document`.
+/// Returns `written` with its router configurations, read by `devices`, converted to policies; and the
+/// diagnostics about them, with positions in `document`.
 pub(crate) fn assemble(
     devices: &Devices,
     document: &Document,
@@ -42,7 +42,7 @@ pub(crate) fn assemble(
     (assembly.scenario, assembly.found)
 }
 
-/// Returns the names of interfaces that links have, by node.
+/// Returns the interface names in links, by node.
 fn named_interfaces(written: &Scenario) -> BTreeMap<&str, Vec<&str>> {
     let mut named: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (node, interface) in written.links.iter().flat_map(|link| &link.interfaces) {
@@ -61,7 +61,7 @@ struct Assembly<'a, 'f> {
     scenario: Scenario,
 }
 
-/// Returns the interfaces of `device` that links call `named`.
+/// Returns the interfaces of `device` with the names `named` in links.
 fn linked<'d>(device: &'d Device, named: &[&str]) -> BTreeSet<&'d str> {
     let full = |name: &&str| [device.front_end.interface_name(name), (*name).to_owned()];
     let ends: BTreeSet<String> = named.iter().flat_map(full).collect();
@@ -88,11 +88,11 @@ impl<'a> Ports<'a> {
         Ports { all, named, by_interface, front_end: router.front_end }
     }
 
-    /// Returns the port that a scenario calls `written`, or its name as the language has it.
+    /// Returns the port with the name `written`, or with its full name in the language.
     fn find(&self, written: &str) -> Result<&'a Port, String> {
         let full = self.front_end.interface_name(written);
         let of_interface = self.by_interface.get(full.as_str()).map_or(&[][..], Vec::as_slice);
-        // Languages abbreviate otherwise: what is written as it stands comes first.
+        // Abbreviations differ between languages, so an exact name comes first.
         let named = |name: &str| self.named.get(name).copied();
         match (named(written).or_else(|| named(&full)), of_interface) {
             (Some(port), _) => Ok(port),
@@ -121,7 +121,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         self.found.push(self.document.diagnostic(Severity::Error, path, message).help(help));
     }
 
-    /// Reads the router `name`, whose interfaces links call `named`; `None` where it cannot be read.
+    /// Reads the router `name`, with the interfaces `named` in links; `None` if it cannot be read.
     fn read(
         &mut self,
         name: &str,
@@ -153,7 +153,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
         let linked = linked(&read, named.map_or(&[], Vec::as_slice));
         let lines: Vec<&str> = text.trim_end_matches('\n').lines().collect();
-        // Many findings concern the same interfaces, of which they share one list.
+        // Many findings concern the same interfaces and share their list.
         let mut known: BTreeMap<*const String, bool> = BTreeMap::new();
         for finding in &findings(&read.model) {
             let is_elsewhere = finding.interfaces.as_ref().is_some_and(|interfaces| {
@@ -249,7 +249,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         Some(port)
     }
 
-    /// Returns the port called `written` under `key` of an interface.
+    /// Returns the port `written` under `key` of an interface.
     fn found<'r>(&mut self, end: LinkEnd, router: &Ports<'r>, written: &str, key: &str) -> Option<&'r Port> {
         let found = router.find(written);
         let wrong = |full: String| {
@@ -286,8 +286,8 @@ impl<'s, 'f> Assembly<'s, 'f> {
         if let Some(framing) = port.wire.framing {
             link.framing.get_or_insert(framing);
         }
-        // Who sends cuts, in calculating with the bandwidth that is stated there: where one end states none,
-        // its fragments would be longer.
+        // The sender fragments by its own bandwidth. An end without a configured bandwidth would send longer
+        // fragments.
         let most = |headers: &HeaderStack| headers.fragmentation().map_or(u32::MAX, |cut| cut.most());
         if link.headers.is_empty() || most(&port.wire.headers) < most(&link.headers) {
             link.headers = port.wire.headers;
@@ -311,7 +311,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         }
     }
 
-    /// Reports what both the scenario and the configuration set.
+    /// Reports properties that both the scenario and the configuration set.
     fn refuse_contradictions(&mut self, end: LinkEnd, port: &Port) {
         let link = &self.scenario.links[end.link];
         let InterfaceConfig { input, output, ring, rate, mtu, adjust_mss, .. } =
@@ -356,7 +356,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         }
     }
 
-    /// Gives hosts without an address one from the subnet of the router's interface on their link.
+    /// Assigns hosts without an address one from the subnet of the router's interface on their link.
     fn addresses(&mut self, placed: &[(LinkEnd, Cow<Port>)]) {
         let hosts = &self.written.hosts;
         let mut used: BTreeSet<IpAddr> = hosts.values().filter_map(|host| host.address).collect();
@@ -392,8 +392,8 @@ fn mask(length: u8) -> u32 {
     u32::MAX.checked_shl(32 - u32::from(length.min(32))).unwrap_or(0)
 }
 
-/// Returns the first free host address of a subnet: neither the network nor the broadcast address.
-/// `free_from` has the addresses from which subnets have free ones, so that each is looked at once.
+/// Returns the first free host address of a subnet, excluding the network and the broadcast address.
+/// `free_from` caches the first possibly free address of each subnet, so each address is tried once.
 fn first_free(
     own: InterfaceAddress,
     used: &BTreeSet<IpAddr>,

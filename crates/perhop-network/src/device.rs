@@ -1,4 +1,4 @@
-//! [`NetworkDevice`]: a device of a network, from a configuration alone or from a scenario.
+//! [`NetworkDevice`]: a device from a single configuration or from a scenario.
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::forwarding::addresses;
 use crate::trace::{Answer, TraceOptions, TracedDevice, trace, words};
 
-/// A device, its text, and routes that the text does not have.
+/// A device with its text, and additional routes.
 pub struct NetworkDevice<'a> {
     router: Router,
     lines: Vec<Line>,
@@ -29,7 +29,7 @@ pub struct NetworkDevice<'a> {
     front_end: Option<&'a dyn FrontEnd>,
 }
 
-/// A node next to a device, as far as its configuration shows.
+/// A neighbor of a device in its configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Neighbor {
     /// The interface that leads there.
@@ -43,7 +43,7 @@ pub struct Neighbor {
 }
 
 impl<'a> NetworkDevice<'a> {
-    /// Reads the configuration of a device that stands alone; its neighbors are inferred.
+    /// Reads the configuration of a single device; its neighbors are inferred.
     ///
     /// # Errors
     /// An option is invalid, or perhop does not simulate the system.
@@ -121,7 +121,7 @@ impl<'a> NetworkDevice<'a> {
         Ok(())
     }
 
-    /// Returns the port called `written`, which may be abbreviated as its language allows.
+    /// Returns the port `written`, which may be abbreviated as its language allows.
     ///
     /// # Errors
     /// There is no such interface.
@@ -136,14 +136,13 @@ impl<'a> NetworkDevice<'a> {
         })
     }
 
-    /// Returns the port that takes packets with the tag of a VLAN: `named` itself or a part of it, where it
-    /// is chosen.
+    /// Returns the port for packets with a VLAN tag: `named` or a part of it, if given.
     ///
     /// # Errors
     /// There is no such port, or several.
     fn port_of_vlan(&self, vlan: u16, named: Option<&Port>) -> Result<&Port, ConfigError> {
         let tag = |port: &Port| {
-            // From the packet outwards: the port tells packets apart by the outermost tag.
+            // Headers are innermost first; the outermost tag selects the port.
             let mut tags = port.wire.headers.headers().iter().filter_map(|header| match header {
                 Header::Vlan(tag) => Some(tag.id),
                 _ => None,
@@ -176,8 +175,8 @@ impl<'a> NetworkDevice<'a> {
         }
     }
 
-    /// Returns the paths of a packet, written as [`PacketText`] reads it, that arrives by the port `at` and
-    /// leaves by the port `out`, where these are chosen.
+    /// Returns the paths of a packet in the notation of [`PacketText`] that arrives at the port `at` and
+    /// leaves through the port `out`, if given.
     ///
     /// # Errors
     /// The packet cannot be read, there is no such port, or [`trace()`] fails.
@@ -200,16 +199,14 @@ impl<'a> NetworkDevice<'a> {
         trace(&device, TraceOptions { arrives, leaves }, &packet)
     }
 
-    /// Returns the lines that perhop does not model, with their reasons: those that concern packets at one of
-    /// `interfaces`.
+    /// Returns the unmodeled lines that concern packets at one of `interfaces`, with the reasons.
     pub fn open_lines(&self, interfaces: &[String]) -> Vec<String> {
         let near = |open: &&OpenLine| open.concerns(|name| interfaces.iter().any(|one| one == name));
         let open = self.open_lines.iter().filter(near);
         open.filter_map(|open| words(&self.lines, open.line)).collect()
     }
 
-    /// Returns the neighbors that the configuration shows: next hops of routes, and the hosts of subnets
-    /// without one.
+    /// Returns the neighbors in the configuration: next hops of routes, and hosts of subnets without one.
     pub fn neighbors(&self) -> Vec<Neighbor> {
         let mut found = Vec::new();
         for port in self.router.ports.iter().filter(|port| is_interface(port)) {

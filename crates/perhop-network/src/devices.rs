@@ -1,4 +1,4 @@
-//! [`Devices`]: configurations that are read once, however often a scenario names them.
+//! [`Devices`]: a cache of read configurations.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,14 +21,14 @@ struct Known<'a> {
     device: Device<'a>,
 }
 
-/// Reads configurations, each text with the same options once.
+/// Reads each text with the same options only once.
 pub struct Devices<'a> {
     front_ends: FrontEnds<'a>,
     known: Mutex<Vec<Known<'a>>>,
 }
 
 impl<'a> Devices<'a> {
-    /// Returns a reader of the languages of `front_ends` that has read nothing yet.
+    /// Creates an empty cache for the languages of `front_ends`.
     pub fn new(front_ends: FrontEnds<'a>) -> Devices<'a> {
         Devices { front_ends, known: Mutex::new(Vec::new()) }
     }
@@ -54,7 +54,7 @@ impl<'a> Devices<'a> {
     }
 }
 
-/// Returns a configuration with the commands of `added` behind it, each of which is one line.
+/// Appends the commands of `added`, one line each, to a configuration.
 pub fn with_added(text: &str, added: &[String]) -> String {
     // Each element becomes exactly one line, so that findings can be mapped back to it.
     let added: String = added.iter().map(|command| command.replace('\n', " ") + "\n").collect();

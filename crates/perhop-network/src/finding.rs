@@ -5,7 +5,7 @@ use std::sync::Arc;
 use perhop_device::DeviceModel;
 use perhop_lint::{Line, LineState, Rule, Severity, rules};
 
-/// The number of lines that are not simulated and that a warning names.
+/// Limit on the unsimulated lines that a warning names.
 const NAMED: usize = 4;
 
 /// A diagnostic about a line of a configuration.
@@ -40,7 +40,7 @@ pub(crate) fn findings(device: &DeviceModel) -> Vec<Finding> {
     found
 }
 
-/// One warning for all lines that would affect packets but are not simulated.
+/// Returns one warning for all lines that affect packets but are not simulated.
 fn not_simulated(all: &[Line]) -> Option<Finding> {
     let not_simulated = |state| matches!(state, LineState::NotModelled | LineState::NotRecognized);
     let lines: Vec<_> = all.iter().filter(|line| not_simulated(line.state)).collect();
@@ -49,7 +49,7 @@ fn not_simulated(all: &[Line]) -> Option<Finding> {
         LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
         _ => &rules::COMMAND_UNKNOWN,
     };
-    // Of lines with the same text, one is named with their number.
+    // Of lines with equal text, only one is named, with their number.
     let mut texts: Vec<(&str, usize)> = Vec::new();
     for line in &lines {
         let text = line.text.trim();

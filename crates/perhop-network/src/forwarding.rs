@@ -1,10 +1,10 @@
-//! [`Table`]: the decision of a device where a packet goes.
+//! [`Table`]: the routing table of a device, and its forwarding decision.
 
 use std::net::IpAddr;
 
 use perhop_device::{InterfaceAddress, Port, PortRole, Route, RouteTarget, Router};
 
-/// The next hops that are looked up for one destination at most.
+/// Limit on recursive lookups of next hops for one destination.
 const MOST_LOOKUPS: usize = 8;
 /// A route of this distance is never used (Cisco, "Route selection in Cisco routers").
 const UNUSABLE: u8 = u8::MAX;
@@ -14,7 +14,7 @@ const UNUSABLE: u8 = u8::MAX;
 pub struct Table<'a> {
     /// The device.
     pub router: &'a Router,
-    /// Routes that the configuration does not have, with line 0.
+    /// Additional routes, with line 0.
     pub given: &'a [Route],
 }
 
@@ -30,9 +30,9 @@ pub enum Decision<'a> {
     },
     /// The packet leaves.
     Leaves(Exit<'a>),
-    /// The device drops the packet by a route.
+    /// A route discards the packet.
     Discarded(&'a Route),
-    /// No route is known. `Some`: a route without a known next hop.
+    /// No route is known, or a route without a known next hop.
     Unknown(Option<&'a Route>),
 }
 
@@ -45,13 +45,13 @@ pub struct Exit<'a> {
     pub origin: Origin,
     /// The prefix of the route; `None` for a subnet with an invalid prefix.
     pub prefix: Option<String>,
-    /// The next router; `None` on the subnet of the destination, and where the route names none.
+    /// The next hop; `None` on the subnet of the destination, and if the route names none.
     pub next_hop: Option<IpAddr>,
-    /// The lines that decide: the route, and those by which its next hop is found.
+    /// The deciding lines: the route, and those that resolve its next hop.
     pub lines: Vec<usize>,
-    /// Further routes that are as good as this one.
+    /// Number of further routes of equal rank.
     pub equals: usize,
-    /// Whether a test elsewhere must succeed.
+    /// Whether the route depends on a test.
     pub is_conditional: bool,
 }
 
@@ -66,7 +66,7 @@ pub enum Origin {
     Given,
 }
 
-/// A route to a destination with what decides among several.
+/// A route to a destination, and its rank.
 struct Candidate<'a> {
     length: u8,
     distance: u8,
@@ -80,12 +80,12 @@ enum Kind<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Returns the decision on `destination` in a table of routes; `None` is the general one.
+    /// Returns the decision on `destination` in a routing table; `None` is the global one.
     pub fn decide(&self, vrf: Option<&str>, destination: IpAddr) -> Decision<'a> {
         self.look_up(vrf, destination, MOST_LOOKUPS)
     }
 
-    /// Returns the ports that are up and in a table of routes.
+    /// Iterates over the ports that are up in a routing table.
     pub fn ports(&self, vrf: Option<&str>) -> impl Iterator<Item = &'a Port> {
         let router = self.router;
         router.ports.iter().filter(move |port| {
@@ -94,7 +94,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns the port by which the packets of a route leave; `None` where the device does not use it.
+    /// Returns the output port of a route; `None` if the device does not use the route.
     pub fn port_of(&self, route: &'a Route) -> Option<&'a Port> {
         match self.follow(route, route.vrf.as_deref(), MOST_LOOKUPS)? {
             Kind::Leaves(exit) => Some(exit.port),
@@ -131,8 +131,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns where a route leads; `None` where the device does not use it, because its port is down or its
-    /// next hop is unknown.
+    /// Resolves a route; `None` if the device does not use it, because its port is down or its next hop is
+    /// unknown.
     fn follow(&self, route: &'a Route, vrf: Option<&str>, lookups: usize) -> Option<Kind<'a>> {
         let exit = |port, next_hop| Exit {
             port,

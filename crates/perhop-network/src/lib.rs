@@ -1,12 +1,12 @@
-//! Devices in a network: the configurations of a scenario's routers at the ends of its links, and the paths
-//! of packets through devices.
+//! Devices in a network: the configurations of a scenario's routers at its links, and the paths of packets
+//! through devices.
 //!
 //! ```text
 //! RouterConfiguration → FrontEnd::parse → DeviceModel → policies, rates, framings and rings of the scenario
 //! DeviceModel → forwarding::Table → trace::trace → paths, stage by stage
 //! ```
 //!
-//! This layer knows the device model and scenarios, and neither a vendor nor an engine.
+//! This layer depends on the device model and on scenarios, but on no vendor and no engine.
 
 mod assemble;
 mod device;

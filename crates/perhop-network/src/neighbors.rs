@@ -1,4 +1,4 @@
-//! [`by_neighbor`]: a policy whose interfaces have the names of their neighbors.
+//! [`by_neighbor`]: renaming of the interfaces in a policy to their neighbors.
 
 use std::collections::BTreeMap;
 

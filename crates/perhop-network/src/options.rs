@@ -1,4 +1,4 @@
-//! [`options`]: the options of a configuration in a scenario, as front ends take them.
+//! [`options`]: conversion of a configuration's options in a scenario to those of front ends.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use perhop_scenario::{PlatformConfig, RouterConfiguration};
 /// Returns the options with which a front end reads `configuration`.
 ///
 /// # Errors
-/// A setting is written twice: by itself and as an alias. The path begins at a field of [`ParseOptions`].
+/// When a setting is given twice, directly and as an alias. The path begins at a field of [`ParseOptions`].
 pub fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, ConfigError> {
     let platform = &configuration.platform;
     let mut settings: BTreeMap<String, String> =
@@ -35,7 +35,7 @@ pub fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, Conf
     })
 }
 
-/// Returns the settings that have a key of their own, by their names in [`ParseOptions::settings`].
+/// Returns the settings with separate keys, by their names in [`ParseOptions::settings`].
 fn aliases(platform: &PlatformConfig) -> [(&'static str, Option<String>); 3] {
     [
         ("particle", platform.particle.map(|size| size.to_string())),

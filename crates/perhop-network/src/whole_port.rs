@@ -1,4 +1,4 @@
-//! [`whole_port`]: the output policies of tunnels and sub-interfaces together, at the port that they share.
+//! [`whole_port`]: combination of the output policies of tunnels and sub-interfaces at their common port.
 
 use perhop_device::{Port, Wire};
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
@@ -8,7 +8,7 @@ use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 /// The name of the only queue of a port without a policy.
 const PLAIN_QUEUE: &str = "fifo";
 
-/// IP bytes of a packet that no link cuts.
+/// IP bytes of a packet that no link fragments.
 const SHORT_PACKET: u64 = 40;
 
 /// A tunnel or sub-interface whose packets leave by another port.
@@ -38,9 +38,9 @@ pub fn has_classes(port: &Port) -> bool {
 
 /// Returns the port `below` with the output policies of `carried`, each for packets to its destinations.
 ///
-/// A class for each carried port has the queues of its policy; while the wire is full, these classes get
-/// equal parts of it. A policy of `below` itself applies to packets to other destinations. Headers and
-/// lengths are those of the first carried port where they differ ([`different_wires`]).
+/// Each carried port has a class with the queues of its policy; while the wire is congested, these classes
+/// share it equally. A policy of `below` itself applies to packets to other destinations. If headers and MTUs
+/// differ, those of the first carried port apply ([`different_wires`]).
 pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     let mut output = PolicyConfig::default();
     let mut classes = Vec::new();
@@ -72,7 +72,7 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     Port { output, wire, addresses, attachments: None, ..below.clone() }
 }
 
-/// Returns the properties in which the wires of carried ports differ, of which one port has only one.
+/// Returns the properties in which the wires of carried ports differ, although the common port has only one.
 pub fn different_wires(carried: &[CarriedPort]) -> Vec<&'static str> {
     let differs = |is_same: fn(&Port, &Port) -> bool| {
         carried.windows(2).any(|pair| !is_same(pair[0].port, pair[1].port))
@@ -91,8 +91,8 @@ fn bytes_of_headers(port: &Port) -> u64 {
     port.wire.headers.bytes(SHORT_PACKET)
 }
 
-/// Returns the condition that a packet goes to the destinations of a carried port: the longest prefix of all
-/// carried ports decides.
+/// Returns the condition for packets to the destinations of a carried port: the longest prefix of all carried
+/// ports decides.
 fn destinations_of(own: CarriedPort, carried: &[CarriedPort]) -> MatchConfig {
     let others = carried.iter().filter(|one| one.port.name != own.port.name);
     let others: Vec<Prefix> = others.flat_map(|one| one.destinations).copied().collect();
@@ -131,7 +131,7 @@ fn add_conditioners(output: &mut PolicyConfig, port: &str, policy: &PolicyConfig
     }
 }
 
-/// Returns the class with the queues of a port: in place of its only outermost class, if there is only one.
+/// Returns a class with the queues of a port; replaces the outermost class if it is the only one.
 fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
     let class = match port.output.queueing.as_ref().map(|queueing| queueing.classes.as_slice()) {
         Some([only]) if only.matches.is_none() => only.clone(),

@@ -38,11 +38,11 @@ struct Node<'a> {
 pub struct ShownDevice {
     /// Its node.
     pub node: String,
-    /// The name that it gives itself, else its node.
+    /// Its configured host name, else its node.
     pub hostname: String,
     /// Its platform.
     pub profile: String,
-    /// The line with which its user asks for the output.
+    /// The command line that prints the output.
     pub heading: String,
     /// The text for each port.
     pub texts: Vec<String>,
@@ -78,7 +78,7 @@ impl<'a> ShownNetwork<'a> {
         Ok(ShownNetwork { front_ends, nodes, codepoints, measured_s })
     }
 
-    /// Returns the links, each from a device to a neighbor, whose queues the commands called `names` show.
+    /// Returns the links, each from a device to a neighbor, whose queues the commands `names` print.
     ///
     /// # Errors
     /// There is no such command, or no device has its output.
@@ -96,7 +96,7 @@ impl<'a> ShownNetwork<'a> {
     }
 
     /// Returns the output of the command `name` for each device, with the counters of `tables`: for its ports
-    /// called `interface`, whose name can be abbreviated, or for all of them.
+    /// `interface`, which may be abbreviated, or for all of them.
     ///
     /// # Errors
     /// There is no such command or option, or no device has such output.
@@ -217,7 +217,7 @@ fn not_of(node: &Node, command: &ShowCommand) -> ConfigError {
     ConfigError::new("", format!("devices of {system} have no {about}")).help(help)
 }
 
-/// Returns the ports called `name`, else those whose name or interface it abbreviates.
+/// Returns the ports `name`, else those whose name or interface it abbreviates.
 fn node_ports<'s, 'a>(all: &[(&'s Node<'a>, &'s Port)], name: &str) -> Vec<(&'s Node<'a>, &'s Port)> {
     let folded = |text: &str| text.to_lowercase().replace(' ', "");
     let wanted = folded(name);

@@ -1,4 +1,4 @@
-//! [`Tables`]: the tables of results that hold counters of ports, and the counters of one port in them.
+//! [`Tables`]: the result tables with counters of ports, and the extraction of one port.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use perhop_device::show::{
 use perhop_qos::{Color, DropCause};
 use serde::Deserialize;
 
-/// The row of packets that were dropped after their queue had sent them.
+/// The row of packets dropped after their queue.
 const BEYOND: &str = "(beyond)";
-/// The beginning of the columns of drops by cause.
+/// Prefix of the columns of drops by cause.
 const DROPPED: &str = "dropped_";
 
-/// The tables of one replication that hold counters of ports, as lists of rows.
+/// The tables of one replication with counters of ports, as lists of rows.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Tables {
     #[serde(default)]

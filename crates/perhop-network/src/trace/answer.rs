@@ -14,11 +14,11 @@ use serde::Serialize;
 pub struct Answer {
     /// The packet as it arrives.
     pub packet: String,
-    /// Its paths: one, or one for each combination of the colors that meters may give.
+    /// Its paths: one for each combination of the colors that meters may give.
     pub paths: Vec<Path>,
-    /// Assumptions on which the paths rest.
+    /// The assumptions of the paths.
     pub assumed: Vec<String>,
-    /// Parts of the configuration that may change the paths and are not considered.
+    /// Ignored parts of the configuration that may change the paths.
     pub not_looked_at: Vec<String>,
 }
 
@@ -32,9 +32,9 @@ pub struct Path {
     /// The end of the path.
     #[serde(flatten)]
     pub end: End,
-    /// The interface by which it leaves; `None` where it is dropped, or not known.
+    /// The output interface; `None` if the packet is dropped or the interface is unknown.
     pub leaves: Option<String>,
-    /// The name of its queue; `None` where it joins none.
+    /// The name of its queue; `None` if it joins none.
     pub queue: Option<String>,
     /// Its drop precedence by color: 0 to 2.
     pub color: usize,
@@ -48,7 +48,7 @@ pub enum End {
     Queued,
     /// No class takes the packet.
     NoQueue,
-    /// The packet leaves by an interface that is not known.
+    /// The packet leaves by an unknown interface.
     Leaves,
     /// The packet is for the device itself.
     Delivered,
@@ -102,7 +102,7 @@ pub enum HeaderName {
     Inner,
 }
 
-/// The way by which a forwarding decision was made.
+/// The source of a forwarding decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Route {

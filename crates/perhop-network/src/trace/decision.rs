@@ -1,4 +1,4 @@
-//! The forwarding decision as paths show it, and what it rests on.
+//! The forwarding decision in paths, and its assumptions.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use perhop_qos::ConfigError;
 use super::{RouteKind, Stage, Tracer};
 use crate::forwarding::{Decision, Exit, Origin};
 
-/// A forwarding decision as paths show it.
+/// A forwarding decision in a path.
 pub(super) struct Onward<'a> {
     pub(super) stage: Stage,
     pub(super) to: Onto<'a>,
@@ -103,7 +103,7 @@ impl<'a> Tracer<'a> {
         Onward { stage, to: Onto::Port(exit.port) }
     }
 
-    /// Notes routing protocols, whose routes may be better than those of the configuration.
+    /// Notes routing protocols, whose routes may override those of the configuration.
     pub(super) fn look_for_protocols(&mut self, destination: IpAddr) {
         for line in &self.device.router.forwarding.routing_protocols {
             let text = self.line(*line).text;
@@ -144,7 +144,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Whether packets that leave by a port meet a policy, a discipline or a limiter.
+/// Whether a port has an output policy, a discipline or a limiter.
 pub(super) fn has_output(port: &Port) -> bool {
     let is_interface = port.forwarding.role == PortRole::Interface && !port.shutdown;
     let is_conditioned = !port.output.conditioners.is_empty();

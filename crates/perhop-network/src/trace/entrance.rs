@@ -1,4 +1,4 @@
-//! The port by which a packet arrives.
+//! The port at which a packet arrives.
 
 use perhop_device::{Port, PortRole};
 use perhop_qos::Packet;
@@ -37,7 +37,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Looks a source up in every table of routes; the subnet of a port counts more than a route.
+    /// Looks up a source in all routing tables; the subnet of a port takes precedence over a route.
     fn back_to(&self, source: std::net::IpAddr) -> Option<Decision<'a>> {
         let named = self.device.router.ports.iter().filter_map(|port| port.forwarding.vrf.as_ref());
         let mut tables: Vec<Option<&str>> = vec![None];

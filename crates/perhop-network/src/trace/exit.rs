@@ -1,4 +1,4 @@
-//! The way of a packet behind the forwarding decision: to the device itself, or out by a port.
+//! The path of a packet after the forwarding decision: to the device itself, or through an output port.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,10 +13,10 @@ use super::stages::PolicySide;
 use super::{Cause, End, HeaderName, LineText, RouteKind, Stage, Tracer, Way, written};
 use crate::forwarding::{Decision, Origin};
 
-/// Tunnels inside each other that are followed at most.
+/// Limit on nested tunnels.
 const MOST_TUNNELS: usize = 4;
 impl<'a> Tracer<'a> {
-    /// Decides where packets that arrived by `port` go, and follows them there.
+    /// Forwards packets that arrived at `port`, and follows them.
     pub(super) fn forward(
         &mut self,
         mut ways: Vec<Way>,
@@ -65,7 +65,7 @@ impl<'a> Tracer<'a> {
         Ok(ways)
     }
 
-    /// Follows packets out by `port`.
+    /// Follows packets through the output port `port`.
     fn leave(&mut self, mut ways: Vec<Way>, port: &'a Port, tunnels: usize) -> Result<Vec<Way>, ConfigError> {
         self.cross(port);
         let encapsulation = port.wire.headers.encapsulation();
@@ -99,7 +99,7 @@ impl<'a> Tracer<'a> {
         self.queue(ways, &side)
     }
 
-    /// Gives packets their outer header, and forwards them again.
+    /// Adds the outer header, and forwards packets again.
     fn enter_tunnel(
         &mut self,
         mut ways: Vec<Way>,
@@ -158,7 +158,7 @@ impl<'a> Tracer<'a> {
         Ok(ways)
     }
 
-    /// Decides where the packets of a tunnel go: by their outer destination, else by the tunnel's source.
+    /// Forwards the packets of a tunnel by their outer destination, else by the tunnel's source.
     fn below(&mut self, vrf: Option<&str>, destination: IpAddr, tunnel: &Tunnel) -> Option<Onward<'a>> {
         if let Decision::Leaves(exit) = self.table.decide(vrf, destination) {
             if exit.origin != Origin::Connected {
@@ -174,7 +174,7 @@ impl<'a> Tracer<'a> {
         Some(Onward::without_route(RouteKind::Unknown, destination, port))
     }
 
-    /// Takes the port of a tunnel's source, where the destination is not in the configuration.
+    /// Forwards to the port of a tunnel's source, if the destination is not in the configuration.
     fn below_source(&mut self, port: &Port, tunnel: &Tunnel) -> Option<Onward<'a>> {
         let reason = match tunnel.ends {
             TunnelEnds::Several => "the device learns it while it runs",
@@ -186,8 +186,8 @@ impl<'a> Tracer<'a> {
         Some(Onward::without_route(RouteKind::Unknown, Ipv4Addr::UNSPECIFIED.into(), below))
     }
 
-    /// Notes the output access lists of a port below a tunnel: devices differ in whether their own packets,
-    /// such as those of a tunnel, pass them.
+    /// Notes the output access lists of a port below a tunnel, because devices differ in applying them to
+    /// their own packets, such as those of a tunnel.
     fn look_for_lists_below(&mut self, port: &Port) {
         let groups = &port.forwarding.access_groups;
         for group in groups.iter().filter(|group| group.direction == Direction::Output) {
@@ -198,14 +198,14 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Notes that the length of the packets that `name` encrypts is that of the packets inside.
+    /// Notes that the length of packets encrypted by `name` does not include the encryption overhead.
     fn look_for_length(&mut self, name: &str) {
         self.not_looked_at.insert(format!(
             "the bytes that the encryption of {name} adds, which depend on the ciphers of both ends"
         ));
     }
 
-    /// Shows the outer header of packets that a port encrypts. Its policy classifies by that header itself.
+    /// Adds the outer header of packets that a port encrypts. Its policy already classifies by that header.
     fn encrypt(&mut self, ways: &mut [Way], port: &Port, encryption: &Encryption) {
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
             if !encryption.encrypts.holds(&self.interfaces, &way.packet) {

@@ -5,8 +5,8 @@
 //!          → access lists → [tunnel: outer header → forwarding]* → encryption → output conditioners → queue
 //! ```
 //!
-//! A meter divides the path: one for each color that it may give. The destination never changes on the way
-//! to the forwarding decision, so that all paths share it.
+//! A meter splits the path into one for each color that it may give. The destination does not change before
+//! the forwarding decision, so all paths share the decision.
 
 mod answer;
 mod decision;
@@ -28,7 +28,7 @@ use perhop_qos::{ConfigError, Packet};
 
 use crate::forwarding::Table;
 
-/// A device and all that its answers can name.
+/// A device, and the data for answers about it.
 #[derive(Clone, Copy)]
 pub struct TracedDevice<'a> {
     /// The device.
@@ -43,7 +43,7 @@ pub struct TracedDevice<'a> {
     pub given: &'a [Route],
 }
 
-/// The choices of the caller.
+/// The options of the caller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceOptions<'a> {
     /// The port by which packets arrive; by default that which leads to their source.
@@ -55,7 +55,7 @@ pub struct TraceOptions<'a> {
 /// Returns the paths of `packet` through a device.
 ///
 /// # Errors
-/// A policy cannot be built, or the port by which the packet leaves is not known and several have policies.
+/// When a policy cannot be built, or the output port is unknown and several ports have policies.
 pub fn trace(device: &TracedDevice, options: TraceOptions, packet: &Packet) -> Result<Answer, ConfigError> {
     let mut tracer = Tracer {
         device: *device,
@@ -115,7 +115,7 @@ struct Tracer<'a> {
 }
 
 impl Tracer<'_> {
-    /// The packet as the device sees it when it arrives.
+    /// Returns the packet as the device receives it.
     fn arrived(&self, packet: &Packet, port: Option<&Port>) -> Packet {
         let place = port.and_then(|port| self.interfaces.iter().position(|name| *name == port.interface));
         let carried = Encapsulation { tag: packet.cos().is_some(), labels: packet.exp().is_some() };
@@ -133,12 +133,12 @@ impl Tracer<'_> {
         lines.into_iter().filter(|line| *line > 0).map(|line| self.line(line)).collect()
     }
 
-    /// Notes a port on the way, whose packets may be concerned by lines that are not considered.
+    /// Records a port on the path, for the search for ignored lines.
     fn cross(&mut self, port: &Port) {
         self.crossed.insert(port.interface.clone());
     }
 
-    /// Lists the lines that perhop does not model and that concern packets at the ports on the way.
+    /// Lists the unmodeled lines that concern packets at the ports on the path.
     fn look_for_open_lines(&mut self) {
         let ports = self.device.router.ports.iter();
         let considered: BTreeSet<usize> = ports
@@ -166,14 +166,14 @@ impl Tracer<'_> {
     }
 }
 
-/// Returns a line that is not considered, with its reason.
+/// Returns an ignored line with its reason.
 pub fn words(lines: &[Line], number: usize) -> Option<String> {
     let line = lines.get(number.checked_sub(1)?)?;
     let reason = line.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
     Some(format!("line {number}, `{}`{reason}", line.text.trim()))
 }
 
-/// Returns a packet as people write it. The interface of its arrival is a stage of its own.
+/// Returns a packet in text notation. The arrival interface is a separate stage.
 fn written(packet: &Packet) -> String {
     Witness { packet: *packet, input: None }.to_string()
 }

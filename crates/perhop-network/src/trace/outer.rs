@@ -66,8 +66,8 @@ pub(super) fn outer_packet(
     }
 }
 
-/// Returns the packet with the header of an encrypting port, in tunnel mode. Its length is that of the inner
-/// packet: what encryption adds depends on the ciphers that both ends agree on.
+/// Returns the packet with the outer header of an encrypting port, in tunnel mode. Its length is that of the
+/// inner packet, because the encryption overhead depends on the ciphers that both ends negotiate.
 pub(super) fn encrypted(packet: &Packet, port: &Port, encryption: &Encryption) -> Packet {
     let source = addresses(port).next().map(|own| own.address);
     let address = |address: Option<IpAddr>| address.map_or_else(Address::default, Address::from);

@@ -10,7 +10,7 @@ use perhop_qos::{ConfigError, Packet};
 
 use super::{Cause, End, LineText, Place, QueueClass, Stage, Tracer, Way, written};
 
-/// Paths that are followed at most: three colors of five meters.
+/// Limit on the followed paths: three colors of five meters.
 const MOST_PATHS: usize = 243;
 
 /// Returns the packet with its outer header, for those that get one.
@@ -77,8 +77,8 @@ impl<'a> Tracer<'a> {
         ways
     }
 
-    /// Classifies packets and conditions them. `outer` is the header by which the lines of classes are found
-    /// where the policy itself knows which packets get one.
+    /// Classifies and conditions packets. `outer` is the header for the lookup of class lines, if the policy
+    /// itself determines which packets get one.
     pub(super) fn condition(
         &self,
         ways: Vec<Way>,

@@ -1,5 +1,5 @@
-//! Routers with configurations: what is put in place, what is refused, and what is reported where.
-//! The language here is a toy, with ports given in Rust and one word that it complains about.
+//! Routers with configurations: assembled values, refused ones, and positions of reports. The language is a
+//! toy, with ports given in Rust and one word that it reports.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -151,7 +151,7 @@ fn a_configuration_is_put_at_the_interfaces_that_links_name() {
         "of the router's subnet"
     );
     assert!(loaded.scenario.policies.is_empty(), "what was written stays as it was");
-    // What results keep can be read again, and is the same.
+    // The scenario embedded in results can be loaded again and is the same.
     let again = serde_json::to_value(loaded.embedded()).unwrap();
     let again = Loader::with(&TOY).load_document(&Document::from_json(again), ".").unwrap();
     assert_eq!(again.resolved, Loaded { scenario: loaded.embedded(), ..loaded.clone() }.resolved);
