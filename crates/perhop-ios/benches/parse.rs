@@ -14,7 +14,7 @@ fn main() {
         let start = Instant::now();
         let mut configuration = parse(&text);
         let read = start.elapsed().as_secs_f64();
-        convert(&mut configuration, &Platform::of(Profile::PreHqf));
+        convert(&mut configuration, &Platform::for_profile(Profile::PreHqf));
         best = (best.0.min(read), best.1.min(start.elapsed().as_secs_f64() - read));
     }
     let megabytes = text.len() as f64 / 1e6;

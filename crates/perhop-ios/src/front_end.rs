@@ -61,10 +61,10 @@ impl FrontEnd for Ios {
 
     fn parse(&self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError> {
         let mut configuration = read(text, options)?;
-        let recognition = Recognition::of(&configuration);
+        let recognition = Recognition::from_configuration(&configuration);
         let chosen = options.platform.as_deref().map(chosen).transpose()?;
         let is_chosen = chosen.is_some();
-        let mut platform = chosen.unwrap_or_else(|| Platform::of(recognition.profile));
+        let mut platform = chosen.unwrap_or_else(|| Platform::for_profile(recognition.profile));
         let settings = Settings::read(options)?;
         let recognized = recognized(&recognition, &platform, is_chosen);
         if !recognized.supported {

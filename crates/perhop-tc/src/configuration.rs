@@ -37,7 +37,7 @@ impl Configuration {
     /// Updates lines and diagnostics from the log.
     pub(crate) fn settle(&mut self) {
         for line in &mut self.lines {
-            let (state, note) = self.log.of(line.number);
+            let (state, note) = self.log.line_state(line.number);
             (line.state, line.note) = (state, note);
         }
         self.diagnostics.clone_from(&self.log.diagnostics);
@@ -61,7 +61,7 @@ impl Configuration {
 /// Returns the lines of a file with their states.
 fn lines(log: &Log, owners: &[Owner], texts: &[(usize, String)]) -> Vec<Line> {
     let line = |(number, text): &(usize, String)| {
-        let (state, note) = log.of(*number);
+        let (state, note) = log.line_state(*number);
         let block = owners.get(number - 1).and_then(|(block, _)| *block);
         Line { number: *number, state, text: text.clone(), note, block }
     };

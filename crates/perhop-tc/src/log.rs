@@ -84,7 +84,7 @@ impl Log {
         self.diagnostics.retain(|one| one.line != line);
     }
     /// Returns the state of a line, and its note.
-    pub(crate) fn of(&self, line: usize) -> (LineState, Option<String>) {
+    pub(crate) fn line_state(&self, line: usize) -> (LineState, Option<String>) {
         let Some(said) = self.said.get(line - 1) else { return (LineState::Irrelevant, None) };
         let note = (!said.notes.is_empty()).then(|| said.notes.join("; "));
         (said.state.unwrap_or(LineState::Irrelevant), note)

@@ -100,10 +100,10 @@ impl Session {
                 None => self.line(&logical),
             };
             if let Some(line) = json.begun.get(&logical.first).filter(|line| **line < logical.first) {
-                let (state, _) = self.kernel.log.of(*line);
+                let (state, _) = self.kernel.log.line_state(*line);
                 self.kernel.log.state(logical.first, state);
             }
-            let (state, _) = self.kernel.log.of(logical.first);
+            let (state, _) = self.kernel.log.line_state(logical.first);
             for number in logical.first + 1..=logical.last {
                 self.kernel.log.state(number, state);
                 self.kernel.log.note(number, format!("goes on from line {}", logical.first));

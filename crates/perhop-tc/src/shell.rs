@@ -322,18 +322,18 @@ mod tests {
     #[test]
     fn a_line_is_read_as_the_shell_reads_it() {
         let known = [("DEV", "eth0"), ("UP", "20"), ("OPTS", "target 5ms")];
-        let said = |text| words(text, &known).iter().map(|one| one.join("|")).collect::<Vec<_>>();
+        let words_of = |text| words(text, &known).iter().map(|one| one.join("|")).collect::<Vec<_>>();
         assert_eq!(
-            said("tc qdisc del dev \"$DEV\" root 2> /dev/null || true"),
+            words_of("tc qdisc del dev \"$DEV\" root 2> /dev/null || true"),
             ["tc|qdisc|del|dev|eth0|root"]
         );
-        assert_eq!(said("a 'b c' \"d $UP\" ; e # f"), ["a|b c|d 20", "e"]);
-        assert_eq!(said("tc ${DEV}.1 ${X:-7} $OPTS"), ["tc|eth0.1|7|target|5ms"]);
-        assert_eq!(said("rate $((UP * 1000 / 3))kbit $UNKNOWN"), ["rate|6666kbit|$UNKNOWN"]);
-        assert_eq!(said("a >/dev/null 2>&1 && b &>x c"), ["a", "b|c"]);
-        assert_eq!(said("x $(date +%s) `id` y"), ["x|$(date +%s)|`id`|y"]);
-        assert_eq!(said("a || b; c"), ["a", "c"]);
-        assert_eq!(said("rate $[9*$UP/10]kbit"), ["rate|18kbit"]);
+        assert_eq!(words_of("a 'b c' \"d $UP\" ; e # f"), ["a|b c|d 20", "e"]);
+        assert_eq!(words_of("tc ${DEV}.1 ${X:-7} $OPTS"), ["tc|eth0.1|7|target|5ms"]);
+        assert_eq!(words_of("rate $((UP * 1000 / 3))kbit $UNKNOWN"), ["rate|6666kbit|$UNKNOWN"]);
+        assert_eq!(words_of("a >/dev/null 2>&1 && b &>x c"), ["a", "b|c"]);
+        assert_eq!(words_of("x $(date +%s) `id` y"), ["x|$(date +%s)|`id`|y"]);
+        assert_eq!(words_of("a || b; c"), ["a", "c"]);
+        assert_eq!(words_of("rate $[9*$UP/10]kbit"), ["rate|18kbit"]);
     }
 
     #[test]

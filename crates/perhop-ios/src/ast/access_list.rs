@@ -15,7 +15,7 @@ pub enum AclKind {
     Standard,
     /// Protocol, both addresses, ports, DS field.
     Extended,
-    /// As an extended list, for IPv6 packets.
+    /// An extended list for IPv6 packets.
     Ipv6,
     /// A list for a protocol other than IP; no packet in perhop matches it.
     Other,

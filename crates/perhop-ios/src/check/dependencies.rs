@@ -39,7 +39,7 @@ enum Part {
 }
 
 impl Part {
-    fn of(mode: Mode) -> Part {
+    fn from_mode(mode: Mode) -> Part {
         match mode {
             Mode::ClassMap(map) => Part::ClassMap(map),
             Mode::PolicyMap(map) | Mode::Class(map, _) | Mode::Police(map, _) => Part::PolicyMap(map),
@@ -72,7 +72,7 @@ impl Configuration {
         let mut add = |name: &str, first: Part| {
             // Names are collected even after uses are no longer followed.
             if uses <= most_uses {
-                for part in Parts::of(self, first) {
+                for part in Parts::needed_by(self, first) {
                     uses += 1;
                     users.entry(part).or_default().push(names.len());
                 }
@@ -94,7 +94,7 @@ impl Configuration {
         };
         let users = (uses <= most_uses)
             .then(|| users.into_iter().map(|(part, places)| (part, shared(places))).collect());
-        let owners = self.owners.iter().map(|owner| owner.map(Part::of)).collect();
+        let owners = self.owners.iter().map(|owner| owner.map(Part::from_mode)).collect();
         Dependencies { owners, users, all: names.into(), none: Arc::default() }
     }
 }
@@ -121,7 +121,7 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Returns `first` and all parts that it uses.
-    fn of(configuration: &'a Configuration, first: Part) -> BTreeSet<Part> {
+    fn needed_by(configuration: &'a Configuration, first: Part) -> BTreeSet<Part> {
         let mut parts = Parts { configuration, all: BTreeSet::new(), next: Vec::new() };
         parts.need(Some(first));
         while let Some(part) = parts.next.pop() {

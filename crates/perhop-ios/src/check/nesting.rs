@@ -109,7 +109,7 @@ mod tests {
 
     fn refused(text: &str) -> (Configuration, Vec<usize>) {
         let mut configuration = parse(text);
-        convert(&mut configuration, &crate::Platform::of(Profile::Hqf));
+        convert(&mut configuration, &crate::Platform::for_profile(Profile::Hqf));
         let of_nesting = configuration.diagnostics.iter().filter(|one| one.rule.id == "class-map-nesting");
         let lines = of_nesting.map(|one| one.line).collect();
         (configuration, lines)

@@ -29,7 +29,7 @@ pub(super) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(super) fn new(configuration: &'a Configuration, platform: &'a Platform) -> Context<'a> {
-        let is_router = Recognition::of(configuration).dialect.is_supported();
+        let is_router = Recognition::from_configuration(configuration).dialect.is_supported();
         Context {
             configuration,
             platform,

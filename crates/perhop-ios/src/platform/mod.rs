@@ -50,11 +50,11 @@ impl Platform {
             "cisco-7500-vip" => Some(Profile::Vip7500),
             other => Profile::named(other),
         };
-        profile.map(Platform::of)
+        profile.map(Platform::for_profile)
     }
 
     /// Creates the platform of `profile`.
-    pub fn of(profile: Profile) -> Platform {
+    pub fn for_profile(profile: Profile) -> Platform {
         let rules = profile.rules();
         Platform {
             profile,

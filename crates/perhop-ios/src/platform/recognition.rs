@@ -51,8 +51,8 @@ pub struct Recognition {
 impl Recognition {
     /// Detects the router of `configuration`. Without any sign, as in a fragment, the profile is that of the
     /// hierarchical queueing framework.
-    pub fn of(configuration: &Configuration) -> Recognition {
-        let signs = signs::of(configuration);
+    pub fn from_configuration(configuration: &Configuration) -> Recognition {
+        let signs = signs::find(configuration);
         let first = |kinds: &[Sign]| {
             let found = kinds.iter().find_map(|kind| signs.iter().find(|(sign, _)| sign == kind));
             found.map(|(_, evidence)| evidence.clone())
@@ -132,7 +132,7 @@ mod tests {
     use crate::parse;
 
     fn profile(text: &str) -> (&'static str, Dialect, bool) {
-        let recognition = Recognition::of(&parse(text));
+        let recognition = Recognition::from_configuration(&parse(text));
         (recognition.profile.name(), recognition.dialect, recognition.certain)
     }
 
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_line_that_tells_is_named() {
-        let recognition = Recognition::of(&parse("hostname a\nversion 15.1\n"));
+        let recognition = Recognition::from_configuration(&parse("hostname a\nversion 15.1\n"));
         let evidence = &recognition.because[0];
         assert_eq!((evidence.line, evidence.text.as_str()), (2, "version 15.1"));
     }

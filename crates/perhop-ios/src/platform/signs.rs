@@ -57,7 +57,7 @@ const ROUTERS: &[Sign] =
     &[Sign::XeProduct, Sign::IosProduct, Sign::XeImage, Sign::HqfImage, Sign::VipImage, Sign::OldImage];
 
 /// Returns the signs of the lines of `configuration`, in order.
-pub(super) fn of(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
+pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
     let mut found = Vec::new();
     let mut seen: Vec<Sign> = Vec::new();
     for line in &configuration.lines {

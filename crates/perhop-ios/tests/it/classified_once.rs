@@ -83,7 +83,7 @@ fn converted(classes: &[Class], profile: Profile, direction: &str) -> (Configura
     policy("c", classes, direction == "output", &mut text);
     write!(text, "interface Ethernet0/0\n bandwidth 10000\n service-policy {direction} p-c\n").unwrap();
     let mut configuration = parse(&text);
-    let port = convert(&mut configuration, &Platform::of(profile)).ports.remove(0);
+    let port = convert(&mut configuration, &Platform::for_profile(profile)).ports.remove(0);
     (configuration, port)
 }
 

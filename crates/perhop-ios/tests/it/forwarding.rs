@@ -9,7 +9,7 @@ use perhop_qos::packet::Protocol;
 
 fn read(text: &str) -> (Configuration, Router) {
     let mut configuration = parse(text);
-    let router = convert(&mut configuration, &Platform::of(Profile::IosXe));
+    let router = convert(&mut configuration, &Platform::for_profile(Profile::IosXe));
     (configuration, router)
 }
 

@@ -58,8 +58,8 @@ fn what_is_converted_can_be_built() {
 
 /// Converts `configuration` on the detected platform.
 fn converted(configuration: &mut Configuration) -> Router {
-    let recognition = Recognition::of(configuration);
-    convert(configuration, &Platform::of(recognition.profile))
+    let recognition = Recognition::from_configuration(configuration);
+    convert(configuration, &Platform::for_profile(recognition.profile))
 }
 
 fn build(policy: &PolicyConfig, port: &Port, interfaces: &[String]) -> Result<(), perhop_qos::ConfigError> {
@@ -87,7 +87,7 @@ fn table(configuration: &Configuration, router: &Router) -> String {
         |state| configuration.lines.iter().filter(|line| !line.is_blank('!') && line.state == state).count();
     let counts = LineState::ALL.map(|state| format!("{} {state}", count(state)));
     writeln!(text, "\nlines: {}", counts.join(", ")).unwrap();
-    writeln!(text, "platform: {}", Recognition::of(configuration).profile.name()).unwrap();
+    writeln!(text, "platform: {}", Recognition::from_configuration(configuration).profile.name()).unwrap();
     writeln!(text, "\ndiagnostics").unwrap();
     for diagnostic in &configuration.diagnostics {
         writeln!(text, "  {diagnostic}").unwrap();

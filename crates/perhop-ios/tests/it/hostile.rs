@@ -157,7 +157,7 @@ fn policies_that_grow_with_every_level_are_refused() {
         (3, 60, Some("policy P2 brings the classes of all policies above 50000")),
     ] {
         let mut configuration = parse(&nested(levels, classes));
-        let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+        let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
         let found: Vec<&str> = configuration.diagnostics.iter().map(|one| one.message.as_str()).collect();
         assert_eq!(found.iter().any(|message| Some(*message) == said), said.is_some(), "{levels}: {found:?}");
         assert_eq!(router.ports[0].output_policy().is_some(), said.is_none(), "{levels} levels");
@@ -196,7 +196,7 @@ fn a_policer_whose_rates_do_not_fit_is_none() {
         );
         check(&text);
         let mut configuration = parse(&text);
-        convert(&mut configuration, &Platform::of(Profile::Hqf));
+        convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
         assert_ne!(configuration.lines[2].state, LineState::Modelled, "{police}");
     }
 }

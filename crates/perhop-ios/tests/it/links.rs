@@ -26,7 +26,7 @@ fn links_lead_from_classes_to_their_parts_and_back() {
         let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
         for profile in Profile::ALL {
             let mut configuration = parse(&text);
-            let router = convert(&mut configuration, &Platform::of(profile));
+            let router = convert(&mut configuration, &Platform::for_profile(profile));
             for port in router.ports.iter().filter(|port| port.name != "control-plane") {
                 let place = format!("{}, {}, {}", file.display(), profile.name(), port.name);
                 if let Some(policy) = port.input_policy() {
@@ -109,7 +109,7 @@ fn a_class_around_queues_has_a_node_and_no_queue() {
                 policy-map top\n class class-default\n  shape average 1000000\n  service-policy inner\n\
                 interface GigabitEthernet0/0\n service-policy output top\n";
     let mut configuration = parse(text);
-    let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+    let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
     let links = &router.ports[0].links.output;
     let outer = &links.classes[0];
     assert_eq!((outer.line, outer.queue.clone(), outer.shaper.clone()), (7, None, Some(vec![0])));

@@ -155,7 +155,7 @@ impl Case {
             parent.join("\n  "),
         );
         let mut configuration = parse(&text);
-        let port = convert(&mut configuration, &Platform::of(profile)).ports.remove(0);
+        let port = convert(&mut configuration, &Platform::for_profile(profile)).ports.remove(0);
         Case { configuration, port }
     }
     fn says(&self, rule: &str) -> bool {

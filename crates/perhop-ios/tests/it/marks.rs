@@ -266,7 +266,7 @@ policy-map p
     assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
 }
 
-/// A packet keeps the class that it came with, whatever that class writes into it.
+/// A packet keeps the class that it came with, regardless of the marks of that class.
 #[test]
 fn a_class_that_rewrites_the_label_it_is_told_by_keeps_its_queue() {
     let node = Node::from_text(
@@ -293,7 +293,7 @@ interface GigabitEthernet0/0
 }
 
 /// A group that an input policy set does not put a packet into a class that perhop knows by a label, and
-/// classes by group keep their packets, whatever policers make of their colors.
+/// classes by group keep their packets, regardless of the colors that policers set.
 #[test]
 fn groups_are_not_taken_for_labels_of_classes() {
     let node = Node::from_text(

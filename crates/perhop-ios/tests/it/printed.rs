@@ -98,7 +98,7 @@ interface ATM1/0.2 point-to-point
  pvc 1/200
 ",
     );
-    let router = convert(&mut configuration, &Platform::of(Profile::PreHqf));
+    let router = convert(&mut configuration, &Platform::for_profile(Profile::PreHqf));
     let found = |name| router.port(name).map(|port| port.name.as_str());
     assert_eq!(found("Serial0/0"), Some("Serial0/0"));
     assert_eq!(found("Serial0/1"), None);

@@ -7,7 +7,7 @@ use perhop_lint::Severity;
 
 fn output_of(text: &str, profile: Profile) -> (Configuration, Option<AttachedPolicy>) {
     let mut configuration = parse(text);
-    let router = convert(&mut configuration, &Platform::of(profile));
+    let router = convert(&mut configuration, &Platform::for_profile(profile));
     let policy = router.ports.iter().find_map(Port::output_policy).cloned();
     (configuration, policy)
 }
@@ -116,7 +116,7 @@ fn a_shaper_of_today_sends_every_four_milliseconds() {
     }
 }
 
-/// Two classes with nothing but a shaper, and class-default: equal parts of what nobody is promised.
+/// Two classes with nothing but a shaper, and class-default: equal parts of the rate without guarantees.
 #[test]
 fn classes_with_only_a_shaper_share_equally() {
     let text = on(
@@ -125,7 +125,7 @@ fn classes_with_only_a_shaper_share_equally() {
     );
     for profile in [Profile::Hqf, Profile::IosXe] {
         let mut configuration = parse(&text);
-        let router = convert(&mut configuration, &Platform::of(profile));
+        let router = convert(&mut configuration, &Platform::for_profile(profile));
         let queueing = router.ports[0].output.queueing.clone().unwrap();
         let shares: Vec<_> = queueing
             .classes
@@ -166,7 +166,7 @@ fn thresholds_of_wred_with_hqf_rise_by_two() {
     assert_eq!(minima(Profile::PreHqf), [20, 22, 24, 26, 28, 31, 33, 35]);
 }
 
-/// A packet keeps the class that it arrived with, whatever that class writes into it.
+/// A packet keeps the class that it arrived with, regardless of the marks of that class.
 #[test]
 fn a_class_that_rewrites_the_codepoint_keeps_its_queue() {
     let text = on(
@@ -175,7 +175,7 @@ fn a_class_that_rewrites_the_codepoint_keeps_its_queue() {
          \x20class e\n  bandwidth percent 20\n",
     );
     let mut configuration = parse(&text);
-    let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+    let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
     let found = &configuration.diagnostics;
     assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
     let output = &router.ports[0].output;
@@ -185,7 +185,7 @@ fn a_class_that_rewrites_the_codepoint_keeps_its_queue() {
     assert!(format!("{:?}", stage.actions).contains(&format!("Label({})", label.0[0])));
 }
 
-/// What today's routers refuse, with the command that they refuse.
+/// Refusals of current routers, with the refused command.
 #[test]
 fn refusals_of_today() {
     let gigabit = "GigabitEthernet0/0";
@@ -244,7 +244,7 @@ fn a_policy_of_a_tunnels_peers() {
          tunnel mode gre multipoint\n tunnel key 501\n"
     );
     let mut configuration = parse(&text);
-    let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+    let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
     let port = router.ports.iter().find(|port| port.name == "Tunnel501").unwrap();
     assert_eq!(port.counted_bytes, Some(CountedBytes { classes: 28, queues: 42 }));
     let policy = port.output_policy().unwrap_or_else(|| panic!("{:?}", configuration.diagnostics));
@@ -333,7 +333,7 @@ fn limits_in_time_refer_to_the_guarantee_and_not_to_the_shaper() {
 fn in_cells(commands: &str, ip: u64) -> u64 {
     let text = format!("interface ATM0/0\n pvc 8/35\n{commands}");
     let mut configuration = parse(&text);
-    let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+    let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
     let wire = router.ports[0].wire;
     wire.framing.unwrap().wire_bytes(wire.headers.bytes(ip))
 }
@@ -368,7 +368,7 @@ fn counted_in_tunnel(mode: &str, transform: &str) -> CountedBytes {
          tunnel mode {mode}\n tunnel key 7\n tunnel protection ipsec profile P\n"
     );
     let mut configuration = parse(&text);
-    let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+    let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
     let port = router.ports.iter().find(|port| port.name == "Tunnel1").unwrap();
     port.counted_bytes.unwrap()
 }

@@ -11,7 +11,7 @@ fn hidden(class_maps: &str, classes: &[&str]) -> Vec<String> {
     let text =
         format!("{class_maps}policy-map p\n{classes}interface GigabitEthernet0/0\n service-policy input p\n");
     let mut configuration = parse(&text);
-    convert(&mut configuration, &Platform::of(Profile::Hqf));
+    convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
     let found = configuration.diagnostics.iter().filter(|found| found.message.contains("gets no packet"));
     found.map(|found| found.message.clone()).collect()
 }

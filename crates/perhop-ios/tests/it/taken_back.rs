@@ -71,10 +71,10 @@ fn a_line_that_is_taken_back_leaves_nothing() {
         let of = |lines: [&str; 2]| parse(&format!("{block}\n{indent}{}\n{indent}{}\n", lines[0], lines[1]));
         let (never, once) = (of(["!", "!"]), of([line, "!"]));
         let back = of([line, &format!("no {line}")]);
-        if said(&once) == said(&never) {
+        if content(&once) == content(&never) {
             wrong.push(format!("{block} / {line}: says nothing"));
         }
-        if said(&back) != said(&never) {
+        if content(&back) != content(&never) {
             wrong.push(format!("{block} / {line}: a part remains"));
         }
         let last = back.lines.iter().rfind(|line| line.text.contains("no ")).expect("the line");
@@ -86,10 +86,10 @@ fn a_line_that_is_taken_back_leaves_nothing() {
 }
 
 /// Returns the configuration as JSON, without lines and diagnostics.
-fn said(configuration: &Configuration) -> serde_json::Value {
-    let mut said = serde_json::to_value(configuration).unwrap();
+fn content(configuration: &Configuration) -> serde_json::Value {
+    let mut content = serde_json::to_value(configuration).unwrap();
     for apart in ["lines", "diagnostics"] {
-        said.as_object_mut().unwrap().remove(apart);
+        content.as_object_mut().unwrap().remove(apart);
     }
-    said
+    content
 }

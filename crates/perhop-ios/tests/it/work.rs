@@ -40,7 +40,7 @@ fn a_megabyte_is_read_and_converted() {
     let text = configuration(2_000);
     assert!(text.len() > 1_000_000, "{}", text.len());
     let mut configuration = parse(&text);
-    let router = convert(&mut configuration, &Platform::of(Profile::PreHqf));
+    let router = convert(&mut configuration, &Platform::for_profile(Profile::PreHqf));
     assert_eq!(router.ports.len(), 2_000);
     assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
 }
@@ -59,7 +59,7 @@ fn ten_times_the_entries_of_a_list_are_ten_times_the_work() {
     for (opening, before_each) in [("ip access-list extended L\n", " "), ("", "access-list 100 ")] {
         let compared = |entries| {
             let mut configuration = parse(&access_list(entries, opening, before_each));
-            convert(&mut configuration, &Platform::of(Profile::PreHqf));
+            convert(&mut configuration, &Platform::for_profile(Profile::PreHqf));
             assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
             configuration.set_comparisons
         };
@@ -76,7 +76,7 @@ fn hidden_entries_are_found_without_a_look_at_each() {
     let twice = |n: usize| format!(" permit udp any host 10.0.{}.{}\n", n / 512, n / 2 % 256);
     let text = "ip access-list extended L\n".to_owned() + &(0..1_000).map(twice).collect::<String>();
     let mut configuration = parse(&text);
-    convert(&mut configuration, &Platform::of(Profile::PreHqf));
+    convert(&mut configuration, &Platform::for_profile(Profile::PreHqf));
     let hidden = configuration.diagnostics.iter().filter(|one| one.rule.id == "access-entry-shadowed");
     let lines: Vec<usize> = hidden.clone().map(|one| one.line).collect();
     assert_eq!(lines, (1..=500).map(|n| 2 * n + 1).collect::<Vec<_>>());
@@ -99,7 +99,7 @@ fn object_groups_are_not_multiplied_out() {
         group("A"),
         group("B"),
     );
-    let router = convert(&mut parse(&text), &Platform::of(Profile::PreHqf));
+    let router = convert(&mut parse(&text), &Platform::for_profile(Profile::PreHqf));
     let written = serde_json::to_string(&router.ports[0].output).unwrap();
     assert!(written.contains("10.0.3.231") && written.contains("1000"), "the groups are there");
     assert!(written.len() < 300_000, "{} bytes", written.len());
@@ -129,7 +129,7 @@ fn classes_of_a_policy_are_compared_up_to_a_limit() {
         let class = |n: usize| format!(" class c{n}\n  set dscp af11\n");
         let text = format!("policy-map p\n{}", (0..count).map(class).collect::<String>());
         let mut configuration = parse(&text);
-        convert(&mut configuration, &Platform::of(Profile::Hqf));
+        convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
         let too_complex =
             configuration.diagnostics.iter().filter(|one| one.rule.id == "conditions-too-complex");
         assert_eq!(too_complex.count(), refused, "{count} classes");

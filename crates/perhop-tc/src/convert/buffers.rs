@@ -28,7 +28,12 @@ pub(super) fn tail_drop(limit: QueueSize) -> BufferConfig {
 }
 
 /// Returns the buffer manager of a discipline; `None` if perhop has no equivalent.
-pub(super) fn of(qdisc: &Qdisc, device: &Device, above: Above, log: &mut Log) -> Option<BufferConfig> {
+pub(super) fn from_qdisc(
+    qdisc: &Qdisc,
+    device: &Device,
+    above: Above,
+    log: &mut Log,
+) -> Option<BufferConfig> {
     let options = &qdisc.options;
     let packets = |limit: u64| QueueSize::Packets(limit.max(1));
     Some(match qdisc.kind.name {
@@ -45,7 +50,7 @@ pub(super) fn of(qdisc: &Qdisc, device: &Device, above: Above, log: &mut Log) ->
         "fq_codel" => fq_codel(options, device),
         "pie" => pie(options),
         "fq_pie" => fq_pie(options, device),
-        "cake" => super::cake::of(qdisc, device, log)?,
+        "cake" => super::cake::from_qdisc(qdisc, device, log)?,
         "dualpi2" => dualpi2(qdisc, log),
         "red" => red(qdisc, above, log)?,
         "gred" => gred(qdisc, log)?,

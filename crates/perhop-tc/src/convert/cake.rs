@@ -10,7 +10,7 @@ use crate::model::{Device, ETHERNET, Place, Qdisc};
 use crate::options::{Options, Value};
 
 /// Converts CAKE at the root; `None` below another discipline.
-pub(super) fn of(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Option<BufferConfig> {
+pub(super) fn from_qdisc(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Option<BufferConfig> {
     let is_of_mq = device.root().is_some_and(|root| root.kind.name == "mq");
     if qdisc.place != Place::Root && !is_of_mq {
         let note = "cake below another discipline is not modelled: perhop's is all of its port; put it at the \

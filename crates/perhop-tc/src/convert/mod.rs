@@ -37,7 +37,7 @@ use crate::model::{Device, ETHERNET, HOOK_EGRESS, HOOK_INGRESS, Qdisc};
 
 /// Returns the buffer manager of a discipline with all defaults; `None` if perhop has no equivalent.
 pub(crate) fn buffer_of(qdisc: &Qdisc, device: &Device) -> Option<BufferConfig> {
-    buffers::of(qdisc, device, buffers::Above::Device, &mut Log::default())
+    buffers::from_qdisc(qdisc, device, buffers::Above::Device, &mut Log::default())
 }
 
 /// Converts `configuration` to a router. Adds findings to its lines and diagnostics.

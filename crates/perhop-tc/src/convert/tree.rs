@@ -110,7 +110,7 @@ impl<'a> Tree<'a> {
                 true
             }
             _ => {
-                let buffer = buffers::of(qdisc, self.device, above, self.log);
+                let buffer = buffers::from_qdisc(qdisc, self.device, above, self.log);
                 let is_known = buffer.is_some();
                 if let Some(BufferConfig::Cake(cake)) = &buffer {
                     self.bandwidth = self.bandwidth.or(cake.bandwidth);

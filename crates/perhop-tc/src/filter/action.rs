@@ -35,7 +35,7 @@ const NOT_MODELLED: [(&str, &str); 13] = [
 pub(crate) fn actions(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let mut found = Vec::new();
     loop {
-        found.extend(one(kernel, number, words));
+        found.extend(read_action(kernel, number, words));
         let goes_on = words.peek().is_some_and(|word| word == "action");
         if !goes_on {
             return found;
@@ -44,7 +44,7 @@ pub(crate) fn actions(kernel: &mut Kernel, number: usize, words: &mut Words) -> 
     }
 }
 
-fn one(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
+fn read_action(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let Some(name) = words.next() else {
         kernel.refuse(number, "nothing stands behind `action`");
         return vec![Action::Unseen];

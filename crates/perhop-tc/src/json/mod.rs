@@ -79,7 +79,7 @@ fn document(text: &str, number: usize, split: &mut Split) -> usize {
             at = (at + 1).min(text.len());
             break;
         }
-        let line = lines.of(at);
+        let line = lines.line_at(at);
         split.begun.extend((known..line).map(|line| (line, opener)));
         (opener, known) = (line, line);
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
@@ -94,7 +94,7 @@ fn document(text: &str, number: usize, split: &mut Split) -> usize {
     }
     // Other text in the last line is ignored.
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
-    let last = lines.of(end.saturating_sub(usize::from(text[..end].ends_with('\n'))).max(at));
+    let last = lines.line_at(end.saturating_sub(usize::from(text[..end].ends_with('\n'))).max(at));
     split.begun.extend((known..=last).map(|line| (line, opener)));
     end
 }
@@ -107,7 +107,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn of(&mut self, at: usize) -> usize {
+    fn line_at(&mut self, at: usize) -> usize {
         self.number += self.text.get(self.at..at).map_or(0, |part| part.matches('\n').count());
         self.at = at;
         self.number

@@ -52,7 +52,7 @@ pub(crate) fn read(
         if options.has(opt.names[0]) && !words.is_shown() {
             twice(opt, place, log)?;
         }
-        before = one(opt, tables, words, place, log, &mut options)?;
+        before = read_option(opt, tables, words, place, log, &mut options)?;
     }
     Ok(options)
 }
@@ -69,7 +69,7 @@ fn twice(opt: &Opt, place: Place, log: &mut Log) -> Result<(), Trouble> {
 }
 
 /// Reads an option after its name. Returns its value as written.
-fn one(
+fn read_option(
     opt: &'static Opt,
     tables: &[&'static [Opt]],
     words: &mut Words,
@@ -117,7 +117,7 @@ fn one(
             value_of(argument, word, words.is_shown(), name, place, log)?
         }
     };
-    said(opt, &text, place, log);
+    report_effect(opt, &text, place, log);
     options.set(name, value);
     Ok(text)
 }
@@ -135,7 +135,7 @@ fn names(table: &'static [Opt]) -> impl Iterator<Item = &'static str> {
 }
 
 /// Reports the effect of an option.
-fn said(opt: &Opt, text: &str, place: Place, log: &mut Log) {
+fn report_effect(opt: &Opt, text: &str, place: Place, log: &mut Log) {
     let written = if text.is_empty() { opt.names[0].to_owned() } else { format!("{} {text}", opt.names[0]) };
     match opt.effect {
         Effect::Modelled => {}

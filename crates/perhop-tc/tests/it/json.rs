@@ -191,7 +191,7 @@ fn items_of_their_own_lines_have_those() {
 
 #[test]
 fn text_among_json_is_read_as_text() {
-    // (r) iproute2 6.1 prints classes as text whatever it is asked for.
+    // (r) iproute2 6.1 prints classes as text, with or without `-j`.
     let text = "[{\"kind\":\"htb\",\"handle\":\"1:\",\"dev\":\"eth0\",\"root\":true,\"options\":{\"r2q\":10,\"default\":\"0x10\"}}]\n\
                 class htb 1:10 root prio 0 rate 2Mbit ceil 2Mbit burst 1600b cburst 1600b \n";
     let mut found = parse(text);

@@ -23,7 +23,7 @@ struct Queues<'a> {
 }
 
 impl Queues<'_> {
-    fn of(&self, space: &PacketSpace, packet: &Packet) -> Option<&str> {
+    fn queue_of(&self, space: &PacketSpace, packet: &Packet) -> Option<&str> {
         let takes = |(_, set): &&(String, Set)| space.contains(*set, packet);
         self.classes.iter().find(takes).map(|(name, _)| name.as_str())
     }
@@ -114,7 +114,7 @@ fn reordered(
             continue;
         };
         for output in outputs {
-            let (one, other) = (output.of(space, &conforming), output.of(space, &excess));
+            let (one, other) = (output.queue_of(space, &conforming), output.queue_of(space, &excess));
             if let (Some(one), Some(other)) = (one, other)
                 && one != other
             {
@@ -151,7 +151,7 @@ fn unmatched(
     }
     let is_told = |dscp: Dscp| {
         let packet = Packet { dscp, ..*packet };
-        outputs.iter().any(|output| output.of(space, &packet) != output.rest.as_deref())
+        outputs.iter().any(|output| output.queue_of(space, &packet) != output.rest.as_deref())
     };
     let unmatched = marks.into_iter().find(|dscp| !is_told(*dscp))?;
     Some(Diagnostic::new(

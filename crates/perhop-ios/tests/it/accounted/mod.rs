@@ -13,7 +13,7 @@ pub(crate) fn check(text: &str) {
     assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
     // The length of the text selects the profile.
     let profile = Profile::ALL[text.len() % Profile::ALL.len()];
-    let router = convert(&mut configuration, &Platform::of(profile));
+    let router = convert(&mut configuration, &Platform::for_profile(profile));
     for diagnostic in configuration.diagnostics.iter().filter(|one| one.severity != Severity::Note) {
         let line = &configuration.lines[diagnostic.line - 1];
         assert_eq!(line.state, LineState::Suspicious, "{diagnostic}");

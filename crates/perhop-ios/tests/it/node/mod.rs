@@ -20,7 +20,7 @@ pub(crate) struct Node {
 impl Node {
     pub(crate) fn from_text(text: &str, profile: Profile) -> Node {
         let mut configuration = parse(text);
-        let router = convert(&mut configuration, &Platform::of(profile));
+        let router = convert(&mut configuration, &Platform::for_profile(profile));
         Node { configuration, ports: router.ports }
     }
     pub(crate) fn port(&self, name: &str) -> &Port {
