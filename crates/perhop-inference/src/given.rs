@@ -1,4 +1,4 @@
-//! [`Given`]: traffic of the user's own in place of a guess, as the reader of its file hands it over.
+//! [`Given`]: the user's own traffic in place of a guess, as the reader of its file returns it.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use crate::words::{rate_in_words, similar};
 /// IP bytes of datagrams of a class whose role sends something else.
 const DATAGRAM: u32 = 1000;
 
-/// Traffic of the user's own.
+/// The user's own traffic.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Given {
@@ -26,7 +26,7 @@ pub enum Given {
     Classes(Vec<ClassLoad>),
     /// Flow records.
     Records(Records),
-    /// The path of a capture, as a scenario has it.
+    /// The path of a capture, as a scenario file writes it.
     Capture(String),
     /// Outputs of the device with its counters.
     Outputs(Outputs),
@@ -52,7 +52,7 @@ impl Given {
 pub struct ClassLoad {
     /// Its name.
     pub name: String,
-    /// Bits per second; `None` for TCP that takes what it gets.
+    /// Bits per second; `None` for TCP without a limit.
     pub rate: Option<f64>,
     /// IP bytes of a packet.
     pub packet_bytes: Option<u32>,
@@ -197,7 +197,7 @@ pub(crate) fn wanted(loads: &[ClassLoad]) -> Wanted<'_> {
     wanted
 }
 
-/// Returns the traffic of a class; its name is none of `taken`, which it is added to.
+/// Returns the traffic of a class. Its name differs from those in `taken`, to which it is added.
 fn flow(network: &Network, load: &ClassLoad, hit: &Hit, taken: &mut BTreeSet<String>) -> Flow {
     let mut kind = suited(load.kind.unwrap_or(hit.kind), &hit.header, true);
     if load.rate.is_some() && kind == Kind::Greedy {

@@ -28,7 +28,8 @@ use crate::unapplied::left_out;
 use crate::unclassified::call_without_class;
 use crate::words::{rate_in_words, time};
 
-/// Simulated milliseconds by the highest load in Mb/s that they apply to, so that a run takes seconds.
+/// The simulated time in milliseconds for loads up to a rate in Mb/s: shorter for higher loads, so that a run
+/// takes seconds.
 const DURATIONS: [(f64, f64); 6] = [
     (2.5, 100_000.0),
     (25.0, 20_000.0),
@@ -37,8 +38,8 @@ const DURATIONS: [(f64, f64); 6] = [
     (25_000.0, 400.0),
     (f64::INFINITY, 100.0),
 ];
-/// The part of a run that is not counted, milliseconds at most; more of a short one, in which TCP is still
-/// starting.
+/// The most milliseconds at the start of a run that are not measured; a larger part of a short run, in which
+/// TCP is still starting.
 const WARMUP: f64 = 0.1;
 const LONGEST_WARMUP: f64 = 2_000.0;
 const SHORT: f64 = 1_000.0;
@@ -61,13 +62,13 @@ pub struct Request {
     pub base: String,
     /// The interface that packets leave by; by default the one whose policy has most classes.
     pub interface: Option<String>,
-    /// In place of it, the interface whose tunnels and sub-interfaces are run together.
+    /// In place of `leaving`: the interface whose tunnels and sub-interfaces are run together.
     pub whole_port: Option<String>,
-    /// The rate of its wire; by default what the configuration says.
+    /// The rate of its wire; by default the configured one.
     pub rate: Option<Rate>,
-    /// Packets of its transmit ring; by default what the configuration says.
+    /// Packets that its tx-ring holds; by default as configured.
     pub ring: Option<u32>,
-    /// The part of its promise that each class is offered in a guess.
+    /// In a guess: the load of each class as a part of the rate that it gets while all others are busy.
     pub load: LoadLevel,
     /// Bits per second offered to queues by their paths, in place of a guess. Zero leaves a class out.
     pub loads: BTreeMap<String, f64>,
@@ -111,7 +112,7 @@ pub struct Inferred {
     pub load: String,
     /// The traffic of each class.
     pub offered: Vec<ClassTraffic>,
-    /// The classes without traffic, and packets that are left out, one line each.
+    /// The classes without traffic and the packets that are left out, one line each.
     pub missing: Vec<String>,
     /// Assumptions on which the run rests.
     pub assumed: Vec<String>,
@@ -247,11 +248,11 @@ struct Tried<'a> {
     trial: Trial,
     hits: Vec<Hit<'a>>,
     misses: Vec<Miss<'a>>,
-    /// Whether all entrances were tried that could reach further classes.
+    /// Whether all entrances that could reach further classes were tried.
     has_all: bool,
 }
 
-/// Returns headers for each class, entering where most classes can be reached.
+/// Returns headers for each class, for the entrance from which most classes can be reached.
 fn reach<'a>(
     network: Network<'a>,
     mut trial: Trial,

@@ -1,4 +1,4 @@
-//! [`LoadLevel`]: the part of its promise that each class is offered.
+//! [`LoadLevel`]: the load of each class as a part of the rate that it gets while all others are busy.
 
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ pub enum LoadLevel {
 }
 
 impl LoadLevel {
-    /// Returns the offered part of what a class is promised.
+    /// Returns the load of a class as a part of the rate that it gets while all others are busy.
     pub(crate) fn part(self) -> f64 {
         match self {
             LoadLevel::Quiet => 0.7,
@@ -25,7 +25,7 @@ impl LoadLevel {
         }
     }
 
-    /// Returns the part of the line that can enter the router: no more than all of it.
+    /// Returns the part of the line rate that can enter the router: at most all of it.
     pub(crate) fn fitting_part(self) -> f64 {
         self.part().min(LoadLevel::Busy.part())
     }

@@ -1,8 +1,8 @@
 //! [`Network`]: the network inferred for a router, with senders on one side, receivers on the other, and one
 //! path between them.
 //!
-//! Everything around the router is wide enough and has queues long enough, so that all that is lost is lost
-//! in the router.
+//! Everything around the router is fast enough and has queues long enough that packets are lost only in the
+//! router.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ const RECEIVERS_6: &str = "2001:db8:0:2::";
 /// The prefix lengths of these subnets.
 const LENGTH: u8 = 24;
 const LENGTH_6: u8 = 64;
-/// The routers on both sides.
+/// The routers before and behind it.
 pub(crate) const NEAR: &str = "near-side";
 pub(crate) const FAR: &str = "far-side";
 
@@ -61,7 +61,7 @@ pub(crate) enum Carried {
 /// The origin of the CoS of packets that enter with a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CosOrigin {
-    /// The packets themselves, as a capture has them.
+    /// The packets themselves, as in a capture.
     Packets,
     /// Their precedence, which the neighbor marks.
     Precedence,
@@ -94,7 +94,7 @@ pub(crate) struct Site<'a> {
     pub(crate) own: BTreeSet<IpAddr>,
     /// The subnets of its interfaces.
     pub(crate) subnets: Vec<Subnet>,
-    /// Packets of the transmit ring of the leaving interface, where the user sets them.
+    /// Packets that the tx-ring of the leaving interface holds, where the user sets it.
     pub(crate) ring: Option<u32>,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Network<'a> {
     pub(crate) added: Vec<String>,
     /// Further interfaces that classes match as the one that packets entered by.
     pub(crate) others: Vec<Interface<'a>>,
-    /// The choices that are not the obvious ones, with their reasons: a line each.
+    /// The choices that a reader may not expect, with their reasons, a line each.
     pub(crate) assumed: Vec<String>,
     /// The headers by which the senders' packets have marks: of the links to the router.
     pub(crate) carried: Vec<Carried>,
@@ -181,7 +181,7 @@ impl<'a> Network<'a> {
         self.leaving.port.map_or(&PLAIN, |port| &port.output)
     }
 
-    /// Returns the place of a queue among the leaves; of several with one path, of the first.
+    /// Returns the index of a queue among the leaves; of several with one path, of the first.
     pub(crate) fn place_of(&self, path: &str) -> Option<usize> {
         self.leaves.iter().position(|leaf| leaf.path == path)
     }
@@ -191,7 +191,8 @@ impl<'a> Network<'a> {
         !self.leaves.is_empty() && self.capacity() <= self.entering.bits_per_second() / 2.0
     }
 
-    /// Returns the bits per second at which packets can pass: the slower wire's, or that of shaping.
+    /// Returns the bits per second at which packets can pass: the rate of the slower wire, or that of
+    /// shaping.
     pub(crate) fn bottleneck(&self) -> f64 {
         self.capacity().min(self.entering.bits_per_second())
     }

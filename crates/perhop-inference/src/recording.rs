@@ -26,13 +26,13 @@ const SHORTEST: f64 = 100.0;
 
 /// A capture that is replayed.
 pub(crate) struct Recording<'a> {
-    /// Its path as a scenario has it.
+    /// Its path as a scenario file writes it.
     pub(crate) path: &'a str,
     /// The time between its first and its last packet, seconds.
     pub(crate) seconds: f64,
 }
 
-/// A class, and all conditions that its packets meet.
+/// A class, and all conditions that its packets satisfy.
 struct Class {
     queue: Option<String>,
     name: String,
@@ -104,7 +104,7 @@ fn flow(path: &str, class: Class, coming: &[Value]) -> Flow {
     }
 }
 
-/// Returns the classes, or nothing where headers do not tell them apart.
+/// Returns the classes, or nothing where headers do not distinguish them.
 fn classes(network: &Network) -> Vec<Class> {
     let is_told_by_headers =
         network.leaves.iter().all(|leaf| leaf.matches.iter().all(|condition| !holds(condition, &asks_more)));
@@ -133,13 +133,13 @@ fn classes(network: &Network) -> Vec<Class> {
     found
 }
 
-/// Whether a condition asks for more than the headers of a packet.
+/// Whether a condition depends on more than the headers of a packet.
 fn asks_more(condition: &MatchConfig) -> bool {
     let is_of_node = condition.color.is_some() || condition.label.is_some() || condition.input.is_some();
     is_of_node || condition.cos.is_some() || condition.mpls_exp.is_some() || condition.length.is_some()
 }
 
-/// Adds the queues with all that a packet must meet: the first class that matches is its class.
+/// Adds the queues with all conditions for a packet: the first class that matches is its class.
 fn walk(queueing: &QueueingConfig, prefix: &str, around: &[Value], found: &mut Vec<Class>) {
     let mut before: Vec<Value> = Vec::new();
     for class in &queueing.classes {
@@ -160,7 +160,7 @@ fn walk(queueing: &QueueingConfig, prefix: &str, around: &[Value], found: &mut V
 /// Returns the flows that have packets in the capture.
 ///
 /// # Errors
-/// What else is wrong with it.
+/// The network or its traffic is refused for another reason than flows without packets.
 fn with_packets(network: &Network, devices: &Devices, flows: Vec<Flow>) -> Result<Vec<Flow>, Failure> {
     let Err(failure) = check(network, devices, &flows) else { return Ok(flows) };
     let Failure::Refused { found, .. } = &failure else { return Err(failure) };

@@ -1,4 +1,4 @@
-//! The queues of an output policy, and what each gets while all of them are busy.
+//! The queues of an output policy, and the rate that each gets while all of them are busy.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use perhop_qos::{QueueSize, Rate};
 
 use crate::sources::{PACKET, Room};
 
-/// The part of a rate taken for priority classes without a limit: Cisco's advice for low-latency queueing
+/// The part of a rate assumed for priority classes without a limit: Cisco's advice for low-latency queueing
 /// (Enterprise `QoS` Solution Reference Network Design Guide 3.3, chapter 1, "33 percent LLQ rule").
 const UNLIMITED_PRIORITY: f64 = 1.0 / 3.0;
 
@@ -27,16 +27,16 @@ pub(crate) struct Leaf<'a> {
     pub(crate) has_priority: bool,
     /// Bits per second that it gets while all classes are busy.
     pub(crate) share: f64,
-    /// Bits per second that it is promised by a written guarantee.
-    pub(crate) promised: Option<f64>,
+    /// Bits per second of its configured guarantee.
+    pub(crate) guaranteed: Option<f64>,
     /// Bits per second that its own policer, shaper or ceiling lets pass.
     pub(crate) limit: Option<f64>,
-    /// Of a tin of CAKE: bits per second that it surely gets, and soon, however busy the others are.
+    /// For a tin of CAKE: bits per second that it gets without delay, however busy the others are.
     pub(crate) part: Option<f64>,
 }
 
 impl Leaf<'_> {
-    /// Returns the packets that its queue holds; `None` where it drops by another rule than what it holds.
+    /// Returns the packets that its queue holds; `None` where it does not drop by its length.
     pub(crate) fn room(&self) -> Option<Room> {
         let packets = |size: QueueSize| match size {
             QueueSize::Packets(packets) => packets as f64,
@@ -64,7 +64,8 @@ pub(crate) fn leaves(policy: &PolicyConfig, rate: f64) -> Vec<Leaf<'_>> {
     found
 }
 
-/// Adds the queues of `level`, whose packets meet the conditions `around`; `shares` has what each gets.
+/// Adds the queues of `level`, whose packets satisfy the conditions `around`; `shares` contains the rate of
+/// each.
 fn add<'a>(
     level: &Level<'a>,
     around: &[&'a MatchConfig],
@@ -84,7 +85,7 @@ fn add<'a>(
             matches,
             has_priority: rates.has_priority,
             share: shares.next().unwrap_or(0.0),
-            promised: rates.written.and(rates.promised),
+            guaranteed: rates.written.and(rates.promised),
             limit: rates.limit,
             part: None,
             class,
@@ -95,8 +96,9 @@ fn add<'a>(
 
 /// Adds the queues of a class: itself, or the tins of CAKE.
 ///
-/// With a bandwidth each tin but the first comes before the others up to its part of it; without, the parts
-/// are weights. What it has by weight, a tin gets soon in both cases, as all parts are more than the whole.
+/// With a bandwidth, each tin but the first has priority over the others up to its part of it; without, the
+/// parts are weights. A tin gets its weighted rate without delay in both cases, as the sum of all parts is
+/// more than the whole.
 fn tins<'a>(leaf: Leaf<'a>, found: &mut Vec<Leaf<'a>>) {
     let tins = match &leaf.class.buffer {
         Some(BufferConfig::Cake(cake)) if cake.tins.names().len() > 1 => cake.tins,

@@ -1,4 +1,5 @@
-//! Traffic for every class of a router: headers that reach it, and a part of what the class is promised.
+//! Traffic for every class of a router: headers that reach it, and a load by the rate that the class gets
+//! while all others are busy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +16,14 @@ use crate::targets::{Hit, stages};
 use crate::trial::{Place, Side, Trial};
 use crate::words::{percent, rate_in_words};
 
-/// Connections start apart, also in the shortest run.
+/// Connections start at different times within this, also in the shortest run.
 const START_WITHIN: &str = "20ms";
-/// The part of the line that stands for a promise where priority classes leave a class nothing: enough to
-/// see that its packets are lost.
+/// The assumed rate of a class for which priority classes leave nothing, as a part of the line rate: enough
+/// to show that its packets are lost.
 const STARVED: f64 = 0.01;
 /// A guarantee and a share are equal up to this part of them.
 const ROUNDING: f64 = 1e-6;
-/// The basis of the load of a class that nothing limits and no queue holds.
+/// The basis of the load of a class without a limit and a queue.
 const FITS: &str = "what fits";
 /// IP bytes of datagrams where TCP cannot be used.
 const DATAGRAM: u32 = 1000;
@@ -35,9 +36,9 @@ pub(crate) struct Flow {
     pub(crate) entry: Map<String, Value>,
     /// The queue of the leaving interface that it waits in, as in results.
     pub(crate) queue: Option<String>,
-    /// The offer in words: rate, kind of traffic.
+    /// The load in words: rate, kind of traffic.
     pub(crate) offered: [String; 2],
-    /// The rate offered, in bits per second; of greedy TCP, what it is sure to take.
+    /// The rate offered, in bits per second; for greedy TCP, the rate that it gets at least.
     pub(crate) rate: f64,
 }
 
@@ -97,7 +98,7 @@ pub(crate) fn guessed(
     Traffic { flows, ..Traffic::default() }
 }
 
-/// The number of classes that there is traffic for, and of those that wait in the queue of one.
+/// The number of classes with traffic, and the number of those in the queue of a class.
 struct Crowd {
     all: f64,
     in_queue: f64,
@@ -111,13 +112,13 @@ struct Demand<'a> {
     basis: &'a str,
     /// Whether the rate includes the headers that the policy counts.
     counts_headers: bool,
-    /// Whether greedy TCP may take all that the class gets.
+    /// Whether greedy TCP may use the whole rate of the class.
     takes_all: bool,
     /// Whether TCP gets replies.
     has_replies: bool,
 }
 
-/// Returns the class that a hit's packets leave by: also of those that an input policy marks for it.
+/// Returns the class in which the packets of a hit leave, also where an input policy marks them for it.
 fn class_of<'h>(network: &'h Network, hit: &'h Hit, leaf: Option<&Leaf>) -> &'h str {
     let is_input = matches!(hit.target.place, Place::Stage(Side::Input, _));
     let leaf = leaf.filter(|_| is_input && network.leaves.len() > 1);
@@ -154,13 +155,13 @@ fn flow(network: &Network, hit: &Hit, name: &str, demand: Demand) -> Flow {
     }
 }
 
-/// Returns the part of the bytes that a policy counts in a source's packets that are IP bytes.
+/// Returns which part of the bytes that a policy counts for a source's packets is IP bytes.
 fn ip_part(network: &Network, kind: Kind, packet_bytes: u32) -> f64 {
     let ip = if matches!(kind, Kind::Transfers | Kind::Greedy) { PACKET } else { packet_bytes.into() };
     ip / (ip + f64::from(network.output().overhead)).max(1.0)
 }
 
-/// Returns the kind of traffic that the protocol of a header allows, the nearest to `kind`.
+/// Returns the kind of traffic most similar to `kind` that the protocol of a header allows.
 pub(crate) fn suited(kind: Kind, header: &Header, has_replies: bool) -> Kind {
     let is_tcp = header.is("tcp");
     match kind {
@@ -171,23 +172,25 @@ pub(crate) fn suited(kind: Kind, header: &Header, has_replies: bool) -> Kind {
     }
 }
 
-/// Returns what is offered to a class, in bits per second that the policy counts, and how it was chosen.
+/// Returns the load of a class, in bits per second as the policy counts them, and its basis in words.
 fn load(network: &Network, crowd: &Crowd, hit: &Hit, level: LoadLevel) -> (f64, String) {
     if !network.has_queues() {
-        // Nothing is shared: a class needs no more than its policer lets pass, all no more than can enter.
+        // No queue is shared: a class needs at most the rate that its policer lets pass, and all classes
+        // together
+        // at most the rate that can enter.
         let share = level.fitting_part() * network.bottleneck() / crowd.all;
         return match limit(network, crowd, hit).filter(|limit| *limit < share) {
             Some(limit) => (level.part() * limit, format!("{} of limit", percent(level.part()))),
             None => (share, FITS.to_owned()),
         };
     }
-    let (promised, basis) = promise(network, crowd, hit);
-    (level.part() * promised, format!("{} of {basis}", percent(level.part())))
+    let (rate, basis) = rate_while_others_busy(network, crowd, hit);
+    (level.part() * rate, format!("{} of {basis}", percent(level.part())))
 }
 
-/// Returns what a class is promised while all others are busy, in bits per second that the policy counts, and
-/// what promises it.
-fn promise(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, &'static str) {
+/// Returns the rate that a class gets while all others are busy, in bits per second as the policy counts
+/// them, and its basis in words.
+fn rate_while_others_busy(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, &'static str) {
     let leaf = hit.leaf(network);
     let limit = limit(network, crowd, hit);
     let line = network.bottleneck();
@@ -204,8 +207,8 @@ fn promise(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, &'static str) {
     if let Some(limit) = limit.filter(|limit| *limit < share) {
         return (limit, "limit");
     }
-    let guaranteed = leaf.and_then(|leaf| leaf.promised).filter(|rate| *rate > 0.0);
-    // Signaling and routing need little, however much is left over for them.
+    let guaranteed = leaf.and_then(|leaf| leaf.guaranteed).filter(|rate| *rate > 0.0);
+    // Signaling and routing need little, also where more is left over for them.
     let needs_more = hit.role.kind != Kind::Datagrams;
     match guaranteed.map(|rate| rate / crowd.in_queue) {
         Some(rate) if !needs_more || share < (1.0 + ROUNDING) * rate => (rate.min(share), "guarantee"),
@@ -229,7 +232,7 @@ pub(crate) fn entry(name: &str, header: &Header, role: &Role, sent: &Sending) ->
     let mut set = |key: &str, value: Value| made.insert(key.to_owned(), value);
     set("name", json!(name));
     set("role", json!(role.judged_as));
-    // The network fills these in; their place is here.
+    // The network replaces these values; here they only get their place in the order of keys.
     set("from", json!(""));
     set("to", json!(""));
     set("source", sent.source.clone());
@@ -252,7 +255,7 @@ pub(crate) fn entry(name: &str, header: &Header, role: &Role, sent: &Sending) ->
     made
 }
 
-/// Returns a name that none of `others` is: with a number behind it where it is taken.
+/// Returns a name that differs from `others`: `wanted`, with a number behind it where that is used.
 pub(crate) fn unlike(wanted: &str, others: &BTreeSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{wanted}-{number}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);

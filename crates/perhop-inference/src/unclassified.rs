@@ -21,8 +21,8 @@ const CALL_BPS: f64 = 80e3;
 const EF: &str = "ef";
 const RTP_PORT: u16 = 16384;
 
-/// Returns a call that waits with the traffic without a class, and the remark about it; `None` where a class
-/// takes calls, or where the policy is not for networks with telephony.
+/// Returns a call that waits with unclassified traffic, and the remark about it; `None` where a class takes
+/// calls, or where the policy is not for networks with telephony.
 pub(crate) fn call_without_class(
     network: &Network,
     trial: &mut Trial,
@@ -69,8 +69,8 @@ pub(crate) fn call_without_class(
     Some((flow, remark))
 }
 
-/// Whether the policy is for networks with telephony: it tells several classes apart by codepoints, or one is
-/// for signaling.
+/// Whether the policy is for networks with telephony: it distinguishes several classes by codepoints, or one
+/// is for signaling.
 fn is_for_telephony(network: &Network, hits: &[Hit]) -> bool {
     let asks = |condition: &MatchConfig| condition.dscp.is_some() || condition.precedence.is_some();
     let by_codepoint = |leaf: &&Leaf| leaf.matches.iter().any(|condition| holds(condition, &asks));

@@ -1,8 +1,8 @@
-//! Numbers, rates and times as scenarios and summaries have them.
+//! Numbers, rates and times as scenario files and summaries write them.
 
 use strsim::normalized_damerau_levenshtein;
 
-/// The similarity from which on a name may be meant, 0 to 1.
+/// The least similarity, 0 to 1, of a name that the user may have meant.
 const SIMILAR: f64 = 0.6;
 
 /// Returns `value` with `digits` significant digits, integers below a billion in full.
@@ -36,7 +36,7 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns a rate as a scenario has it: in whole kb/s, or b/s where that would be coarse.
+/// Returns a rate as a scenario file writes it: in whole kb/s, or b/s where that would be coarse.
 pub(crate) fn as_rate(bits: f64) -> String {
     if bits >= 1e5 {
         format!("{}kb/s", (bits / 1000.0).round_ties_even())
@@ -45,7 +45,7 @@ pub(crate) fn as_rate(bits: f64) -> String {
     }
 }
 
-/// Returns a rate to read, in kb/s, from 100 Mb/s on in Mb/s and so on.
+/// Returns a rate for people: in kb/s, from 100 Mb/s on in Mb/s and so on.
 pub(crate) fn rate_in_words(bits: f64) -> String {
     let (divisor, unit) = match bits {
         _ if bits < 1e8 => (1e3, "kb/s"),
@@ -61,7 +61,7 @@ pub(crate) fn microseconds(seconds: f64) -> String {
     format!("{}us", (seconds * 1e6).round_ties_even().max(1.0))
 }
 
-/// Returns a time as a scenario has it.
+/// Returns a time as a scenario file writes it.
 pub(crate) fn time(milliseconds: f64) -> String {
     if milliseconds < 1.0 || milliseconds % 1.0 != 0.0 {
         format!("{}us", (milliseconds * 1000.0).round_ties_even())
