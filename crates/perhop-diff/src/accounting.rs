@@ -16,7 +16,7 @@ pub(crate) struct ChangedProperties<'a> {
     properties: BTreeSet<Property>,
     /// Parts that only one configuration has, or whose packets differ.
     parts: BTreeSet<PartName>,
-    /// Interfaces that are compared; none for all.
+    /// The interfaces that are compared; `None` for all.
     only: Option<&'a [String]>,
     /// Whether all packets were compared.
     precision: Precision,
@@ -27,7 +27,7 @@ pub(crate) struct ChangedProperties<'a> {
 pub(crate) enum Precision {
     /// All sets of packets were compared.
     Exact,
-    /// Some were too complex: a match that is written differently may take other packets.
+    /// Some were too complex: a match that is written differently may match other packets.
     Partial,
 }
 
@@ -99,8 +99,10 @@ impl<'a> ChangedProperties<'a> {
     }
 }
 
-/// Returns every change of a line with its relation to the model; a line that is only in another place and
-/// does the same is left out. The number of lines whose effect was not found out comes second.
+/// Returns every change of a line with its relation to the model, and the number of lines whose effect was
+/// not determined.
+///
+/// A line that only stands in another place and has the same effect is left out.
 pub(crate) fn account(
     changes: Vec<Change>,
     ablations: &mut [Ablation; 2],
@@ -159,7 +161,7 @@ impl Relation {
         Relation { reason: Some(reason), ..Relation::with_effect(LineEffect::NotCompared) }
     }
 
-    /// The relation of a line whose effect was not found out.
+    /// The relation of a line whose effect was not determined.
     fn unread(entry: &Entry, changed: &ChangedProperties) -> Relation {
         if entry.state == LineState::Suspicious {
             Relation::not_compared(entry, "suspicious")
@@ -175,7 +177,7 @@ impl Relation {
     }
 }
 
-/// Returns the relation of a line to the model, or `None` where its effect cannot be found out.
+/// Returns the relation of a line to the model, or `None` where its effect cannot be determined.
 fn relation(entry: &Entry, ablation: &mut Ablation, changed: &ChangedProperties) -> Option<Relation> {
     match entry.state {
         LineState::Irrelevant => return Some(Relation::with_effect(LineEffect::Irrelevant)),

@@ -40,8 +40,8 @@ fn queues(queueing: [&Value; 2], prefixes: [&str; 2], found: &mut Names) {
 /// The text by which elements correspond; `None` for an element without counterpart.
 type Key<'a> = dyn Fn(&Value) -> Option<String> + 'a;
 
-/// Returns the indices of the elements of two lists that correspond: those of the same name, and the others
-/// with the same contents. Stages that are named after their line have no name that says more.
+/// Returns the indices of the elements of two lists that correspond: those with the same name, and of the
+/// others those with the same contents. The name of a stage that is its line number identifies nothing.
 fn pairs(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     let mut left: [Vec<usize>; 2] = [(0..old.len()).collect(), (0..new.len()).collect()];
     let own_name = |value: &Value| Some(text(value, "name")).filter(|name| !is_numbered(name));
@@ -69,7 +69,7 @@ fn pairs(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Whether a name is the number of a line, which moves with every line above it.
+/// Whether a name is the number of a line, which changes with every line above it.
 pub(crate) fn is_numbered(name: &str) -> bool {
     let number = name.rsplit_once("line ").map(|(_, number)| number);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))

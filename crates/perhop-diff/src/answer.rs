@@ -14,9 +14,9 @@ pub struct Difference {
     pub renamed: Vec<Renamed>,
     /// An example of the packets of each changed input conditioner.
     pub examples: Vec<Example>,
-    /// Every changed, added, removed or moved line that the model holds or that is irrelevant.
+    /// Every changed, added, removed or moved line that the model contains or that is irrelevant.
     pub lines: Vec<LineChange>,
-    /// The other such lines: the model does not hold what they do.
+    /// The other such lines: the model does not contain their effect.
     pub not_compared: Vec<LineChange>,
     /// Facts that the configurations do not contain.
     pub assumed: Vec<String>,
@@ -31,9 +31,10 @@ pub struct Difference {
 pub struct Moved {
     /// The interface by which it leaves.
     pub interface: String,
-    /// The interface by which it arrives, whose input policy it meets; none where it meets no input policy.
+    /// The interface by which it arrives, with the input policy for it; `None` where there is no input
+    /// policy.
     pub arrives: Option<String>,
-    /// Its queue in the old configuration; none where no class takes it.
+    /// Its queue in the old configuration; `None` where no class matches it.
     pub before: Option<String>,
     /// Its queue in the new configuration.
     pub after: Option<String>,
@@ -54,7 +55,7 @@ pub struct Changed {
     pub before: Option<Value>,
     /// Its value in the new configuration.
     pub after: Option<Value>,
-    /// Of a match: a packet that only one of the two takes.
+    /// For a match: a packet that only one of the two matches.
     pub packet: Option<String>,
 }
 
@@ -93,7 +94,7 @@ pub struct End {
     pub packet: String,
     /// Whether a conditioner drops it.
     pub dropped: bool,
-    /// Its queue; none where it joins none.
+    /// Its queue; `None` where it joins none.
     pub queue: Option<String>,
 }
 
@@ -101,15 +102,15 @@ pub struct End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LineEffect {
-    /// The front end calls it irrelevant.
+    /// The front end classifies it as irrelevant.
     Irrelevant,
     /// The parts that depend on it are the same in both.
     Same,
     /// It changes the parts of [`LineChange::parts`].
     Compared,
-    /// It matters only to interfaces that were not compared.
+    /// It affects only interfaces that were not compared.
     Elsewhere,
-    /// It may change what packets experience, and the model does not hold it.
+    /// It may change how packets are treated, and the model does not contain it.
     NotCompared,
 }
 

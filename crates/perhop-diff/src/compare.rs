@@ -15,9 +15,9 @@ use crate::sets::{MatchDifference, Matches};
 pub(crate) struct Comparison {
     pub(crate) changed: Vec<Changed>,
     pub(crate) renamed: Vec<Renamed>,
-    /// By interface: the queues that have another name and the same meaning, old names first.
+    /// By interface: the renamed queues with the same meaning, from old to new name.
     pub(crate) queues: BTreeMap<String, BTreeMap<String, String>>,
-    /// By interface and old name: the new name of each part that has two.
+    /// By interface and old name: the new name of each renamed part.
     names: BTreeMap<PartName, String>,
 }
 

@@ -1,7 +1,7 @@
 //! [`Ablation`]: the properties of a device that depend on a line.
 //!
-//! The text is read again without the line, which works for every language and misses nothing that the model
-//! holds.
+//! The text is read again without the line, which works for every language and covers everything that the
+//! model contains.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::parts::{Device, Property, properties_of_device};
 
-/// Bytes of text that are read again at most, and lines whose effect is found out at most.
+/// The most bytes of text that are read again, and the most lines whose effect is determined.
 const MOST_BYTES: usize = 8_000_000;
 const MOST_LINES: usize = 200;
 
@@ -43,8 +43,8 @@ impl<'a> Ablation<'a> {
         Ablation { front_end, options, lines, bytes, blocks, properties, is_numbered, read: 0 }
     }
 
-    /// Returns the properties that differ without the line `number` and the block that it opens; `None` where
-    /// too much was read already.
+    /// Returns the properties that differ without the line `number` and the block that it opens; `None` once
+    /// too much text was read again.
     pub(crate) fn effect(&mut self, number: usize) -> Option<BTreeSet<Property>> {
         self.read += 1;
         if !self.is_numbered || self.read > MOST_LINES || self.read * self.bytes > MOST_BYTES {

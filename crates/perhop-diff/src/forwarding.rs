@@ -50,7 +50,7 @@ fn target(via: &RouteTarget) -> String {
     }
 }
 
-/// The properties of a port that decide the path of its packets. Its policies are compared by what they do.
+/// The properties of a port that decide the path of its packets. Its policies are compared by their effects.
 pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
     let PortForwarding {
         role: _,

@@ -6,8 +6,9 @@
 //!             → sets of packets → moved packets ───┘
 //! ```
 //!
-//! Every changed line is irrelevant, changes parts of the model, does the same as before, or is listed as not
-//! compared ([`LineEffect`]). The effect of a line is what the model lacks without it.
+//! Every changed line is irrelevant, changes parts of the model, has the same effect as before, or is listed
+//! as not compared ([`LineEffect`]). The effect of a line is the difference between the models of the text
+//! with it and without it.
 //!
 //! Reading order: [`compare`]; [`Difference`]; `lines`; `parts`; `compare`; `packets`; `accounting`.
 
@@ -126,7 +127,7 @@ fn is_compared(question: &Question, name: &str) -> bool {
     question.only.is_none_or(|only| only.iter().any(|one| one == name) || question.at == Some(name))
 }
 
-/// Compares the devices and their ports of these names; returns also which has not each of them.
+/// Compares the devices and their ports with these names; returns also the ports that one of them lacks.
 fn compared_devices(
     question: &Question,
     devices: &[Device; 2],
@@ -214,7 +215,7 @@ fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Ch
     })
 }
 
-/// A port as text, with stages that are named after their line called alike.
+/// A port as text, in which all stages that are named after their line have the same name.
 fn comparable(port: &Value, precision: Precision) -> String {
     let mut port = port.clone();
     if precision == Precision::Exact {

@@ -18,7 +18,7 @@ pub(crate) struct Entry {
     pub(crate) note: Option<String>,
     /// The number of its section.
     section: usize,
-    /// Whether the line that opens its section is modeled; also outside of all sections.
+    /// Whether the line that opens its section is modeled; true outside of all sections.
     is_in_model: bool,
     /// Whether it opens a section.
     opens: bool,
@@ -157,7 +157,7 @@ fn repeated_words<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeSet<&'a 
     words.filter(|word| !seen.insert(*word)).collect()
 }
 
-/// Pairs removed and added lines of a section that begin alike; the others stay alone.
+/// Pairs removed and added lines of a section that begin with the same words; the others stay unpaired.
 fn similar(
     sides: &[Vec<Entry>; 2],
     [removed, added]: [Vec<usize>; 2],
@@ -174,7 +174,7 @@ fn similar(
         let chosen = candidates.and_then(|candidates| {
             let alike = |other: &usize| common_words(text, &sides[1][*other].text);
             let near = candidates.iter().take(MOST_CANDIDATES).enumerate();
-            // The first of those that are equally alike.
+            // The first of those that are equally similar.
             let (index, _) = near.rev().max_by_key(|(_, other)| alike(other))?;
             Some(candidates.remove(index))
         });
@@ -193,8 +193,8 @@ fn common_words(one: &str, other: &str) -> usize {
     one.split(' ').zip(other.split(' ')).take_while(|(one, other)| one == other).count()
 }
 
-/// Returns the pairs outside of a longest sequence of pairs that are in order in both texts. `pairs` is
-/// sorted by the first place.
+/// Returns the pairs that are not in a longest sequence of pairs with the same order in both texts. `pairs`
+/// is sorted by the first index.
 fn out_of_order(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // Patience sorting: `ends[n]` is the pair that ends the best sequence of n + 1 pairs.
     let mut ends: Vec<usize> = Vec::new();

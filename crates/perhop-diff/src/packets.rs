@@ -1,5 +1,5 @@
-//! [`moved_packets`] and [`examples`]: packets that wait elsewhere, and the ends of packets that are
-//! conditioned otherwise.
+//! [`moved_packets`] and [`examples`]: packets that wait in another queue, and examples of packets that are
+//! conditioned differently.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::answer::{Changed, End, Example, Moved};
 use crate::parts::{MATCH, conditioner_names};
 use crate::sets::Matches;
 
-/// Pairs of an entrance and an exit that are compared at most: each takes milliseconds to a second.
+/// The most pairs of an entrance and an exit that are compared: each takes milliseconds to a second.
 const MOST_PAIRS: usize = 400;
-/// Exits for which the end of an example is shown.
+/// The most exits for which the end of an example is shown.
 const MOST_EXITS: usize = 4;
 
-/// Two models of a device, and the names of the interfaces that both know together.
+/// Two models of a device, and the names of the interfaces in either.
 pub(crate) struct Sides<'a> {
     pub(crate) models: [&'a DeviceModel; 2],
     pub(crate) interfaces: Vec<String>,
@@ -42,7 +42,7 @@ impl<'a> Sides<'a> {
         Sides { models, interfaces, ports }
     }
 
-    /// The ports of this name in both.
+    /// The ports with this name in both.
     pub(crate) fn ports(&self, name: &str) -> [Option<&'a Port>; 2] {
         [0, 1].map(|side: usize| self.ports[side].get(name).copied())
     }
@@ -73,7 +73,7 @@ pub(crate) struct Ways<'a> {
     pub(crate) queues: &'a BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// Returns packets that wait in another queue: those that meet no input policy, and those by each entrance
+/// Returns packets that wait in another queue: those without an input policy, and those by each entrance
 /// whose input policy has changed; with a chosen entrance only those by it.
 pub(crate) fn moved_packets(sides: &Sides, ways: &Ways) -> MovedPackets {
     let mut found = MovedPackets::default();
@@ -102,9 +102,9 @@ pub(crate) fn moved_packets(sides: &Sides, ways: &Ways) -> MovedPackets {
             match moved(&nodes[0], &nodes[1], arrives) {
                 Ok(packets) => {
                     let renamed = ways.queues.get(exit);
-                    let packets = packets.into_iter().filter(|one| !is_renamed(renamed, one));
-                    for one in packets {
-                        found.add(own, exit, entrance.as_ref(), one);
+                    let packets = packets.into_iter().filter(|moved| !is_renamed(renamed, moved));
+                    for moved in packets {
+                        found.add(own, exit, entrance.as_ref(), moved);
                     }
                 }
                 Err(error) => {
@@ -123,27 +123,28 @@ pub(crate) fn moved_packets(sides: &Sides, ways: &Ways) -> MovedPackets {
 }
 
 impl MovedPackets {
-    /// Adds a packet that waits elsewhere, unless packets without an entrance show the same.
-    fn add(&mut self, own: usize, exit: &str, entrance: Option<&String>, one: perhop_analysis::Moved) {
-        let is_known =
-            |known: &Moved| known.arrives.is_none() && known.before == one.before && known.after == one.after;
+    /// Adds a packet that waits in another queue, unless the same was found without an entrance.
+    fn add(&mut self, own: usize, exit: &str, entrance: Option<&String>, moved: perhop_analysis::Moved) {
+        let is_known = |known: &Moved| {
+            known.arrives.is_none() && known.before == moved.before && known.after == moved.after
+        };
         if entrance.is_some() && self.moved[own..].iter().any(is_known) {
             return;
         }
         self.moved.push(Moved {
             interface: exit.to_owned(),
             arrives: entrance.cloned(),
-            before: one.before,
-            after: one.after,
-            packet: one.packet,
+            before: moved.before,
+            after: moved.after,
+            packet: moved.packet,
         });
     }
 }
 
-/// Whether the queue has another name only.
-fn is_renamed(renamed: Option<&BTreeMap<String, String>>, one: &perhop_analysis::Moved) -> bool {
-    let new = renamed.zip(one.before.as_ref()).and_then(|(renamed, before)| renamed.get(before));
-    new.is_some() && new == one.after.as_ref()
+/// Whether the queue was only renamed.
+fn is_renamed(renamed: Option<&BTreeMap<String, String>>, moved: &perhop_analysis::Moved) -> bool {
+    let new = renamed.zip(moved.before.as_ref()).and_then(|(renamed, before)| renamed.get(before));
+    new.is_some() && new == moved.after.as_ref()
 }
 
 fn has_other_input([old, new]: [Option<&Port>; 2]) -> bool {
@@ -158,7 +159,8 @@ fn has_one_queue(policy: &PolicyConfig) -> bool {
     })
 }
 
-/// Returns for each changed input conditioner what becomes of a packet of it, at the first exits with queues.
+/// Returns an example packet for each changed input conditioner, with its ends at the first exits with
+/// queues.
 pub(crate) fn examples(
     sides: &Sides,
     changed: &[Changed],
@@ -166,7 +168,7 @@ pub(crate) fn examples(
     matches: &mut Matches,
 ) -> Vec<Example> {
     let mut parts: Vec<(&str, &str)> =
-        changed.iter().map(|one| (one.interface.as_str(), one.part.as_str())).collect();
+        changed.iter().map(|change| (change.interface.as_str(), change.part.as_str())).collect();
     parts.retain(|(_, part)| part.starts_with("input conditioner "));
     parts.dedup();
     let exits: Vec<&String> = exits.iter().filter(|exit| has_queues(sides.ports(exit))).collect();
@@ -195,7 +197,7 @@ fn has_queues(ports: [Option<&Port>; 2]) -> bool {
     ports.into_iter().flatten().any(|port| !has_one_queue(&port.output))
 }
 
-/// The match of an input conditioner of a port; an empty one takes all packets.
+/// The match of an input conditioner of a port; an empty one matches all packets.
 fn condition_of(port: &Port, part: &str) -> Option<Value> {
     let written = serde_json::to_value(&port.input).ok()?;
     let conditioners = written["conditioners"].as_array()?;
@@ -207,7 +209,7 @@ fn condition_of(port: &Port, part: &str) -> Option<Value> {
 /// The end of a packet in a node, of the first color that its meters may give it.
 fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
     let PacketText { mut packet, .. } = text.parse().ok()?;
-    let number = node.interfaces.iter().position(|one| one == entrance).unwrap_or(0);
+    let number = node.interfaces.iter().position(|name| name == entrance).unwrap_or(0);
     packet.input = Ingress::new(InterfaceId(number as u16), Encapsulation::default());
     packet.arrive(packet.input);
     let arrived = first_way(node, node.input, packet)?;

@@ -1,7 +1,7 @@
 //! [`parts_of_device`]: a device as a flat list of parts with properties, by name.
 //!
-//! The parts come from the serialized model, so that a field that joins it is compared at once, and from what
-//! `forwarding` makes of the rest. Line numbers are left out: they differ in equal configurations.
+//! The parts come from the serialized model, so that a new field of it is compared at once, and from the
+//! properties that `forwarding` returns. Line numbers are left out: they differ in equal configurations.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ pub(crate) fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
-/// Inserts a property that has a value: empty ones are as good as missing.
+/// Inserts a property with a value: empty ones count as missing.
 fn insert(properties: &mut Map<String, Value>, key: String, value: Value) {
     let is_empty = match &value {
         Value::Null => true,
@@ -200,7 +200,7 @@ pub(crate) fn properties_of_device(device: &Device) -> BTreeMap<Property, Value>
     }
     for (name, port) in &device.ports {
         for part in parts_of_port(port) {
-            // Also a part without properties is one.
+            // A part without properties also counts.
             all.insert((name.clone(), part.name.clone(), String::new()), Value::Null);
             for (key, value) in part.properties {
                 all.insert((name.clone(), part.name.clone(), key), value);

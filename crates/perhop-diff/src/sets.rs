@@ -6,9 +6,9 @@ use serde_json::Value;
 
 /// The difference between two matches that are written differently.
 pub(crate) enum MatchDifference {
-    /// They take the same packets, or another part of the answer compares them.
+    /// They match the same packets, or another part of the answer compares them.
     None,
-    /// One takes this packet and the other does not.
+    /// One matches this packet and the other does not.
     Packet(String),
     /// They are too complex, and only known to be written differently.
     Text,
@@ -27,8 +27,8 @@ impl Matches {
         Matches { space: PacketSpace::new(interfaces), too_complex: 0 }
     }
 
-    /// Compares the matches of two queues or conditioners; a missing one takes all packets. The packets of
-    /// queues depend on the queues before them: packets that wait elsewhere show their difference.
+    /// Compares the matches of two queues or conditioners; a missing one matches all packets. The packets of
+    /// queues depend on the queues before them: their differences are shown as moved packets.
     pub(crate) fn compare(
         &mut self,
         is_queue: bool,
