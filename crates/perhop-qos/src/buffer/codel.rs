@@ -1,12 +1,15 @@
 //! `CoDel`, controlled delay (RFC 8289): drops at the head by how long packets have waited.
 
-use super::codel_config::CodelConfig;
-use super::codel_control::{Control, Controller};
+pub(super) mod config;
+pub(super) mod control;
+
 use super::contract::BufferManager;
 use super::tail_drop::TailDrop;
 use crate::framing::Framing;
 use crate::queue::{Occupancy, Stay};
 use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
+use config::CodelConfig;
+use control::{Control, Controller};
 
 impl CodelConfig {
     /// The buffer manager of a queue before a link of this `framing`.
@@ -21,7 +24,7 @@ impl CodelConfig {
         Ok(Codel {
             control: Control::default(),
             limit: self.limit,
-            controller: Controller::of(self, framing)?,
+            controller: Controller::from_config(self, framing)?,
         })
     }
 }

@@ -4,16 +4,20 @@
 //! about the packet at the head. As in [`Pie`](super::Pie), updates have no timer: those that have come due
 //! are made up for when a packet arrives or leaves, with what was at the heads of both queues at the time.
 
+pub(super) mod config;
+mod linux;
+mod rfc;
+
 use super::contract::BufferManager;
-use super::dualpi2_config::{DualPi2Config, DualPi2Law};
-use super::dualpi2_linux::LinuxDualPi2;
-use super::dualpi2_rfc::RfcDualPi2;
 use super::tail_drop::TailDrop;
 use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::queue::{CoupledQueues, DualQueue, GrowingRing, Kind, LowLatency, Occupancy, Stay};
 use crate::random::{Stream, Streams};
 use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Rate, Time, Verdict};
+use config::{DualPi2Config, DualPi2Law};
+use linux::LinuxDualPi2;
+use rfc::RfcDualPi2;
 
 /// Bytes of two packets: below that Linux lets every packet go that has not waited for long.
 const FLOOR: u64 = 3000;

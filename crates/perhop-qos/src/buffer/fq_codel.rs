@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::codel_config::{CeThresholdConfig, CodelConfig, CodelLaw, EcnMarking};
-use super::codel_control::{Control, Controller};
+use super::codel::config::{CeThresholdConfig, CodelConfig, CodelLaw, EcnMarking};
+use super::codel::control::{Control, Controller};
 use super::contract::BufferManager;
 use crate::framing::Framing;
 use crate::queue::{Emptied, FlowHash, Occupancy, SparseSettings, Stay};
@@ -69,7 +69,7 @@ impl FqCodelConfig {
     /// # Errors
     /// Where the interval is out of range, or the target not below it.
     pub fn build(&self, framing: Framing) -> Result<FqCodel, ConfigError> {
-        let controller = Controller::of(
+        let controller = Controller::from_config(
             &CodelConfig {
                 law: self.law,
                 target: self.target,

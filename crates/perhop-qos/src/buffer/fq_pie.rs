@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contract::BufferManager;
-use super::mred_options::EcnConfig;
-use super::pie_config::{PieConfig, PieDelay, PieLaw, PieSpacing};
-use super::pie_control::{Control, Updates};
+use super::mred::options::EcnConfig;
+use super::pie::config::{PieConfig, PieDelay, PieLaw, PieSpacing};
+use super::pie::control::{Control, Updates};
 use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::queue::{Emptied, FlowChoice, FlowHash, Occupancy, SparseSettings, Stay};
@@ -121,7 +121,7 @@ impl FqPieConfig {
     /// # Errors
     /// The first field that is out of range or contradicts the law.
     pub fn build(&self, framing: Framing, streams: &Streams) -> Result<FqPie, ConfigError> {
-        let (control, updates, header) = Control::of(&self.pie()?, framing);
+        let (control, updates, header) = Control::from_config(&self.pie()?, framing);
         let rounds = usize::from(self.flows).div_ceil(FLOWS_AT_ONCE) as u64;
         let is_linux = self.law == PieLaw::Linux;
         let flow = |index: usize| {

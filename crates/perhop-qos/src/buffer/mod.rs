@@ -3,67 +3,41 @@
 //! A buffer manager stores and counts nothing: it reads the queue's [`Occupancy`].
 
 mod codel;
-mod codel_config;
-mod codel_control;
 mod contract;
-mod drop_count;
-mod drop_curve;
-mod drop_spacing;
 mod dualpi2;
-mod dualpi2_config;
-mod dualpi2_linux;
-mod dualpi2_rfc;
-mod fixed_point;
 mod fq_codel;
 mod fq_pie;
-mod half_power;
-mod idle_table;
-mod law;
-mod law_rules;
-mod moving_average;
 mod mred;
-mod mred_averages;
-mod mred_config;
-mod mred_fast_path;
-mod mred_law;
-mod mred_options;
-mod mred_profile;
 mod pie;
-mod pie_config;
-mod pie_control;
-mod pie_linux;
-mod pie_rfc;
-mod rules;
 mod scalable;
 mod tail_drop;
-mod thresholds;
 mod weighted_tail_drop;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use codel::Codel;
-pub use codel_config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
+pub use codel::config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
 pub use contract::BufferManager;
 pub use dualpi2::DualPi2;
-pub use dualpi2_config::{DualPi2Config, DualPi2Law, NativeMarking, RampConfig};
+pub use dualpi2::config::{DualPi2Config, DualPi2Law, NativeMarking, RampConfig};
 pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use fq_pie::{FqPie, FqPieConfig};
-pub use law::Law;
 pub use mred::Mred;
-pub use mred_config::MredConfig;
-pub use mred_options::{
+pub use mred::config::MredConfig;
+pub use mred::law::Law;
+pub use mred::options::{
     AfterForcedConfig, Averages, AveragingConfig, DropSpacing, EcnConfig, IdleConfig, LimitCounts,
     ProbabilityConfig, SparedConfig, UpdateConfig,
 };
-pub use pie::Pie;
-pub use pie_config::{PieConfig, PieDelay, PieLaw, PieSpacing};
-pub use scalable::{DepthRampConfig, ScalableConfig, ScalableMarking};
-pub use tail_drop::{TailDrop, TailDropConfig};
-pub use thresholds::{
+pub use mred::thresholds::{
     AboveMaxConfig, ModelConfig, OverlappedConfig, PartiallyOverlappedConfig, PrecedenceConfig,
     StaggeredConfig, ThresholdConfig,
 };
+pub use pie::Pie;
+pub use pie::config::{PieConfig, PieDelay, PieLaw, PieSpacing};
+pub use scalable::{DepthRampConfig, ScalableConfig, ScalableMarking};
+pub use tail_drop::{TailDrop, TailDropConfig};
 pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};
 
 use crate::cake::CakeConfig;

@@ -6,24 +6,42 @@
 //!
 //! The whole algorithm is [`Mred::admit_in_full`] with [`Mred::test`] and [`Mred::draw`], in the order of
 //! Floyd & Jacobson 1993, Figure 2. Most packets take a shortcut to the same verdicts and averages:
-//! `mred_fast_path.rs`.
+//! `fast_path.rs`.
+
+mod averages;
+pub(super) mod config;
+mod drop_count;
+mod drop_curve;
+mod drop_spacing;
+mod fast_path;
+mod fixed_point;
+mod half_power;
+mod idle_table;
+pub(super) mod law;
+mod law_path;
+mod law_rules;
+mod moving_average;
+pub(super) mod options;
+mod profile;
+mod rules;
+pub(super) mod thresholds;
 
 use std::sync::Arc;
 
 use super::contract::BufferManager;
-use super::drop_count::{Counts, SinceDrop};
-use super::drop_curve::LevelCurves;
-use super::moving_average::{Averaging, QueueAverage};
-use super::mred_config::MredConfig;
-use super::mred_options::{AfterForcedConfig, EcnConfig};
-use super::mred_profile::{HotIndex, Profile};
-use super::rules::Sparing;
 use super::scalable::Scalable;
 use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::queue::{Occupancy, Stay};
 use crate::random::{Stream, Streams};
 use crate::{Color, ConfigError, DropCause, Packet, Rate, Time, Verdict};
+use config::MredConfig;
+use drop_count::{Counts, SinceDrop};
+use drop_curve::LevelCurves;
+use moving_average::{Averaging, QueueAverage};
+use options::{AfterForcedConfig, EcnConfig};
+use profile::{HotIndex, Profile};
+use rules::Sparing;
 
 /// Random early detection with one or more drop precedences.
 ///
@@ -32,45 +50,45 @@ use crate::{Color, ConfigError, DropCause, Packet, Rate, Time, Verdict};
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Mred {
-    pub(super) profile: Arc<Profile>,
+    profile: Arc<Profile>,
     /// The level of the average that decided last on the fast path. A single average has its level nowhere
     /// else.
-    pub(super) level: u64,
+    level: u64,
     /// Counts of the first precedences.
-    pub(super) hot: Counts<{ HotIndex::COUNT }>,
-    pub(super) cold: Box<Cold>,
+    hot: Counts<{ HotIndex::COUNT }>,
+    cold: Box<Cold>,
 }
 
 const _: () = assert!(size_of::<Mred>() == 64);
 
 /// State that fewer packets need.
 #[derive(Clone, Debug)]
-pub(super) struct Cold {
-    pub(super) random: Stream,
+struct Cold {
+    random: Stream,
     /// Counts from precedence [`HotIndex::COUNT`] on.
     counts: Counts<{ Color::COUNT - HotIndex::COUNT }>,
     /// By precedence, where each has one; else the first is the single one, whose level is [`Mred::level`].
-    pub(super) averages: [QueueAverage; Color::COUNT],
+    averages: [QueueAverage; Color::COUNT],
     /// IP bytes of the packet that joined last, where the idle clock asks when it has been sent.
-    pub(super) last_length: u32,
+    last_length: u32,
     /// When the link finds nothing to send, and all averages begin to idle (ns-2 `queue/rio.cc`).
-    pub(super) all_sent: Time,
+    all_sent: Time,
     /// What has added up of the likelihoods of marks for scalable senders.
-    pub(super) scalable: u64,
-    pub(super) own: Option<Box<Own>>,
+    scalable: u64,
+    own: Option<Box<Own>>,
 }
 
 /// State of the further test on each precedence's own packets (RI+O).
 #[derive(Clone, Debug)]
-pub(super) struct Own {
+struct Own {
     curves: Arc<LevelCurves>,
-    pub(super) averages: [QueueAverage; Color::COUNT],
+    averages: [QueueAverage; Color::COUNT],
     counts: Counts<{ Color::COUNT }>,
 }
 
 /// Which average a packet is tested on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TestOn {
+enum TestOn {
     /// The average that decides, whatever it counts.
     Deciding,
     /// The average of the precedence's own packets (RI+O).
@@ -79,16 +97,16 @@ pub(super) enum TestOn {
 
 /// What a test reads, and what it remembers of the packets before.
 #[derive(Debug)]
-pub(super) struct TestState<'s> {
-    pub(super) profile: &'s Profile,
-    pub(super) curves: &'s LevelCurves,
-    pub(super) since: SinceDrop<'s>,
-    pub(super) random: &'s mut Stream,
+struct TestState<'s> {
+    profile: &'s Profile,
+    curves: &'s LevelCurves,
+    since: SinceDrop<'s>,
+    random: &'s mut Stream,
 }
 
 /// The outcome of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+enum Outcome {
     Keep,
     Drawn,
     /// Marked by the queue of the moment.
@@ -100,7 +118,7 @@ pub(super) enum Outcome {
 
 impl Outcome {
     #[inline]
-    pub(super) fn verdict(self, profile: &Profile, packet: &Packet) -> Verdict {
+    fn verdict(self, profile: &Profile, packet: &Packet) -> Verdict {
         match self {
             Outcome::Keep => Verdict::Pass,
             Outcome::Drawn => profile.drawn(packet),
@@ -156,13 +174,7 @@ impl MredConfig {
 /// The whole algorithm, for every configuration.
 impl Mred {
     #[inline(never)]
-    pub(super) fn admit_in_full(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        precedence: Color,
-        queue: &Occupancy,
-    ) -> Verdict {
+    fn admit_in_full(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         if self.profile.is_by_law {
             return self.admit_by_law(now, packet, precedence, queue);
         }
@@ -183,7 +195,7 @@ impl Mred {
     /// count as early ones.
     #[expect(clippy::inline_always, reason = "a part of both ways through the algorithm in full")]
     #[inline(always)]
-    pub(super) fn decide(
+    fn decide(
         &mut self,
         now: Time,
         index: usize,
@@ -277,7 +289,7 @@ impl Mred {
 
     /// Steps 3 and 4 for a packet whose `average` is at `min` or above.
     #[inline(never)]
-    pub(super) fn draw(&mut self, on: TestOn, index: usize, average: u64, scale: Option<f64>) -> Outcome {
+    fn draw(&mut self, on: TestOn, index: usize, average: u64, scale: Option<f64>) -> Outcome {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
         // Step 3, probability: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; from `max_th` on "mark the
         // arriving packet", unless gentle.
@@ -365,7 +377,7 @@ impl Mred {
     /// What a test of precedence `index` works with.
     #[expect(clippy::inline_always, reason = "so that one average is known where it is")]
     #[inline(always)]
-    pub(super) fn state(&mut self, on: TestOn, index: usize) -> TestState<'_> {
+    fn state(&mut self, on: TestOn, index: usize) -> TestState<'_> {
         let Mred { profile, hot, cold, .. } = self;
         let Cold { random, counts, own, .. } = &mut **cold;
         let (curves, since) = match (on, own) {

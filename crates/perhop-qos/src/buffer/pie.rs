@@ -5,15 +5,20 @@
 //! the queue held and what had left it at the time. Where an update changes nothing, no later one does before
 //! the next packet, and they are passed over at once.
 
+pub(super) mod config;
+pub(super) mod control;
+mod linux;
+mod rfc;
+
 use super::contract::BufferManager;
-use super::pie_config::PieConfig;
-use super::pie_control::{Control, Updates};
 use super::tail_drop::TailDrop;
 use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::queue::{GrowingRing, Occupancy};
 use crate::random::{Stream, Streams};
 use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
+use config::PieConfig;
+use control::{Control, Updates};
 
 /// PIE.
 #[derive(Clone, Debug)]
@@ -47,7 +52,7 @@ impl PieConfig {
     /// As [`build`](PieConfig::build), on a link of this `framing`: Linux counts its header.
     pub(super) fn build_on(&self, framing: Framing, streams: &Streams) -> Result<Pie, ConfigError> {
         self.check()?;
-        let (control, updates, header) = Control::of(self, framing);
+        let (control, updates, header) = Control::from_config(self, framing);
         Ok(Pie {
             control,
             updates,

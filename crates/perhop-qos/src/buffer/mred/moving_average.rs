@@ -3,7 +3,7 @@
 
 use super::fixed_point::{Average, Smoothing};
 use super::idle_table::IdleTable;
-use super::mred_options::{AveragingConfig, UpdateConfig};
+use super::options::{AveragingConfig, UpdateConfig};
 use super::rules::{Arithmetic, IdleBegins, IdleDecay, IdleEnds, IdleRule, Rules};
 use crate::error::ConfigError;
 use crate::framing::Framing;
@@ -178,8 +178,8 @@ impl QueueAverage {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{IdleConfig, MredConfig};
     use super::*;
+    use crate::buffer::{IdleConfig, MredConfig};
 
     /// An average and the parameters it moves by.
     struct Moving(Averaging, QueueAverage);

@@ -1,6 +1,6 @@
 //! `DualPI2` as RFC 9332 has it: the pseudocode of its appendix A, the handling of overload included.
 
-use super::dualpi2_config::{NativeMarking, Settled};
+use super::config::{NativeMarking, Settled};
 use crate::{DropCause, Time, Verdict};
 
 /// State and parameters; delays in seconds, gains per second.
@@ -101,7 +101,7 @@ impl RfcDualPi2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dualpi2_config::DualPi2Config;
+    use super::super::config::DualPi2Config;
     use super::*;
     use crate::Rate;
 

@@ -2,8 +2,8 @@
 //! remembered of packets that joined or were refused. The tests are those of `mred.rs`.
 
 use super::moving_average::QueueAverage;
-use super::mred::{Mred, TestOn, TestState};
 use super::rules::{IdleBegins, LimitTest, Overflow};
+use super::{Mred, TestOn, TestState};
 use crate::queue::Occupancy;
 use crate::{Color, DropCause, Packet, Time, Verdict};
 

@@ -1,6 +1,6 @@
 //! [`Rules`]: everything that an implementation of RED decides, as options or a law say it.
 
-use super::mred_options::{AfterForcedConfig, AveragingConfig, DropSpacing, LimitCounts, UpdateConfig};
+use super::options::{AfterForcedConfig, AveragingConfig, DropSpacing, LimitCounts, UpdateConfig};
 use super::thresholds::AboveMaxConfig;
 use crate::Rate;
 

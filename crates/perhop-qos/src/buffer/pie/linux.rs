@@ -1,6 +1,6 @@
 //! PIE as Linux has it: `net/sched/sch_pie.c` and `include/net/pie.h`, since 5.8, in their whole numbers.
 
-use super::pie_config::PieConfig;
+use super::config::PieConfig;
 use crate::Time;
 use crate::random::Stream;
 
@@ -18,7 +18,7 @@ const HIGH_DELAY: u64 = TICKS_PER_SECOND / 4;
 
 /// State and parameters, in ticks and bytes with the header of an Ethernet link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct LinuxPie {
+pub(in crate::buffer) struct LinuxPie {
     target: u64,
     /// Gains in probability per tick, before they are scaled.
     alpha: u64,
@@ -67,7 +67,7 @@ impl LinuxPie {
         }
     }
 
-    pub(super) fn probability(&self) -> f64 {
+    pub(in crate::buffer) fn probability(&self) -> f64 {
         self.probability as f64 / ONE as f64
     }
 
@@ -146,7 +146,7 @@ impl LinuxPie {
     }
 
     /// `pie_qdisc_enqueue`: a packet was dropped, for whatever reason.
-    pub(super) fn dropped(&mut self) {
+    pub(in crate::buffer) fn dropped(&mut self) {
         self.accumulated = 0;
     }
 
@@ -156,7 +156,7 @@ impl LinuxPie {
     }
 
     /// `fq_pie_qdisc_enqueue`: whether packets are marked up to a probability of so many percent.
-    pub(super) fn marks_up_to(&self, percent: u64) -> bool {
+    pub(in crate::buffer) fn marks_up_to(&self, percent: u64) -> bool {
         self.probability <= (ONE / 100) * percent
     }
 

@@ -1,7 +1,7 @@
 //! [`Counts`] and [`SinceDrop`]: what a [`DropSpacing`] remembers.
 
 use super::half_power::multiply_high;
-use super::mred_options::DropSpacing;
+use super::options::DropSpacing;
 use crate::random::Stream;
 
 /// What a rule remembers of `N` drop precedences: three take 40 bytes, so that the state of RED fits one

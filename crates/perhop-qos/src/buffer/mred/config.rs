@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::drop_curve::DropCurve;
 use super::law::Law;
-use super::mred_options::{
+use super::options::{
     AfterForcedConfig, Averages, AveragingConfig, DropSpacing, EcnConfig, IdleConfig, LimitCounts,
     ProbabilityConfig, SparedConfig, UpdateConfig,
 };
 use super::rules::LimitTest;
-use super::scalable::{Scalable, ScalableConfig};
 use super::thresholds::{AboveMaxConfig, ModelConfig, PrecedenceConfig, ThresholdConfig};
+use crate::buffer::scalable::{Scalable, ScalableConfig};
 use crate::{ByteSize, Color, ConfigError, QueueSize, Rate};
 
 /// Random early detection with one or more drop precedences, as written in a policy.
@@ -196,7 +196,7 @@ impl MredConfig {
     ///
     /// # Errors
     /// Where the configuration names other averages.
-    pub(super) fn named(&self, allowed: &[Averages]) -> Result<MredConfig, ConfigError> {
+    pub(in crate::buffer) fn named(&self, allowed: &[Averages]) -> Result<MredConfig, ConfigError> {
         let known = |averages: &&Averages| self.law.is_none_or(|law| law.averages().contains(averages));
         let default = allowed.iter().find(known).or(allowed.first());
         let averages = self.averages.or(default.copied());
@@ -210,7 +210,7 @@ impl MredConfig {
     ///
     /// # Errors
     /// Where it has more, or none.
-    pub(super) fn with_one_precedence(self) -> Result<MredConfig, ConfigError> {
+    pub(in crate::buffer) fn with_one_precedence(self) -> Result<MredConfig, ConfigError> {
         match self.expanded()?.len() {
             1 => Ok(self),
             count => {

@@ -1,6 +1,6 @@
 //! PIE as RFC 8033 has it: the pseudocode of its appendix A, with the enhancements that a policy asks for.
 
-use super::pie_config::{PieConfig, PieDelay, PieSpacing};
+use super::config::{PieConfig, PieDelay, PieSpacing};
 use crate::Time;
 use crate::random::Stream;
 
@@ -14,7 +14,7 @@ const SCALES: [(f64, f64); 6] =
 
 /// State and parameters; delays in seconds, gains per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct RfcPie {
+pub(in crate::buffer) struct RfcPie {
     target: f64,
     update_interval: Time,
     alpha: f64,
@@ -60,7 +60,7 @@ impl RfcPie {
         }
     }
 
-    pub(super) fn probability(&self) -> f64 {
+    pub(in crate::buffer) fn probability(&self) -> f64 {
         self.probability
     }
 

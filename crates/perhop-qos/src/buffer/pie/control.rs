@@ -1,30 +1,30 @@
 //! [`Control`]: the drop probability of a queue under PIE, by either law, and [`Updates`], when it changes.
 
-use super::pie_config::{PieConfig, PieLaw};
-use super::pie_linux::{LinuxPie, updates};
-use super::pie_rfc::RfcPie;
+use super::config::{PieConfig, PieLaw};
+use super::linux::{LinuxPie, updates};
+use super::rfc::RfcPie;
 use crate::Time;
 use crate::framing::Framing;
 use crate::random::Stream;
 
 /// The control law of one queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Control {
+pub(in crate::buffer) enum Control {
     Rfc(RfcPie),
     Linux(LinuxPie),
 }
 
 /// When the drop probability changes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Updates {
-    pub(super) next: Time,
-    pub(super) interval: Time,
+pub(in crate::buffer) struct Updates {
+    pub(in crate::buffer) next: Time,
+    pub(in crate::buffer) interval: Time,
 }
 
 impl Control {
     /// The law of `config`, which is checked, on a link of this `framing`; when it is updated; and what it
     /// counts of a packet beyond its IP bytes.
-    pub(super) fn of(config: &PieConfig, framing: Framing) -> (Control, Updates, u32) {
+    pub(in crate::buffer) fn from_config(config: &PieConfig, framing: Framing) -> (Control, Updates, u32) {
         match config.law {
             PieLaw::Rfc => {
                 let interval = config.update_interval;
@@ -36,7 +36,7 @@ impl Control {
             }
         }
     }
-    pub(super) fn probability(&self) -> f64 {
+    pub(in crate::buffer) fn probability(&self) -> f64 {
         match self {
             Control::Rfc(control) => control.probability(),
             Control::Linux(control) => control.probability(),
@@ -44,7 +44,7 @@ impl Control {
     }
     /// Whether a packet is selected that finds `backlog` bytes.
     #[inline]
-    pub(super) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
+    pub(in crate::buffer) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
         match self {
             Control::Rfc(control) => control.selects(backlog, random),
             Control::Linux(control) => control.selects(backlog, random),
@@ -52,14 +52,14 @@ impl Control {
     }
     /// A packet of `length` IP bytes has left that arrived at `arrived`, and `backlog` bytes are left.
     #[inline]
-    pub(super) fn departed(&mut self, now: Time, arrived: Time, length: u32, backlog: u64) {
+    pub(in crate::buffer) fn departed(&mut self, now: Time, arrived: Time, length: u32, backlog: u64) {
         match self {
             Control::Rfc(control) => control.departed(now, arrived, length, backlog),
             Control::Linux(control) => control.departed(now, arrived, backlog),
         }
     }
     /// A packet found the queue full.
-    pub(super) fn overflowed(&mut self) {
+    pub(in crate::buffer) fn overflowed(&mut self) {
         match self {
             Control::Rfc(control) => control.overflowed(),
             Control::Linux(control) => control.dropped(),
@@ -77,7 +77,7 @@ impl Updates {
     /// Makes up for the updates of `control` that were due by `now`, since when its queue has held `backlog`
     /// bytes.
     #[inline]
-    pub(super) fn catch_up(&mut self, control: &mut Control, now: Time, backlog: u64) {
+    pub(in crate::buffer) fn catch_up(&mut self, control: &mut Control, now: Time, backlog: u64) {
         if self.next <= now {
             self.update_until(control, now, backlog);
         }

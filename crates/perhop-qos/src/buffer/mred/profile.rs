@@ -1,14 +1,14 @@
 //! [`Profile`]: what multi-level RED derives from its configuration, once for all packets and all copies.
 
+use super::config::MredConfig;
 use super::drop_curve::{DropCurve, LevelCurves};
 use super::fixed_point::Smoothing;
 use super::moving_average::Averaging;
-use super::mred_config::MredConfig;
-use super::mred_options::{AfterForcedConfig, Averages, DropSpacing, EcnConfig, LimitCounts};
+use super::options::{AfterForcedConfig, Averages, DropSpacing, EcnConfig, LimitCounts};
 use super::rules::{Arithmetic, IdleBegins, IdleEnds, Lengths, LimitTest, Overflow, Rules, Sparing};
-use super::scalable::Scalable;
-use super::tail_drop::TailDrop;
 use super::thresholds::PrecedenceConfig;
+use crate::buffer::scalable::Scalable;
+use crate::buffer::tail_drop::TailDrop;
 use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::queue::Occupancy;

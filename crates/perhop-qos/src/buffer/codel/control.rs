@@ -4,7 +4,7 @@
 //! The pseudocode of RFC 8289 §5 handles one call of its `dequeue`, which may take several packets from the
 //! queue. Here each of these is asked about by itself: [`Phase`] says what the ones before it came to.
 
-use super::codel_config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
+use super::config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
 use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::units::Time;
@@ -21,7 +21,7 @@ const RECENT_INTERVALS: i64 = 16;
 
 /// The settings of a control loop. Times are in the law's own steps: picoseconds, or those of Linux.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Controller {
+pub(in crate::buffer) struct Controller {
     law: CodelLaw,
     ecn: EcnMarking,
     ce_threshold_of: CeThresholdOf,
@@ -38,7 +38,10 @@ pub(super) struct Controller {
 
 impl Controller {
     /// As `config` says, before a link of this `framing`.
-    pub(super) fn of(config: &CodelConfig, framing: Framing) -> Result<Controller, ConfigError> {
+    pub(in crate::buffer) fn from_config(
+        config: &CodelConfig,
+        framing: Framing,
+    ) -> Result<Controller, ConfigError> {
         let CodelConfig { law, target, interval, .. } = *config;
         if !(Time::from_microseconds(10)..=Time::from_seconds(100)).contains(&interval) {
             return Err(ConfigError::new("interval", format!("an interval of {interval}"))
@@ -70,7 +73,7 @@ impl Controller {
     }
     /// What `packets` of so many IP bytes in all count.
     #[inline]
-    pub(super) fn counted(&self, packets: u64, bytes: u64) -> u64 {
+    pub(in crate::buffer) fn counted(&self, packets: u64, bytes: u64) -> u64 {
         bytes + packets * u64::from(self.header)
     }
     /// What becomes of a packet with this `ecn` field that is to be dropped early.
@@ -107,7 +110,7 @@ fn steps(law: CodelLaw, time: Time) -> i64 {
 
 /// What the control loop of one queue remembers: the variables of RFC 8289 §5.2.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Control {
+pub(in crate::buffer) struct Control {
     /// When the waits will have been too long for an interval; [`NEVER`] while the last one was not.
     first_above: i64,
     drop_next: i64,
@@ -153,7 +156,7 @@ impl Control {
     /// What becomes of a packet with this `ecn` field that has waited since `since` and leaves `backlog()`
     /// bytes behind.
     #[inline]
-    pub(super) fn decide(
+    pub(in crate::buffer) fn decide(
         &mut self,
         controller: &Controller,
         now: Time,
@@ -175,18 +178,18 @@ impl Control {
     }
 
     /// The queue was asked for a packet and had none: whatever row there was has ended.
-    pub(super) fn found_empty(&mut self) {
+    pub(in crate::buffer) fn found_empty(&mut self) {
         (self.first_above, self.phase) = (NEVER, Phase::Watching);
     }
     /// A packet waited for less than the target or leaves hardly anything behind, or the packet that was just
     /// dropped was the last of its queue.
     #[inline]
-    pub(super) fn end_of_row(&mut self) {
+    pub(in crate::buffer) fn end_of_row(&mut self) {
         self.first_above = NEVER;
         self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
     }
     /// A packet was given up elsewhere: it counts as a drop.
-    pub(super) fn strengthen(&mut self) {
+    pub(in crate::buffer) fn strengthen(&mut self) {
         self.count = self.count.wrapping_add(1);
     }
 

@@ -1,6 +1,6 @@
 //! `DualPI2` as Linux has it: `net/sched/sch_dualpi2.c` since 6.17, in its whole numbers.
 
-use super::dualpi2_config::{NativeMarking, Settled};
+use super::config::{NativeMarking, Settled};
 use crate::random::Stream;
 use crate::{DropCause, Time, Verdict};
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::mred_options::EcnConfig;
+use crate::buffer::mred::options::EcnConfig;
 use crate::{ByteSize, ConfigError, QueueSize, Time};
 
 /// PIE as written in a policy.
@@ -110,7 +110,7 @@ impl PieConfig {
         })
     }
     /// Up to which probability packets are marked.
-    pub(super) fn marks_up_to(&self) -> Option<f64> {
+    pub(in crate::buffer) fn marks_up_to(&self) -> Option<f64> {
         match self.ecn {
             EcnConfig::Ignore => None,
             EcnConfig::Mark => Some(self.mark_up_to),
@@ -120,7 +120,7 @@ impl PieConfig {
 
     /// # Errors
     /// The first field that is out of range or contradicts the law.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+    pub(in crate::buffer) fn check(&self) -> Result<(), ConfigError> {
         for (field, time) in [("target", self.target), ("update-interval", self.update_interval)] {
             if !(Time::from_microseconds(1)..=Time::from_seconds(100)).contains(&time) {
                 return Err(ConfigError::new(field, format!("a time of {time}"))

@@ -6,7 +6,7 @@
 use super::drop_count::SinceDrop;
 use super::drop_curve::Probability;
 use super::half_power::multiply_high;
-use super::mred_options::DropSpacing;
+use super::options::DropSpacing;
 use crate::random::Stream;
 
 /// A probability for reports as a fraction: 0 or less means never, 1 or more (a denominator up to the

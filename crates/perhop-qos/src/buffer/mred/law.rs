@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::mred_options::Averages;
+use super::options::Averages;
 use crate::ConfigError;
 
 /// An implementation of random early detection, as a whole: when averages move and idle, which packets are

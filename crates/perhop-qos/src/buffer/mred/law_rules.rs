@@ -1,8 +1,8 @@
 //! What each [`Law`] settles, and what the options say without one.
 
+use super::config::MredConfig;
 use super::law::Law;
-use super::mred_config::MredConfig;
-use super::mred_options::{
+use super::options::{
     AfterForcedConfig, Averages, AveragingConfig, DropSpacing, EcnConfig, IdleConfig, LimitCounts,
     ProbabilityConfig, SparedConfig, UpdateConfig,
 };

@@ -1,13 +1,13 @@
 //! The fast path of multi-level RED: the algorithm of `mred.rs` where one average and its thresholds decide.
 //!
 //! It takes packets that find a queue of packets neither empty nor full, if none is spared, all precedences
-//! have hot counts, and averages are single or coupled; [`Profile`](super::mred_profile::Profile) says up to
+//! have hot counts, and averages are single or coupled; [`Profile`](super::profile::Profile) says up to
 //! which queue. What is left of the algorithm then: no average idles, every packet fits, and one test
 //! decides. The tests below hold it to the algorithm in full.
 
-use super::mred::{Mred, TestOn};
-use super::mred_options::Averages;
-use super::mred_profile::HotIndex;
+use super::options::Averages;
+use super::profile::HotIndex;
+use super::{Mred, TestOn};
 use crate::queue::Occupancy;
 use crate::{Color, Packet, Time, Verdict};
 
@@ -108,8 +108,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::{AveragingConfig, BufferManager, MredConfig};
     use super::*;
+    use crate::buffer::{AveragingConfig, BufferManager, MredConfig};
     use crate::random::Streams;
     use crate::units::Rate;
 

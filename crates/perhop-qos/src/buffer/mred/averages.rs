@@ -1,10 +1,10 @@
 //! The averages of multi-level RED: what they count, which of them decides, and what is reported of them.
 
 use super::moving_average::{Averaging, QueueAverage};
-use super::mred::Mred;
-use super::mred_options::Averages;
-use super::mred_profile::Profile;
+use super::options::Averages;
+use super::profile::Profile;
 use super::rules::IdleEnds;
+use crate::buffer::Mred;
 use crate::queue::Occupancy;
 use crate::{Color, Time};
 
@@ -135,7 +135,7 @@ impl Mred {
         self.profile.averaging.smoothing.value(level)
     }
     /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
-    /// decides is `average`, before [`DropSpacing`](super::DropSpacing) acts on it: the drop curve.
+    /// decides is `average`, before [`DropSpacing`](crate::buffer::DropSpacing) acts on it: the drop curve.
     pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
         let curve = &self.profile.reported[self.profile.index(precedence)];
         let scale = self.profile.scale(length).unwrap_or(1.0);
