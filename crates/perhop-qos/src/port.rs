@@ -42,54 +42,55 @@ pub use rate_changes::{RateChange, RateChanges};
 
 /// The sending side of an interface.
 ///
-/// The contract: a driver calls [`enqueue`](Port::enqueue) for each arrival, then
-/// [`poll_transmit`](Port::poll_transmit) until it returns `None`, and again no later than
-/// [`poll_timeout`](Port::poll_timeout) or with the next arrival. The plain engine does just that.
+/// A driver calls [`enqueue`](Port::enqueue) for each arrival. Then it calls
+/// [`poll_transmit`](Port::poll_transmit) until that returns `None`, and again at
+/// [`poll_timeout`](Port::poll_timeout) or at the next arrival, the earlier of the two. The plain engine does
+/// exactly this.
 ///
-/// Three shortcuts give the same departures and are tested against it: [`send`](Port::send) (both calls in
-/// one), [`cut_through`](Port::cut_through) (an idle port where nobody decides), and
+/// Three shortcuts give the same departures and are tested against this contract: [`send`](Port::send) (both
+/// calls in one), [`cut_through`](Port::cut_through) (an idle port where no component decides), and
 /// [`precompute_departure`](Port::precompute_departure) (a FIFO that decides on arrival).
 #[derive(Clone, Debug)]
-#[repr(C)] // what a packet asks that passes straight through stands together
+#[repr(C)] // fields that a packet reads on the cut-through path come first
 pub struct Port {
     pace: Pace,
-    /// Packets that all queues hold, and the one that is being sent in fragments. Those whose departure is
-    /// [precomputed](Port::precompute_departure) they only count.
+    /// The number of packets in all queues, including the packet that is being sent in fragments and packets
+    /// with a [precomputed departure](Port::precompute_departure), which the queues only count.
     backlog: u64,
     ring: TransmitRing,
-    /// A packet that finds its one queue empty meets nobody who would decide about it.
+    /// Whether a packet that finds the only queue empty passes without a decision.
     allows_cut_through: bool,
     /// Whether there is one queue and the wire takes whole packets.
     is_single: bool,
-    /// Whether in that case whoever finds nothing before it leaves, past the queue.
+    /// Whether a packet with no predecessor may bypass the queue, in a port with one queue.
     passes_queue: bool,
-    /// What befalls packets at the heads of the queues.
+    /// The treatment of packets at the heads of the queues.
     heads: Heads,
-    /// Where the scheduler found only packets that must wait: until when.
+    /// The time until which all packets are shaped, if the scheduler found no packet that may leave.
     shaped_until: Option<Time>,
-    /// Precomputed departures that lie ahead: then the queue counts packets and holds none.
+    /// Precomputed departures in the future. While there are any, the queue counts packets and stores none.
     pending: PendingDepartures,
     queues: Vec<Queue>,
     buffers: Vec<AnyBuffer>,
     scheduler: SchedulerTree,
-    /// By queue, as far as the last that has one: most ports have none.
+    /// By queue, up to the last queue that has a gate. Most ports have none.
     gates: Vec<Gate>,
     classifier: PortClassifier,
-    /// Where the headers cut packets.
+    /// Present if the headers cut packets into fragments.
     fragmenter: Option<Box<Fragmenter>>,
-    /// What keeps the packets of all queues, and decides who is next, where that is CAKE.
+    /// Present if the buffer manager is CAKE. It stores the packets of all queues and selects the next one.
     cake: Option<Box<Cake>>,
-    /// How full the queues were at most, where somebody asks for it.
+    /// The largest occupancy of each queue, if recorded.
     peaks: Option<Box<Peaks>>,
 }
 
 impl Port {
-    /// Where in a port the 64 bytes begin that a packet asks which passes straight through: best at the start
-    /// of a cache line.
+    /// The offset of the 64 bytes that a packet on the cut-through path reads. Alignment to a cache line is
+    /// fastest.
     pub const ASKED: usize = std::mem::offset_of!(Port, pace) + Pace::ASKED;
 
-    /// The port of `queueing` (one FIFO with tail drop where there is none) on top of `wire`, in a
-    /// node whose interfaces are called `interfaces`, in the order of their numbers.
+    /// Builds the port of `queueing` (`None`: one FIFO with tail drop) on `wire`, in a node whose interfaces
+    /// are `interfaces`, in the order of their numbers.
     ///
     /// # Errors
     /// The first class, buffer manager, scheduler or ring that cannot be built.
@@ -147,7 +148,7 @@ impl Port {
         })
     }
 
-    /// This port, which is empty, counting as `accounting` says wherever a rate or a share is kept.
+    /// Sets what rates and shares count for a packet. The port must be empty.
     pub fn counting(mut self, accounting: Accounting) -> Port {
         self.scheduler = self.scheduler.counting(accounting);
         self.queues.iter_mut().for_each(|queue| queue.count(accounting));
@@ -156,8 +157,8 @@ impl Port {
         self
     }
 
-    /// This port, which is empty, on a wire whose rate changes; queues and schedulers keep what was made for
-    /// the first one.
+    /// Sets the changes of the wire's rate. The port must be empty. Queues and schedulers keep the settings
+    /// derived from the first rate.
     ///
     /// # Errors
     /// When the changes are not in order, the last rate is 0, or the wire takes fragments.
@@ -174,7 +175,7 @@ impl Port {
         Ok(self)
     }
 
-    /// `packet` arrives at the port: it is queued, marked and queued, or dropped.
+    /// Handles the arrival of `packet`: queues it, marks and queues it, or drops it.
     #[inline]
     pub fn enqueue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Verdict {
         let Some(place) = self.place_of(now, packet, &mut observer) else {
@@ -189,9 +190,10 @@ impl Port {
         }
     }
 
-    /// What [`enqueue`](Port::enqueue) and then [`poll_transmit`](Port::poll_transmit) do, without the
-    /// detour through the queue where the packet would leave it at once.
-    // Here, where most packets go, is nothing that must be called, nor has the observer a place in memory.
+    /// Does the same as [`enqueue`](Port::enqueue) followed by [`poll_transmit`](Port::poll_transmit), but
+    /// bypasses the queue if the packet would leave it at once.
+    // Most packets take this path: it contains no call that is not inlined, and the observer stays in
+    // registers.
     #[expect(clippy::inline_always, reason = "what most packets take of it is as short as a call")]
     #[inline(always)]
     pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: O) -> Sent {
@@ -204,15 +206,15 @@ impl Port {
         self.send_by_queue(now, packet, observer)
     }
 
-    /// Whether nobody decides about a packet that finds nothing before it: there is one queue, and its buffer
-    /// manager lets into an empty one whatever comes.
+    /// Whether a packet that finds the port idle passes without a decision: there is one queue, and its
+    /// buffer manager admits every packet to an empty queue.
     pub fn allows_cut_through(&self) -> bool {
         self.allows_cut_through
     }
 
-    /// When a packet of `length` IP bytes leaves that arrives at `now` at a port that is
-    /// [open](Port::allows_cut_through), if nothing stands before it and nothing comes before it. `None` also
-    /// where it would take a division to know, and where the rate changes.
+    /// Returns the departure of a packet of `length` IP bytes that arrives at `now`, if
+    /// [`allows_cut_through`](Port::allows_cut_through) is true and the port is idle. Returns `None` if the
+    /// transmission time is not known without a division, or if the rate changes.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn cut_through_departure(&self, now: Time, length: u32) -> Option<Departure> {
@@ -222,8 +224,8 @@ impl Port {
         self.pace.known(length).map(|takes| Departure { starts: now, ends: now + takes })
     }
 
-    /// `packet` arrives when its departure starts, which was [foreseen](Port::cut_through_departure): it is
-    /// in the ring.
+    /// Puts `packet` into the ring. It arrives when `departure` starts, which
+    /// [`cut_through_departure`](Port::cut_through_departure) returned.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn cut_through<O: Observer>(&mut self, packet: &Packet, departure: Departure, mut observer: O) {
@@ -233,7 +235,7 @@ impl Port {
         observer.cut_through(departure.starts, place, packet, departure);
     }
 
-    /// Sends `packet` where a buffer manager is to be asked, or it must wait.
+    /// Sends `packet` if a buffer manager decides about it or it must wait.
     #[inline]
     fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
         self.ring.advance(now);
@@ -249,11 +251,11 @@ impl Port {
         Sent::Queued
     }
 
-    /// The next packet, marked as it leaves, enters the transmit ring at `now`, if there is one and the ring
-    /// has room: `packet` is it then.
+    /// Moves the next packet into the transmit ring at `now`, if a packet waits and the ring has room, and
+    /// writes it, with its final marks, to `packet`.
     ///
-    /// From here on nothing can overtake or drop it, so its times are known. Of a packet in fragments that is
-    /// so when the last of them enters the ring.
+    /// From here on no other packet overtakes it and nothing drops it, so its times are known. A packet in
+    /// fragments is reported when its last fragment enters the ring.
     #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
     #[inline(always)]
     pub fn poll_transmit<O: Observer>(
@@ -275,8 +277,8 @@ impl Port {
         }
     }
 
-    /// The head of the queue that the scheduler chooses enters the ring, which has room, if it fits; there is
-    /// one that waits, and nobody decides about it any more.
+    /// Moves the head of the selected queue into the ring, if it fits. The ring has room, at least one packet
+    /// waits, and no buffer manager decides about heads.
     #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
     #[inline(always)]
     fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Option<Departure> {
@@ -297,11 +299,10 @@ impl Port {
         Some(self.hand_over(now, place, packet, &mut observer))
     }
 
-    /// The queue to serve; `None` where all packets must wait.
+    /// Returns the queue to serve, or `None` if all packets must wait.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
     fn choose(&mut self, now: Time) -> Option<QueueId> {
-        // Where there is one queue, the packet that waits is there.
         if self.is_single {
             return Some(QueueId(0));
         }
@@ -315,7 +316,7 @@ impl Port {
         }
     }
 
-    /// Where `packet` would wait; `None` where no class takes it.
+    /// Returns the place where `packet` would wait, or `None` if no class matches.
     #[inline]
     fn place_of<O: Observer>(&self, now: Time, packet: &Packet, observer: &mut O) -> Option<Place> {
         let id = self.classifier.queue_of(packet);
@@ -326,7 +327,7 @@ impl Port {
         Some(Place { queue: id, precedence: queue.precedence_of(packet) })
     }
 
-    /// Hands to the ring a packet that has left its queue.
+    /// Passes a packet that has left its queue to the ring.
     #[expect(
         clippy::inline_always,
         reason = "a part of both ways through the port, where a call costs as much"
@@ -345,7 +346,7 @@ impl Port {
         departure
     }
 
-    /// A packet of `length` IP bytes, for which the wire takes so long, enters the ring: its times are known.
+    /// Puts a packet of `length` IP bytes, which takes the wire `takes`, into the ring.
     #[inline]
     fn commit(&mut self, now: Time, length: u32, takes: Time) -> Departure {
         let starts = self.ring.free_at().max(now);
@@ -354,7 +355,7 @@ impl Port {
         departure
     }
 
-    /// When to poll again if nothing arrives before: `None` while nothing waits.
+    /// The time of the next poll if nothing arrives before; `None` if no packet waits.
     pub fn poll_timeout(&self) -> Option<Time> {
         match (self.backlog, self.shaped_until) {
             (0, _) => None,
@@ -363,12 +364,12 @@ impl Port {
         }
     }
 
-    /// Until when a shaper holds back all that waits, as the last poll found.
+    /// The time until which a shaper holds back all packets, as of the last poll.
     pub fn shaped_until(&self) -> Option<Time> {
         self.shaped_until
     }
 
-    /// Whether a class asks for a mark of the link layer.
+    /// Whether a class matches a mark of the link layer.
     pub(crate) fn reads_link_marks(&self) -> bool {
         self.classifier.reads_link_marks()
     }
@@ -376,11 +377,11 @@ impl Port {
     pub fn queues(&self) -> &[Queue] {
         &self.queues
     }
-    /// All packets that wait, but for [one in fragments](Port::in_fragments).
+    /// All packets that wait, except the one [in fragments](Port::in_fragments).
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.queues.iter().flat_map(Queue::iter).chain(self.cake.iter().flat_map(|cake| cake.iter()))
     }
-    /// Queue `id` may change at `now`.
+    /// Notes the occupancy before queue `id` changes at `now`.
     #[cold]
     #[inline(never)]
     fn note_peak(&mut self, now: Time, id: QueueId) {
@@ -388,13 +389,13 @@ impl Port {
             peaks.changes(now, id, &self.queues);
         }
     }
-    /// From `now` on, notes how full each queue is at most.
+    /// Starts to record the largest occupancy of each queue, from `now` on.
     pub fn watch_peaks(&mut self, now: Time) {
         self.peaks = Some(Box::new(Peaks::new(now, self.queues.len())));
     }
-    /// How full each queue was at most since it was asked last; empty where that is not
-    /// [noted](Port::watch_peaks). Of a port that precomputes departures,
-    /// [those past](Port::release_departed) must have been released.
+    /// Returns the largest occupancy of each queue since the previous call; empty without
+    /// [`watch_peaks`](Port::watch_peaks). If the port precomputes departures, call
+    /// [`release_departed`](Port::release_departed) first.
     pub fn take_peaks(&mut self, now: Time) -> Vec<Peak> {
         self.peaks.as_mut().map(|peaks| peaks.take(now, &self.queues)).unwrap_or_default()
     }
@@ -402,16 +403,16 @@ impl Port {
     pub fn buffers(&self) -> &[AnyBuffer] {
         &self.buffers
     }
-    /// Whether the headers of its wire cut packets into fragments.
+    /// Whether the headers of the wire cut packets into fragments.
     pub fn sends_fragments(&self) -> bool {
         self.fragmenter.is_some()
     }
-    /// The packet that is being sent in fragments, and has left its queue.
+    /// The packet that has left its queue and is being sent in fragments.
     pub fn in_fragments(&self) -> Option<&Packet> {
         self.fragmenter.as_ref()?.in_progress()
     }
-    /// Packets that the queues hold, and the one [in fragments](Port::in_fragments); those in the ring are no
-    /// longer there, and those whose departure is [precomputed](Port::precompute_departure) never were.
+    /// The number of packets in the queues, including the one [in fragments](Port::in_fragments). Packets in
+    /// the ring and packets with a [precomputed departure](Port::precompute_departure) are not included.
     pub fn backlog(&self) -> u64 {
         self.backlog
     }

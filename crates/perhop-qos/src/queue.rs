@@ -1,4 +1,4 @@
-//! [`Queue`]: the packets that wait, and [`Occupancy`], the only place that counts them.
+//! [`Queue`]: the waiting packets, and [`Occupancy`], the only place that counts them.
 
 mod dual;
 mod fair_queueing;
@@ -31,25 +31,25 @@ use order::Order;
 pub struct QueueId(pub u16);
 
 impl QueueId {
-    /// As an index into the port's queues.
+    /// The index into the port's queues.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// How full a queue is: packets and IP bytes, in all and by drop precedence.
+/// The occupancy of a queue: packets and IP bytes, in total and by drop precedence.
 ///
-/// A packet on the wire or in the transmit ring is no longer counted.
-// In this order, or the compiler adds the packet and its bytes in one, which takes three times as many
-// instructions.
+/// A packet on the wire or in the transmit ring is not included.
+// In a different order, the compiler adds the packet and its bytes in one vector operation, which takes three
+// times as many instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Occupancy {
-    /// Packets in all.
+    /// Packets in total.
     pub packets: u64,
     /// Packets of each drop precedence.
     pub packets_of: [u64; Color::COUNT],
-    /// IP bytes in all.
+    /// IP bytes in total.
     pub bytes: u64,
     /// IP bytes of each drop precedence.
     pub bytes_of: [u64; Color::COUNT],
@@ -72,29 +72,29 @@ impl Occupancy {
     }
 }
 
-/// What tells a queue the drop precedence of a packet.
+/// The source of a packet's drop precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrecedenceSource {
-    /// The color that this node's meters gave it, or that its AF codepoint carries.
+    /// The color from this node's meters, or that of its AF codepoint.
     #[default]
     Color,
-    /// The drop precedence of its AF codepoint, whatever the meters said (RFC 2597).
+    /// The drop precedence of its AF codepoint, regardless of meters (RFC 2597).
     Dscp,
     /// Its IP precedence, 0 to 7 (as WRED in routers).
     IpPrecedence,
-    /// The class of service of its VLAN tag, 0 to 7; 0 where it has none.
+    /// The class of service of its VLAN tag, 0 to 7; 0 without a tag.
     Cos,
-    /// Its codepoint's place in a list, from 0: `[[ef, af11], af12, [af13, default]]`. A codepoint that
-    /// stands nowhere counts as the last.
+    /// The position of its codepoint in a list, from 0: `[[ef, af11], af12, [af13, default]]`. A codepoint
+    /// that is not in the list counts as the last position.
     ByDscp(Vec<OneOrMany<Dscp>>),
 }
 
 impl PrecedenceSource {
-    /// Whether every codepoint has one drop precedence.
+    /// Checks that every codepoint has one drop precedence.
     ///
     /// # Errors
-    /// Where a list has more places than there are drop precedences, an empty one, or a codepoint twice.
+    /// A list is longer than the number of drop precedences, has an empty position, or has a codepoint twice.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let PrecedenceSource::ByDscp(lists) = self else { return Ok(()) };
         if lists.is_empty() || lists.len() > Color::COUNT {
@@ -115,7 +115,7 @@ impl PrecedenceSource {
         }
         Ok(())
     }
-    /// As the packet path reads it.
+    /// The lookup table for the packet path.
     fn compiled(&self) -> Precedences {
         match self {
             PrecedenceSource::Color => Precedences::Color,
@@ -140,7 +140,7 @@ enum Precedences {
 }
 
 impl Precedences {
-    /// Apart, or every port would carry it where it asks each packet for its precedence: 4 instructions.
+    /// A separate function: inlined, it costs every port 4 instructions per packet.
     #[cold]
     fn by_cos(packet: &Packet) -> Color {
         Color::new(packet.cos().map_or(0, |cos| usize::from(cos.value())))
@@ -165,12 +165,12 @@ impl Precedences {
 #[repr(align(64))]
 struct Slot(Packet);
 
-/// When packets joined, each at the place of its packet: a descriptor has no room for that.
+/// The times at which packets joined, each at the place of its packet. The descriptor has no room for them.
 #[derive(Clone, Debug, Default)]
 struct Joined(Box<[Time]>);
 
 impl Joined {
-    /// A packet has joined at `place` of its ring, whose front was at `first` before.
+    /// Notes that a packet has joined at `place` of its ring, whose front was at `first` before.
     #[inline]
     fn note(&mut self, place: usize, now: Time, first: usize) {
         match self.0.get_mut(place) {
@@ -178,7 +178,7 @@ impl Joined {
             None => self.grow(place, now, first),
         }
     }
-    /// The ring has grown for the packet at `place`.
+    /// Grows with the ring for the packet at `place`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, place: usize, now: Time, first: usize) {
@@ -190,74 +190,74 @@ impl Joined {
     }
 }
 
-/// Packets, and their count: in order of arrival, or flow by flow.
+/// The waiting packets and their count: in order of arrival, or by flow.
 ///
-/// What finds the packets stands in the first cache line, their count behind it.
+/// The fields that find the packets are in the first cache line, the counts follow.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Queue {
-    /// In order of arrival; empty where there is another `order`.
+    /// The packets in order of arrival; empty if there is an `order`.
     packets: GrowingRing<Slot>,
-    /// Whatever knows more of its packets than their order of arrival: most queues do not.
+    /// An order other than that of arrival. Most queues have none.
     order: Option<Box<Order>>,
-    /// When those in order of arrival joined, where the buffer manager [asks for
-    /// it](crate::buffer::BufferManager::asks_for_stays).
+    /// The times at which packets joined, if the buffer manager [reads sojourn
+    /// times](crate::buffer::BufferManager::asks_for_stays).
     joined: Option<Box<Joined>>,
     precedences: Precedences,
     occupancy: Occupancy,
 }
 
 impl Queue {
-    /// An empty queue, first in, first out, that counts by `precedence`.
+    /// An empty FIFO queue with drop precedences by `precedence`.
     pub fn new(precedence: &PrecedenceSource) -> Queue {
         Queue { precedences: precedence.compiled(), ..Queue::default() }
     }
-    /// An empty queue that serves `flows` fairly and counts by `precedence`.
+    /// An empty queue that serves `flows` fairly, with drop precedences by `precedence`.
     pub fn fair(precedence: &PrecedenceSource, flows: FlowQueues) -> Queue {
         Queue { order: Some(Box::new(Order::Fair(flows))), ..Queue::new(precedence) }
     }
-    /// An empty queue, first in, first out, that notes when packets join and counts by `precedence`.
+    /// An empty FIFO queue that records when packets join, with drop precedences by `precedence`.
     pub fn timed(precedence: &PrecedenceSource) -> Queue {
         Queue { joined: Some(Box::default()), ..Queue::new(precedence) }
     }
-    /// An empty queue that serves `flows` in turns and counts by `precedence`.
+    /// An empty queue that serves `flows` in turns, with drop precedences by `precedence`.
     pub fn sparse(precedence: &PrecedenceSource, flows: SparseFlows) -> Queue {
         Queue { order: Some(Box::new(Order::Sparse(flows))), ..Queue::new(precedence) }
     }
-    /// A queue that counts by `precedence` the packets of a tin, which are kept elsewhere.
+    /// A queue that counts the packets of a tin by `precedence`. The packets are stored elsewhere.
     pub(crate) fn of_tin(precedence: &PrecedenceSource) -> Queue {
         Queue { order: Some(Box::new(Order::Tin)), ..Queue::new(precedence) }
     }
-    /// An empty queue that serves the `dual` one and counts by `precedence`.
+    /// An empty queue that serves the two queues of `dual`, with drop precedences by `precedence`.
     pub fn dual(precedence: &PrecedenceSource, dual: DualQueue) -> Queue {
         Queue { order: Some(Box::new(Order::Dual(dual))), ..Queue::new(precedence) }
     }
-    /// Serves flows by what `accounting` counts from now on.
+    /// Sets what fair queueing counts for a packet.
     pub(crate) fn count(&mut self, accounting: Accounting) {
         if let Some(order) = &mut self.order {
             order.count(accounting);
         }
     }
-    /// How full it is.
+    /// The occupancy.
     #[inline]
     pub fn occupancy(&self) -> &Occupancy {
         &self.occupancy
     }
-    /// Whether it serves first in, first out: what joins stands behind its head.
+    /// Whether the queue is a FIFO: a packet joins behind the head.
     #[inline]
     pub fn is_fifo(&self) -> bool {
         self.order.is_none()
     }
-    /// Whether it serves first in, first out, and colors are its drop precedences.
+    /// Whether the queue is a FIFO whose drop precedences are the colors.
     pub fn is_plain(&self) -> bool {
         self.is_fifo() && matches!(self.precedences, Precedences::Color)
     }
-    /// The drop precedence under which it counts `packet`.
+    /// The drop precedence of `packet` in this queue.
     #[inline]
     pub fn precedence_of(&self, packet: &Packet) -> Color {
         self.precedences.of(packet)
     }
-    /// The packet that leaves next. Where flows are served fairly, a packet that joins may come before it.
+    /// The packet that leaves next. With fair queueing, a packet that joins may precede it.
     #[inline]
     pub fn head(&self) -> Option<&Packet> {
         match &self.order {
@@ -265,12 +265,12 @@ impl Queue {
             Some(order) => order.head(),
         }
     }
-    /// What it asks of a packet that is to join.
+    /// The checks when a packet joins.
     #[inline]
     pub(crate) fn entrance(&self) -> Entrance {
         self.order.as_ref().map_or(Entrance::Open, |order| order.entrance())
     }
-    /// Makes room for `packet`, which a [`push`](Queue::push) is to follow unless it is refused.
+    /// Makes room for `packet`. A [`push`](Queue::push) must follow unless the packet is refused.
     #[inline]
     pub fn make_room(&mut self, packet: &Packet) -> Room {
         let Some(order) = &mut self.order else { return Room::Free };
@@ -280,7 +280,7 @@ impl Queue {
         }
         room
     }
-    /// Adds `packet` at the tail, which joins at the start of the run.
+    /// Adds `packet` at the tail, with the start of the run as its arrival.
     pub fn push(&mut self, packet: Packet) {
         self.push_as(Time::ZERO, self.precedences.of(&packet), &packet);
     }
@@ -299,13 +299,13 @@ impl Queue {
             Some(order) => order.push(now, packet),
         }
     }
-    /// Counts a packet that it does not hold, because its departure is
+    /// Counts a packet that is not stored, because its departure is
     /// [precomputed](crate::Port::precompute_departure).
     #[inline]
     pub(crate) fn count_pending(&mut self, precedence: Color, length: u32) {
         self.occupancy.add(precedence, length);
     }
-    /// Counts such a packet no longer: it has left.
+    /// Removes such a packet from the count: it has left.
     #[inline]
     pub(crate) fn forget_pending(&mut self, precedence: Color, length: u32) {
         self.occupancy.remove(precedence, length);
@@ -316,8 +316,8 @@ impl Queue {
         self.take_head(self.precedences.of(&packet), packet.length);
         Some(packet)
     }
-    /// Forgets the packet at the head, whose drop precedence is `precedence` and whose length is `length`, of
-    /// a queue that nobody asks how long it has stayed.
+    /// Removes the packet at the head, which has drop precedence `precedence` and `length` IP bytes, without
+    /// its sojourn time.
     #[inline]
     pub(crate) fn drop_head(&mut self, precedence: Color, length: u32) {
         debug_assert!(self.joined.is_none(), "take_head keeps the times in step");
@@ -327,7 +327,7 @@ impl Queue {
             Some(order) => drop(order.drop_head()),
         }
     }
-    /// Forgets the packet at the head, whose drop precedence is `precedence` and whose length is `length`.
+    /// Removes the packet at the head, which has drop precedence `precedence` and `length` IP bytes.
     #[inline]
     pub(crate) fn take_head(&mut self, precedence: Color, length: u32) -> Stay {
         self.occupancy.remove(precedence, length);
@@ -340,38 +340,36 @@ impl Queue {
             Some(order) => order.drop_head(),
         }
     }
-    /// The head of `flow`, a packet of `length` IP bytes that had left it, was dropped: it has cost it
-    /// nothing.
+    /// Returns to `flow` the cost of its head, a packet of `length` IP bytes that was dropped after it left.
     pub(crate) fn refund(&mut self, flow: u16, length: u32) {
         if let Some(order) = &mut self.order {
             order.refund(flow, length);
         }
     }
-    /// Whether it must give up packets, because it holds too many.
+    /// Whether the queue exceeds its limit and must discard packets.
     #[inline]
     pub(crate) fn holds_too_many(&self) -> bool {
         self.order.as_ref().is_some_and(|order| order.holds_too_many())
     }
-    /// Another packet that it gives up because it holds too many, and the flow of that.
+    /// Returns the next packet to discard because the limit is exceeded, and its flow.
     #[inline(never)]
     pub(crate) fn shed(&mut self) -> Option<(Packet, u16)> {
         let (packet, flow) = self.order.as_mut()?.shed()?;
         self.occupancy.remove(self.precedences.of(&packet), packet.length);
         Some((packet, flow))
     }
-    /// Whether a packet that finds it empty and leaves at once must have joined it all the same.
+    /// Whether a packet that finds the queue empty and leaves at once must still join it.
     pub(crate) fn keeps_turns(&self) -> bool {
         matches!(self.order.as_deref(), Some(Order::Sparse(_) | Order::Tin))
     }
-    /// The queue of its own in which `packet`'s flow waits, where flows take turns.
+    /// The index of the flow queue in which `packet` waits, if flows take turns.
     pub fn flow_of(&self, packet: &Packet) -> Option<u16> {
         match self.order.as_deref() {
             Some(Order::Sparse(flows)) => Some(flows.flow_of(packet)),
             _ => None,
         }
     }
-    /// The packets from head to tail; where flows are served fairly, flow by flow. None of a tin, which only
-    /// counts them.
+    /// The packets from head to tail; with fair queueing, by flow. Empty for a tin, which only counts them.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter().map(|slot| &slot.0).chain(self.order.iter().flat_map(|order| order.iter()))
     }

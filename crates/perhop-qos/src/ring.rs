@@ -1,8 +1,8 @@
 //! [`TransmitRing`]: the FIFO between the scheduler and the wire.
 //!
-//! Hardware drains the ring in order and nothing is dropped there, so the instant at which a
-//! packet's last bit leaves is known when it enters the ring. What enters the ring has left the
-//! scheduler's hands: a long ring undoes the scheduler's work.
+//! Hardware drains the ring in order and drops nothing, so the time at which a packet's last bit leaves is
+//! known when the packet enters the ring. The scheduler does not control packets in the ring: a long ring
+//! makes scheduling ineffective.
 
 use std::collections::VecDeque;
 
@@ -11,69 +11,69 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ByteSize, ConfigError, Time};
 
-/// How much the transmit ring holds.
+/// The capacity of the transmit ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RingConfig {
-    /// Whole packets, the one on the wire included.
+    /// Whole packets, including the one on the wire.
     Packets(u32),
-    /// Particles: buffers of fixed size that a packet fills one after the other.
+    /// Particles: buffers of fixed size. A packet fills one after the other.
     Particles {
-        /// How many particles the ring has.
+        /// The number of particles in the ring.
         count: u32,
-        /// IP bytes that one particle holds.
+        /// The capacity of one particle, IP bytes.
         size: ByteSize,
-        /// When a packet that needs more particles than are free may enter.
+        /// The condition for a packet that needs more particles than are free.
         #[serde(default)]
         admission: RingAdmission,
-        /// When a packet gives its particles back.
+        /// The time at which a packet frees its particles.
         #[serde(default)]
         release: RingRelease,
     },
 }
 
-/// When a packet may enter a ring that has room, but not enough.
+/// The condition for a packet to enter a ring that has too little room for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RingAdmission {
-    /// Only when all its particles fit.
+    /// All its particles fit.
     #[default]
     Strict,
-    /// As soon as one particle is free: the ring overshoots by the rest of that packet.
+    /// One particle is free: the ring exceeds its capacity by the rest of that packet.
     Overshoot,
-    /// In batches of two particles, or of one longer packet: one is gathered while others wait ahead of it,
-    /// and is handed over as a whole once no more of them wait than the ring holds less two batches. What is
-    /// gathered is chosen: nothing overtakes it.
+    /// In batches of two particles, or of one longer packet. A batch is gathered while others wait ahead of
+    /// it, and is handed over as a whole when at most the capacity less two batches wait. A gathered packet
+    /// is committed: no other packet overtakes it.
     Batches,
 }
 
 /// Particles that are handed over together, if packets fill them.
 const BATCH: u32 = 2;
 
-/// When a packet in the ring gives its particles back.
+/// The time at which a packet in the ring frees its particles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RingRelease {
-    /// When its last bit has left: the packet on the wire counts.
+    /// The time at which its last bit has left: the packet on the wire counts.
     #[default]
     LastBit,
-    /// When its first bit leaves: the packet on the wire has been taken over by other hardware, such as
-    /// the cell memory of an ATM port adapter, and the ring holds only those that wait behind it.
+    /// The time at which its first bit leaves: other hardware, such as the cell memory of an ATM port
+    /// adapter, has taken over the packet on the wire, and the ring contains only the packets behind it.
     FirstBit,
 }
 
 impl Default for RingConfig {
-    /// One packet: the one on the wire. Every decision stays with the scheduler until the last moment.
+    /// One packet, the one on the wire: the scheduler decides as late as possible.
     fn default() -> RingConfig {
         RingConfig::Packets(1)
     }
 }
 
 impl RingConfig {
-    /// The ring.
+    /// Builds the ring.
     ///
     /// # Errors
-    /// Where the ring has no room at all.
+    /// The ring has no room.
     pub fn build(&self) -> Result<TransmitRing, ConfigError> {
         let (capacity, particle, admission, release) = match *self {
             RingConfig::Packets(count) => (count, u32::MAX, RingAdmission::Strict, RingRelease::LastBit),
@@ -91,7 +91,7 @@ impl RingConfig {
         }
         let is_gathering = admission == RingAdmission::Batches;
         Ok(TransmitRing {
-            // What waits when a batch is handed over leaves room for that batch and the next.
+            // The packets that wait at a handover leave room for that batch and the next.
             capacity: if is_gathering { capacity.saturating_sub(2 * BATCH) + 1 } else { capacity },
             particle,
             admission,
@@ -107,29 +107,28 @@ impl RingConfig {
     }
 }
 
-/// The packets committed to the wire: when each frees its particles.
+/// The packets committed to the wire, and when each frees its particles.
 #[derive(Clone, Debug)]
-#[repr(C)] // what every packet asks comes first
+#[repr(C)] // fields that every packet reads come first
 pub struct TransmitRing {
-    /// When the last of its packets will have left, or has left.
+    /// The time at which the last of its packets leaves or has left.
     drained_at: Time,
-    /// Length in IP bytes of the packet that leaves next, where no other is in the ring and that is all that
-    /// was noted of it.
+    /// IP bytes of the packet that leaves next, if no other is in the ring and only its length was recorded.
     alone: Option<u32>,
-    /// The packet that frees its particles next, while there is one.
+    /// The packet that frees its particles next, if there is one.
     first: Slot,
-    /// Particles that are handed over and not given back; none only while nothing is gathered either.
+    /// Particles handed over and not freed. 0 only if none are gathered either.
     used: u32,
     particle: u32,
-    /// While fewer are in use something may enter, or what is gathered be handed over.
+    /// While fewer particles are in use, a packet may enter or a batch may be handed over.
     capacity: u32,
     admission: RingAdmission,
     release: RingRelease,
-    /// Particles of the packets that are gathered and not handed over; none where all that enters is.
+    /// Particles of gathered packets that are not handed over. 0 if every packet is handed over at once.
     gathered: u32,
-    /// Particles that are gathered before they are handed over; 0 where nothing is gathered.
+    /// Particles in a batch; 0 if no batches are gathered.
     batch: u32,
-    /// The packets behind the first, those gathered among them.
+    /// The packets behind the first, including the gathered ones.
     others: VecDeque<Slot>,
 }
 
@@ -140,7 +139,7 @@ struct Slot {
 }
 
 impl TransmitRing {
-    /// Whether it holds one packet at a time, the one on the wire.
+    /// Whether the ring has room for only one packet, the one on the wire.
     pub fn is_single(&self) -> bool {
         self.capacity == 1 && self.batch == 0 && self.release == RingRelease::LastBit
     }
@@ -149,7 +148,7 @@ impl TransmitRing {
     pub fn is_drained(&self, now: Time) -> bool {
         self.drained_at <= now
     }
-    /// Frees the particles of every packet that gives them back by `now`: before anybody asks what has room.
+    /// Frees the particles of every packet that frees them by `now`. Call it before asking for room.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if self.is_drained(now) {
@@ -172,7 +171,7 @@ impl TransmitRing {
             self.hand_over();
         }
     }
-    /// Hands over what is gathered, if there is room.
+    /// Hands over the gathered packets, if there is room.
     #[inline]
     fn hand_over(&mut self) {
         if self.used < self.capacity {
@@ -180,7 +179,7 @@ impl TransmitRing {
             self.gathered = 0;
         }
     }
-    /// A packet of so many particles enters behind others.
+    /// Adds a packet of `particles` behind others.
     fn gather(&mut self, particles: u32) {
         if self.gathered > 0 && self.gathered + particles > self.batch {
             self.hand_over();
@@ -201,8 +200,8 @@ impl TransmitRing {
     pub fn has_room(&self) -> bool {
         self.used() < self.capacity || self.gathered() < self.batch
     }
-    /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring enters an empty
-    /// one.
+    /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring may enter an
+    /// empty one.
     #[expect(clippy::inline_always, reason = "what every packet that waits asks")]
     #[inline(always)]
     pub fn admits(&self, length: u32) -> bool {
@@ -218,8 +217,8 @@ impl TransmitRing {
                 }
             }
     }
-    /// A packet of `length` IP bytes enters; its first bit leaves at `starts`, no earlier than the last of
-    /// its predecessor, and its last at `ends`.
+    /// Adds a packet of `length` IP bytes. Its first bit leaves at `starts`, at or after the last bit of its
+    /// predecessor, and its last bit at `ends`.
     #[inline]
     pub fn push(&mut self, length: u32, starts: Time, ends: Time) {
         debug_assert!(self.alone.is_none(), "not brought up to date");
@@ -238,9 +237,8 @@ impl TransmitRing {
         }
         self.drained_at = ends;
     }
-    /// A packet of `length` IP bytes enters a ring from which every packet before has
-    /// [left](TransmitRing::is_drained), or will have when it enters; its first bit leaves then, and its last
-    /// at `ends`.
+    /// Adds a packet of `length` IP bytes to a ring that is [drained](TransmitRing::is_drained) now or will
+    /// be when the packet enters. Its first bit leaves then, and its last bit at `ends`.
     #[inline]
     pub fn push_alone(&mut self, length: u32, ends: Time) {
         match self.release {
@@ -249,12 +247,12 @@ impl TransmitRing {
         }
         self.drained_at = ends;
     }
-    /// When the next particles come free; `None` while the ring is empty.
+    /// The time at which the next particles are freed; `None` while the ring is empty.
     #[inline]
     pub fn next_release(&self) -> Option<Time> {
         if self.alone.is_some() { Some(self.drained_at) } else { (self.used > 0).then_some(self.first.frees) }
     }
-    /// When everything in the ring will have left, or when it last ran empty.
+    /// The time at which the last packet leaves or has left.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.drained_at
@@ -264,12 +262,12 @@ impl TransmitRing {
         if self.alone.is_some() { 1 } else { self.others.len() + usize::from(self.used > 0) }
     }
 
-    /// Particles in use when it was last brought up to date.
+    /// Particles in use at the last update.
     #[inline]
     fn used(&self) -> u32 {
         self.alone.map_or(self.used, |length| self.particles(length))
     }
-    /// Particles that are gathered, likewise.
+    /// Particles gathered at the last update.
     #[inline]
     fn gathered(&self) -> u32 {
         if self.alone.is_some() { 0 } else { self.gathered }

@@ -36,7 +36,7 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// The flow of what its receiver sends back.
+    /// The flow of packets in the opposite direction.
     pub fn reversed(self) -> FlowKey {
         FlowKey {
             source: self.destination,
@@ -57,19 +57,19 @@ impl fmt::Display for FlowKey {
     }
 }
 
-/// A packet's descriptor: the header fields that decide its treatment, never its bytes.
+/// A packet's descriptor: the header fields that decide its treatment, without its bytes.
 ///
-/// 64 bytes, one cache line. `payload` belongs to the driver (the simulator's flow and segment,
-/// the live path's frame slot); but for one byte nothing in this crate reads it.
+/// 64 bytes, one cache line. `payload` belongs to the driver (the simulator's flow and segment, the live
+/// path's frame slot); this crate reads one byte of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Source address.
     pub source: Address,
     /// Destination address.
     pub destination: Address,
-    /// When the sender handed it to its first port.
+    /// The time at which the sender passed it to its first port.
     pub sent_at: Time,
-    /// Opaque to the data plane, but for the fifth byte, bits 32 to 39: [`rehashes`](Packet::rehashes).
+    /// Opaque to the data plane, except bits 32 to 39: [`rehashes`](Packet::rehashes).
     pub payload: u64,
     /// IP bytes: IP header to the end of the IP payload.
     pub length: u32,
@@ -87,16 +87,16 @@ pub struct Packet {
     pub color: Color,
     /// This node's own label, which conditioners set and classifiers read; 0 on arrival.
     pub label: u8,
-    /// Interface of arrival at this node, and which marks there are.
+    /// The interface of arrival at this node, and which marks are present.
     pub input: Ingress,
-    /// Links it has crossed: what the IP header's time to live has counted down.
+    /// The number of crossed links, which the time to live of the IP header has counted down.
     pub hops: u8,
 }
 
 const _: () = assert!(size_of::<Packet>() == 64, "a packet descriptor is one cache line");
 
 impl Packet {
-    /// A packet of `length` IP bytes of flow `key`, everything else at its default.
+    /// A packet of `length` IP bytes of flow `key` with defaults in all other fields.
     pub fn new(key: FlowKey, length: u32) -> Packet {
         Packet {
             source: key.source,
@@ -118,54 +118,53 @@ impl Packet {
             protocol: self.protocol,
         }
     }
-    /// How often its sender's socket had chosen another hash for its packets, modulo 256; 0 where nobody
-    /// knows.
+    /// The number of times that its sender's socket had changed the flow hash, modulo 256; 0 if unknown.
     #[inline]
     pub fn rehashes(&self) -> u8 {
         (self.payload >> 32) as u8
     }
-    /// The sender's socket chooses another hash: packets made of this one are the first to have it.
+    /// Changes the flow hash of the sender's socket. Packets made from this one are the first to have it.
     pub fn rehash(&mut self) {
         let count = u64::from(self.rehashes().wrapping_add(1));
         self.payload = self.payload & !(0xff << 32) | count << 32;
     }
-    /// Sets the codepoint; an AF codepoint is its color, too (RFC 2597 §6).
+    /// Sets the codepoint. An AF codepoint also sets the color (RFC 2597 §6).
     pub fn mark(&mut self, dscp: Dscp) {
         self.dscp = dscp;
         if dscp.is_assured_forwarding() {
             self.color = dscp.color();
         }
     }
-    /// The class of service, where it came with a tag or somebody here set it.
+    /// The class of service, if the packet arrived with a tag or this node set it.
     #[inline]
     pub fn cos(&self) -> Option<LinkMark> {
         self.input.has_tag().then(|| self.marks.cos())
     }
-    /// The traffic class (EXP), where it came with labels or somebody here set it.
+    /// The traffic class (EXP), if the packet arrived with labels or this node set it.
     #[inline]
     pub fn exp(&self) -> Option<LinkMark> {
         self.input.has_labels().then(|| self.marks.exp())
     }
-    /// Sets the class of service: that of a tag with which it leaves.
+    /// Sets the class of service of the tag with which the packet leaves.
     pub fn set_cos(&mut self, cos: LinkMark) {
         self.marks = self.marks.with_cos(cos);
         self.input = self.input.with_tag();
     }
-    /// Sets the traffic class (EXP): that of labels with which it leaves.
+    /// Sets the traffic class (EXP) of the labels with which the packet leaves.
     pub fn set_exp(&mut self, exp: LinkMark) {
         self.marks = self.marks.with_exp(exp);
         self.input = self.input.with_labels();
     }
-    /// What a node does first with a packet from the wire: it came in by `input`, and all that is
-    /// known of its color is what its codepoint says; labels of other nodes mean nothing here.
+    /// Resets what is local to a node when a packet arrives from the wire through `input`: its color is that
+    /// of its codepoint, and its label is 0.
     pub fn arrive(&mut self, input: Ingress) {
         self.input = input;
         self.label = 0;
         self.color = self.dscp.color();
     }
-    /// What a node does with a packet that leaves by a link with this `encapsulation`: a new tag has class of
-    /// service 0, a new label the precedence as its traffic class (RFC 3270 §2.6.3; RFC 5462), and marks that
-    /// the link does not carry are no more.
+    /// Updates the marks of a packet that leaves through a link with this `encapsulation`: a new tag has
+    /// class of service 0, a new label has the precedence as its traffic class (RFC 3270 §2.6.3; RFC 5462),
+    /// and marks that the link does not carry are removed.
     pub fn depart(&mut self, encapsulation: Encapsulation) {
         if encapsulation.tag && !self.input.has_tag() {
             self.marks = self.marks.with_cos(LinkMark::default());

@@ -1,7 +1,7 @@
 //! [`PolicyConfig`]: the vendor-neutral configuration of one interface, and the only way to build
 //! conditioners and ports.
 //!
-//! perhop's own policy language is these types in YAML; the router front end produces them too.
+//! perhop's policy language is these types in YAML. The front ends also produce them.
 
 mod build_port;
 
@@ -21,14 +21,14 @@ use crate::ring::RingConfig;
 use crate::scheduler::{LinkSharingConfig, SchedulerConfig, ShapeConfig, ShareConfig};
 use crate::{ConfigError, QueueSize, Rate};
 
-/// What one interface does with the packets that enter or leave by it.
+/// The treatment of packets that enter or leave through one interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicyConfig {
-    /// Metering, marking and policing, in order; the first that does not say `continue` is the last.
+    /// Metering, marking and policing, in order. The first conditioner without `continue` is the last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditioners: Vec<ConditionerConfig>,
-    /// The queues and their scheduler; only for an interface that sends. Without it, one FIFO with tail drop.
+    /// The queues and their scheduler, for an interface that sends. Default: one FIFO with tail drop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queueing: Option<QueueingConfig>,
     /// Bytes that meters, class policers, shapers and schedulers count for each packet beyond its IP bytes,
@@ -37,7 +37,7 @@ pub struct PolicyConfig {
     pub overhead: i32,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
 fn is_zero(overhead: &i32) -> bool {
     *overhead == 0
 }
@@ -46,30 +46,29 @@ fn is_zero(overhead: &i32) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct QueueingConfig {
-    /// Who is served next.
+    /// The scheduler.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
-    /// How it shares the wire, for an outermost `cbq`; without it, by the formal guideline and in weighted
-    /// turns.
+    /// The link-sharing options of an outermost `cbq`. Default: the formal guideline and weighted turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_sharing: Option<LinkSharingConfig>,
-    /// For an outermost `htb`: a class without a quantum has what its rate sends in a second, divided by
-    /// this; 10 without it. It is the `r2q` of Linux.
+    /// For an outermost `htb`: the divisor for the default quantum, which is what the class's rate sends in a
+    /// second divided by this. Default: 10. Linux' `r2q`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_to_quantum: Option<u32>,
-    /// What its queues hold at most together, those of inner classes included; a packet that finds them full
-    /// is dropped. Without it, each queue has its own limit alone.
+    /// The limit of all its queues together, including those of inner classes. A packet that finds them full
+    /// is dropped. Default: only the limit of each queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
-    /// A packet belongs to the first class that matches; a class without `match` takes all that is left.
+    /// A packet belongs to the first class that matches. A class without `match` takes all other packets.
     pub classes: Vec<ClassConfig>,
 }
 
 impl QueueingConfig {
-    /// The one class, where CAKE is its buffer: all of the port is that then.
+    /// Returns the only class, if its buffer is CAKE, which is then the whole port.
     ///
     /// # Errors
-    /// Where CAKE stands among other classes or inside one, or something beside it would decide, too.
+    /// CAKE is one of several classes or inside one, or another element would decide, too.
     pub fn cake(&self) -> Result<Option<(&ClassConfig, &CakeConfig)>, ConfigError> {
         let is_cake = |class: &ClassConfig| matches!(class.buffer, Some(BufferConfig::Cake(_)));
         match self.classes.as_slice() {
@@ -88,7 +87,7 @@ impl QueueingConfig {
             },
         }
     }
-    /// Whether nothing stands beside the CAKE of `class` that would decide, too.
+    /// Checks that no element other than the CAKE of `class` decides.
     fn check_alone(&self, class: &ClassConfig) -> Result<(), ConfigError> {
         let fields = [
             ("match", class.matches.is_some()),
@@ -112,8 +111,8 @@ impl QueueingConfig {
         }
         Ok(())
     }
-    /// The names of its queues in results: their classes' names from the outermost in, joined by `/`, and
-    /// that of the tin where CAKE has several.
+    /// The names of its queues in results: the names of the classes from the outermost in, joined by `/`,
+    /// with the tin if CAKE has several.
     pub fn queue_names(&self) -> Vec<String> {
         let name_of = |class: &ClassConfig| match &class.queueing {
             Some(inner) => {
@@ -128,53 +127,52 @@ impl QueueingConfig {
     }
 }
 
-/// The names in results of the queues of a port with `queueing`: `fifo` where it has none.
+/// The names in results of the queues of a port with `queueing`; `fifo` without it.
 pub fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
     queueing.map_or_else(|| vec!["fifo".to_owned()], QueueingConfig::queue_names)
 }
 
-/// One class of a port: a queue, or a scheduler with classes of its own.
+/// One class of a port: a queue, or a scheduler with inner classes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ClassConfig {
     /// Name in results and in random streams.
     pub name: String,
-    /// The packets it takes; without it, all that earlier classes left.
+    /// The packets of the class. Default: all that earlier classes did not take.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub matches: Option<MatchConfig>,
-    /// What it asks of the scheduler above it.
+    /// The share in the parent scheduler.
     #[serde(default)]
     pub share: ShareConfig,
-    /// Holds its packets back to a rate, whether or not the wire is busy.
+    /// Delays packets to a rate, even if the wire is idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ShapeConfig>,
-    /// Drops what exceeds a rate before it joins the queue.
+    /// Drops packets that exceed a rate before they join the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub police: Option<PoliceConfig>,
-    /// Who may join its queue; by default 64 packets with tail drop, or, with `fair-queueing`, whoever that
-    /// takes.
+    /// The buffer manager. Default: tail drop at 64 packets; with `fair-queueing`, its own limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
-    /// Serves the flows of its queue fairly, in place of first come, first served.
+    /// Serves the flows of the queue fairly instead of in order of arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_queueing: Option<FairQueueingConfig>,
-    /// What the queue's drop precedences are.
+    /// The source of the queue's drop precedences.
     #[serde(default)]
     pub precedence: PrecedenceSource,
-    /// Classes inside this one, in place of a queue.
+    /// Inner classes instead of a queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queueing: Option<QueueingConfig>,
 }
 
 impl ClassConfig {
-    /// The classes inside this one, where it stands under a scheduler `above` that looks at all of them
-    /// itself: `cbq` inside `cbq` is one scheduler with a tree of allotments, `hfsc` inside `hfsc` one with a
-    /// tree of service curves, `htb` inside `htb` one with a tree of rates.
+    /// The inner classes, if the scheduler `above` handles them itself: `cbq` inside `cbq` is one scheduler
+    /// with a tree of allotments, `hfsc` inside `hfsc` one with a tree of service curves, `htb` inside `htb`
+    /// one with a tree of rates.
     pub fn link_shared(&self, above: SchedulerConfig) -> Option<&QueueingConfig> {
         let shares = matches!(above, SchedulerConfig::Cbq | SchedulerConfig::Hfsc | SchedulerConfig::Htb);
         self.queueing.as_ref().filter(|inner| shares && inner.scheduler == above)
     }
-    /// How many queues a port has for it.
+    /// The number of queues of the class in a port.
     pub fn queues(&self) -> usize {
         match (&self.queueing, &self.buffer) {
             (Some(inner), _) => inner.classes.iter().map(ClassConfig::queues).sum(),
@@ -182,14 +180,14 @@ impl ClassConfig {
             (None, _) => 1,
         }
     }
-    /// Whether `property` is one of it, or of a class inside it.
+    /// Whether the class or an inner class has `property`.
     pub(crate) fn holds(&self, property: fn(&ClassConfig) -> bool) -> bool {
         let mut inside = self.queueing.iter().flat_map(|queueing| &queueing.classes);
         property(self) || inside.any(|class| class.holds(property))
     }
 }
 
-/// The hardware under a port: what the wire and the ring before it do.
+/// The hardware of a port: the wire and the transmit ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireConfig {
     /// Bits per second, counted in wire bytes.
@@ -215,10 +213,11 @@ impl WireConfig {
 }
 
 impl PolicyConfig {
-    /// The conditioners, for an interface's input or output side, in a node whose interfaces are
-    /// called `interfaces`, in the order of their numbers.
+    /// Builds the conditioners of an interface's input or output, in a node whose interfaces are
+    /// `interfaces`, in the order of their numbers.
     ///
     /// # Errors
+    /// The first conditioner that cannot be built, or an overhead out of range.
     /// The first conditioner that cannot be built, or an overhead out of range.
     pub fn build_conditioner(
         &self,
@@ -230,7 +229,7 @@ impl PolicyConfig {
             .map(|conditioner| conditioner.counting(accounting))
             .map_err(|e| e.within("conditioners"))
     }
-    /// Which bytes it counts.
+    /// The bytes that the policy counts.
     fn accounting(&self) -> Result<Accounting, ConfigError> {
         Accounting::new(self.overhead).map_err(|error| error.within("overhead"))
     }

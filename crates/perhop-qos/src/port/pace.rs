@@ -1,4 +1,4 @@
-//! [`Pace`]: how long the wire takes for a packet.
+//! [`Pace`]: the transmission time of a packet on the wire.
 
 use super::rate_changes::{RateChange, RateChanges};
 use crate::ConfigError;
@@ -6,39 +6,38 @@ use crate::framing::{Framing, HeaderStack};
 use crate::policy::WireConfig;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// How long the wire takes for a packet: headers, framing and rate, without a division for most packets.
+/// The transmission time of a packet: headers, framing and rate, without a division for most packets.
 #[derive(Clone, Debug)]
-#[repr(C)] // what is asked for every packet comes last: beside what the port asks
+#[repr(C)] // fields that every packet reads come last, next to those of the port
 pub(super) struct Pace {
-    /// What few wires have; `None` where this one has nothing of it.
+    /// Options that few wires have; `None` if this one has none of them.
     rare: Option<Box<Rare>>,
-    /// Time of a packet of `last_length`: most are as long as the one before.
+    /// The time of a packet of `last_length`: most packets are as long as their predecessor.
     last_time: Time,
     rate: Rate,
     /// IP bytes of the last packet.
     last_length: u32,
-    /// What the headers add to every packet, bytes.
+    /// The constant bytes that the headers add to every packet.
     constant: u16,
     framing: Framing,
-    /// Picoseconds of a wire byte where these are a whole number and headers and framing add a constant, else
-    /// 0.
+    /// Picoseconds per wire byte if that is an integer and headers and framing add a constant; otherwise 0.
     byte: u64,
-    /// What headers and framing add, and what a frame has at least, in bytes.
+    /// The bytes that headers and framing add, and the minimum length of a frame.
     added: u32,
     least: u32,
 }
 
-/// What few wires have.
+/// Options that few wires have.
 #[derive(Clone, Debug, Default)]
 struct Rare {
-    /// Headers that add more to one packet than to another.
+    /// Headers whose length depends on the packet.
     headers: Option<HeaderStack>,
     /// A rate that changes.
     changes: Option<RateChanges>,
 }
 
 impl Pace {
-    /// Where in it what is asked for every packet begins.
+    /// The offset of the fields that every packet reads.
     pub(super) const ASKED: usize = std::mem::offset_of!(Pace, byte);
 
     pub(super) fn new(wire: &WireConfig) -> Pace {
@@ -65,7 +64,7 @@ impl Pace {
         pace.measure(Time::ZERO, 0);
         pace
     }
-    /// This pace with a rate that changes: then the time of a packet is known only with its start.
+    /// Sets the changes of the rate. The time of a packet then depends on its start.
     pub(super) fn changing(self, changes: &[RateChange]) -> Result<Pace, ConfigError> {
         let changes = Some(RateChanges::new(self.rate, changes)?);
         let headers = self.rare.as_ref().and_then(|rare| rare.headers);
@@ -76,15 +75,15 @@ impl Pace {
             ..self
         })
     }
-    /// More than any packet has.
+    /// A length that no packet has.
     const NO_LENGTH: u32 = u32::MAX;
-    /// The time of a packet of `length` IP bytes whose first bit is sent at `starts`.
+    /// Returns the time of a packet of `length` IP bytes whose first bit is sent at `starts`.
     #[inline]
     pub(super) fn time(&mut self, starts: Time, length: u32) -> Time {
         self.known(length).unwrap_or_else(|| self.measure(starts, length))
     }
-    /// The time of a packet of `length` IP bytes, where it takes no division and is
-    /// the same whenever it is sent.
+    /// Returns the time of a packet of `length` IP bytes if it needs no division and does not depend on its
+    /// start.
     #[inline]
     pub(super) fn known(&self, length: u32) -> Option<Time> {
         if self.byte > 0 {

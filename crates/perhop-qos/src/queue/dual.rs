@@ -1,4 +1,4 @@
-//! [`DualQueue`]: a queue for low latency beside a classic one, and who is served of the two (RFC 9332).
+//! [`DualQueue`]: a low-latency queue and a classic queue, and the choice between them (RFC 9332).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,64 +9,64 @@ use crate::classifier::OneOrMany;
 use crate::packet::Ecn;
 use crate::{ConfigError, Dscp, Packet, Time};
 
-/// Whether packets with low latency have a queue of their own.
+/// Whether low-latency packets have a queue of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoupledQueues {
-    /// They have.
+    /// They have their own queue.
     #[default]
     Two,
-    /// All share one queue, and codepoints tell which probability counts: PI2. `native` and `scheduler` say
-    /// nothing then.
+    /// All share one queue, and codepoints select the probability: PI2. `native` and `scheduler` have no
+    /// effect.
     One,
 }
 
-/// Which of the two queues is served.
+/// The choice between the two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoupledScheduler {
-    /// Weighted round robin by bytes while both hold packets: so many percent are the classic queue's, 0 to
-    /// 100, in hundredths.
+    /// Weighted round robin by bytes while both contain packets: the classic queue's share in percent, 0 to
+    /// 100, with two decimals.
     ClassicShare(f64),
-    /// The packet that has waited longer, where those of the low-latency queue count as if they had waited so
-    /// much longer (time-shifted FIFO).
+    /// The packet that has waited longer. This time is added to the waiting time of low-latency packets
+    /// (time-shifted FIFO).
     TimeShift(Time),
 }
 
-/// Which packets take the low-latency queue.
+/// The packets that take the low-latency queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LowLatencyConfig {
-    /// By their ECN field: they are marked there.
+    /// By their ECN field. These packets are marked.
     pub ecn: LowLatencyEcn,
-    /// By their codepoint, whatever their ECN field says, as non-queue-building ones (`nqb`). They are
-    /// neither marked nor dropped there: nothing but the limit holds them.
+    /// By their codepoint, regardless of the ECN field, as non-queue-building packets (`nqb`). They are not
+    /// marked or dropped there; only the limit applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dscp: Option<OneOrMany<Dscp>>,
 }
 
-/// By which ECN fields packets take the low-latency queue.
+/// The ECN fields of packets that take the low-latency queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LowLatencyEcn {
     /// ECT(1) and CE (RFC 9331).
     #[default]
     L4s,
-    /// ECT(0) as well (Linux' `any_ect`): where all senders are known to be scalable.
+    /// ECT(0) as well (Linux' `any_ect`): for networks in which all senders are scalable.
     AnyEct,
 }
 
-/// What a packet is to the two queues.
+/// The treatment of a packet in the two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Classic,
-    /// By its ECN field: it is marked.
+    /// Low latency by its ECN field: it is marked.
     Scalable,
-    /// By its codepoint: it is left alone.
+    /// Low latency by its codepoint: it is not marked.
     NonQueueBuilding,
 }
 
-/// [`LowLatencyConfig`], as packets are asked.
+/// [`LowLatencyConfig`], compiled for the packet path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LowLatency {
     any_ect: bool,
@@ -85,8 +85,8 @@ impl LowLatencyConfig {
 }
 
 impl LowLatency {
-    // RFC 9331 §5.1: ECT(1) and CE are treated as L4S. RFC 9332 §2.5.1.1: an operator may add others, by
-    // other fields. Linux, `dualpi2_skb_classify`: what filters call class 2 is left alone.
+    // RFC 9331 §5.1: ECT(1) and CE are treated as L4S. RFC 9332 §2.5.1.1: an operator may add packets by
+    // other fields. Linux, `dualpi2_skb_classify`: packets of class 2 by a filter are not marked.
     #[inline]
     pub(crate) fn kind(self, packet: &Packet) -> Kind {
         match packet.marks.ecn() {
@@ -98,7 +98,7 @@ impl LowLatency {
     }
 }
 
-/// A scheduler as it counts.
+/// [`CoupledScheduler`], compiled.
 #[derive(Clone, Copy, Debug)]
 enum Coupled {
     /// Weights in hundredths of a percent.
@@ -109,7 +109,7 @@ enum Coupled {
     TimeShift(Time),
 }
 
-/// Bytes of a packet with its Ethernet header, with which the low-latency queue is ahead at the start.
+/// Bytes of a packet with its Ethernet header: the low-latency queue's advantage at the start.
 const FIRST: i64 = 1514;
 
 /// The packets of both queues, each in order of arrival.
@@ -117,18 +117,18 @@ const FIRST: i64 = 1514;
 pub struct DualQueue {
     classic: GrowingRing<Timed>,
     low_latency: GrowingRing<Timed>,
-    /// Whether the low-latency queue is served next: chosen whenever that may have changed, asked three times
+    /// Whether the low-latency queue is served next. Updated at every change, because it is read three times
     /// per packet.
     serves_low_latency: bool,
     scheduler: Coupled,
     /// Whether all packets take the classic queue.
     is_one: bool,
     takes: LowLatency,
-    /// What a packet counts beyond its IP bytes.
+    /// Bytes that are counted for a packet in addition to its IP bytes.
     header: i64,
-    /// In bytes times weights: above 0 it is the classic queue's turn.
+    /// In bytes times weights. Above 0 the classic queue is served.
     credit: i64,
-    /// What the packet served last has changed of it.
+    /// The change of `credit` by the packet served last.
     change: i64,
 }
 
@@ -139,10 +139,10 @@ struct Timed {
 }
 
 impl CoupledScheduler {
-    /// Two empty queues, whose packets count so many bytes beyond their IP bytes.
+    /// Builds two empty queues that count `header` bytes for a packet in addition to its IP bytes.
     ///
     /// # Errors
-    /// Where the share is no percentage.
+    /// The share is not a percentage.
     pub fn build(self, header: u32) -> Result<DualQueue, ConfigError> {
         let scheduler = match self {
             CoupledScheduler::TimeShift(shift) => Coupled::TimeShift(shift),
@@ -174,12 +174,13 @@ impl CoupledScheduler {
 }
 
 impl DualQueue {
-    /// This queue, which is empty: all packets in one FIFO, or those with low latency in their own.
+    /// Sets whether there is one FIFO or two, and the packets of the low-latency queue. The queue must be
+    /// empty.
     pub(crate) fn of(self, queues: CoupledQueues, takes: LowLatency) -> DualQueue {
         DualQueue { is_one: queues == CoupledQueues::One, takes, ..self }
     }
 
-    /// Linux, `dualpi2_reset_c_protection`: who asks and finds nothing begins again.
+    /// Linux, `dualpi2_reset_c_protection`: a poll of empty queues resets the credit.
     fn begin_again(&mut self) {
         self.change = 0;
         self.credit = match self.scheduler {
@@ -200,7 +201,7 @@ impl DualQueue {
             }
         };
     }
-    /// Whether the low-latency queue's head has waited longer, of two heads.
+    /// Whether the head of the low-latency queue has waited longer. Both queues have heads.
     fn is_ahead(&self, shift: Time) -> bool {
         let since = |queue: &GrowingRing<Timed>| queue.front().map_or(Time::MAX, |timed| timed.since);
         since(&self.low_latency) <= since(&self.classic).saturating_add(shift)
@@ -221,7 +222,7 @@ impl DualQueue {
         }
     }
 
-    /// Forgets the head, which there must be.
+    /// Removes the head, which must exist.
     pub(super) fn drop_head(&mut self) -> Stay {
         let is_low_latency = self.serves_low_latency;
         let queue = if is_low_latency { &mut self.low_latency } else { &mut self.classic };
@@ -244,14 +245,14 @@ impl DualQueue {
         self.choose();
         Stay { since, ..Stay::default() }
     }
-    /// The head that was forgotten last has not been sent: it cost its queue nothing.
+    /// Returns the cost of the head that was removed last: it was dropped.
     pub(super) fn head_dropped(&mut self) {
         self.credit -= self.change;
         self.change = 0;
         self.choose();
     }
 
-    /// The packets, those with low latency first.
+    /// The packets; those with low latency come first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.low_latency.iter().chain(self.classic.iter()).map(|timed| &timed.packet)
     }

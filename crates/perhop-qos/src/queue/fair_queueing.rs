@@ -1,7 +1,7 @@
 //! Fair queueing of the flows of one class: the flow-based weighted fair queueing of routers.
 //!
-//! One [`Queue`](super::Queue) to everything outside: its head is the packet with the lowest serial number of
-//! all flows, so that any scheduler may serve it beside other classes.
+//! Other components see one [`Queue`](super::Queue). Its head is the packet with the lowest serial number of
+//! all flows, so that every scheduler can serve it together with other classes.
 
 use std::collections::VecDeque;
 
@@ -13,14 +13,14 @@ use crate::accounting::Accounting;
 use crate::packet::IpPrecedence;
 use crate::{ConfigError, FlowKey, Packet, QueueSize};
 
-/// Whether a queue takes one more packet, as [`Queue::make_room`](super::Queue::make_room) says.
+/// Whether a queue admits one more packet, as returned by [`Queue::make_room`](super::Queue::make_room).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// It does.
+    /// The queue has room.
     Free,
-    /// It does not.
+    /// The packet is refused.
     Refused,
-    /// It does in place of this one, which it no longer holds.
+    /// The queue has room because it discarded this packet.
     GivenUp(Packet),
 }
 
@@ -28,37 +28,35 @@ pub enum Room {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FairQueueingConfig {
-    /// How many flows have a queue of their own at a time, 1 to 4096; further flows share the queue that
-    /// their hash points to.
+    /// The number of flow queues, 1 to 4096. Additional flows share the queue that their hash selects.
     pub queues: u16,
-    /// How a packet finds its queue.
+    /// The assignment of packets to queues.
     pub flows: FlowIdentity,
-    /// What a flow's share goes by.
+    /// The weights of flows.
     pub weights: FlowWeights,
-    /// What each flow's queue holds at most, in packets: the congestive discard threshold.
+    /// The limit of each flow's queue, packets: the congestive discard threshold.
     pub flow_limit: QueueSize,
-    /// What all flows' queues hold at most, in packets. A packet beyond takes the place of the one with the
-    /// largest serial number, if that is not itself.
+    /// The limit of all flow queues together, packets. When it is reached, the packet with the largest serial
+    /// number is discarded, which may be the new one.
     pub limit: QueueSize,
 }
 
-/// How a packet finds the queue of its flow. A flow is one set of addresses, protocol, ports and IP
-/// precedence.
+/// The assignment of packets to flow queues. A flow is a set of addresses, protocol, ports and IP precedence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowIdentity {
-    /// No two flows share a queue while there is one to spare.
+    /// Two flows share a queue only if no queue is free.
     #[default]
     Exact,
-    /// By a hash: flows may share a queue although others are empty, as in routers.
+    /// By a hash: flows can share a queue although others are empty, as in routers.
     Hashed,
 }
 
-/// What a flow's share goes by.
+/// The weights of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowWeights {
-    /// The IP precedence plus one: a flow of precedence 5 gets six times what one of precedence 0 does.
+    /// The IP precedence plus one: a flow of precedence 5 gets six times the share of a flow of precedence 0.
     #[default]
     ByPrecedence,
     /// Equal for all flows.
@@ -78,13 +76,13 @@ impl Default for FairQueueingConfig {
 }
 
 impl FairQueueingConfig {
-    /// Packets that no queue of flows reaches: a limit of at least as many is none.
+    /// More packets than a flow queue can contain: a limit of at least this number is not a limit.
     pub const NO_LIMIT: u64 = 1_000_000;
 
-    /// The queues of the flows.
+    /// Builds the flow queues.
     ///
     /// # Errors
-    /// Where there is no queue or more than 4096, or a limit is 0 or counted in bytes.
+    /// There is no queue or more than 4096, or a limit is 0 or counted in bytes.
     pub fn build(&self) -> Result<FlowQueues, ConfigError> {
         if !(1..=4096).contains(&self.queues) {
             return Err(ConfigError::new("queues", format!("{} queues", self.queues)).help("1 to 4096"));
@@ -108,7 +106,7 @@ impl FairQueueingConfig {
     }
 }
 
-/// A limit that counts packets.
+/// Returns a limit in packets.
 fn packets(key: &str, limit: QueueSize) -> Result<usize, ConfigError> {
     match limit {
         QueueSize::Packets(packets @ 1..=1_000_000) => Ok(packets as usize),
@@ -123,18 +121,18 @@ fn packets(key: &str, limit: QueueSize) -> Result<usize, ConfigError> {
 /// A serial number: the virtual finish time of a packet, in bytes times [`FlowQueues::weight`].
 type Serial = u128;
 
-/// No flow.
+/// The value for no flow.
 const NONE: u16 = u16::MAX;
 
 /// The queues of the flows of one class. Their number is fixed; each grows to its high-water mark once.
 #[derive(Clone, Debug)]
 pub struct FlowQueues {
     flows: Vec<Flow>,
-    /// Of every flow that has packets, its first.
+    /// The first packet of every flow that has packets.
     heads: Vec<Head>,
-    /// The lowest of `heads`.
+    /// The index of the lowest of `heads`.
     first: usize,
-    /// By hash, the first flow with that hash: the others follow by [`Flow::next`]. Only for exact identity.
+    /// By hash, the first flow with that hash; the others follow by [`Flow::next`]. Only for exact identity.
     chains: Vec<u16>,
     /// Flows without packets. Only for exact identity.
     free: Vec<u16>,
@@ -142,11 +140,11 @@ pub struct FlowQueues {
     weights: FlowWeights,
     flow_limit: usize,
     limit: usize,
-    /// Packets in all.
+    /// Packets in total.
     held: usize,
-    /// Packets that have come so far.
+    /// The number of arrivals.
     arrivals: u64,
-    /// Serial number of the packet that was served last.
+    /// The serial number of the packet that was served last.
     served: Serial,
     accounting: Accounting,
 }
@@ -155,7 +153,7 @@ pub struct FlowQueues {
 struct Flow {
     key: (FlowKey, IpPrecedence),
     packets: VecDeque<Waiting>,
-    /// Where its head stands in [`FlowQueues::heads`], while it has packets.
+    /// The place of its head in [`FlowQueues::heads`], while it has packets.
     head: usize,
     /// The next flow with the same hash.
     next: u16,
@@ -164,7 +162,7 @@ struct Flow {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     serial: Serial,
-    /// Which arrival it is: of equal serial numbers the earlier one is served first and dropped last.
+    /// The number of its arrival: of equal serial numbers, the earlier one is served first and dropped last.
     arrival: u64,
     packet: Packet,
 }
@@ -183,7 +181,7 @@ impl Waiting {
 }
 
 impl FlowQueues {
-    /// Counts as `accounting` says from now on.
+    /// Sets what is counted for a packet.
     pub(super) fn count(&mut self, accounting: Accounting) {
         self.accounting = accounting;
     }
@@ -195,19 +193,19 @@ impl FlowQueues {
         self.flows[usize::from(head.flow)].packets.front().map(|waiting| &waiting.packet)
     }
 
-    /// Whether `packet` may join, and what is given up for it.
+    /// Whether `packet` may join, and the packet that is discarded for it.
     #[inline(never)]
     pub(super) fn make_room(&mut self, packet: &Packet) -> Room {
         let flow = self.find(packet);
-        // Cisco, congestive discard threshold: a flow's queue that has reached it takes no more.
+        // Cisco, congestive discard threshold: a flow's queue at the threshold admits no more packets.
         if flow.is_some_and(|flow| self.flows[flow].packets.len() >= self.flow_limit) {
             return Room::Refused;
         }
         if self.held < self.limit {
             return Room::Free;
         }
-        // Cisco, hold queue: where all is full the packet with the largest serial number loses, be it the new
-        // one.
+        // Cisco, hold queue: if it is full, the packet with the largest serial number is dropped, which may
+        // be the new one.
         let serial = self.serial(flow, packet);
         let last = self.heads.iter().filter_map(|head| {
             let flow = usize::from(head.flow);
@@ -239,7 +237,7 @@ impl FlowQueues {
         }
     }
 
-    /// Forgets the packet with the lowest serial number.
+    /// Removes the packet with the lowest serial number.
     #[inline(never)]
     pub(super) fn drop_head(&mut self) {
         let Some(head) = self.heads.get(self.first) else { return };
@@ -257,9 +255,8 @@ impl FlowQueues {
 
     /// The serial number of `packet`, the next of `flow`.
     ///
-    /// Cisco (12.0(5)T and later): serial number = max(that of the flow's packet before, that of the packet
-    /// dequeued last) + weight × length. A flow without packets was served or dropped to the end: the latter
-    /// is the larger one.
+    /// Cisco (12.0(5)T and later): serial number = max(that of the flow's previous packet, that of the packet
+    /// dequeued last) + weight × length. If the flow has no packets, the second is the larger one.
     fn serial(&self, flow: Option<usize>, packet: &Packet) -> Serial {
         let before =
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);
@@ -273,7 +270,7 @@ impl FlowQueues {
         }
     }
 
-    /// The queue in which `packet` has to wait; `None` where a new one is due to it.
+    /// The queue in which `packet` must wait; `None` if it gets a new one.
     fn find(&self, packet: &Packet) -> Option<usize> {
         let key = (packet.flow_key(), packet.dscp.precedence());
         let place = self.place(key);
@@ -290,7 +287,7 @@ impl FlowQueues {
             found => Some(usize::from(found)),
         }
     }
-    /// Gives the flow of `packet` a queue that is free.
+    /// Assigns a free queue to the flow of `packet`.
     fn occupy(&mut self, packet: &Packet) -> usize {
         let key = (packet.flow_key(), packet.dscp.precedence());
         let place = self.place(key);
@@ -301,12 +298,12 @@ impl FlowQueues {
         (entry.key, entry.next) = (key, next);
         usize::from(flow)
     }
-    /// A place among as many as there are queues.
+    /// The hash of the flow, as a place among the queues.
     fn place(&self, (key, precedence): (FlowKey, IpPrecedence)) -> usize {
         (flow_hash(&key, precedence.value().into()) % self.flows.len() as u64) as usize
     }
 
-    /// Gives up the last packet of `flow`.
+    /// Discards the last packet of `flow`.
     fn give_up(&mut self, flow: usize) -> Room {
         let Some(waiting) = self.flows[flow].packets.pop_back() else { return Room::Refused };
         self.held -= 1;
@@ -315,7 +312,7 @@ impl FlowQueues {
         }
         Room::GivenUp(waiting.packet)
     }
-    /// The first packet of `flow` has gone: notes the next, or that there is none.
+    /// Updates the head of `flow` after its first packet has left.
     fn refresh(&mut self, flow: usize) {
         let place = self.flows[flow].head;
         if let Some(waiting) = self.flows[flow].packets.front() {
@@ -332,7 +329,7 @@ impl FlowQueues {
         let first = heads.min_by_key(|(_, head)| (head.serial, head.arrival));
         self.first = first.map_or(0, |(place, _)| place);
     }
-    /// `flow` has no packet left: its queue is free for another.
+    /// Frees the queue of `flow`, which has no packets left.
     fn vacate(&mut self, flow: usize) {
         if self.identity == FlowIdentity::Hashed {
             return;

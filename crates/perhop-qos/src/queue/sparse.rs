@@ -1,17 +1,17 @@
-//! [`SparseFlows`]: a queue for each flow, served in turns, those that send little first.
+//! [`SparseFlows`]: a queue for each flow, served in turns, sparse flows first.
 
 use super::flow_hash::FlowHash;
 use super::stay::Stay;
 use crate::{Packet, Time};
 
-/// The queues of flows under deficit round robin with two lists, as RFC 8290 §4 has it (DRR++).
+/// The queues of flows under deficit round robin with two lists, as in RFC 8290 §4 (DRR++).
 ///
-/// A flow whose queue was empty joins the new ones, which are served before the old ones; who has used up its
-/// quantum gets another and goes behind all old ones.
+/// A flow whose queue was empty joins the new flows, which are served before the old ones. A flow that has
+/// used up its quantum gets another and goes to the end of the old flows.
 #[derive(Clone, Debug)]
 pub struct SparseFlows {
     flows: Box<[Flow]>,
-    /// The packets of all flows. There is memory for as many as there can be.
+    /// The packets of all flows. The memory is allocated for the largest number.
     slots: Vec<Slot>,
     /// The first slot without a packet; the others follow by [`Slot::next`].
     free: u32,
@@ -19,37 +19,37 @@ pub struct SparseFlows {
     old: List,
     settings: SparseSettings,
     held: usize,
-    /// What is being given up at once.
+    /// The packets that are being discarded together.
     batch: Option<Batch>,
 }
 
-/// How [`SparseFlows`] are served.
+/// The settings of [`SparseFlows`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SparseSettings {
-    /// How many flows have a queue of their own, unless they share one by their hash.
+    /// The number of queues. Flows with the same hash share one.
     pub(crate) flows: u16,
-    /// What a flow may send in a turn, in counted bytes.
+    /// Counted bytes that a flow may send in a turn.
     pub(crate) quantum: u32,
-    /// What is counted of a packet beyond its IP bytes.
+    /// Bytes that are counted for a packet in addition to its IP bytes.
     pub(crate) header: u32,
-    /// Packets in all.
+    /// The limit of all queues together, packets.
     pub(crate) limit: u32,
-    /// Packets that are given up at once at most, where there are more.
+    /// The largest number of packets that are discarded together when the limit is exceeded.
     pub(crate) drop_batch: u32,
     pub(crate) emptied: Emptied,
-    /// What the hash of flows begins with.
+    /// The key of the flow hash.
     pub(crate) key: u64,
     pub(crate) flow_hash: FlowHash,
 }
 
 impl SparseSettings {
-    /// Which flow a packet belongs to.
+    /// The hash that selects a packet's flow.
     pub(crate) fn choice(&self) -> FlowChoice {
         FlowChoice { flows: self.flows, key: self.key, flow_hash: self.flow_hash }
     }
 }
 
-/// Which of the queues of flows a packet joins.
+/// Selects the queue that a packet joins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowChoice {
     flows: u16,
@@ -66,12 +66,12 @@ impl FlowChoice {
     }
 }
 
-/// What becomes of a new flow that is found empty.
+/// The place of a new flow that is found empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emptied {
-    /// It goes behind the old flows, whatever there are (RFC 8290 §4.2).
+    /// It goes to the end of the old flows (RFC 8290 §4.2).
     GoesBehind,
-    /// It does where there are old flows; else it is forgotten at once, as in Linux.
+    /// It goes to the end of the old flows if there are any; otherwise it is removed at once, as in Linux.
     GoesBehindOthers,
 }
 
@@ -81,14 +81,14 @@ struct Flow {
     last: u32,
     /// Counted bytes of its packets.
     bytes: u64,
-    /// What it may still send in this turn.
+    /// Bytes that the flow may still send in this turn.
     deficit: i32,
     /// The flow behind it in its list.
     next: u16,
     place: Place,
-    /// It was found empty since its last packet.
+    /// Whether it was found empty since its last packet.
     was_idle: bool,
-    /// Its last packet was dropped at the head: that it is empty is known.
+    /// Whether its last packet was dropped at the head, so that it is known to be empty.
     is_drained: bool,
 }
 
@@ -113,7 +113,7 @@ struct List {
     last: u16,
 }
 
-/// Packets of one flow that are given up one by one.
+/// Packets of one flow that are discarded one by one.
 #[derive(Clone, Copy, Debug)]
 struct Batch {
     flow: u16,
@@ -121,7 +121,7 @@ struct Batch {
     bytes: u64,
 }
 
-/// No flow, and no slot.
+/// The value for no flow and for no slot.
 const NO_FLOW: u16 = u16::MAX;
 const NO_SLOT: u32 = u32::MAX;
 
@@ -140,7 +140,7 @@ impl SparseFlows {
         let empty = List { first: NO_FLOW, last: NO_FLOW };
         SparseFlows {
             flows: vec![flow; settings.flows.into()].into(),
-            // One more than stay: it joins before another is given up.
+            // One more than the limit: a packet joins before another is discarded.
             slots: Vec::with_capacity(settings.limit as usize + 1),
             free: NO_SLOT,
             new: empty,
@@ -182,7 +182,7 @@ impl SparseFlows {
         Some(&self.slots[self.flows[usize::from(flow)].first as usize].packet)
     }
 
-    /// Forgets the head, which there must be.
+    /// Removes the head, which must exist.
     pub(super) fn drop_head(&mut self) -> Stay {
         let Some(index) = self.turn() else { return Stay::default() };
         let Slot { packet: Packet { length, .. }, since, .. } = *self.take(index);
@@ -197,7 +197,7 @@ impl SparseFlows {
         }
     }
 
-    /// The head of `flow`, a packet of `length` IP bytes which was dropped, has cost it nothing.
+    /// Returns to `flow` the cost of its head, a packet of `length` IP bytes that was dropped.
     pub(super) fn refund(&mut self, flow: u16, length: u32) {
         let bytes = self.counted(length);
         let flow = &mut self.flows[usize::from(flow)];
@@ -205,13 +205,13 @@ impl SparseFlows {
         flow.is_drained = flow.first == NO_SLOT;
     }
 
-    /// Whether more packets are held than may be.
+    /// Whether the limit is exceeded.
     #[inline]
     pub(super) fn holds_too_many(&self) -> bool {
         self.held > self.settings.limit as usize
     }
-    /// While more packets are held than may be, the first of the flow with most bytes, and that flow: of
-    /// this, half the bytes are given up at once, or a batch of packets.
+    /// While the limit is exceeded, returns the first packet of the flow with the most bytes, and that flow.
+    /// Half of the flow's bytes or a batch of packets, the smaller of the two, are discarded together.
     ///
     /// Linux, `fq_codel_drop`, as RFC 8290 §4.1 describes it.
     pub(super) fn shed(&mut self) -> Option<(Packet, u16)> {
@@ -237,12 +237,12 @@ impl SparseFlows {
         })
     }
 
-    /// What a packet of `length` IP bytes counts.
+    /// The counted length of a packet of `length` IP bytes.
     fn counted(&self, length: u32) -> u32 {
         length + self.settings.header
     }
 
-    /// The batch that is given up next.
+    /// The batch to discard next.
     fn fattest(&self) -> Batch {
         let mut most = (0, 0);
         for (flow, one) in (0..).zip(&*self.flows) {
@@ -253,7 +253,7 @@ impl SparseFlows {
         Batch { flow: most.1, packets: self.settings.drop_batch, bytes: (most.0 / 2).max(1) }
     }
 
-    /// The flow whose turn it will be, without giving anybody a turn.
+    /// The flow that is served next, without a change of the turns.
     fn foreseen(&self) -> Option<u16> {
         let may_send = |flow: &Flow| flow.first != NO_SLOT && flow.deficit > 0;
         let found = self.members(self.new).find(|(_, flow)| may_send(flow));
@@ -261,8 +261,8 @@ impl SparseFlows {
         if let Some((index, _)) = found {
             return Some(index);
         }
-        // New flows that have used up their quantum go behind the old ones, with another; then all get one
-        // after the other, in turn, until somebody may send.
+        // New flows that have used up their quantum go behind the old ones with another quantum. Then all
+        // flows get quanta in order until one may send.
         let turns = |deficit: i32| (-deficit).div_euclid(self.settings.quantum.cast_signed()) + 1;
         let waiting = |(_, flow): &(u16, &Flow)| flow.first != NO_SLOT;
         let old = self.members(self.old).filter(waiting).map(|(index, flow)| (turns(flow.deficit), index));
@@ -271,7 +271,7 @@ impl SparseFlows {
         old.chain(new).min_by_key(|(turns, _)| *turns).map(|(_, index)| index)
     }
 
-    /// Gives turns until a flow may send: which stands first in its list then. RFC 8290 §4.2.
+    /// Gives turns until a flow may send. It is then the first of its list. RFC 8290 §4.2.
     fn turn(&mut self) -> Option<u16> {
         loop {
             let place = if self.new.first == NO_FLOW { Place::Old } else { Place::New };
@@ -298,7 +298,7 @@ impl SparseFlows {
         }
     }
 
-    /// Takes the first packet of flow `index`, which there must be.
+    /// Takes the first packet of flow `index`, which must exist.
     fn take(&mut self, index: u16) -> &Slot {
         let flow = &mut self.flows[usize::from(index)];
         let place = flow.first;
@@ -313,7 +313,7 @@ impl SparseFlows {
         slot
     }
 
-    /// A place for `slot`.
+    /// Returns a place for `slot`.
     fn occupy(&mut self, slot: Slot) -> u32 {
         let place = self.free;
         if let Some(free) = self.slots.get_mut(place as usize) {
@@ -327,7 +327,7 @@ impl SparseFlows {
     fn list(&mut self, place: Place) -> &mut List {
         if place == Place::New { &mut self.new } else { &mut self.old }
     }
-    /// Flow `index` comes last in the list of `place`.
+    /// Appends flow `index` to the list of `place`.
     fn append(&mut self, index: u16, place: Place) {
         self.flows[usize::from(index)].place = place;
         self.flows[usize::from(index)].next = NO_FLOW;

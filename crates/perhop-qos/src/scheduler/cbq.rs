@@ -1,9 +1,10 @@
 //! Class-based queueing (S. Floyd, V. Jacobson, "Link-sharing and Resource Management Models for Packet
-//! Networks", IEEE/ACM Transactions on Networking 3(4), 1995): a tree of allotments, and who may exceed them.
+//! Networks", IEEE/ACM Transactions on Networking 3(4), 1995): a tree of allotments, and rules for exceeding
+//! them.
 //!
-//! The general scheduler, levels with a round robin in each, is bounded by the link-sharing scheduler: who
-//! has used up its allotment may send only if somebody above lends. Details that the paper leaves open are
-//! those of ns-2 (2.35, `queue/cbq.cc`).
+//! The link-sharing scheduler limits the general scheduler, which serves levels with a round robin in each: a
+//! class that has used up its allotment may send only if an ancestor lends to it. Details that the paper
+//! leaves open follow ns-2 (2.35, `queue/cbq.cc`).
 
 mod build;
 mod estimator;
@@ -17,85 +18,86 @@ use estimator::{Estimator, picoseconds, span};
 /// The height of a class with a queue.
 const LEAF: u8 = 1;
 
-/// Class-based queueing over queues, or schedulers, of which it sees the heads.
+/// Class-based queueing over queues or schedulers. It reads only their heads.
 #[derive(Clone, Debug)]
 pub struct Cbq {
-    /// What a byte takes on the wire, in steps of the estimators.
+    /// The transmission time of a byte on the wire, in steps of the estimators.
     byte: u128,
     guideline: Guideline,
     is_weighted: bool,
-    /// How many classes have queues: they come first, in the order of the children.
+    /// The number of classes with queues. They come first, in the order of the children.
     leaves: usize,
     classes: Vec<Class>,
     wire_height: u8,
-    /// The leaves of each level, the first level first.
+    /// The leaves of each level, from the first level on.
     rings: Vec<Ring>,
-    /// What the last choice was, and does when its packet leaves.
+    /// The last choice, which takes effect when its packet leaves.
     decision: Option<Decision>,
     /// The height up to which classes lend under the top-level guideline.
     top_level: u8,
-    /// The lowest height at which a class wants what is left of its allotment, once it is known.
+    /// The lowest height at which a class is unsatisfied (wants the rest of its allotment), once it is known.
     lowest_unsatisfied: Option<u8>,
     held_until: Option<Time>,
 }
 
-/// A class with a queue, or with classes inside.
+/// A class with a queue or with inner classes.
 #[derive(Clone, Debug)]
 struct Class {
     parent: Parent,
     may_borrow: bool,
-    /// 1 with a queue, else one more than the highest inside.
+    /// 1 for a class with a queue; otherwise one more than the highest inner class.
     height: u8,
     estimator: Estimator,
     level: u16,
     fraction: f64,
-    /// Bytes it may send in a turn.
+    /// Bytes that the class may send in a turn.
     quantum: i64,
-    /// What it has left of its turn.
+    /// Bytes left in its turn.
     credit: i64,
-    /// Packets it holds.
+    /// Packets in the class.
     waiting: u32,
-    /// It wanted to send when the last choice was made, and might not.
+    /// Whether the class wanted to send at the last choice and was not allowed to.
     is_refused: bool,
-    /// A class inside that may borrow from it has a head, when that is asked.
+    /// Whether an inner class that may borrow from this one has a head. Valid only during the check.
     wants_below: bool,
 }
 
-/// What a class is inside of.
+/// The parent of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parent {
-    /// The whole wire, which has always something left: its allotment is what it sends.
+    /// The whole wire. It always lends, because its allotment is all that it sends.
     Wire,
     Class(u16),
 }
 
-/// The leaves of a level, and whose turn it is.
+/// The leaves of a level, and the position of the turn.
 #[derive(Clone, Debug)]
 struct Ring {
     members: Vec<u16>,
     turn: usize,
 }
 
-/// Who sends, and on whose account.
+/// The selected class, and the account that is charged.
 #[derive(Clone, Copy, Debug)]
 struct Decision {
     child: usize,
     ring: usize,
-    /// How many places behind the turn it has.
+    /// The distance from the position of the turn.
     step: usize,
-    /// What it has left of its turn.
+    /// Bytes left in its turn.
     credit: i64,
-    /// Nobody had anything left of its turn.
+    /// Whether no class had bytes left in its turn.
     is_second_round: bool,
-    /// Whose allotment allows it; `None` where nobody's does, and it sends because the wire would rest.
+    /// The class whose allotment is charged; `None` if no class has any left, and the packet is sent because
+    /// the wire would be idle.
     account: Option<Account>,
 }
 
-/// What the first round of a level finds.
+/// The result of the first round of a level.
 #[derive(Clone, Copy, Debug)]
 enum Round {
     Found(Decision),
-    /// Whoever may send has no bytes left of its turn.
+    /// Every class that may send has no bytes left in its turn.
     Short,
     Nobody,
 }
@@ -107,23 +109,24 @@ enum Account {
 }
 
 impl Class {
-    /// As it is in a table where inner classes stand behind `leaves` others.
+    /// Shifts the parent's index for a table in which inner classes follow `leaves` others.
     fn beneath(mut self, leaves: usize) -> Class {
         if let Parent::Class(number) = &mut self.parent {
             *number += leaves as u16;
         }
         self
     }
-    /// Whom it may borrow from.
+    /// The parent from which the class may borrow.
     fn lender(&self) -> Option<Parent> {
         self.may_borrow.then_some(self.parent)
     }
 }
 
 impl Cbq {
-    /// Who sends at `now`: of the first level the first in turn that may, has bytes left of its turn, and has
-    /// something to send. Where nobody may, the first that could borrow sends on nobody's account, so that
-    /// the wire does not rest beside a packet that is allowed to exceed its class's allotment.
+    /// Selects the class that sends at `now`: in the first level with such a class, the first in turn that
+    /// has a head, may send, and has bytes left in its turn. If no class may send, the first that could
+    /// borrow sends without an account, so that the wire is not idle while a class that may exceed its
+    /// allotment has a packet.
     fn choose(&mut self, now: i64, heads: &[u32]) -> Option<Decision> {
         self.lowest_unsatisfied = None;
         self.classes[..self.leaves].iter_mut().for_each(|class| class.is_refused = false);
@@ -141,7 +144,7 @@ impl Cbq {
         borrower
     }
 
-    /// The first of `ring` that may send and has bytes left; notes the first that could borrow.
+    /// Returns the first class of `ring` that may send and has bytes left; notes the first that could borrow.
     fn round(&mut self, ring: usize, now: i64, heads: &[u32], borrower: &mut Option<Decision>) -> Round {
         let mut round = Round::Nobody;
         for step in 0..self.rings[ring].members.len() {
@@ -167,8 +170,8 @@ impl Cbq {
         round
     }
 
-    /// `child` wants to send and may not. That may shorten its wait, so that at once it wants what is left of
-    /// its allotment.
+    /// Notes that `child` wants to send and may not. This can shorten its wait to nothing, and then it is
+    /// unsatisfied.
     fn note_refused(&mut self, child: usize, now: i64) {
         let class = &mut self.classes[child];
         class.is_refused = true;
@@ -177,14 +180,14 @@ impl Cbq {
         }
     }
 
-    /// The first of `ring` that may send, although it has no bytes left of its turn.
+    /// Returns the first class of `ring` that may send, although it has no bytes left in its turn.
     fn second_round(&self, ring: usize, now: i64, heads: &[u32]) -> Option<Decision> {
         (0..self.rings[ring].members.len()).find_map(|step| {
             let child = self.rings[ring].at(step);
             let class = &self.classes[child];
             let account = match class.is_refused {
                 _ if heads[child] == 0 => return None,
-                // To be refused shortened its wait.
+                // The refusal shortened its wait.
                 true => (class.estimator.refused_until(now) <= now).then_some(Account::Own),
                 false => self.account_known(child, now),
             };
@@ -193,7 +196,7 @@ impl Cbq {
         })
     }
 
-    /// Nobody may send of those that want to: they wait, until somebody may.
+    /// Makes all classes that want to send wait, and returns when the first of them may.
     fn hold_back(&mut self, now: i64) -> Option<i64> {
         self.rings.iter().flat_map(|ring| &ring.members).for_each(|leaf| {
             self.classes[usize::from(*leaf)].credit = 0;
@@ -207,7 +210,7 @@ impl Cbq {
             .min()
     }
 
-    /// Whom the choice passed over has nothing left of its turn, and whom it refused waits.
+    /// Ends the turns of the classes that the choice passed over, and makes the refused classes wait.
     fn pass_over(&mut self, now: i64, decision: &Decision) {
         for class in self.classes[..self.leaves].iter_mut().filter(|class| class.is_refused) {
             class.estimator.refuse(now);
@@ -225,7 +228,7 @@ impl Cbq {
         }
     }
 
-    /// Counts a packet of `length` bytes for `child` and all that it is inside of.
+    /// Charges a packet of `length` bytes to `child` and all its ancestors.
     fn charge(&mut self, now: i64, child: usize, length: u32) {
         let takes = span(self.byte, length);
         let mut next = Parent::Class(child as u16);
@@ -238,11 +241,11 @@ impl Cbq {
 }
 
 impl Ring {
-    /// The member so many places behind the turn.
+    /// The member `step` places behind the turn.
     fn at(&self, step: usize) -> usize {
         usize::from(self.members[(self.turn + step) % self.members.len()])
     }
-    /// The turn passes on to the member so many places behind it.
+    /// Moves the turn `steps` places on.
     fn pass(&mut self, steps: usize) {
         self.turn = (self.turn + steps) % self.members.len();
     }
@@ -264,7 +267,7 @@ impl Scheduler for Cbq {
             if let Some(decision) = &self.decision {
                 return Some(decision.child);
             }
-            // To be refused may shorten a wait, but each only once.
+            // A refusal can shorten a wait, but only once for each class.
             let until = self.hold_back(now)?;
             if until > now {
                 self.held_until = Some(Time::from_picoseconds(until.unsigned_abs()));
@@ -302,7 +305,7 @@ impl Scheduler for Cbq {
         self.classes[child].waiting -= 1;
         self.decision = None;
     }
-    /// Allotments come in with time.
+    /// Allotments grow with time.
     fn heeds_time(&self) -> bool {
         true
     }

@@ -1,11 +1,11 @@
-//! [`SchedulerConfig`] and [`ShareConfig`]: schedulers, and what classes ask of them, as written in a policy.
+//! [`SchedulerConfig`] and [`ShareConfig`]: schedulers and the shares of classes, as written in a policy.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::{ByteSize, Rate, Time};
 
-/// A scheduler as written in a policy; the shares of its classes stand with the classes.
+/// A scheduler as written in a policy. The shares are written in the classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchedulerConfig {
@@ -25,8 +25,8 @@ pub enum SchedulerConfig {
     Wfq,
     /// Worst-case fair weighted fair queueing (Bennett and Zhang 1997); takes `weight` or `bandwidth`.
     Wf2qPlus,
-    /// Minimum and part of the excess, as routers with three parameters per class have it, the third being
-    /// its shaper; takes `minimum` and `weight`.
+    /// A guaranteed minimum and a part of the excess, as in routers with three parameters per class; the
+    /// third is the shaper. Takes `minimum` and `weight`.
     ThreeParameter,
     /// Class-based queueing: link sharing, with priorities and a weighted round robin in bytes (Floyd and
     /// Jacobson 1995); takes `fraction` or `bandwidth`, `level`, `borrow`, `max-idle` and `extra-delay`.
@@ -34,37 +34,37 @@ pub enum SchedulerConfig {
     /// Hierarchical fair service curves (Stoica, Zhang and Ng 1997): real-time service by deadlines and link
     /// sharing by virtual times, as in Linux; takes `real-time`, `link-share` and `upper-limit`.
     Hfsc,
-    /// Hierarchical token bucket, as Linux has it: guaranteed rates, ceilings, and what is left over by
-    /// quanta in turns; takes `rate`, `ceil`, `burst`, `ceil-burst`, `level`, `quantum` and `link-layer`, or
+    /// Hierarchical token bucket, as in Linux: guaranteed rates, ceilings, and the excess in turns of a
+    /// quantum; takes `rate`, `ceil`, `burst`, `ceil-burst`, `level`, `quantum` and `link-layer`, or
     /// `direct`.
     Htb,
 }
 
-/// A service curve of two pieces, as in Linux' `tc`: a rate at first, another from then on.
+/// A service curve of two pieces, as in Linux' `tc`: an initial rate, then another rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ServiceCurveConfig {
-    /// Bits per second at first, counted in IP bytes; without it, those of `m2`.
+    /// The initial rate, bits per second, counted in IP bytes. Default: `m2`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub m1: Option<Rate>,
-    /// For how long `m1` holds, from the moment on at which the class has something to send.
+    /// The duration of `m1`, from the time at which the class becomes backlogged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub d: Option<Time>,
-    /// Bits per second from then on, counted in IP bytes.
+    /// The rate afterwards, bits per second, counted in IP bytes.
     pub m2: Rate,
 }
 
-/// How `cbq` shares the wire, beside what its classes say.
+/// The link-sharing options of an outermost `cbq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LinkSharingConfig {
-    /// From whom a class may borrow that has used up its allotment.
+    /// The ancestors from which a class that has used up its allotment may borrow.
     #[serde(default)]
     pub guideline: Guideline,
-    /// How classes of one level take turns.
+    /// The order of classes of one level.
     #[serde(default)]
     pub turns: Turns,
-    /// IP bytes of the longest packet: what the turns of a level send in a round is as many of them as it has
+    /// The longest packet, IP bytes. In one round, a level sends this many bytes times the number of its
     /// classes.
     #[serde(default = "longest_packet")]
     pub longest_packet: ByteSize,
@@ -85,141 +85,141 @@ impl Default for LinkSharingConfig {
     }
 }
 
-/// From whom a class of `cbq` may borrow that has used up its allotment.
+/// The ancestors from which a class of `cbq` that has used up its allotment may borrow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Guideline {
-    /// From an ancestor that has not used up its own, while no class below that ancestor's height wants what
-    /// is left of its allotment.
+    /// An ancestor that has not used up its own allotment, while no class below that ancestor's height is
+    /// unsatisfied.
     #[default]
     Formal,
-    /// From any ancestor that has not used up its own.
+    /// Any ancestor that has not used up its own allotment.
     AncestorOnly,
-    /// From an ancestor that has not used up its own, up to a height that arrivals and departures move.
+    /// An ancestor that has not used up its own allotment, up to a height that arrivals and departures
+    /// change.
     TopLevel,
 }
 
-/// How classes of one level of `cbq` take turns.
+/// The order of classes of one level of `cbq`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Turns {
-    /// Weighted round robin: as many bytes as the class's part of the allotments of its level.
+    /// Weighted round robin: bytes in proportion to the class's part of the allotments of its level.
     #[default]
     Weighted,
     /// Packet by packet.
     Packet,
 }
 
-/// What a class asks of the scheduler above it; each scheduler takes its own kind of share.
+/// The share of a class in its parent scheduler. Each scheduler takes its own kind of share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ShareConfig {
-    /// Its part relative to its siblings' weights, above 0; 1 where no class says anything.
-    /// For `wrr` (packets per round), `scfq`, `wfq`, `wf2q-plus`, and `three-parameter` (its part of what
-    /// minima leave).
+    /// The part relative to the weights of the siblings, above 0. Default: 1 if no class has one. For `wrr`
+    /// (packets per round), `scfq`, `wfq`, `wf2q-plus`, and `three-parameter` (the part of the excess).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// Its part relative to its siblings' bandwidths, above 0: a weight written as a rate, neither a
-    /// limit nor compared with the wire's rate. For `wrr`, `scfq`, `wfq` and `wf2q-plus`. For `cbq` its
-    /// allotment, which is both.
+    /// The part relative to the bandwidths of the siblings, above 0: a weight written as a rate. It is not a
+    /// limit and is not compared with the wire's rate. For `wrr`, `scfq`, `wfq` and `wf2q-plus`. For `cbq` it
+    /// is the allotment, which is a limit and is compared with the wire's rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
-    /// Bits per second that are guaranteed to it, counted in IP bytes: served before what is left over is
-    /// shared. For `three-parameter`.
+    /// The guaranteed rate, bits per second, counted in IP bytes. It is served before the excess is shared.
+    /// For `three-parameter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Rate>,
-    /// IP bytes it may send per round; 1500 B where it says nothing. For `drr`, and for `htb`, where it is by
-    /// default what `rate` sends in a tenth of a second (see `rate-to-quantum`), from 1000 to 200000 B.
+    /// IP bytes per round. For `drr`, default 1500 B. For `htb`, default: what `rate` sends in a tenth of a
+    /// second (see `rate-to-quantum`), from 1000 to 200000 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<ByteSize>,
-    /// Its allotment as a part of the wire's rate, above 0 and up to 1. For `cbq`.
+    /// The allotment as a part of the wire's rate, above 0 and up to 1. For `cbq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fraction: Option<f64>,
-    /// Whether it may send more than its allotment while those above it have something left; without it, it
-    /// may. For `cbq`.
+    /// Whether the class may send more than its allotment while an ancestor has some left. Default: true. For
+    /// `cbq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub borrow: Option<bool>,
-    /// How much idle time it may save up, on average for a packet; without it, what a burst of 8 of the
-    /// longest packets for each level down to its own takes. For `cbq`.
+    /// The largest average idle time per packet that the class can save up. Default: the transmission time of
+    /// a burst of 8 of the longest packets for each level down to the class's own. For `cbq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_idle: Option<Time>,
-    /// How much longer it waits when it has used up its allotment and cannot borrow; nothing without it. For
+    /// The additional wait after the class has used up its allotment and cannot borrow. Default: 0. For
     /// `cbq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_delay: Option<Time>,
-    /// What it is guaranteed, by deadlines, whatever its siblings do; for a class with a queue. For `hfsc`.
+    /// The guarantee by deadlines, independent of the siblings; for a class with a queue. For `hfsc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_time: Option<ServiceCurveConfig>,
-    /// How it shares with its siblings what guarantees leave: relative to their curves. For `hfsc`.
+    /// The share of what the guarantees leave, relative to the siblings' curves. For `hfsc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_share: Option<ServiceCurveConfig>,
-    /// Up to where it shares; what it is guaranteed is not limited. For `hfsc`.
+    /// The upper limit of link sharing. It does not limit the guarantee. For `hfsc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper_limit: Option<ServiceCurveConfig>,
-    /// Its priority, 0 first; where no class says anything, their order. For `priority`, and for `cbq` and
-    /// `htb`, where classes may share a level and have 0 without it; 7 is the last of `htb`.
+    /// The priority; 0 is served first. For `priority` (default: the order of the classes), and for `cbq` and
+    /// `htb`, where classes may share a level (default: 0). The last level of `htb` is 7.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u16>,
-    /// Up to where its priority holds; without it, without limit. For `priority`.
+    /// The rate up to which the class has its priority. Default: no limit. For `priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<CapConfig>,
-    /// Bits per second that are guaranteed to it. For `htb`, where every class but a direct one has a rate.
+    /// The guaranteed rate, bits per second. For `htb`, where every class except a direct one has a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Bits per second that it sends at most, with what classes around it lend; without it, `rate`. For
-    /// `htb`.
+    /// The ceiling: the largest rate, bits per second, including what other classes lend. Default: `rate`.
+    /// For `htb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil: Option<Rate>,
-    /// Bytes that it may send at once at its rate; without it, 1600 B and what the rate sends in a
+    /// Bytes that the class may send at once at its rate. Default: 1600 B and what the rate sends in a
     /// nanosecond. For `htb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<ByteSize>,
-    /// Bytes that it may send at once at its ceiling; without it, 1600 B and what that sends in a nanosecond.
-    /// For `htb`.
+    /// Bytes that the class may send at once at its ceiling. Default: 1600 B and what the ceiling sends in a
+    /// nanosecond. For `htb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil_burst: Option<ByteSize>,
-    /// What its rates count for a packet beyond the bytes of the policy. For `htb`.
+    /// The bytes that the rates count for a packet in addition to those of the policy. For `htb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_layer: Option<LinkLayerConfig>,
-    /// Whether it is served before all others and without any rate, as packets are that no class of Linux'
-    /// HTB takes. For `htb`, for one class, which takes nothing else.
+    /// Whether the class is served before all others and without a rate, like packets that no class of Linux'
+    /// HTB takes. For one class of `htb`, which takes no other share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<bool>,
 }
 
-/// What the rates of a class of `htb` count for a packet beyond the bytes that the policy counts.
+/// The bytes that the rates of a class of `htb` count for a packet in addition to those of the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LinkLayerConfig {
-    /// Bytes more, 0 to 65535.
+    /// Additional bytes, 0 to 65535.
     #[serde(default)]
     pub overhead: u16,
-    /// What a packet counts at least with the overhead, bytes: `mpu`, the minimum packet unit.
+    /// The minimum packet unit (`mpu`): the smallest counted length including the overhead, bytes.
     #[serde(default, rename = "mpu")]
     pub minimum_packet_unit: u16,
-    /// What it travels in.
+    /// The cells that carry packets.
     #[serde(default)]
     pub cells: Cells,
 }
 
-/// What packets travel in.
+/// The cells that carry packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cells {
-    /// They count as they are.
+    /// No cells: packets count with their length.
     #[default]
     None,
     /// Cells of 53 bytes with 48 bytes of payload each.
     Atm,
 }
 
-/// How much a class may send by virtue of its priority. What goes beyond is not dropped or delayed:
-/// it is sent when no other class wants to.
+/// The rate up to which a class has its priority. Packets above it are not dropped or delayed: they are sent
+/// when no other class has packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CapConfig {
     /// Bits per second, counted in IP bytes.
     pub rate: Rate,
-    /// IP bytes at once; a packet longer than this never has priority.
+    /// IP bytes at once. A packet longer than this never has priority.
     pub burst: ByteSize,
 }

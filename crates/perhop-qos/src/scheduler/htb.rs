@@ -1,8 +1,7 @@
-//! Hierarchical token bucket, as Linux has it (`net/sched/sch_htb.c` of 6.1; M. Devera, "Hierarchical token
-//! bucket theory", 2002): guaranteed rates, ceilings, and borrowing from classes around a class.
+//! Hierarchical token bucket, as in Linux (`net/sched/sch_htb.c` of 6.1; M. Devera, "Hierarchical token
+//! bucket theory", 2002): guaranteed rates, ceilings, and borrowing from ancestors.
 //!
-//! Time is counted in whole nanoseconds and tokens are the nanoseconds that their rate takes, as in the
-//! kernel.
+//! Time is counted in whole nanoseconds, and tokens in nanoseconds of their rate, as in the kernel.
 
 mod activity;
 mod bucket;
@@ -16,52 +15,52 @@ use crate::units::Time;
 use bucket::{Bucket, LONGEST_MEMORY, Mode};
 use feed::{Feed, Group};
 
-/// Levels of classes (`TC_HTB_MAXDEPTH`): a class with a queue is at 0, an outermost class with classes
-/// inside at 7, and what is inside it one below.
+/// The levels of classes (`TC_HTB_MAXDEPTH`): a class with a queue has level 0, an outermost class with inner
+/// classes has 7, and its children have one less.
 const LEVELS: usize = 8;
 /// Priorities of classes with queues (`TC_HTB_NUMPRIO`).
 const PRIORITIES: usize = 8;
 
-/// Hierarchical token bucket over queues, or schedulers, of which it sees the heads.
+/// Hierarchical token bucket over queues or schedulers. It reads only their heads.
 #[derive(Clone, Debug)]
 pub struct Htb {
-    /// Those with queues first, in the order of the children.
+    /// The classes with queues first, in the order of the children.
     classes: Vec<Class>,
     levels: Vec<Level>,
-    /// What takes turns: for each level the classes that may send at their own rate, then for each class with
-    /// classes inside those that borrow from it.
+    /// The sets that take turns: for each level the classes that may send at their own rate, then for each
+    /// class with inner classes the classes that borrow from it.
     groups: Vec<Group>,
     /// By group, for each priority.
     feeds: Vec<Feed>,
     /// The child that is served before all classes and has no rate.
     direct: Option<usize>,
-    /// What the last choice was.
+    /// The last choice.
     decision: Option<Decision>,
     held_until: Option<Time>,
 }
 
-/// A class with a queue, or with classes inside.
+/// A class with a queue or with inner classes.
 #[derive(Clone, Debug)]
 struct Class {
     parent: Option<u16>,
     level: u8,
     /// Its place among the classes of its level.
     row_seat: u16,
-    /// Its place among the classes inside its parent.
+    /// Its place among its parent's children.
     feed_seat: u16,
-    /// The group of the classes inside it; of no meaning where it has a queue.
+    /// The group of its inner classes; unused for a class with a queue.
     inside: u16,
     rate: Bucket,
     ceil: Bucket,
-    /// When the buckets were filled last, in nanoseconds.
+    /// The time of the last refill of the buckets, nanoseconds.
     filled_at: i64,
     mode: Mode,
-    /// A bit for each priority at which it, or a class that borrows from it, has something to send.
+    /// A bit for each priority at which the class, or one that borrows from it, has a packet.
     active: u8,
     priority: u8,
-    /// Bytes that it sends in a turn.
+    /// Bytes that the class sends in a turn.
     quantum: i64,
-    /// What it has left of its turn, by the level of the class whose tokens it sends with.
+    /// Bytes left in its turn, by the level of the class whose tokens it uses.
     deficits: [i64; LEVELS],
 }
 
@@ -70,15 +69,15 @@ struct Class {
 struct Level {
     /// A bit for each priority at which a class of this level may send.
     occupied: u8,
-    /// When those change their mode that may not send at their own rate.
+    /// The times at which classes that may not send at their own rate change their mode.
     events: Tournament,
 }
 
-/// Who sends, and with whose tokens.
+/// The selected class, and the class whose tokens it uses.
 #[derive(Clone, Copy, Debug)]
 enum Decision {
     Direct,
-    /// Of the class at this level around it.
+    /// The ancestor at this level.
     Leaf {
         child: usize,
         level: usize,
@@ -87,7 +86,7 @@ enum Decision {
 }
 
 impl Htb {
-    /// Lets the classes of `level` change their modes whose time has come (`htb_do_events`).
+    /// Changes the modes of the classes of `level` whose time has come (`htb_do_events`).
     fn run_events(&mut self, level: usize, now: i64) {
         while let Some(due) = self.next_event(level).filter(|due| *due <= now) {
             let events = &mut self.levels[level].events;
@@ -101,12 +100,13 @@ impl Htb {
         }
     }
 
-    /// When the next class of `level` changes its mode, in nanoseconds.
+    /// The time of the next mode change in `level`, nanoseconds.
     fn next_event(&self, level: usize) -> Option<i64> {
         self.levels[level].events.least().map(|due| due as i64)
     }
 
-    /// `index` is asked for its mode again after `wait` ns, where it has to wait for one (the wait queue).
+    /// Schedules the next mode check of `index` after `wait` ns, if it may not send at its own rate (the wait
+    /// queue).
     fn wait(&mut self, index: usize, now: i64, wait: i64) {
         let class = &self.classes[index];
         if class.mode != Mode::CanSend {
@@ -117,8 +117,8 @@ impl Htb {
         }
     }
 
-    /// The mode of `index` so many nanoseconds after its buckets were filled; returns how long until the
-    /// next.
+    /// Updates the mode of `index`, `since` nanoseconds after its buckets were filled; returns the time until
+    /// the next change.
     fn change_mode(&mut self, index: usize, since: i64) -> i64 {
         let (mode, wait) = bucket::mode(&self.classes[index].rate, &self.classes[index].ceil, since);
         if mode != self.classes[index].mode {
@@ -127,8 +127,8 @@ impl Htb {
         wait
     }
 
-    /// Who sends at `now`: the lowest level at which a class may send, there the highest priority, there
-    /// whose turn it is (`htb_dequeue`).
+    /// Selects the class that sends at `now`: the lowest level at which a class may send, then the highest
+    /// priority, then the turn (`htb_dequeue`).
     fn choose(&mut self, now: i64) -> Option<Decision> {
         for level in 0..LEVELS {
             self.run_events(level, now);
@@ -142,8 +142,8 @@ impl Htb {
         None
     }
 
-    /// Counts a packet of `length` bytes for `child` and all classes around it: ceilings everywhere, rates
-    /// from the class at `level` on, which lends (`htb_charge_class`).
+    /// Charges a packet of `length` bytes to `child` and its ancestors: ceilings at all levels, rates from
+    /// the lending class at `level` on (`htb_charge_class`).
     fn charge(&mut self, now: i64, child: usize, level: usize, length: u32) {
         let mut next = Some(child);
         while let Some(index) = next {
@@ -168,7 +168,7 @@ impl Htb {
         }
     }
 
-    /// `child` has this head from now on, or none.
+    /// Sets the head of `child`; 0 for none.
     fn note_head(&mut self, child: usize, head: u32) {
         if Some(child) == self.direct {
             return;
@@ -182,13 +182,13 @@ impl Htb {
 }
 
 impl Class {
-    /// Nanoseconds for which its buckets have to be filled at `now`.
+    /// The nanoseconds for which its buckets must be filled at `now`.
     fn since(&self, now: i64) -> i64 {
         (now - self.filled_at).min(LONGEST_MEMORY)
     }
 }
 
-/// The whole nanoseconds of `now`, the kernel's clock.
+/// `now` in whole nanoseconds, the kernel's clock.
 fn nanoseconds(now: Time) -> i64 {
     (now.as_picoseconds() / 1000).cast_signed()
 }
@@ -230,7 +230,7 @@ impl Scheduler for Htb {
         self.decision = None;
         self.note_head(child, next);
     }
-    /// Tokens come in with time.
+    /// Tokens grow with time.
     fn heeds_time(&self) -> bool {
         true
     }
@@ -242,5 +242,5 @@ impl Scheduler for Htb {
     }
 }
 
-/// Instants fit the tags of a [`Tournament`].
+/// Times fit the tags of a [`Tournament`].
 const _: () = assert!(i64::BITS < Virtual::BITS);

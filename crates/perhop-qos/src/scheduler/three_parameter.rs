@@ -19,55 +19,55 @@ const TAKES: Takes = Takes {
 /// The scheduler of routers with three parameters per class: minima first, then the excess by weight.
 ///
 /// Cisco, "3-Level User-Defined Queuing Policy Support" (IOS XE 16.11): a node has a minimum (`bandwidth`), a
-/// maximum (`shape`) and an excess (`bandwidth remaining`); the excess is shared after the minima are
-/// satisfied, equally by default. How packets are ordered to that end is not published. Here minima follow
-/// the real-time criterion of H-FSC (Stoica, Zhang, Ng, "A hierarchical fair service curve algorithm for
-/// link-sharing, real-time and priority services", SIGCOMM 1997), with straight lines for service curves: of
-/// the heads that are eligible, the one with the earliest deadline. The excess is shared as by [`Scfq`].
+/// maximum (`shape`) and an excess (`bandwidth remaining`). The excess is shared after the minima are
+/// satisfied, equally by default. The order of packets is not published. Here minima follow the real-time
+/// criterion of H-FSC (Stoica, Zhang, Ng, "A hierarchical fair service curve algorithm for link-sharing,
+/// real-time and priority services", SIGCOMM 1997), with straight lines as service curves: of the eligible
+/// heads, the one with the earliest deadline. The excess is shared as by [`Scfq`].
 ///
-/// Unlike in H-FSC, what a class gets by its minimum does not count where the excess is shared: minimum and
-/// excess add up. As there, what it gets of the excess does not use up its minimum.
+/// Unlike in H-FSC, service by the minimum does not count in the sharing of the excess: minimum and excess
+/// add up. As in H-FSC, service from the excess does not use up the minimum.
 #[derive(Clone, Debug)]
 pub struct ThreeParameter {
     excess: Scfq,
     guarantees: Guarantees,
 }
 
-/// The minima, and who has not got what is due to it.
+/// The minima and the heads that are due by them.
 #[derive(Clone, Debug)]
 struct Guarantees {
     /// By child.
     of: Vec<Option<Guarantee>>,
-    /// When the heads become due whose time has not come.
+    /// The start times of the heads that are not due yet.
     early: Tournament,
-    /// The deadlines of the others.
+    /// The deadlines of the heads that are due.
     due: Tournament,
-    /// How long the clock of the guarantees has stood.
+    /// The total time for which the clock of the guarantees was stopped.
     stood: Virtual,
 }
 
-/// The minimum of one child. Times are those of the clock of the guarantees, in steps of 2⁻³² ps.
+/// The minimum of one child. Times are on the clock of the guarantees, in steps of 2⁻³² ps.
 #[derive(Clone, Debug)]
 struct Guarantee {
-    /// What a byte takes at the minimum.
+    /// The time of a byte at the minimum rate.
     byte: Virtual,
-    /// When its head is due: from then on it is to be sent at the minimum.
+    /// The time at which its head becomes due for service by the minimum.
     start: Virtual,
-    /// The length of its head, 0 where it has none to send.
+    /// The length of its head; 0 if it has none to send.
     head: u32,
-    /// Packets it holds.
+    /// Packets in the child.
     waiting: u32,
     is_due: bool,
-    /// It had no head although it held packets.
+    /// Whether it had no head although it contained packets.
     was_held: bool,
 }
 
 /// Binary digits after the point of a picosecond.
 const FRACTION_BITS: u32 = 32;
-/// How late a guarantee is at most: what it missed before is forgotten.
+/// The largest lateness of a guarantee. Service missed earlier is not made up.
 ///
-/// Rate × 250 ms is the burst that policers of routers allow by default: so long may classes of a higher
-/// priority rightfully take the wire, and afterwards everybody gets what was guaranteed in the meantime.
+/// Rate × 250 ms is the default burst of policers of routers: classes of a higher priority may use the wire
+/// for this long, and afterwards every class gets what was guaranteed in the meantime.
 const PATIENCE: Virtual = (PICOSECONDS_PER_SECOND as Virtual / 4) << FRACTION_BITS;
 
 impl ThreeParameter {
@@ -91,8 +91,8 @@ impl Guarantee {
             / Virtual::from(minimum.as_bits_per_second());
         Guarantee { byte, start: 0, head: 0, waiting: 0, is_due: false, was_held: false }
     }
-    /// H-FSC: a head is eligible when the line reaches what was served under this criterion, and its deadline
-    /// is when the line reaches that and the head.
+    /// H-FSC: a head is eligible when the line reaches the service under this criterion. Its deadline is when
+    /// the line reaches that service plus the head.
     #[inline]
     fn deadline(&self, length: u32) -> Virtual {
         self.start + Virtual::from(length) * self.byte
@@ -100,8 +100,8 @@ impl Guarantee {
 }
 
 impl Guarantees {
-    /// The time of the guarantees: it stands while one of them is late beyond patience, for all alike, so
-    /// that they are still kept in proportion where the wire cannot keep all.
+    /// Returns the time of the guarantees. The clock stops while one of them is later than [`PATIENCE`], so
+    /// that minima stay in proportion if the wire cannot satisfy all of them.
     #[inline]
     fn clock(&mut self, now: Time) -> Virtual {
         let clock = (Virtual::from(now.as_picoseconds()) << FRACTION_BITS) - self.stood;
@@ -118,8 +118,8 @@ impl Guarantees {
             self.begin(now, index);
         }
     }
-    /// H-FSC: the line of a class that begins to send starts now, or where its last packet was due to end.
-    /// Where others are late it begins as late as they are, or it would wait for them to catch up.
+    /// H-FSC: the line of a class that becomes backlogged starts now, or at the deadline of its last packet.
+    /// If others are late, it starts as late as they are; otherwise it would wait for them to catch up.
     #[inline(never)]
     fn begin(&mut self, now: Time, index: usize) {
         let clock = self.advance(now);
@@ -137,14 +137,14 @@ impl Guarantees {
         let before = std::mem::replace(&mut guarantee.head, head);
         match (before, head) {
             (_, 0) => self.withdraw(index),
-            // It begins when its first packet is counted, which may be said before or after.
+            // It begins when its first packet is counted. The two calls come in either order.
             (0, _) if guarantee.waiting == 0 => {}
             (0, _) => self.early.set(index, Some(guarantee.start)),
             _ if guarantee.is_due => self.due.set(index, Some(guarantee.deadline(head))),
             _ => {}
         }
     }
-    /// A child has no head any more.
+    /// Records that a child has no head.
     fn withdraw(&mut self, index: usize) {
         let Some(guarantee) = &mut self.of[index] else { return };
         (guarantee.head, guarantee.was_held) = (0, guarantee.waiting > 0);
@@ -152,13 +152,13 @@ impl Guarantees {
         guarantee.is_due = false;
         from.set(index, None);
     }
-    /// Whose head is due, the earliest deadline first.
+    /// The child whose head is due with the earliest deadline.
     #[inline]
     fn select(&mut self, now: Time) -> Option<usize> {
         self.advance(now);
         self.due.winner()
     }
-    /// Notes which heads are due; says what time it is.
+    /// Moves heads that have become due, and returns the time of the guarantees.
     #[inline]
     fn advance(&mut self, now: Time) -> Virtual {
         loop {
@@ -169,20 +169,20 @@ impl Guarantees {
             self.fall_due(clock);
         }
     }
-    /// The head that becomes due first is due.
+    /// Makes the earliest head due.
     #[inline(never)]
     fn fall_due(&mut self, clock: Virtual) {
         let Some(index) = self.early.winner() else { return };
         self.early.set(index, None);
         let Some(guarantee) = &mut self.of[index] else { return };
         if std::mem::take(&mut guarantee.was_held) {
-            // It could not have sent before, whatever was due to it.
+            // It could not have been sent before, regardless of its start time.
             guarantee.start = clock;
         }
         guarantee.is_due = true;
         self.due.set(index, Some(guarantee.deadline(guarantee.head)));
     }
-    /// `child` has sent its head of `length` bytes; says whether it did by its minimum.
+    /// Records that `child` has sent its head of `length` bytes. Returns whether the minimum served it.
     #[inline]
     fn dequeued(&mut self, now: Time, index: usize, length: u32, next: u32) -> bool {
         let Some(guarantee) = &mut self.of[index] else { return false };
@@ -199,14 +199,14 @@ impl Guarantees {
         }
         is_due
     }
-    /// `child` has lost its head: the next is due when that was.
+    /// Records that the head of `child` was dropped. The next one becomes due at the same time.
     fn dropped(&mut self, index: usize, next: u32) {
         if let Some(guarantee) = &mut self.of[index] {
             guarantee.waiting -= 1;
             self.head_changed(index, next);
         }
     }
-    /// The head after one that was due: due as well, or early.
+    /// Makes the next head due, or early.
     #[inline]
     fn go_on(&mut self, now: Time, index: usize) {
         let clock = self.clock(now);
@@ -238,7 +238,7 @@ impl Scheduler for ThreeParameter {
     }
     #[inline(never)]
     fn dequeued(&mut self, now: Time, index: usize, length: u32, next: u32) {
-        // Whoever is due was selected because of that.
+        // A child that is due was selected for that reason.
         if self.guarantees.dequeued(now, index, length, next) {
             self.excess.sent_uncharged(index, next);
         } else {
@@ -249,7 +249,7 @@ impl Scheduler for ThreeParameter {
         self.guarantees.dropped(index, next);
         self.excess.sent_uncharged(index, next);
     }
-    /// A head becomes due with time.
+    /// Heads become due with time.
     fn heeds_time(&self) -> bool {
         self.guarantees.of.iter().any(Option::is_some)
     }

@@ -1,5 +1,4 @@
-//! [`SchedulerTree`]: the schedulers and shapers of one port, one inside the other, with the queues as
-//! leaves.
+//! [`SchedulerTree`]: the nested schedulers and shapers of one port. Its leaves are the queues.
 
 mod dropped;
 mod nested;
@@ -18,67 +17,68 @@ use crate::{ConfigError, Rate, Time};
 
 /// The schedulers of one port.
 ///
-/// A class with a shaper is told to the scheduler above it when its head may leave, and as long as
-/// it may: a packet that is held back does not exist up there. Its tokens are spent when the packet
-/// leaves the queue, so that what enters the transmit ring conforms on every interval.
+/// A class with a shaper is visible to the scheduler above it only while its head may leave. The shaper
+/// spends its tokens when the packet leaves the queue, so that what enters the transmit ring conforms on
+/// every interval.
 #[derive(Clone, Debug)]
 pub struct SchedulerTree {
     layout: Layout,
-    /// Every scheduler stands before those inside it; the root is the first.
+    /// Every scheduler precedes its inner schedulers; the root is the first.
     nodes: Vec<Node>,
-    /// Where each queue hangs.
+    /// The place of each queue.
     leaves: Vec<Place>,
-    /// Whether there are shapers, or schedulers inside schedulers whose choices depend on time: all is looked
-    /// at before every choice.
+    /// Whether there are shapers, or inner schedulers whose choices depend on time. Then every node is
+    /// updated before every choice.
     heeds_time: bool,
-    /// Whether a choice may have changed since the last one; not kept where all is looked at before every
-    /// choice.
+    /// Whether a choice may have changed since the last one. Not maintained if every node is updated before
+    /// every choice.
     is_stale: bool,
-    /// What it counts for a packet; IP bytes where the layout does not say that it is asked.
+    /// The bytes that the tree counts for a packet. Without [`Layout::Counting`] or [`Layout::Deep`], IP
+    /// bytes.
     accounting: Accounting,
 }
 
-/// How much there is to decide.
+/// The complexity of the tree.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     /// One queue, nothing to decide.
     Single,
-    /// One scheduler over queues, no shaper: heads are known when packets join and leave. It counts IP bytes.
+    /// One scheduler over queues, no shaper: heads are known when packets join and leave. Counts IP bytes.
     Flat,
-    /// As `Flat`; it counts as the accounting says.
+    /// Like `Flat`, with the configured accounting.
     Counting,
-    /// Schedulers inside schedulers, or shapers.
+    /// Nested schedulers, or shapers.
     Deep,
 }
 
 #[derive(Clone, Debug)]
 struct Node {
     scheduler: AnyScheduler,
-    /// What each child is.
+    /// The kind of each child.
     children: Vec<Below>,
-    /// How each child is shaped.
+    /// The shaper of each child.
     shaping: Vec<Shaping>,
-    /// The length each child would send now, 0 where it has nothing to send.
+    /// The length that each child would send now; 0 if it has nothing to send.
     heads: Vec<u32>,
-    /// The children with a shaper or a scheduler inside. The heads of the others change when packets join and
-    /// leave.
+    /// The children with a shaper or an inner scheduler. The heads of the others change only when packets
+    /// join and leave.
     watched: Vec<usize>,
     parent: Option<Place>,
-    /// The child it would serve now.
+    /// The child that the node would serve now.
     choice: Option<usize>,
-    /// Whether its choice may have changed since the last one.
+    /// Whether the node's choice may have changed since the last one.
     is_stale: bool,
-    /// Whether time alone may change its choice.
+    /// Whether time alone may change the node's choice.
     heeds_time: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Shaping {
     shaper: Option<Shaper>,
-    /// Where there is a shaper: whether the scheduler has been told of a packet.
+    /// With a shaper: whether the scheduler knows of a packet.
     released: bool,
-    /// Where there is a shaper: what a head may count that may leave for certain, 0 where that is not known.
-    /// Credit that is there stays until it is spent.
+    /// With a shaper: the length up to which a head may leave for certain; 0 if unknown. Credit remains until
+    /// it is spent.
     covered: u32,
 }
 
@@ -96,7 +96,7 @@ struct Place {
 }
 
 impl SchedulerTree {
-    /// One queue and nothing to decide.
+    /// A tree for one queue, with nothing to decide.
     pub fn single() -> SchedulerTree {
         SchedulerTree {
             layout: Layout::Single,
@@ -108,10 +108,10 @@ impl SchedulerTree {
         }
     }
 
-    /// The schedulers of `config` on a wire of `rate`; queues are the leaf classes, depth first.
+    /// Builds the schedulers of `config` for a wire of `rate`. Queues are the leaf classes, depth first.
     ///
     /// # Errors
-    /// Where a class asks for a share that its scheduler cannot give, or has a shaper that cannot be built.
+    /// A class has a share that its scheduler does not take, or a shaper that cannot be built.
     pub fn build(config: &QueueingConfig, rate: Rate) -> Result<SchedulerTree, ConfigError> {
         let mut tree = SchedulerTree::single();
         tree.add(config, None, rate)?;
@@ -151,8 +151,8 @@ impl SchedulerTree {
         Ok(node)
     }
 
-    /// The children of `node`: the classes of `config`, and in place of one that CBQ shares with itself those
-    /// inside it.
+    /// Adds the children of `node`: the classes of `config`. A class that CBQ merges with its own tree is
+    /// replaced by its inner classes.
     fn add_members(&mut self, config: &QueueingConfig, node: usize, rate: Rate) -> Result<(), ConfigError> {
         for (index, class) in config.classes.iter().enumerate() {
             let within = |error: ConfigError| error.within(index).within("classes");
@@ -188,10 +188,9 @@ impl SchedulerTree {
         Ok((below, shaper))
     }
 
-    /// These schedulers and shapers, which hold nothing, counting as `accounting` says.
+    /// Sets what schedulers and shapers count for a packet. The tree must be empty.
     ///
-    /// Whoever counts IP bytes is not asked what it counts: only those whose choices depend on time have to
-    /// look anyway.
+    /// A tree that counts IP bytes keeps the layout `Flat`, which does not consult the accounting.
     #[must_use]
     pub fn counting(mut self, accounting: Accounting) -> SchedulerTree {
         if !accounting.is_ip() {
@@ -204,12 +203,12 @@ impl SchedulerTree {
         self
     }
 
-    /// Whether there is one queue and nothing to decide: then this tree keeps no state at all.
+    /// Whether there is one queue and nothing to decide. Then the tree keeps no state.
     pub fn is_single(&self) -> bool {
         matches!(self.layout, Layout::Single)
     }
 
-    /// A packet of `length` IP bytes joined `queue`, which is number `id`.
+    /// Records that a packet of `length` IP bytes joined `queue`, which has number `id`.
     #[inline]
     pub fn enqueued(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         match self.layout {
@@ -221,8 +220,8 @@ impl SchedulerTree {
         }
     }
 
-    /// A packet joined `queue`, which is number `id`, in place of another that was given up: as many wait as
-    /// before, and that is all that schedulers count.
+    /// Records that a packet joined `queue`, which has number `id`, and another was discarded. The number of
+    /// waiting packets, which is all that schedulers count, is unchanged.
     #[inline(never)]
     pub fn replaced(&mut self, id: QueueId, queue: &Queue) {
         let head = head_of(queue, self.accounting);
@@ -241,7 +240,7 @@ impl SchedulerTree {
         }
     }
 
-    /// The queue to serve now. Asked again before anything else happens, the answer is the same.
+    /// Returns the queue to serve now. A second call before any other event returns the same.
     #[expect(clippy::inline_always, reason = "what every packet that waits asks")]
     #[inline(always)]
     pub fn select(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
@@ -260,8 +259,8 @@ impl SchedulerTree {
         }
     }
 
-    /// The head of `queue`, which was selected by its number `id`, a packet of `length` IP bytes, has left
-    /// it.
+    /// Records that the head of `queue`, a packet of `length` IP bytes, has left. `id` is the number of the
+    /// queue, which [`select`](SchedulerTree::select) returned.
     #[inline]
     pub fn dequeued(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         match self.layout {
@@ -296,7 +295,7 @@ impl SchedulerTree {
         self.dequeued_flat(now, id, self.accounting.counted(length), head_of(queue, self.accounting));
     }
 
-    /// The queue that the choices lead to.
+    /// The queue to which the choices lead.
     #[inline]
     fn chosen(&self) -> Option<QueueId> {
         let mut node = &self.nodes[0];
@@ -312,23 +311,23 @@ impl SchedulerTree {
     }
 }
 
-/// How many children the scheduler of `config` has.
+/// The number of children of the scheduler of `config`.
 fn members(config: &QueueingConfig) -> usize {
     config.classes.iter().map(|class| class.link_shared(config.scheduler).map_or(1, members)).sum()
 }
 
 impl Node {
-    /// What to do where it serves nobody.
+    /// Returns when to ask again if the node serves no child.
     #[cold]
     fn held_back(&self) -> Selection<QueueId> {
         self.scheduler.held_until().map_or(Selection::Idle, Selection::WaitUntil)
     }
-    /// The length of the packet it would send now, 0 for none.
+    /// The length of the packet that the node would send now; 0 for none.
     #[inline]
     fn head(&self) -> u32 {
         self.choice.map_or(0, |child| self.heads[child])
     }
-    /// The head of `child` has `length` bytes from now on, 0 for none. Says whether it is another one.
+    /// Sets the length of the head of `child`, 0 for none. Returns whether it changed.
     #[inline(never)]
     fn set_head(&mut self, child: usize, length: u32) -> bool {
         let is_another = self.heads[child] != length;
@@ -338,8 +337,8 @@ impl Node {
         }
         is_another
     }
-    /// A packet of `length` IP bytes joined `queue`, which is `child`: behind its head, unless it serves
-    /// flows fairly. Says whether the head is another one.
+    /// Records that a packet of `length` IP bytes joined `queue`, which is `child`. It joins behind the head
+    /// unless the queue serves flows fairly. Returns whether the head changed.
     #[inline]
     fn note_tail(&mut self, child: usize, length: u32, queue: &Queue, accounting: Accounting) -> bool {
         match (queue.occupancy().packets, queue.is_fifo()) {
@@ -348,7 +347,8 @@ impl Node {
             (_, false) => self.set_head(child, head_of(queue, accounting)),
         }
     }
-    /// `child` has sent a packet of `length` bytes, and its next head has `next`, 0 for none; chooses again.
+    /// Records that `child` has sent a packet of `length` bytes and that its next head has `next` bytes, 0
+    /// for none; chooses again.
     #[expect(clippy::inline_always, reason = "what every packet that leaves a tree does at each level")]
     #[inline(always)]
     fn sent(&mut self, now: Time, child: usize, length: u32, next: u32) {
@@ -363,7 +363,7 @@ impl Node {
     }
 }
 
-/// What the packet at the head of `queue` counts, 0 for none.
+/// The counted length of the head of `queue`; 0 for none.
 #[inline]
 fn head_of(queue: &Queue, accounting: Accounting) -> u32 {
     queue.head().map_or(0, |packet| accounting.counted(packet.length))
