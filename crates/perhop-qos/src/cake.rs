@@ -1,9 +1,9 @@
-//! [`Cake`]: CAKE, a shaper, a scheduler and the queues of all flows in one (Høiland-Jørgensen, Täht and Morton,
-//! "Piece of CAKE", LANMAN 2018; facts and names of constants from `sch_cake.c` of Linux 6.1).
+//! [`Cake`]: CAKE, a shaper, a scheduler and flow queues in one (Høiland-Jørgensen, Täht and Morton, "Piece
+//! of CAKE", LANMAN 2018; details and names of constants from `sch_cake.c` of Linux 6.1).
 //!
-//! Packets are sorted into tins by their codepoints, and in each tin into the queues of their flows. A
-//! virtual clock says when the next packet may be sent, the clocks of the tins which tin it is taken from; in
-//! the tin flows take turns, and `Cobalt` drops or marks what has waited for long at the head of a queue.
+//! The codepoint of a packet selects a tin, and its flow a queue in the tin. A virtual clock sets the time of
+//! the next packet, and the clocks of the tins select the tin. In a tin, flows take turns, and `Cobalt` drops
+//! or marks packets at the head of a queue that have waited too long.
 
 mod ack_filter;
 mod backlogs;
@@ -33,32 +33,32 @@ use length::{Lengths, memory};
 use pace::{ByteTime, Pace};
 use tin::{FLOWS, Flow, LooksAtDecaying, NO_SLOT, Tin};
 
-/// The packets of a port, and who is sent next.
+/// The packets of a port, and the choice of the next one.
 #[derive(Clone, Debug)]
 pub struct Cake {
     tins: Box<[Tin]>,
-    /// The packets of all flows. There is memory for as many as there can be.
+    /// The packets of all flows. The memory is allocated for the largest number.
     slots: Vec<Slot>,
     /// The first slot without a packet; the others follow by [`Slot::next`].
     free: u32,
     held: u64,
     pace: Pace,
     lengths: Lengths,
-    /// What a packet is queued with beyond its IP bytes.
+    /// Bytes that a packet has in the queue in addition to its IP bytes.
     header: u32,
     backlogs: Backlogs,
     memory_used: u64,
     memory_limit: u64,
-    /// Where there is no bandwidth: the tin whose turn it is.
+    /// The tin in turn, if there is no bandwidth.
     turn: usize,
-    /// Whether dropped packets count as sent, as the link before this port has carried them.
+    /// Whether dropped packets count as sent, because the link before this port has carried them.
     is_ingress: bool,
     washes: bool,
     random: Stream,
-    /// Until when the last question found that all packets wait.
+    /// The time until which all packets wait, as of the last pull.
     held_until: Option<Time>,
     ack_filter: CakeAckFilter,
-    /// By slot: the TCP header, where acknowledgments are filtered and there is one.
+    /// By slot: the TCP header, if acknowledgments are filtered and there is one.
     headers: Vec<Option<TcpHeader>>,
 }
 
@@ -67,7 +67,7 @@ struct Slot {
     packet: Packet,
     since: Time,
     next: u32,
-    /// What it counts for the shaper.
+    /// The length that the shaper counts.
     counted: u32,
 }
 
@@ -76,20 +76,20 @@ struct Slot {
 pub struct Pulled {
     /// The number of its tin.
     pub tin: usize,
-    /// It is to be marked.
+    /// Whether it is to be marked.
     pub is_marked: bool,
 }
 
-/// What becomes of the turn of a flow whose head was looked at.
+/// The outcome of a flow's turn.
 enum Head {
     Sent(Pulled),
-    /// Dropped, or there was none: somebody else may have the turn.
+    /// Dropped, or the queue was empty: another flow may have the turn.
     Gone,
     NoPacket,
 }
 
 impl CakeConfig {
-    /// CAKE before a link of this `framing`.
+    /// Builds CAKE for a link of this `framing`.
     ///
     /// # Errors
     /// The first field that is out of range.
@@ -106,7 +106,7 @@ impl CakeConfig {
             .map(|(rate, weight)| self.tin(rate, weight, MTU + header, key))
             .collect();
         let memory_limit = self.memory(rate, header);
-        // One more than stay: it joins before another is given up.
+        // One more than the limit: a packet joins before another is dropped.
         let packets = memory_limit / memory(header) + 1;
         Ok(Cake {
             backlogs: Backlogs::new(tins.len() * FLOWS),
@@ -135,7 +135,7 @@ impl CakeConfig {
 }
 
 impl Cake {
-    /// `packet`, which is sent, leaves without its codepoint where that is to be cleared.
+    /// Clears the codepoint of `packet`, which leaves, if so configured.
     pub fn wash(&self, packet: &mut Packet) {
         if self.washes {
             packet.mark(Dscp::DEFAULT);
@@ -145,7 +145,7 @@ impl Cake {
     pub fn held(&self) -> u64 {
         self.held
     }
-    /// Until when the shaper holds back all that waits, as the last [`pull`](Cake::pull) found.
+    /// The time until which the shaper holds back all packets, as of the last [`pull`](Cake::pull).
     pub fn held_until(&self) -> Option<Time> {
         self.held_until
     }
@@ -158,12 +158,13 @@ impl Cake {
         })
     }
 
-    /// Whether it wants to know the TCP headers of packets that join: else they are [pushed](Cake::push).
+    /// Whether packets with TCP headers must join by [`push_filtered`](Cake::push_filtered) instead of
+    /// [`push`](Cake::push).
     pub fn filters_acknowledgments(&self) -> bool {
         self.ack_filter != CakeAckFilter::None
     }
-    /// `packet`, with this TCP header if it has one, joins the queue of its flow in tin number `tin`. The
-    /// acknowledgment that is dropped for it, if there is one.
+    /// Adds `packet`, with this TCP header if it has one, to the queue of its flow in tin number `tin`.
+    /// Returns the acknowledgment that is dropped for it, if there is one.
     pub fn push_filtered(
         &mut self,
         now: Time,
@@ -184,8 +185,8 @@ impl Cake {
         }
         Some(packet)
     }
-    /// Of the queue of flow `index` of `tin`, whose last packet has joined with the header `latest`: the
-    /// acknowledgment that need not be sent, and the packet before it, which may be none.
+    /// Returns the acknowledgment of flow `index` of `tin` that is redundant after the last packet, which has
+    /// header `latest`, and its predecessor, which may be none.
     ///
     /// Linux, `cake_ack_filter`.
     fn repeated(&self, tin: usize, index: u16, latest: TcpHeader) -> Option<(u32, u32)> {
@@ -208,7 +209,7 @@ impl Cake {
         search.end()
     }
 
-    /// `packet` joins the queue of its flow in tin number `tin`; which that is.
+    /// Adds `packet` to the queue of its flow in tin number `tin`; returns the index of the flow.
     pub fn push(&mut self, now: Time, tin: usize, packet: &Packet) -> u16 {
         let counted = self.lengths.counted(packet.length);
         let length = packet.length + self.header;
@@ -234,7 +235,8 @@ impl Cake {
         index
     }
 
-    /// While packets take more memory than they may, the first of the queue with most bytes, and its tin.
+    /// While the memory limit is exceeded, drops the first packet of the queue with the most bytes, and
+    /// returns it with its tin.
     ///
     /// Linux, `cake_drop`.
     pub fn overflow(&mut self, now: Time) -> Option<(usize, Packet)> {
@@ -252,8 +254,8 @@ impl Cake {
         Some((tin, packet))
     }
 
-    /// The packet that is sent now, if there is one: `packet` is it then. Those that are dropped before it
-    /// `dropped` is told of, with the tin that each has left.
+    /// Writes the packet that is sent now to `packet`, if there is one. Calls `dropped` for each packet that
+    /// is dropped before it, with its tin.
     ///
     /// Linux, `cake_dequeue`.
     pub fn pull(
@@ -289,7 +291,7 @@ impl Cake {
         None
     }
 
-    /// The tin that is served at `now`.
+    /// The tin to serve at `now`.
     fn choose(&mut self, now: Time) -> Option<usize> {
         if self.pace.byte_time == pace::ByteTime::default() {
             self.choose_in_turns()
@@ -297,12 +299,12 @@ impl Cake {
             self.choose_by_clock(now)
         }
     }
-    /// The last of the tins whose clocks have come due, or else that whose clock does next.
+    /// The last of the tins whose clocks are due; otherwise the one that becomes due first.
     #[inline]
     fn choose_by_clock(&self, now: Time) -> Option<usize> {
         let mut best = None;
         for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.has_turns()) {
-            // All that are due are equal; ahead of them comes nobody that is not.
+            // All due tins are equal, and none that is not due precedes them.
             let due = tin.clock.next.max(now);
             if best.is_none_or(|(_, earliest)| due <= earliest) {
                 best = Some((number, due));
@@ -310,7 +312,7 @@ impl Cake {
         }
         best.map(|(number, _)| number)
     }
-    /// Tins with packets send in turns, as much as their weights say.
+    /// Serves tins with packets in turns, in proportion to their weights.
     fn choose_in_turns(&mut self) -> Option<usize> {
         if !self.tins.iter().any(Tin::has_turns) {
             return None;
@@ -327,7 +329,7 @@ impl Cake {
         }
     }
 
-    /// The flow `index` of `tin` has its turn: its head is sent, unless it is dropped or there is none.
+    /// Gives flow `index` of `tin` its turn: its head is sent, unless it is dropped or there is none.
     #[inline]
     fn serve(
         &mut self,
@@ -369,7 +371,7 @@ impl Cake {
         Head::NoPacket
     }
 
-    /// Where dropped packets count: one that counts so many bytes has been dropped from `tin`.
+    /// Charges a packet of `counted` bytes that was dropped from `tin`, if drops count.
     fn charge_drop(&mut self, now: Time, tin: usize, counted: u32) {
         self.tins[tin].clock.sent(now, counted);
         self.pace.dropped(counted);
@@ -391,8 +393,8 @@ impl Cake {
         self.discount(tin, index, &slot);
         Some(slot)
     }
-    /// Takes the packet at `place`, which is not the last, out of flow `index` of `tin`, where it stands
-    /// behind that at `before`.
+    /// Removes the packet at `place`, which is not the last, from flow `index` of `tin`. Its predecessor is
+    /// at `before`.
     #[inline(never)]
     fn unlink(&mut self, tin: usize, index: u16, before: u32, place: u32) -> Option<Slot> {
         let slot = self.slots.get_mut(place as usize)?;
@@ -406,7 +408,7 @@ impl Cake {
         self.discount(tin, index, &slot);
         Some(slot)
     }
-    /// What `slot` held, of flow `index` of `tin`, waits no longer.
+    /// Removes the packet of `slot` from the counts of flow `index` of `tin`.
     #[expect(clippy::inline_always, reason = "a part of taking a packet")]
     #[inline(always)]
     fn discount(&mut self, tin: usize, index: u16, slot: &Slot) {
@@ -418,7 +420,7 @@ impl Cake {
         self.backlogs.remove(tin * FLOWS + usize::from(index), length);
     }
 
-    /// A place for `slot`.
+    /// Returns a place for `slot`.
     #[inline]
     fn occupy(&mut self, slot: Slot) -> u32 {
         let place = self.free;

@@ -15,36 +15,38 @@ use crate::{ByteSize, Color, ConfigError, Packet, QueueSize, Time, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FqCodelConfig {
-    /// Whose FQ-CoDel it is.
+    /// The implementation.
     pub law: CodelLaw,
-    /// The wait that is acceptable in the queue of a flow.
+    /// The acceptable wait in the queue of a flow.
     pub target: Time,
-    /// How long waits must be longer than that before the first drop, 10us to 100s; about the longest round
+    /// For how long waits must exceed the target before the first drop, 10us to 100s; about the longest round
     /// trip of the connections.
     pub interval: Time,
-    /// How many queues there are, 1 to 65534; a flow's is found by a hash, so that flows may share one.
+    /// The number of queues, 1 to 65534. A hash selects the queue of a flow, so flows may share one.
     pub flows: u16,
-    /// What tells flows apart.
+    /// The header fields that distinguish flows.
     #[serde(skip_serializing_if = "FlowHash::is_default")]
     pub flow_hash: FlowHash,
-    /// What a flow may send in a turn, 256B to 1MB; with `law: linux` the Ethernet header counts.
+    /// Bytes that a flow may send in a turn, 256B to 1MB; with `law: linux` including the Ethernet header.
     pub quantum: ByteSize,
-    /// Packets in all queues at most. Beyond, the first packets of the queue with most bytes are dropped.
+    /// The limit of all queues together, packets. When it is exceeded, the first packets of the queue with
+    /// the most bytes are dropped.
     pub limit: QueueSize,
-    /// How many of them at once, at least 1, unless half of that queue's bytes are less.
+    /// The largest number of packets that are dropped together, at least 1; half of that queue's bytes if
+    /// that is less.
     pub drop_batch: u32,
-    /// What becomes of ECN-capable packets that are to be dropped early.
+    /// The treatment of ECN-capable packets that are to be dropped early.
     pub ecn: EcnMarking,
-    /// Marks every ECN-capable packet that has waited for longer, whatever `ecn` says.
+    /// Marks every ECN-capable packet that has waited longer, independent of `ecn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<CeThresholdConfig>,
-    /// A queue that holds no more than this drops nothing: the longest packet, in IP bytes. With `law: linux`
-    /// all queues together.
+    /// A queue with at most this much drops nothing: the longest packet, IP bytes. With `law: linux`, all
+    /// queues together.
     pub mtu: ByteSize,
 }
 
 impl Default for FqCodelConfig {
-    /// RFC 8290 §5.2 and Linux.
+    /// The defaults of RFC 8290 §5.2 and Linux.
     fn default() -> FqCodelConfig {
         let CodelConfig { law, target, interval, mtu, ce_threshold, .. } = CodelConfig::default();
         FqCodelConfig {
@@ -64,10 +66,10 @@ impl Default for FqCodelConfig {
 }
 
 impl FqCodelConfig {
-    /// The buffer manager of queues before a link of this `framing`.
+    /// Builds the buffer manager of queues on a link of this `framing`.
     ///
     /// # Errors
-    /// Where the interval is out of range, or the target not below it.
+    /// The interval is out of range, or the target is not below it.
     pub fn build(&self, framing: Framing) -> Result<FqCodel, ConfigError> {
         let controller = Controller::from_config(
             &CodelConfig {
@@ -84,10 +86,10 @@ impl FqCodelConfig {
         let controls = vec![Control::default(); usize::from(self.flows)].into();
         Ok(FqCodel { controls, controller, law: self.law })
     }
-    /// How its queues are served.
+    /// The settings of its queues.
     ///
     /// # Errors
-    /// Where there is no queue, a quantum out of range, or a limit in bytes or out of range.
+    /// There is no queue, the quantum is out of range, or the limit is in bytes or out of range.
     pub(crate) fn queues(&self, framing: Framing, streams: &Streams) -> Result<SparseSettings, ConfigError> {
         if !(1..u16::MAX).contains(&self.flows) {
             return Err(ConfigError::new("flows", format!("{} queues", self.flows)).help("1 to 65534"));
@@ -108,7 +110,7 @@ impl FqCodelConfig {
                 );
             }
         };
-        // Linux, `fq_codel_change`: at least 1, however few packets are the limit.
+        // Linux, `fq_codel_change`: at least 1, even if the limit is fewer packets.
         if self.drop_batch == 0 {
             return Err(ConfigError::new("drop-batch", "0 packets at once").help("at least 1; 64 in Linux"));
         }
@@ -126,7 +128,7 @@ impl FqCodelConfig {
     }
 }
 
-/// `CoDel` of every flow's queue. What it remembers of one survives that the queue is empty.
+/// `CoDel` for every flow's queue. The state of a flow remains while its queue is empty.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     controls: Box<[Control]>,
@@ -135,11 +137,11 @@ pub struct FqCodel {
 }
 
 impl BufferManager for FqCodel {
-    /// What is too much is given up by the queue with most bytes.
+    /// Admits every packet: the queue with the most bytes discards the excess.
     fn admit(&mut self, _: Time, _: &Packet, _: Color, _: &Occupancy) -> Verdict {
         Verdict::Pass
     }
-    #[inline(never)] // or the ways of all other buffer managers grow
+    #[inline(never)] // inlined, it would slow down all other buffer managers
     fn release(&mut self, now: Time, packet: &Packet, _: Color, stay: Stay, queue: &Occupancy) -> Verdict {
         let backlog = || match self.law {
             CodelLaw::Rfc => u64::from(stay.left),

@@ -1,7 +1,8 @@
 //! FQ-PIE: a queue for each flow, sparse ones first, and [`PIE`](super::Pie) in each.
 //!
-//! The queues are those of FQ-CoDel; PIE decides on arrival by what the packet's own flow holds. A flow makes
-//! up for its updates when a packet of it arrives or leaves: in between it holds the same bytes.
+//! The queues are those of FQ-CoDel. PIE decides on arrival by the backlog of the packet's own flow. The
+//! missed updates of a flow are applied when one of its packets arrives or leaves: in between, its backlog is
+//! constant.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,8 @@ use crate::queue::{Emptied, FlowChoice, FlowHash, Occupancy, SparseSettings, Sta
 use crate::random::{Stream, Streams};
 use crate::{ByteSize, Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 
-/// Linux, `fq_pie_timer`: of so many flows the probabilities change at once, of the next as many a jiffy
-/// later.
+/// Linux, `fq_pie_timer`: the number of flows whose probabilities change at once; the next ones change a
+/// jiffy later.
 const FLOWS_AT_ONCE: usize = 2048;
 /// A jiffy, at `HZ` 1000.
 const JIFFY: Time = Time::from_milliseconds(1);
@@ -26,47 +27,48 @@ const JIFFY: Time = Time::from_milliseconds(1);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FqPieConfig {
-    /// Whose PIE it is: `rfc` is that of RFC 8033 in the queues of RFC 8290, `linux` is `sch_fq_pie.c`. An
-    /// option beside it that it settles otherwise is an error.
+    /// The implementation: `rfc` is PIE of RFC 8033 in the queues of RFC 8290, `linux` is `sch_fq_pie.c`. An
+    /// option that contradicts it is an error.
     pub law: PieLaw,
-    /// The queueing delay of a flow that it steers towards (tc's `target`).
+    /// The target of a flow's queueing delay (tc's `target`).
     pub target: Time,
-    /// How often the drop probabilities change (tc's `tupdate`). Linux takes whole milliseconds and one more.
+    /// The interval between updates of the drop probabilities (tc's `tupdate`). Linux rounds to whole
+    /// milliseconds and adds one.
     pub update_interval: Time,
-    /// Gain of the distance from the target, per second, 0 to 2. Under `linux` in sixteenths, of which tc
-    /// takes the number.
+    /// Gain of the distance from the target, per second, 0 to 2. Under `linux` a multiple of 1/16; tc takes
+    /// the numerator.
     pub alpha: f64,
     /// Gain of the change since the last update, per second, 0 to 2. Under `linux` as `alpha`.
     pub beta: f64,
-    /// For how long a flow that was not congested may send whatever comes.
+    /// For how long all packets of a flow that was not congested are admitted.
     pub burst: Time,
-    /// Where the queueing delay is read. By default `departure-rate` for `rfc`, `sojourn` for `linux`.
+    /// The source of the queueing delay. Default: `departure-rate` for `rfc`, `sojourn` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<PieDelay>,
-    /// How drops are spread over arrivals. By default `random` for `rfc`, `derandomized` for `linux`.
+    /// The spacing of drops. Default: `random` for `rfc`, `derandomized` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<PieSpacing>,
-    /// IP bytes: nobody is dropped early who finds no more than this in its flow's queue. By default two
+    /// IP bytes: a packet that finds at most this much in its flow's queue is not dropped early. Default: two
     /// packets of 1500 B.
     pub floor: ByteSize,
-    /// How many queues there are, 1 to 65534; a flow's is found by a hash, so that flows may share one.
+    /// The number of queues, 1 to 65534. A hash selects the queue of a flow, so flows may share one.
     pub flows: u16,
-    /// What tells flows apart.
+    /// The header fields that distinguish flows.
     #[serde(skip_serializing_if = "FlowHash::is_default")]
     pub flow_hash: FlowHash,
-    /// What a flow may send in a turn, 256B to 1MB; with `law: linux` the Ethernet header counts.
+    /// Bytes that a flow may send in a turn, 256B to 1MB; with `law: linux` including the Ethernet header.
     pub quantum: ByteSize,
-    /// Packets in all queues at most; who finds as many is dropped.
+    /// The limit of all queues together, packets. A packet that finds them full is dropped.
     pub limit: QueueSize,
     /// Whether ECN-capable packets are marked: `mark` up to the probability `mark-up-to`, `mark-all` always.
     pub ecn: EcnConfig,
-    /// Beyond this drop probability `ecn: mark` marks nobody, 0 to 1; under `linux` whole percents (tc's
-    /// `ecn_prob`).
+    /// The drop probability above which `ecn: mark` marks no packets, 0 to 1; under `linux` whole percents
+    /// (tc's `ecn_prob`).
     pub mark_up_to: f64,
 }
 
 impl Default for FqPieConfig {
-    /// RFC 8033, and Linux.
+    /// The defaults of RFC 8033 and Linux.
     fn default() -> FqPieConfig {
         let pie = PieConfig::default();
         FqPieConfig {
@@ -90,7 +92,7 @@ impl Default for FqPieConfig {
 }
 
 impl FqPieConfig {
-    /// PIE of one flow.
+    /// The settings of PIE for one flow.
     fn pie(&self) -> Result<PieConfig, ConfigError> {
         let percent = self.mark_up_to * 100.0;
         let is_linux = self.law == PieLaw::Linux;
@@ -116,7 +118,7 @@ impl FqPieConfig {
         Ok(pie)
     }
 
-    /// The buffer manager of queues before a link of this `framing`.
+    /// Builds the buffer manager of queues on a link of this `framing`.
     ///
     /// # Errors
     /// The first field that is out of range or contradicts the law.
@@ -143,10 +145,10 @@ impl FqPieConfig {
         })
     }
 
-    /// How its queues are served.
+    /// The settings of its queues.
     ///
     /// # Errors
-    /// Where there is no queue, a quantum out of range, or a limit in bytes or out of range.
+    /// There is no queue, the quantum is out of range, or the limit is in bytes or out of range.
     pub(crate) fn queues(&self, framing: Framing, streams: &Streams) -> Result<SparseSettings, ConfigError> {
         if !(1..u16::MAX).contains(&self.flows) {
             return Err(ConfigError::new("flows", format!("{} queues", self.flows)).help("1 to 65534"));
@@ -165,7 +167,7 @@ impl FqPieConfig {
             quantum: self.quantum.as_bytes() as u32,
             header: if is_linux { framing.queued_header() } else { 0 },
             limit: limit as u32,
-            // Nothing is ever given up: who comes too late is dropped on arrival.
+            // No queued packet is discarded: a packet that finds the queues full is dropped on arrival.
             drop_batch: 1,
             emptied: if is_linux { Emptied::GoesBehindOthers } else { Emptied::GoesBehind },
             key: streams.child("flows").stream().bits(),
@@ -174,18 +176,18 @@ impl FqPieConfig {
     }
 }
 
-/// PIE of every flow's queue. What it remembers of one survives that the queue is empty.
+/// PIE for every flow's queue. The state of a flow remains while its queue is empty.
 #[derive(Clone, Debug)]
 pub struct FqPie {
     flows: Box<[Flow]>,
-    /// As the queues have it.
+    /// The same hash as in the queues.
     choice: FlowChoice,
-    /// What the law counts of a packet beyond its IP bytes.
+    /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u32,
     limit: u32,
     ecn: EcnConfig,
     mark_up_to: f64,
-    /// The same in whole percents.
+    /// `mark_up_to` in whole percents.
     percent: u64,
     random: Stream,
 }
@@ -199,7 +201,7 @@ struct Flow {
 }
 
 impl FqPie {
-    /// Whether `control` lets ECN-capable packets be marked.
+    /// Whether `control` permits marks on ECN-capable packets.
     fn marks(&self, control: &Control) -> bool {
         match (self.ecn, control) {
             (EcnConfig::Ignore, _) => false,
@@ -211,7 +213,7 @@ impl FqPie {
 }
 
 impl BufferManager for FqPie {
-    #[inline(never)] // or the ways of all other buffer managers grow
+    #[inline(never)] // inlined, it would slow down all other buffer managers
     fn admit(&mut self, now: Time, packet: &Packet, _: Color, queue: &Occupancy) -> Verdict {
         let index = usize::from(self.choice.of(packet));
         let Flow { mut control, mut updates, backlog } = self.flows[index];

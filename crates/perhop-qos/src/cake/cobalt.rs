@@ -1,26 +1,27 @@
-//! [`Cobalt`]: when a queue of CAKE signals congestion, `CoDel` and BLUE side by side.
+//! [`Cobalt`]: the congestion signals of a CAKE queue, `CoDel` and BLUE together.
 
 use crate::units::Time;
 use crate::{DropCause, random::Stream};
 
-/// What COBALT goes by in the queues of one tin.
+/// The settings of COBALT for the queues of one tin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CobaltSettings {
-    /// The wait that is acceptable.
+    /// The acceptable wait.
     pub(super) target: Time,
-    /// Time from the first to the second signal, which the root of their number divides for later ones.
+    /// The time from the first to the second signal. Later intervals are this divided by the square root of
+    /// the count.
     pub(super) interval: Time,
-    /// What the tin takes to send the longest packet at its rate.
+    /// The transmission time of the longest packet at the rate of the tin.
     pub(super) mtu_time: Time,
 }
 
-/// What BLUE adds to its probability when the queue overflows, and takes from it when it is found empty:
-/// 1/256 and 1/4096, in 2⁻³².
+/// The increase of BLUE's probability when the queue overflows, and its decrease when the queue is found
+/// empty: 1/256 and 1/4096, in 2⁻³².
 const INCREMENT: u32 = 1 << 24;
 const DECREMENT: u32 = 1 << 20;
 
-/// 1 / √count of small counts in 2⁻³², as `cobalt_cache_init` makes them: four steps of Newton's from one to
-/// the next. A single step would be far off there.
+/// 1 / √count of small counts in 2⁻³², as `cobalt_cache_init` computes them: four Newton steps from one to
+/// the next. A single step would be inaccurate there.
 const ROOTS: [u32; 16] = {
     let mut roots = [u32::MAX; 16];
     let (mut root, mut count) = (u32::MAX, 1);
@@ -36,7 +37,7 @@ const ROOTS: [u32; 16] = {
     roots
 };
 
-/// A step towards 1 / √count from `root`, in 2⁻³²: root · (3 − count · root²) / 2.
+/// One Newton step towards 1 / √count from `root`, in 2⁻³²: root · (3 − count · root²) / 2.
 const fn newton(root: u32, count: u32) -> u32 {
     let square = ((root as u64 * root as u64) >> 32) as u32;
     let rest = (3u64 << 32).wrapping_sub(count as u64 * square as u64) >> 2;
@@ -46,21 +47,21 @@ const fn newton(root: u32, count: u32) -> u32 {
 /// The state of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cobalt {
-    /// How often it signals: signals so far, one less for each that would be due while waits are short.
+    /// The number of signals, less one for each that was due while waits were short.
     count: u32,
     /// 1 / √count in 2⁻³²; 0 before the first signal, which does not wait for an interval.
     root: u32,
-    /// When the next signal is due; without any, until when the queue is remembered.
+    /// The time of the next signal; without one, the time at which the state expires.
     drop_next: Time,
-    /// When BLUE changed its probability last.
+    /// The last change of BLUE's probability.
     blue_changed: Time,
     /// BLUE's probability in 2⁻³².
     probability: u32,
-    /// The last wait was too long.
+    /// Whether the last wait was too long.
     is_dropping: bool,
 }
 
-/// What becomes of a packet at the head, unless it is the last: that goes on.
+/// The verdict on a packet at the head. The last packet of a queue always passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Decision {
     pub(super) marks: bool,
@@ -71,9 +72,9 @@ pub(super) struct Decision {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaving {
     pub(super) waited: Time,
-    /// It would be marked, not dropped.
+    /// Whether it is ECN-capable, so that it is marked instead of dropped.
     pub(super) is_capable: bool,
-    /// Flows whose packets wait beside it, where their bursts are to be tolerated; else 0.
+    /// The number of flows with waiting packets, if their bursts are tolerated; otherwise 0.
     pub(super) bulk_flows: u32,
 }
 
@@ -85,13 +86,13 @@ impl Cobalt {
             None => newton(self.root, self.count),
         };
     }
-    /// `from`, and an interval divided by the root of the count; in nanoseconds, as Linux counts.
+    /// Returns `from` plus the interval divided by the square root of the count, in nanoseconds as in Linux.
     fn control(&self, from: Time, settings: &CobaltSettings) -> Time {
         let nanoseconds = u128::from(settings.interval.as_picoseconds() / 1000);
         from + Time::from_nanoseconds(((nanoseconds * u128::from(self.root)) >> 32) as u64)
     }
 
-    /// A packet leaves the queue at `now`. Linux, `cobalt_should_drop`.
+    /// Decides about a packet that leaves the queue at `now`. Linux, `cobalt_should_drop`.
     #[inline]
     pub(super) fn decide(
         &mut self,
@@ -105,7 +106,7 @@ impl Cobalt {
             && waited > settings.mtu_time * u64::from(2 * bulk_flows)
             && waited > settings.mtu_time * 4;
         let mut decision = Decision { marks: false, drops: None };
-        // What `now` is compared with at the end is what it was compared with here, unless a signal moves it.
+        // The value compared with `now` at the end is the same as here, unless a signal changes it.
         let mut scheduled = self.drop_next;
         let is_due = self.count > 0 && now >= scheduled;
         if is_over {
@@ -120,7 +121,7 @@ impl Cobalt {
         if is_due {
             scheduled = self.signal_or_decay(settings, now, is_capable, &mut decision);
         }
-        // BLUE goes by overflows, not by marks that nobody heeds: it always drops.
+        // BLUE reacts to overflows, which are a sign that senders ignore marks: it always drops.
         if self.probability > 0 && (random.bits() >> 32) < u64::from(self.probability) {
             decision.drops = decision.drops.or(Some(DropCause::EarlyRandom));
         }
@@ -132,8 +133,8 @@ impl Cobalt {
         decision
     }
 
-    /// The next signal is due: there is one, or, where the wait is short, one less for each that is due. The
-    /// answer is when the next is.
+    /// Handles the due signals: gives one, or, if the wait is short, reduces the count by one for each that
+    /// is due. Returns when the next is due.
     #[inline(never)]
     fn signal_or_decay(
         &mut self,
@@ -158,7 +159,8 @@ impl Cobalt {
         self.drop_next
     }
 
-    /// A packet of the queue was given up because there was no more room. Linux, `cobalt_queue_full`.
+    /// Records that a packet of the queue was dropped because the memory was full. Linux,
+    /// `cobalt_queue_full`.
     pub(super) fn overflowed(&mut self, settings: &CobaltSettings, now: Time) {
         if now.saturating_sub(self.blue_changed) > settings.target {
             self.probability = self.probability.saturating_add(INCREMENT);
@@ -169,7 +171,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// The queue was served and had nothing. Linux, `cobalt_queue_empty`.
+    /// Records that the queue was served and was empty. Linux, `cobalt_queue_empty`.
     pub(super) fn found_empty(&mut self, settings: &CobaltSettings, now: Time) {
         if self.probability > 0 && now.saturating_sub(self.blue_changed) > settings.target {
             self.probability = self.probability.saturating_sub(DECREMENT);
@@ -183,7 +185,7 @@ impl Cobalt {
         }
     }
 
-    /// Whether a queue without packets still has something to forget.
+    /// Whether the state of an empty queue has not expired.
     pub(super) fn remembers(&self, now: Time) -> bool {
         self.probability > 0 || self.count > 0 || now < self.drop_next
     }
@@ -197,7 +199,7 @@ mod tests {
     fn roots_are_those_of_the_counts() {
         for (count, root) in ROOTS.iter().enumerate().skip(1) {
             let exact = 2f64.powi(32) / (count as f64).sqrt();
-            // Four steps from the root of the count before leave 0.1 % of 2 at most.
+            // Four steps from the root of the previous count leave an error of at most 0.1 %, for count 2.
             assert!((f64::from(*root) - exact).abs() < 1.1e-3 * exact, "{count}: {root} and not {exact}");
         }
         let mut root = ROOTS[15];

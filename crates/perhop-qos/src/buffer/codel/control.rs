@@ -1,8 +1,7 @@
-//! `CoDel`'s control loop: whether a packet that leaves the head is late, and whether that is answered by a
-//! drop.
+//! `CoDel`'s control loop: whether a packet at the head is late, and whether the loop drops it.
 //!
 //! The pseudocode of RFC 8289 §5 handles one call of its `dequeue`, which may take several packets from the
-//! queue. Here each of these is asked about by itself: [`Phase`] says what the ones before it came to.
+//! queue. Here each packet is a separate call; [`Phase`] stores the state between them.
 
 use super::config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
 use crate::framing::Framing;
@@ -12,32 +11,32 @@ use crate::{ConfigError, DropCause, Verdict};
 
 /// Linux counts time in steps of 1024 ns.
 const LINUX_STEP_PICOSECONDS: u64 = 1_024_000;
-/// The reciprocal square root of 1, as Linux has it in 16 bits.
+/// The reciprocal square root of 1 in Linux' 16 bits.
 const ONE: u16 = u16::MAX;
-/// No wait is being watched.
+/// The value of `first_above` while no wait is too long.
 const NEVER: i64 = 0;
-/// RFC 8289 §5.5: a control loop that ended less than so many intervals ago goes on where it was.
+/// RFC 8289 §5.5: a control loop that ended less than this number of intervals ago continues with its count.
 const RECENT_INTERVALS: i64 = 16;
 
-/// The settings of a control loop. Times are in the law's own steps: picoseconds, or those of Linux.
+/// The settings of a control loop. Times are in the steps of the law: picoseconds or Linux' steps.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::buffer) struct Controller {
     law: CodelLaw,
     ecn: EcnMarking,
     ce_threshold_of: CeThresholdOf,
-    /// What is counted of a packet beyond its IP bytes.
+    /// Bytes that are counted for a packet in addition to its IP bytes.
     header: u32,
-    /// What a queue may hold without a drop, counted so.
+    /// Counted bytes up to which a queue never drops.
     floor: u64,
     target: i64,
     interval: i64,
     ce_threshold: i64,
-    /// Waits below this are below target and threshold, in whichever steps they are counted.
+    /// Waits below this are below the target and the threshold, regardless of rounding.
     unremarkable: Time,
 }
 
 impl Controller {
-    /// As `config` says, before a link of this `framing`.
+    /// Returns the settings of `config` for a link of this `framing`.
     pub(in crate::buffer) fn from_config(
         config: &CodelConfig,
         framing: Framing,
@@ -67,16 +66,16 @@ impl Controller {
             target: steps(law, target),
             interval: steps(law, interval),
             ce_threshold: ce_threshold.map_or(i64::MAX, |threshold| steps(law, threshold.wait)),
-            // Both ends of a wait are rounded down, and so were target and threshold.
+            // Both ends of a wait are rounded down, and so are the target and the threshold.
             unremarkable: remarkable.saturating_sub(step + step),
         })
     }
-    /// What `packets` of so many IP bytes in all count.
+    /// Returns the counted bytes of `packets` with `bytes` IP bytes in total.
     #[inline]
     pub(in crate::buffer) fn counted(&self, packets: u64, bytes: u64) -> u64 {
         bytes + packets * u64::from(self.header)
     }
-    /// What becomes of a packet with this `ecn` field that is to be dropped early.
+    /// Returns the verdict on a packet with this `ecn` field that the loop selects.
     #[inline]
     fn signal(&self, ecn: Ecn) -> Verdict {
         if self.ecn == EcnMarking::Mark && ecn != Ecn::NotCapable {
@@ -85,7 +84,7 @@ impl Controller {
             Verdict::Drop(DropCause::EarlyForced)
         }
     }
-    /// What becomes of a packet that goes on after this `wait`.
+    /// Returns the verdict on a packet that the loop does not select, after this `wait`.
     #[inline]
     fn pass(&self, wait: i64, ecn: Ecn) -> Verdict {
         let is_marked = wait > self.ce_threshold
@@ -97,7 +96,7 @@ impl Controller {
     }
 }
 
-/// `time` in steps of `law`.
+/// Returns `time` in steps of `law`.
 #[inline]
 fn steps(law: CodelLaw, time: Time) -> i64 {
     let picoseconds = time.as_picoseconds();
@@ -108,33 +107,34 @@ fn steps(law: CodelLaw, time: Time) -> i64 {
     steps.cast_signed()
 }
 
-/// What the control loop of one queue remembers: the variables of RFC 8289 §5.2.
+/// The state of the control loop of one queue: the variables of RFC 8289 §5.2.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::buffer) struct Control {
-    /// When the waits will have been too long for an interval; [`NEVER`] while the last one was not.
+    /// The time at which the waits will have been too long for an interval; [`NEVER`] while the last wait was
+    /// short.
     first_above: i64,
     drop_next: i64,
     /// Drops since the loop began.
     count: u32,
-    /// What `count` was when it began last.
+    /// The value of `count` when the loop began last.
     last_count: u32,
-    /// 1 / √count in 2⁻¹⁶, as Linux has it: improved by a step of Newton's at every drop.
+    /// 1 / √count in units of 2⁻¹⁶, as in Linux: one step of Newton's method at every drop.
     reciprocal_root: u16,
     phase: Phase,
 }
 
-/// Where the control loop is.
+/// The state of the control loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// Not dropping.
     #[default]
     Watching,
-    /// Dropping, now and then.
+    /// Dropping at the times of the control law.
     Dropping,
-    /// The first packet has just been dropped: the next goes on.
+    /// The first packet has just been dropped; the next one passes.
     DroppedFirst,
-    /// A further packet has just been dropped: if the next is late, it is known when the one after that is to
-    /// be dropped.
+    /// A further packet has just been dropped; if the next one is late, its time sets the time of the next
+    /// drop.
     DroppedAnother,
 }
 
@@ -142,7 +142,7 @@ impl Default for Control {
     fn default() -> Control {
         Control {
             first_above: NEVER,
-            // Not recent, whatever the time is.
+            // Not recent, regardless of the time.
             drop_next: i64::MIN / 2,
             count: 0,
             last_count: 0,
@@ -153,8 +153,8 @@ impl Default for Control {
 }
 
 impl Control {
-    /// What becomes of a packet with this `ecn` field that has waited since `since` and leaves `backlog()`
-    /// bytes behind.
+    /// Returns the verdict on a packet with this `ecn` field that has waited since `since` and leaves
+    /// `backlog()` bytes behind.
     #[inline]
     pub(in crate::buffer) fn decide(
         &mut self,
@@ -177,23 +177,23 @@ impl Control {
         self.decide_above(controller, now, wait, ecn)
     }
 
-    /// The queue was asked for a packet and had none: whatever row there was has ended.
+    /// Records that the queue was polled and was empty: the sequence of drops ends.
     pub(in crate::buffer) fn found_empty(&mut self) {
         (self.first_above, self.phase) = (NEVER, Phase::Watching);
     }
-    /// A packet waited for less than the target or leaves hardly anything behind, or the packet that was just
-    /// dropped was the last of its queue.
+    /// Ends a sequence of drops: a packet waited for less than the target or leaves at most one MTU behind,
+    /// or the packet that was just dropped was the last of its queue.
     #[inline]
     pub(in crate::buffer) fn end_of_row(&mut self) {
         self.first_above = NEVER;
         self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
     }
-    /// A packet was given up elsewhere: it counts as a drop.
+    /// Counts a packet that was dropped elsewhere as a drop.
     pub(in crate::buffer) fn strengthen(&mut self) {
         self.count = self.count.wrapping_add(1);
     }
 
-    /// As [`decide`](Control::decide) for a wait above the target.
+    /// Does the same as [`decide`](Control::decide) for a wait above the target.
     #[inline(never)]
     fn decide_above(&mut self, controller: &Controller, now: i64, wait: i64, ecn: Ecn) -> Verdict {
         let is_late = self.is_late(controller, now);
@@ -225,7 +225,7 @@ impl Control {
         now >= self.first_above
     }
 
-    /// The first signal.
+    /// Gives the first signal.
     ///
     /// RFC 8289 §5.5: "if min went above TARGET close to when we last went below it, assume that the drop
     /// rate that controlled the queue on the last cycle is a good starting point to control it now".
@@ -245,7 +245,7 @@ impl Control {
         verdict
     }
 
-    /// A further signal, which is due.
+    /// Gives a further signal, which is due.
     fn go_on(&mut self, controller: &Controller, ecn: Ecn) -> Verdict {
         self.count = self.count.wrapping_add(1);
         self.improve_root();
@@ -266,7 +266,7 @@ impl Control {
         }
     }
 
-    /// `codel_Newton_step` of Linux: r ← r/2 · (3 − count · r²), in whole numbers.
+    /// `codel_Newton_step` of Linux: r ← r/2 · (3 − count · r²), in integers.
     fn improve_root(&mut self) {
         let root = u64::from(self.reciprocal_root) << 16;
         let square = (root * root) >> 32;
@@ -279,8 +279,8 @@ impl Control {
 mod tests {
     use super::*;
 
-    /// The first steps from count 1: Newton's step from r = 65535/65536 for 2 is r (3 − 2 r²)/2 = 0.50002,
-    /// for 3 then 0.5624, for 4 0.4878; √: 0.7071, 0.5774, 0.5.
+    /// The first steps from count 1. Newton's step from r = 65535/65536 gives r (3 − 2 r²)/2 = 0.50002 for 2,
+    /// then 0.5624 for 3 and 0.4878 for 4. The exact roots are 0.7071, 0.5774 and 0.5.
     #[test]
     fn one_step_of_newtons_per_drop() {
         let mut control = Control { count: 1, reciprocal_root: ONE, ..Control::default() };

@@ -6,81 +6,81 @@ use serde::{Deserialize, Serialize};
 use crate::queue::{CoupledQueues, CoupledScheduler, LowLatencyConfig};
 use crate::{ConfigError, QueueSize, Rate, Time};
 
-/// `DualPI2` as written in a policy: two queues, of which packets with ECT(1) or CE take the one with low
-/// latency, and all others the classic one.
+/// `DualPI2` as written in a policy: two queues. Packets with ECT(1) or CE take the low-latency queue, all
+/// others the classic one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DualPi2Config {
-    /// Whose `DualPI2` it is. An option beside it that it settles otherwise is an error.
+    /// The implementation. An option that contradicts it is an error.
     pub law: DualPi2Law,
-    /// Whether packets with low latency have a queue of their own.
+    /// Whether low-latency packets have a queue of their own.
     pub queues: CoupledQueues,
-    /// Which packets take the low-latency queue; ECT(1) and CE without it.
+    /// The packets that take the low-latency queue. Default: ECT(1) and CE.
     #[serde(skip_serializing_if = "is_default")]
     pub low_latency: LowLatencyConfig,
-    /// The queueing delay that it steers the classic queue towards. By default 15ms.
+    /// The target of the queueing delay in the classic queue. Default: 15ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Time>,
-    /// The longest round trip for which the controller is to be stable. By default 100ms. For `rfc`, where
-    /// the interval and the gains follow from it.
+    /// The longest round trip for which the controller is stable. Default: 100ms. For `rfc`, which derives
+    /// the interval and the gains from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_max: Option<Time>,
-    /// How often the probabilities change. By default the target or a third of `rtt-max`, whichever is
-    /// shorter, under `rfc`; 16ms under `linux`.
+    /// The interval between updates of the probabilities. Default under `rfc`: the target or a third of
+    /// `rtt-max`, the shorter of the two. Default under `linux`: 16ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_interval: Option<Time>,
-    /// Gain of the distance from the target, per second. By default 0.1 · `update-interval` / `rtt-max`²
-    /// under `rfc`; 41/256 under `linux`, which has 256ths.
+    /// Gain of the distance from the target, per second. Default: 0.1 · `update-interval` / `rtt-max`² under
+    /// `rfc`; 41/256 under `linux`, which has multiples of 1/256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Gain of the change since the last update, per second. By default 0.3 / `rtt-max` under `rfc`; 819/256
-    /// under `linux`, which has 256ths.
+    /// Gain of the change since the last update, per second. Default: 0.3 / `rtt-max` under `rfc`; 819/256
+    /// under `linux`, which has multiples of 1/256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
-    /// How many times the base probability packets of the low-latency queue are marked with, 1 to 16. By
-    /// default 2.
+    /// The coupling factor: the mark probability of the low-latency queue divided by the base probability, 1
+    /// to 16. Default: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coupling: Option<u8>,
-    /// What the low-latency queue marks by its own delay. By default a ramp from 800us to 1200us under `rfc`,
+    /// The marks of the low-latency queue by its own delay. Default: a ramp from 800us to 1200us under `rfc`,
     /// a step at 1ms under `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<NativeMarking>,
-    /// A packet that finds fewer others in the low-latency queue is not marked by its step. By default 0; the
+    /// A packet that finds fewer others in the low-latency queue is not marked by the step. Default: 0. The
     /// kernels of the L4S team had 2 before Linux had `DualPI2`. For `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_qlen_step: Option<u32>,
-    /// Which queue is served. By default the classic one has a sixteenth under `rfc`, a tenth under `linux`,
-    /// as long as both hold packets.
+    /// The choice between the queues. Default: the classic queue has a sixteenth under `rfc` and a tenth
+    /// under `linux` while both contain packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<CoupledScheduler>,
-    /// What both queues hold at most together. By default what the port sends in 250 ms under `rfc`, 10000
-    /// packets under `linux`.
+    /// The limit of both queues together. Default: what the port sends in 250 ms under `rfc`, 10000 packets
+    /// under `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
 }
 
-/// Whether nothing is written of it.
+/// Whether all its fields have their defaults.
 fn is_default(config: &LowLatencyConfig) -> bool {
     *config == LowLatencyConfig::default()
 }
 
-/// Whose `DualPI2` it is.
+/// An implementation of `DualPI2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DualPi2Law {
-    /// RFC 9332, appendix A: likelihoods add up until they make one.
+    /// RFC 9332, appendix A: probabilities are added up, and each full 1 marks a packet.
     #[default]
     Rfc,
-    /// `sch_dualpi2.c` of Linux since 6.17, in its whole numbers: random numbers, and nothing but the step
-    /// while both queues hold less than two packets.
+    /// `sch_dualpi2.c` of Linux since 6.17, in its integers: random numbers. While both queues together
+    /// contain less than two packets, only the step marks.
     Linux,
 }
 
-/// What the low-latency queue marks by its own delay.
+/// The marks of the low-latency queue by its own delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NativeMarking {
-    /// Every packet that has waited for longer.
+    /// Marks every packet that has waited longer.
     Step(Time),
     /// With a probability that grows from 0 to 1. For `rfc`.
     Ramp(RampConfig),
@@ -90,13 +90,13 @@ pub enum NativeMarking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RampConfig {
-    /// The delay up to which it is 0.
+    /// The delay up to which the probability is 0.
     pub from: Time,
-    /// How much more delay makes it 1.
+    /// The additional delay at which the probability is 1.
     pub width: Time,
 }
 
-/// Everything that a law leaves open or settles, in its own units.
+/// All options with the defaults of the law, in its units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Settled {
     pub(super) target: Time,
@@ -117,21 +117,21 @@ impl DualPi2Config {
         })
     }
 
-    /// What both queues hold at most, where that does not depend on the port.
+    /// The limit of both queues, if it does not depend on the port.
     pub fn fixed_limit(&self) -> Option<QueueSize> {
         self.limit.or((self.law == DualPi2Law::Linux).then_some(QueueSize::Packets(10_000)))
     }
-    /// What both queues hold at most on a port that drains at `drain`.
+    /// The limit of both queues on a port that drains at `drain`.
     fn limit(&self, drain: Rate) -> QueueSize {
         // RFC 9332 appendix A.1: `limit = MAX_LINK_RATE * 250 ms`.
         let quarter_second = QueueSize::Bytes((drain.as_bits_per_second() / 32).max(3000));
         self.fixed_limit().unwrap_or(quarter_second)
     }
 
-    /// All options, on a port that drains at `drain`.
+    /// Returns all options for a port that drains at `drain`.
     ///
     /// # Errors
-    /// The first that is out of range or contradicts the law.
+    /// The first option that is out of range or contradicts the law.
     pub(super) fn settle(&self, drain: Rate) -> Result<Settled, ConfigError> {
         let target = self.target.unwrap_or(Time::from_milliseconds(15));
         let rtt_max = self.rtt_max.unwrap_or(Time::from_milliseconds(100));
@@ -173,7 +173,7 @@ impl DualPi2Config {
         }
     }
 
-    /// What `sch_dualpi2.c` has no parameter for.
+    /// Checks the options that `sch_dualpi2.c` does not have.
     fn check_linux(&self, settled: &Settled) -> Result<(), ConfigError> {
         let differs = |field: &str, what: &str| {
             Err(ConfigError::new(field, format!("in Linux {what}")).help("leave it out, or write law: rfc"))

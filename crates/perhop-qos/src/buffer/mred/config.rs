@@ -18,79 +18,79 @@ use crate::{ByteSize, Color, ConfigError, QueueSize, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MredConfig {
-    /// The drop precedences, 1 to 8, beginning with 0, which is dropped last. A packet of a higher
-    /// precedence than the last is treated as the last. Either this or `model`.
+    /// The drop precedences, 1 to 8, from 0, which is dropped last. A packet of a higher precedence than the
+    /// last is treated as the last. Excludes `model`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub precedences: Vec<PrecedenceConfig>,
-    /// The drop precedences in short, by one of the usual models. Either this or `precedences`.
+    /// The drop precedences by one of the usual models. Excludes `precedences`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelConfig>,
-    /// An implementation as a whole. An option beside it that it settles otherwise is an error.
+    /// A complete implementation. An option that contradicts it is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
-    /// Which packets an average counts. Under `mred` a single average unless said otherwise; the
-    /// names `red`, `wred`, `rio-c` and `rio-dc` say it themselves.
+    /// The packets that an average counts. Default under `mred`: a single average. The names `red`, `wred`,
+    /// `rio-c` and `rio-dc` imply it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averages: Option<Averages>,
-    /// How fast an average follows the queue. By default `weight: 0.002`.
+    /// The weight of a sample in an average. Default: `weight: 0.002`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averaging: Option<AveragingConfig>,
-    /// When an average takes a sample. By default `arrivals`.
+    /// The times at which an average takes a sample. Default: `arrivals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update: Option<UpdateConfig>,
-    /// What an average does while there is nothing to count. By default `decay`.
+    /// The change of an average while there is nothing to count. Default: `decay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<IdleConfig>,
-    /// Bits per second at which idle time is counted in packets; by default the port's rate. Linux tc
-    /// takes it from its `bandwidth` parameter, which need not be that of the bottleneck.
+    /// The rate at which idle time is converted to packets, bits per second. Default: the port's rate. Linux
+    /// tc takes it from its `bandwidth` parameter, which can differ from the rate of the bottleneck.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_rate: Option<Rate>,
-    /// Mean size of a packet in IP bytes: the step of the idle clock, and what `per-byte` divides by.
+    /// The mean packet size, IP bytes: the step of the idle clock and the divisor of `per-byte`.
     pub mean_packet_size: ByteSize,
-    /// What happens above `max`. By default `drop`.
+    /// The verdict above `max`. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above_max: Option<AboveMaxConfig>,
-    /// How drops are spread over arrivals. By default `uniform`.
+    /// The spacing of drops. Default: `uniform`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<DropSpacing>,
-    /// Which packets are spared early drops whatever their average says. By default `nothing`.
+    /// The packets that are spared early drops regardless of their average. Default: `nothing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spared: Option<SparedConfig>,
-    /// What a drop above `max` does to the drop spacing. By default `restart`.
+    /// The effect of a drop above `max` on the drop spacing. Default: `restart`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_forced: Option<AfterForcedConfig>,
-    /// Whether long packets are dropped more often. By default `per-packet`.
+    /// Whether long packets are dropped more often. Default: `per-packet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<ProbabilityConfig>,
     /// Whether ECN-capable packets are marked.
     pub ecn: EcnConfig,
-    /// How packets of scalable senders (L4S, DCTCP) are marked, by the queue of the moment in place of
-    /// averages. What `ecn` says is for the others.
+    /// The marking of packets of scalable senders (L4S, DCTCP), by the instantaneous queue instead of
+    /// averages. `ecn` applies to the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scalable: Option<ScalableConfig>,
-    /// What the queue holds at most, in packets or bytes whatever the thresholds count; without it,
-    /// only the averages bound the queue.
+    /// The limit of the queue, in packets or bytes, independent of the unit of thresholds. Default: only the
+    /// averages limit the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
-    /// Which packets `limit` counts. By default `queue`.
+    /// The packets that `limit` counts. Default: `queue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_counts: Option<LimitCounts>,
 }
 
-/// The drop probability of one drop precedence over the average, as corners of a line: average and
+/// The drop probability of one drop precedence over the average, as the corners of a line: average and
 /// probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrecedenceCurves {
-    /// A size in the unit that averages are counted in.
+    /// The unit of averages, as a size.
     pub unit: QueueSize,
     /// Over the average that decides.
     pub shared: Vec<(f64, f64)>,
-    /// Over the average of its own packets alone, where there is such a test.
+    /// Over the average of its own packets alone, if there is such a test.
     pub own: Option<Vec<(f64, f64)>>,
 }
 
 impl Default for MredConfig {
-    /// No precedence yet: `precedences` or `model` must follow.
+    /// No precedence: `precedences` or `model` must follow.
     fn default() -> MredConfig {
         MredConfig {
             precedences: Vec::new(),
@@ -117,10 +117,10 @@ impl Default for MredConfig {
 }
 
 impl MredConfig {
-    /// The drop precedences written out, whichever way they were given.
+    /// Returns the drop precedences, with `model` expanded.
     ///
     /// # Errors
-    /// Where there are none, more than 8 or both ways at once, or one is wrong in itself.
+    /// There are none or more than 8, `precedences` and `model` are both present, or a precedence is invalid.
     pub fn expanded(&self) -> Result<Vec<PrecedenceConfig>, ConfigError> {
         let above_max = self.rules()?.above_max;
         let precedences = match (&self.model, self.precedences.as_slice()) {
@@ -150,10 +150,10 @@ impl MredConfig {
         Ok(precedences)
     }
 
-    /// What is dropped at which average, for every drop precedence.
+    /// The drop probability over the average, for every drop precedence.
     ///
     /// # Errors
-    /// As for [`expanded`](MredConfig::expanded).
+    /// The errors of [`expanded`](MredConfig::expanded).
     pub fn drop_curves(&self) -> Result<Vec<PrecedenceCurves>, ConfigError> {
         let above_max = self.rules()?.above_max;
         let corners = |thresholds| DropCurve::new(&thresholds, above_max).corners();
@@ -165,16 +165,16 @@ impl MredConfig {
         Ok(self.expanded()?.iter().map(of).collect())
     }
 
-    /// How fast an average follows the queue: the weight of one sample.
+    /// The weight of one sample in an average.
     ///
     /// # Errors
-    /// Where the weight is out of range, or an option contradicts the law.
+    /// The weight is out of range, or an option contradicts the law.
     pub fn weight(&self) -> Result<f64, ConfigError> {
         self.rules()?.averaging.weight().map_err(|error| error.within("averaging"))
     }
 
-    /// The limit of the whole queue, which it never exceeds, if there is one: none where the limit counts
-    /// other packets, or a packet fits as soon as a byte does (ns-2 in bytes).
+    /// The limit that the whole queue never exceeds; `None` without a limit, if the limit counts other
+    /// packets, or if a packet fits when any room is left (ns-2 in bytes).
     pub fn queue_limit(&self) -> Option<QueueSize> {
         let rules = self.rules().ok()?;
         let is_whole = rules.limit_counts == LimitCounts::Queue;
@@ -183,19 +183,19 @@ impl MredConfig {
         })
     }
 
-    /// How drops are spread over arrivals.
+    /// The spacing of drops.
     ///
     /// # Errors
-    /// Where an option contradicts the law.
+    /// An option contradicts the law.
     pub fn spacing(&self) -> Result<DropSpacing, ConfigError> {
         Ok(self.rules()?.spacing)
     }
 
-    /// This configuration under a name that implies one of the averages `allowed`: the first by default. An
-    /// empty list allows all.
+    /// This configuration under a name that permits the averages `allowed`; the first is the default. An
+    /// empty list permits all.
     ///
     /// # Errors
-    /// Where the configuration names other averages.
+    /// The configuration has other averages.
     pub(in crate::buffer) fn named(&self, allowed: &[Averages]) -> Result<MredConfig, ConfigError> {
         let known = |averages: &&Averages| self.law.is_none_or(|law| law.averages().contains(averages));
         let default = allowed.iter().find(known).or(allowed.first());
@@ -209,7 +209,7 @@ impl MredConfig {
     /// This configuration, if it has exactly one drop precedence.
     ///
     /// # Errors
-    /// Where it has more, or none.
+    /// It has more, or none.
     pub(in crate::buffer) fn with_one_precedence(self) -> Result<MredConfig, ConfigError> {
         match self.expanded()?.len() {
             1 => Ok(self),
@@ -220,16 +220,16 @@ impl MredConfig {
         }
     }
 
-    /// How packets of scalable senders are marked, if they are.
+    /// Builds the marking of packets of scalable senders, if there is one.
     ///
     /// # Errors
-    /// Where a threshold is wrong in itself.
+    /// A threshold is invalid.
     pub(super) fn built_scalable(&self) -> Result<Option<Scalable>, ConfigError> {
         let built = self.scalable.as_ref().map(ScalableConfig::build).transpose();
         built.map_err(|error| error.within("scalable"))
     }
 
-    /// The drop precedences written out, if this configuration is valid.
+    /// The expanded drop precedences, if this configuration is valid.
     ///
     /// # Errors
     /// The first field that is out of range or contradicts another.

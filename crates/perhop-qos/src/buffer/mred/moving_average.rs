@@ -1,5 +1,5 @@
-//! [`QueueAverage`]: the exponentially weighted moving average of a queue, sampled by packets and decaying
-//! with time while nothing waits (Floyd & Jacobson 1993, section 5).
+//! [`QueueAverage`]: the exponentially weighted moving average of a queue. Packets sample it, and it decays
+//! with time while the queue is empty (Floyd & Jacobson 1993, section 5).
 
 use super::fixed_point::{Average, Smoothing};
 use super::idle_table::IdleTable;
@@ -9,29 +9,30 @@ use crate::error::ConfigError;
 use crate::framing::Framing;
 use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// How averages move: what all averages of a buffer manager share.
+/// The parameters that all averages of a buffer manager share.
 #[derive(Clone, Debug)]
 pub(super) struct Averaging {
     pub(super) smoothing: Smoothing,
-    /// Whether a departure that leaves something of what an average counts is a sample for that average.
+    /// Whether a departure is a sample for an average whose packets are still in the queue.
     pub(super) samples_departures: bool,
     pub(super) idle: IdleRule,
-    /// Packets of mean size that the port could send in an idle picosecond: samples of an empty queue.
+    /// Packets of mean size that the port can send in an idle picosecond: samples of an empty queue.
     idle_packets: f64,
-    /// How many samples of an empty queue the arrival counts as that ends an idle period.
+    /// The number of samples of an empty queue that the arrival at the end of an idle period adds.
     idle_samples: f64,
-    /// Where averages decay by a table.
+    /// The decay table, if averages decay by a table.
     table: Option<Box<IdleTable>>,
-    /// What a packet takes on the link.
+    /// The rate of the link.
     drain: Rate,
     framing: Framing,
 }
 
 impl Averaging {
-    /// The averaging of a queue that drains at `drain` onto a link of this `framing`, of packets of `mean`
-    /// bytes.
+    /// Builds the averaging of a queue that drains at `drain` on a link of this `framing`, with packets of
+    /// `mean` bytes.
     ///
     /// # Errors
+    /// The weight is out of range.
     /// Where the weight is out of range.
     pub(super) fn build(
         rules: &Rules,
@@ -62,14 +63,15 @@ impl Averaging {
             framing,
         })
     }
-    /// Samples of an empty queue that an idle period counts as.
+    /// The number of samples of an empty queue for an idle period.
     #[inline]
     fn samples_in(&self, idle: Time) -> f64 {
         let packets = idle.as_picoseconds() as f64 * self.idle_packets;
         // ns-2: `m = int(ptc * (now - idletime))`.
         if self.idle.decay == IdleDecay::WholePackets { libm::floor(packets) } else { packets }
     }
-    /// When the clock starts of an average whose last packet, of `length` bytes, leaves the queue at `now`.
+    /// Returns the start of the idle time of an average whose last packet, of `length` bytes, leaves the
+    /// queue at `now`.
     pub(super) fn idle_from(&self, now: Time, length: u32) -> Time {
         if matches!(self.idle.begins, IdleBegins::LinkFree | IdleBegins::AllSent) {
             now + self.drain.transmission_time(self.framing.wire_bytes(length.into()))
@@ -77,7 +79,7 @@ impl Averaging {
             now
         }
     }
-    /// An average that knows nothing yet.
+    /// A new average.
     pub(super) fn average(&self) -> QueueAverage {
         // Linux: `qidlestart` is 0, not idling. ns-2 and the paper: idle since the beginning.
         let idle_since = if self.idle.ends == IdleEnds::FirstArrival && self.table.is_some() {
@@ -89,19 +91,20 @@ impl Averaging {
     }
 }
 
-/// The average of a set of packets, and since when there are none.
+/// The average of a set of packets, and the start of its idle time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueAverage {
     pub(super) average: Average,
-    /// Since when its packets are absent, and up to when it has decayed for it; [`QueueAverage::NOT_IDLE`]
-    /// where a law says that they are not. It may lie ahead, where the last of them is being sent.
+    /// The start of the idle time, or the time up to which the average has decayed;
+    /// [`QueueAverage::NOT_IDLE`] if a law says that it does not idle. It can be in the future, while the
+    /// last packet is being sent.
     pub(super) idle_since: Time,
 }
 
 impl QueueAverage {
     pub(super) const NOT_IDLE: Time = Time::from_picoseconds(u64::MAX);
 
-    /// A packet arrives and finds `held` of what the average counts.
+    /// Updates the average for an arrival that finds `held` of what the average counts.
     #[inline]
     pub(super) fn arrival(&mut self, now: Time, held: u64, averaging: &Averaging) {
         if held == 0 {
@@ -111,7 +114,7 @@ impl QueueAverage {
         }
     }
 
-    /// A packet has left and leaves `held` of what the average counts.
+    /// Updates the average for a departure that leaves `held` of what the average counts.
     #[inline]
     pub(super) fn departure(&mut self, now: Time, held: u64, averaging: &Averaging) {
         if averaging.samples_departures {
@@ -122,7 +125,7 @@ impl QueueAverage {
         }
     }
 
-    /// As [`QueueAverage::arrival`], where a law says when the average idles.
+    /// Does the same as [`QueueAverage::arrival`] by the idle rules of a law.
     pub(super) fn arrival_by_law(&mut self, now: Time, held: u64, averaging: &Averaging) {
         let may_idle =
             held == 0 || matches!(averaging.idle.begins, IdleBegins::PrecedenceGone | IdleBegins::AllSent);
@@ -133,14 +136,15 @@ impl QueueAverage {
         }
     }
 
-    /// As [`QueueAverage::departure`]; if the average idles from now on, its clock starts at `idle_from`.
+    /// Does the same as [`QueueAverage::departure`] by a law. If the average is idle from now on, its clock
+    /// starts at `idle_from`.
     pub(super) fn departure_by_law(&mut self, idle_from: Time, held: u64, averaging: &Averaging) {
         if held == 0 || averaging.idle.begins == IdleBegins::PrecedenceGone {
             self.idle_since = idle_from;
         }
     }
 
-    /// Whether a law says that its packets are not absent, whatever the queue holds.
+    /// Whether a law says that the average does not idle, regardless of the queue.
     pub(super) fn is_not_idle(&self) -> bool {
         self.idle_since == QueueAverage::NOT_IDLE
     }
@@ -156,7 +160,7 @@ impl QueueAverage {
         self.average.decay(averaging.samples_in(idle) + averaging.idle_samples, &averaging.smoothing);
     }
 
-    /// As [`QueueAverage::arrival_when_idle`], by a law.
+    /// Does the same as [`QueueAverage::arrival_when_idle`] by a law.
     fn idles_by_law(&mut self, now: Time, held: u64, averaging: &Averaging) {
         let idle = now.saturating_sub(self.idle_since);
         match averaging.idle.ends {
@@ -181,7 +185,7 @@ mod tests {
     use super::*;
     use crate::buffer::{IdleConfig, MredConfig};
 
-    /// An average and the parameters it moves by.
+    /// An average and its parameters.
     struct Moving(Averaging, QueueAverage);
 
     impl Moving {
@@ -212,7 +216,7 @@ mod tests {
         }
     }
 
-    /// A step of an average, and what idle time is rounded to.
+    /// The step of an average, and the precision of idle time.
     const STEP: f64 = 2e-9;
 
     #[test]
@@ -233,7 +237,7 @@ mod tests {
         let mut average = Moving::new(quarter, IdleConfig::Decay, UpdateConfig::Arrivals);
         assert_eq!(average.arrival(0, 64), 16.0);
         assert_eq!(average.departure(10, 0), 16.0);
-        // Two packet times: 16 · 0.75². The arrival itself is no sample.
+        // Two packet times: 16 · 0.75². The arrival itself is not a sample.
         assert!((average.arrival(12, 0) - 9.0).abs() < STEP);
         // That packet was dropped: one more packet time, counted from its arrival.
         assert!((average.arrival(13, 0) - 6.75).abs() < STEP);

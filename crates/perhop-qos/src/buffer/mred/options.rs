@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::fixed_point::LEAST_WEIGHT;
 use crate::ConfigError;
 
-/// How much one sample of the queue moves an average.
+/// The weight of one sample of the queue in an average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AveragingConfig {
     /// The weight of one sample, from 2⁻³⁰ to 1: average ← average + weight · (queue − average).
     Weight(f64),
-    /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, the way routers write it: a larger n is a longer
-    /// memory.
+    /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, as in routers: a larger n is a longer memory.
     Exponent(u32),
 }
 
@@ -25,10 +24,10 @@ impl Default for AveragingConfig {
 }
 
 impl AveragingConfig {
-    /// The weight of one sample.
+    /// Returns the weight of one sample.
     ///
     /// # Errors
-    /// Where the weight is not from 2⁻³⁰ to 1, or the exponent is above 30: averages have no more digits.
+    /// The weight is not from 2⁻³⁰ to 1, or the exponent is above 30, which is the precision of averages.
     pub fn weight(self) -> Result<f64, ConfigError> {
         match self {
             AveragingConfig::Weight(weight) if (LEAST_WEIGHT..=1.0).contains(&weight) => Ok(weight),
@@ -45,24 +44,23 @@ impl AveragingConfig {
     }
 }
 
-/// What an average does while the packets it counts are absent.
+/// The change of an average while the packets that it counts are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdleConfig {
-    /// It decays as if packets of the mean size had gone by at the port's rate, each finding the queue empty.
+    /// Decay, as if packets of the mean size had passed at the port's rate, each with an empty queue.
     #[default]
     Decay,
-    /// It decays as before, and the arrival that ends the silence is also a sample of an empty queue:
-    /// one packet more than `decay`, as in ns-2.
+    /// Decay, and the arrival that ends the idle time is also a sample of an empty queue: one packet more
+    /// than `decay`, as in ns-2.
     DecayAndSample,
-    /// As `decay-and-sample`, but only whole packets count as gone by (ns-2, whose clock runs otherwise: see
-    /// `law`).
+    /// Like `decay-and-sample`, but only whole packets count (ns-2; the clock of ns-2 differs, see `law`).
     DecayWholeAndSample,
-    /// Nothing: the next arrival samples an empty queue once.
+    /// None: the next arrival samples an empty queue once.
     None,
 }
 
-/// When an average takes a sample of the queue.
+/// The times at which an average takes a sample of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateConfig {
@@ -73,15 +71,15 @@ pub enum UpdateConfig {
     ArrivalsAndDepartures,
 }
 
-/// Which packets the average counts that decides about a packet.
+/// The packets that an average counts, in the decision about a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Averages {
     /// One average of the whole queue for all precedences (WRED).
     #[default]
     Single,
-    /// Packets of its precedence and of all lower drop precedences, averaged together: an arrival
-    /// moves the averages of its own and of all higher drop precedences (RIO, RIO-C of ns-2).
+    /// Packets of its own and all lower drop precedences, averaged together: an arrival changes the averages
+    /// of its own and all higher drop precedences (RIO, RIO-C of ns-2).
     Coupled,
     /// A sum of averages: each precedence averages its own packets at its own arrivals, and the averages of
     /// lower drop precedences that have packets in the queue are added (Linux GRED, grio).
@@ -90,34 +88,33 @@ pub enum Averages {
     Decoupled,
 }
 
-/// Which packets the hard limit counts.
+/// The packets that the hard limit counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitCounts {
-    /// All of the queue.
+    /// All packets of the queue.
     #[default]
     Queue,
-    /// Those that the average counts which the packet's arrival samples: the whole queue under `single`, its
-    /// own precedence under `coupled-sampled` and `decoupled`, the lower ones too under `coupled`. Linux
+    /// Those that the average sampled by the packet's arrival counts: the whole queue under `single`, its own
+    /// precedence under `coupled-sampled` and `decoupled`, and the lower ones too under `coupled`. Linux
     /// GRED.
     Averaged,
 }
 
-/// What becomes of an ECN-capable packet that is drawn.
+/// The treatment of an ECN-capable packet that is selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnConfig {
     /// It is dropped like any other.
     #[default]
     Ignore,
-    /// It is marked in place of a random drop. Where every packet is dropped it is dropped as well.
+    /// It is marked instead of a random drop. Above `max` it is dropped.
     Mark,
-    /// It is marked in place of any early drop, also where every other packet is dropped (Linux without
-    /// `harddrop`, dsRED of ns-2).
+    /// It is marked instead of any early drop, also above `max` (Linux without `harddrop`, dsRED of ns-2).
     MarkAll,
 }
 
-/// Which packets are spared early drops whatever their average says.
+/// The packets that are spared early drops regardless of their average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SparedConfig {
@@ -126,20 +123,20 @@ pub enum SparedConfig {
     Nothing,
     /// The packet with which the average crosses `min` from below (Linux).
     FirstAboveMin,
-    /// Packets that find at most one of those that the average counts in the queue, even where every
-    /// packet would be dropped, and the first packet above `min` after them or after a lower average (ns-2).
+    /// Packets that find at most one packet that the average counts in the queue, even above `max`, and the
+    /// first packet above `min` after them or after a lower average (ns-2).
     ShortQueueAndFirst,
 }
 
-/// What a drop above `max` does to the drop spacing.
+/// The effect of a drop above `max` on the drop spacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterForcedConfig {
-    /// It counts anew from there, as after any drop.
+    /// The count restarts, as after any drop.
     #[default]
     Restart,
-    /// It goes on: the packet counts like one that was kept, so that the first packet below `max` is soon
-    /// drawn (ns-2 before May 1999).
+    /// The count continues: the packet counts like one that was kept, so that a packet below `max` is soon
+    /// selected (ns-2 before May 1999).
     GoOn,
 }
 
@@ -156,15 +153,15 @@ pub enum DropSpacing {
     /// after n packets kept a packet is dropped if (n + 1)·p reaches R, uniform on 0 to 1 (Linux, after Floyd
     /// & Jacobson 1993, Figure 17).
     UniformPerDrop,
-    /// Geometric with mean 1/p: each packet is judged on its own (method 1; assumed of routers that publish
-    /// only p).
+    /// Geometric with mean 1/p: each packet is decided independently (method 1; assumed for routers that
+    /// publish only p).
     Geometric,
-    /// As `uniform`, but the packet itself is among those kept: p/(1 − (n + 1)·p) after n packets kept since
-    /// a drop, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with
-    /// `wait_ false`).
+    /// Like `uniform`, but the packet counts itself as kept: p/(1 − (n + 1)·p) after n packets kept since a
+    /// drop, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with `wait_
+    /// false`).
     CountedFirst,
-    /// As `counted-first`, without a guard: once n·p has passed 1 the probability is negative, and nothing is
-    /// dropped before the average leaves the range from `min` to `max` or falls within it (dsRED of ns-2, a
+    /// Like `counted-first`, without a guard: once n·p exceeds 1 the probability is negative, and nothing is
+    /// dropped until the average leaves the range from `min` to `max` or falls within it (dsRED of ns-2, a
     /// defect).
     Unguarded,
     /// Uniform on 1/p to 2/p − 1: no drop while fewer than 1/p packets have passed (ns-2 and ns-3, `wait`).
@@ -175,7 +172,7 @@ pub enum DropSpacing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbabilityConfig {
-    /// A packet is a packet.
+    /// Independent of the length.
     #[default]
     PerPacket,
     /// The probability is multiplied by the packet's IP bytes over the mean packet size.

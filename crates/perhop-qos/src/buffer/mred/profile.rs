@@ -1,4 +1,4 @@
-//! [`Profile`]: what multi-level RED derives from its configuration, once for all packets and all copies.
+//! [`Profile`]: what multi-level RED derives from its configuration, once for all packets and copies.
 
 use super::config::MredConfig;
 use super::drop_curve::{DropCurve, LevelCurves};
@@ -14,15 +14,15 @@ use crate::packet::Ecn;
 use crate::queue::Occupancy;
 use crate::{Color, DropCause, Packet, QueueSize, Verdict};
 
-/// What packets read and never write: copies of a buffer manager share it. What every packet reads comes
+/// The read-only data of a buffer manager, which its copies share. The fields that every packet reads come
 /// first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Profile {
-    /// The fast path takes packets that find from 1 to this many packets in the queue, if the single average
-    /// moves by shifts; else 0.
+    /// The fast path takes packets that find 1 to this number of packets in the queue, if the single average
+    /// moves by shifts; otherwise 0.
     pub(super) shifting_up_to: u64,
-    /// The fast path takes packets that find from 1 to this many packets in the queue, if averages move by
+    /// The fast path takes packets that find 1 to this number of packets in the queue, if averages move by
     /// multiplications.
     pub(super) multiplying_up_to: u64,
     pub(super) averaging: Averaging,
@@ -37,31 +37,31 @@ pub(super) struct Profile {
     after_forced: AfterForcedConfig,
     pub(super) overflow: Overflow,
     pub(super) limit_test: LimitTest,
-    /// Whether averages, the limit or what is remembered of packets are a law's own.
+    /// Whether a law has its own rules for averages, the limit, or the state between packets.
     pub(super) is_by_law: bool,
     /// Whether arrivals of the highest precedence move no average.
     pub(super) is_blind_to_last: bool,
-    /// A queue of so many packets is short, where such are spared.
+    /// A queue of up to this number of packets is short, if the law spares packets in short queues.
     pub(super) short_queue: u64,
     pub(super) ecn: EcnConfig,
-    /// Whoever is marked by the queue of the moment takes no fast path.
+    /// Marks by the instantaneous queue. Such packets do not take the fast path.
     pub(super) scalable: Option<Scalable>,
-    /// Beyond this probability a packet that is drawn is not marked.
+    /// The probability above which a selected packet is not marked.
     pub(super) marks_up_to: f64,
     limit_counts: LimitCounts,
     limit: Option<QueueSize>,
-    /// Bytes of the link's header that each packet counts with, where a law counts frames.
+    /// Bytes of the link's header that are counted for each packet, if a law counts frames.
     header: u64,
-    /// One over the mean packet size, where the probability counts bytes.
+    /// 1 / mean packet size, if the probability depends on bytes.
     packets_per_byte: Option<f64>,
-    /// The mean packet size, where the count is one of bytes.
+    /// The mean packet size, if the drop count is in bytes.
     pub(super) counts_bytes: Option<u32>,
     pub(super) curves: LevelCurves,
     /// The curves for reports, by precedence.
     pub(super) reported: [DropCurve; Color::COUNT],
 }
 
-/// What thresholds and averages count.
+/// The unit of thresholds and averages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Packets,
@@ -77,7 +77,7 @@ pub(super) enum HotIndex {
 }
 
 impl HotIndex {
-    /// How many precedences have hot counts: those of an assured forwarding class (RFC 2597).
+    /// The number of precedences with hot counts: those of an AF class (RFC 2597).
     pub(super) const COUNT: usize = 3;
 
     fn new(index: usize) -> HotIndex {
@@ -96,7 +96,7 @@ impl Unit {
             QueueSize::Bytes(_) => Unit::Bytes,
         }
     }
-    /// What the queue holds in all.
+    /// The content of the queue.
     #[inline]
     pub(super) fn held(self, queue: &Occupancy) -> u64 {
         match self {
@@ -104,7 +104,7 @@ impl Unit {
             Unit::Bytes => queue.bytes,
         }
     }
-    /// What the queue holds of each precedence.
+    /// The content of the queue by precedence.
     #[inline]
     pub(super) fn held_by_precedence(self, queue: &Occupancy) -> &[u64; Color::COUNT] {
         match self {
@@ -114,8 +114,8 @@ impl Unit {
     }
 }
 
-/// `smoothing` for a single average of all packets of a queue: by shifts, where the thresholds of
-/// `precedences` leave digits for that.
+/// Returns `smoothing` for a single average of all packets of a queue: by shifts, if the thresholds of
+/// `precedences` leave enough digits.
 fn shifting(smoothing: Smoothing, precedences: &[PrecedenceConfig]) -> Smoothing {
     let all = precedences.iter().flat_map(|precedence| [Some(precedence.shared()), precedence.own]);
     let highest = all.flatten().map(|thresholds| thresholds.max.count()).max().unwrap_or(0);
@@ -124,7 +124,7 @@ fn shifting(smoothing: Smoothing, precedences: &[PrecedenceConfig]) -> Smoothing
 }
 
 impl Profile {
-    /// From a configuration that has been checked and its precedences written out.
+    /// Builds the profile of a configuration that was checked and whose precedences are expanded.
     pub(super) fn new(
         config: &MredConfig,
         rules: &Rules,
@@ -185,15 +185,15 @@ impl Profile {
         (profile.shifting_up_to, profile.multiplying_up_to) = if shifts { (up_to, 0) } else { (0, up_to) };
         profile
     }
-    /// The curves on the averages of each precedence's own packets (RI+O), where there are any.
+    /// The curves over the averages of each precedence's own packets (RI+O), if there are any.
     pub(super) fn own_curves(&self, rules: &Rules, precedences: &[PrecedenceConfig]) -> Option<LevelCurves> {
         let own = std::array::from_fn(|index| precedences.get(index).and_then(|precedence| precedence.own));
         let smoothing = &self.averaging.smoothing;
         own.iter().any(Option::is_some).then(|| LevelCurves::new(&own, rules.above_max, smoothing, 0))
     }
-    /// Up to how many packets in the queue the fast path is right, but for RI+O: where one test decides,
-    /// averages count packets, every packet fits, and all precedences have hot counts. 0 where something else
-    /// counts.
+    /// The number of packets in the queue up to which the fast path gives the same verdict, without RI+O: one
+    /// test decides, averages count packets, every packet fits, and all precedences have hot counts. 0
+    /// otherwise.
     fn fast_path(&self) -> u64 {
         let one_test = matches!(self.averages, Averages::Single | Averages::Coupled)
             && self.sparing == Sparing::Nothing
@@ -206,29 +206,29 @@ impl Profile {
         }
         match self.limit {
             None => self.averaging.smoothing.longest(),
-            // With one packet fewer there is room for one more.
+            // With one packet fewer, one more fits.
             Some(QueueSize::Packets(limit)) => self.averaging.smoothing.longest().min(limit - 1),
             Some(QueueSize::Bytes(_)) => 0,
         }
     }
 
-    /// The index of `precedence`: a higher one than the last is treated as the last.
+    /// The index of `precedence`. A higher precedence than the last is treated as the last.
     #[inline]
     pub(super) fn index(&self, precedence: Color) -> usize {
         precedence.index().min(self.last)
     }
-    /// What the queue holds of precedence `index`, given `held` by precedence; the last includes all higher
-    /// ones.
+    /// The content of the queue of precedence `index`, given `held` by precedence. The last index includes
+    /// all higher precedences.
     #[inline]
     pub(super) fn of_precedence(&self, held: &[u64; Color::COUNT], index: usize) -> u64 {
         if index < self.last { held[index] } else { held[index..].iter().sum() }
     }
-    /// What the queue holds in all, in the unit of averages.
+    /// The content of the queue in the unit of averages.
     #[inline]
     pub(super) fn held(&self, queue: &Occupancy) -> u64 {
         self.unit.held(queue) + self.header * queue.packets
     }
-    /// What the queue holds of each precedence, in bytes of frames.
+    /// The content of the queue by precedence, in bytes of frames.
     pub(super) fn framed(&self, queue: &Occupancy) -> [u64; Color::COUNT] {
         std::array::from_fn(|index| queue.bytes_of[index] + self.header * queue.packets_of[index])
     }
@@ -237,7 +237,7 @@ impl Profile {
     pub(super) fn counts_frames(&self) -> bool {
         self.header > 0
     }
-    /// Packets in the queue of those that the average of precedence `index` counts.
+    /// The number of packets in the queue that the average of precedence `index` counts.
     pub(super) fn packets_averaged(&self, index: usize, queue: &Occupancy) -> u64 {
         match self.averages {
             Averages::Single => queue.packets,
@@ -247,7 +247,7 @@ impl Profile {
         }
     }
 
-    /// What a drop above `max` does to the drop spacing of precedence `index`.
+    /// The effect of a drop above `max` on the drop spacing of precedence `index`.
     #[inline]
     pub(super) fn after_forced(&self, index: usize) -> AfterForcedConfig {
         // ns-2 `queue/rio.cc`: a forced drop of an out packet leaves the counts alone.
@@ -257,13 +257,14 @@ impl Profile {
         self.after_forced
     }
 
-    /// The factor of the probability for a packet of `length` IP bytes, where the probability counts bytes.
+    /// The factor of the probability for a packet of `length` IP bytes; `None` if the probability does not
+    /// depend on bytes.
     #[inline]
     pub(super) fn scale(&self, length: u32) -> Option<f64> {
         self.packets_per_byte.map(|packets| packets * f64::from(length))
     }
 
-    /// What becomes of `packet`, which was drawn.
+    /// Returns the verdict on `packet`, which was selected.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn drawn(&self, packet: &Packet) -> Verdict {
@@ -283,7 +284,7 @@ impl Profile {
         }
         self.fits_as_averaged(limit, index, packet, queue)
     }
-    /// As [`Profile::fits`], where a law tests the limit.
+    /// Does the same as [`Profile::fits`] by the rules of a law.
     pub(super) fn fits_by_law(&self, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
         let Some(limit) = self.limit else { return true };
         if self.limit_test == LimitTest::LastForAny {
@@ -306,7 +307,7 @@ impl Profile {
     /// Whether `packet` fits under `limit` together with the packets that its average counts.
     #[inline(never)]
     fn fits_as_averaged(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
-        // Higher precedences than the last are counted with it.
+        // Precedences above the last are counted with it.
         let end = if index < self.last { index + 1 } else { Color::COUNT };
         let counted = match self.averages {
             Averages::Single | Averages::Coupled => 0..end,

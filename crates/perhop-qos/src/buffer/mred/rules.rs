@@ -1,41 +1,41 @@
-//! [`Rules`]: everything that an implementation of RED decides, as options or a law say it.
+//! [`Rules`]: the complete behavior of an implementation of RED, from options or a law.
 
 use super::options::{AfterForcedConfig, AveragingConfig, DropSpacing, LimitCounts, UpdateConfig};
 use super::thresholds::AboveMaxConfig;
 use crate::Rate;
 
-/// Since when the packets that an average counts are held to be absent.
+/// The start of an average's idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdleBegins {
-    /// Since the last of them left the queue.
+    /// The last packet that the average counts leaves the queue.
     QueueEmpty,
-    /// Since that one had been sent: the link asks for the next packet and finds none.
+    /// That packet has been sent: the link requests the next packet and there is none.
     LinkFree,
-    /// Since the last packet of any precedence left, whatever others wait (dsRED under WRED).
+    /// The last packet of any precedence leaves, regardless of others that wait (dsRED under WRED).
     PrecedenceGone,
-    /// Since the last packet of all had been sent, whatever an average counts (ns-2 `queue/rio.cc`).
+    /// The last packet of all has been sent, regardless of what an average counts (ns-2 `queue/rio.cc`).
     AllSent,
 }
 
-/// What ends the absence.
+/// The end of an average's idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdleEnds {
-    /// Any arrival; if that packet is dropped, another absence begins with it.
+    /// Any arrival. If that packet is dropped, another idle time begins.
     EachArrival,
-    /// Any arrival; if that packet is dropped, there is no absence before the next departure, and further
+    /// Any arrival. If that packet is dropped, no idle time begins before the next departure, and further
     /// arrivals sample an empty queue.
     FirstArrival,
-    /// A packet that is accepted: until then each arrival decays the average for all of the time since the
-    /// absence began.
+    /// An accepted packet. Until then, each arrival decays the average for the whole time since the idle time
+    /// began.
     Accepted,
 }
 
-/// What an average does for an absence.
+/// The change of an average in idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdleDecay {
-    /// One sample of an empty queue for each packet that could have been sent, unrounded.
+    /// One sample of an empty queue for each packet that could have been sent, not rounded.
     Packets,
-    /// Only whole packets count.
+    /// Like `Packets`, rounded down to whole packets.
     WholePackets,
     /// Linux' table of powers of two.
     Table,
@@ -43,17 +43,17 @@ pub(super) enum IdleDecay {
     Never,
 }
 
-/// Idle time of an average.
+/// The treatment of an average's idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IdleRule {
     pub(super) begins: IdleBegins,
     pub(super) ends: IdleEnds,
     pub(super) decay: IdleDecay,
-    /// Whether the arrival is a sample as well.
+    /// Whether the arrival is also a sample.
     pub(super) samples: bool,
 }
 
-/// Which packets are spared.
+/// The packets that are spared early drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sparing {
     Nothing,
@@ -61,9 +61,10 @@ pub(super) enum Sparing {
     FirstAboveMin,
     /// The first above `min` after a lower average or after one above `max`; it does not count (Linux).
     FirstInRange,
-    /// Those that find a short queue, and the first after them (ns-2).
+    /// Packets that find a short queue, and the first after them (ns-2).
     ShortQueueAndFirst,
-    /// As before, and the first even where its average is above `max` (ns-2.35 with `use_mark_p_`).
+    /// Like `ShortQueueAndFirst`, and the first even if its average is above `max` (ns-2.35 with
+    /// `use_mark_p_`).
     ShortQueueAndAnyFirst,
 }
 
@@ -73,48 +74,48 @@ impl Sparing {
     }
 }
 
-/// What the length of a packet counts for.
+/// The effect of a packet's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lengths {
     Nothing,
-    /// The probability, before the spacing.
+    /// On the probability, before the spacing.
     Probability,
-    /// The count, in packets of mean size rounded down, and the probability after the spacing (ns-2,
+    /// On the count, in packets of mean size rounded down, and on the probability after the spacing (ns-2,
     /// `bytes_`).
     CountAndProbability,
 }
 
-/// When the hard limit is tested, and what fits.
+/// The time of the test of the hard limit, and the packets that fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LimitTest {
     /// Last: a packet that RED keeps must fit as a whole.
     Last,
-    /// Last: there must be room, if not for the whole packet (ns-2 in bytes).
+    /// Last: a packet fits if any room is left (ns-2 in bytes).
     LastForAny,
-    /// First: nothing moves where a packet does not fit (dsRED).
+    /// First: a packet that does not fit changes no state (dsRED).
     First,
 }
 
-/// What a packet lost to the hard limit does to the spacing of drops.
+/// The effect of a packet lost to the hard limit on the drop spacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overflow {
     CountsAsKept,
-    /// It counts anew (ns-2 since May 1999).
+    /// The count restarts (ns-2 since May 1999).
     Restarts,
-    /// It counts anew but for the highest precedence (ns-2 `queue/rio.cc`).
+    /// The count restarts, except for the highest precedence (ns-2 `queue/rio.cc`).
     RestartsButLast,
 }
 
-/// What digits averages have.
+/// The precision of averages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
-    /// As many as there is room for.
+    /// The full width.
     Fine,
-    /// Those of Linux: averages over their weight are whole bytes.
+    /// That of Linux: average / weight is an integer number of bytes.
     Linux,
 }
 
-/// Everything that an implementation of RED decides: the written options and what a law adds to them.
+/// The complete behavior of an implementation of RED: the written options and the additions of a law.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) averaging: AveragingConfig,
@@ -134,6 +135,6 @@ pub(super) struct Rules {
     pub(super) thresholds_are_below: bool,
     /// Whether arrivals of the highest precedence move no average (ns-2 `queue/rio.cc`, a defect).
     pub(super) is_blind_to_last: bool,
-    /// Beyond this probability a packet that is drawn is dropped and not marked (ns-2.35, `mark_p_`).
+    /// The probability above which a selected packet is dropped instead of marked (ns-2.35, `mark_p_`).
     pub(super) marks_up_to: f64,
 }

@@ -10,68 +10,67 @@ use crate::{ByteSize, ConfigError, QueueSize, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PieConfig {
-    /// Whose PIE it is. An option beside it that it settles otherwise is an error.
+    /// The implementation. An option that contradicts it is an error.
     pub law: PieLaw,
-    /// The queueing delay that it steers towards (`QDELAY_REF`; tc's `target`).
+    /// The target of the queueing delay (`QDELAY_REF`; tc's `target`).
     pub target: Time,
-    /// How often the drop probability changes (`T_UPDATE`; tc's `tupdate`). Linux takes whole milliseconds
-    /// and one more.
+    /// The interval between updates of the drop probability (`T_UPDATE`; tc's `tupdate`). Linux rounds to
+    /// whole milliseconds and adds one.
     pub update_interval: Time,
-    /// Gain of the distance from the target, per second, 0 to 2. Under `linux` in sixteenths, of which tc
-    /// takes the number.
+    /// Gain of the distance from the target, per second, 0 to 2. Under `linux` a multiple of 1/16; tc takes
+    /// the numerator.
     pub alpha: f64,
     /// Gain of the change since the last update, per second, 0 to 2. Under `linux` as `alpha`.
     pub beta: f64,
-    /// For how long a queue that was not congested takes whatever comes (`MAX_BURST`).
+    /// For how long a queue that was not congested admits every packet (`MAX_BURST`).
     pub burst: Time,
-    /// Where the queueing delay is read. By default what the law says first: `departure-rate` for `rfc`,
-    /// `sojourn` for `linux`.
+    /// The source of the queueing delay. Default: `departure-rate` for `rfc`, `sojourn` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<PieDelay>,
-    /// How drops are spread over arrivals. By default `random` for `rfc`, `derandomized` for `linux`.
+    /// The spacing of drops. Default: `random` for `rfc`, `derandomized` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<PieSpacing>,
-    /// IP bytes: nobody is dropped early who finds no more than this. By default two packets of 1500 B.
+    /// IP bytes: a packet that finds at most this much is not dropped early. Default: two packets of 1500 B.
     pub floor: ByteSize,
     /// Whether ECN-capable packets are marked: `mark` up to the probability `mark-up-to`, `mark-all` always.
     pub ecn: EcnConfig,
-    /// Beyond this drop probability `ecn: mark` marks nobody (`mark_ecnth`), 0 to 1.
+    /// The drop probability above which `ecn: mark` marks no packets (`mark_ecnth`), 0 to 1.
     pub mark_up_to: f64,
-    /// What the queue holds at most (`TAIL_DROP`).
+    /// The limit of the queue (`TAIL_DROP`).
     pub limit: QueueSize,
 }
 
-/// Whose PIE it is.
+/// An implementation of PIE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieLaw {
     /// RFC 8033: the drop probability of section 4, the burst allowance counted in updates.
     #[default]
     Rfc,
-    /// `sch_pie.c` of Linux since 5.8, in its whole numbers: the first update after half a second, the burst
-    /// allowance counted in time between departures. `burst` is 150 ms, `mark-up-to` 0.1, the limit in
-    /// packets.
+    /// `sch_pie.c` of Linux since 5.8, in its integers: the first update is after half a second, and the
+    /// burst allowance is counted in time between departures. `burst` is 150 ms, `mark-up-to` is 0.1, and the
+    /// limit is in packets.
     Linux,
 }
 
-/// Where PIE reads the queueing delay.
+/// The source of PIE's queueing delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieDelay {
-    /// The queue's bytes over the rate of departures, which is measured over 16 KiB each while the queue
-    /// holds as much. For `rfc`.
+    /// The queue's bytes divided by the departure rate, which is measured over 16 KiB each while the queue
+    /// contains that much. For `rfc`.
     DepartureRate,
-    /// How long the packet was in the queue that left it last.
+    /// The sojourn time of the packet that left last.
     Sojourn,
 }
 
-/// How PIE spreads drops over arrivals.
+/// The spacing of PIE's drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieSpacing {
-    /// Each packet for itself. For `rfc`.
+    /// Each packet independently. For `rfc`.
     Random,
-    /// None while the probabilities since the last drop add up to less than 0.85, one by 8.5.
+    /// No drop while the sum of the probabilities since the last drop is below 0.85; a certain drop at 8.5.
     Derandomized,
 }
 
@@ -95,21 +94,21 @@ impl Default for PieConfig {
 }
 
 impl PieConfig {
-    /// Where the queueing delay is read.
+    /// The source of the queueing delay.
     pub fn delay(&self) -> PieDelay {
         self.delay.unwrap_or(match self.law {
             PieLaw::Rfc => PieDelay::DepartureRate,
             PieLaw::Linux => PieDelay::Sojourn,
         })
     }
-    /// How drops are spread over arrivals.
+    /// The spacing of drops.
     pub fn drop_spacing(&self) -> PieSpacing {
         self.drop_spacing.unwrap_or(match self.law {
             PieLaw::Rfc => PieSpacing::Random,
             PieLaw::Linux => PieSpacing::Derandomized,
         })
     }
-    /// Up to which probability packets are marked.
+    /// The probability up to which packets are marked; `None` for no marks.
     pub(in crate::buffer) fn marks_up_to(&self) -> Option<f64> {
         match self.ecn {
             EcnConfig::Ignore => None,
@@ -146,7 +145,7 @@ impl PieConfig {
         }
     }
 
-    /// What `sch_pie.c` has no parameter for.
+    /// Checks the options that `sch_pie.c` does not have.
     fn check_linux(&self) -> Result<(), ConfigError> {
         let usual = PieConfig::default();
         let differs = |field: &str, what: &str| {
