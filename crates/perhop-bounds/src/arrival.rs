@@ -1,22 +1,23 @@
-//! [`Arrival`]: how much may come in any span of time (Le Boudec and Thiran, "Network Calculus", 2001, §1.2).
+//! [`Arrival`]: an upper bound of what arrives in any span of time (Le Boudec and Thiran, "Network Calculus",
+//! 2001, §1.2).
 
-/// An arrival curve: in any closed span of `t` seconds no more comes than the least of its token buckets lets
-/// through, `min (burst + rate · t)`. Concave and piecewise linear; what is counted (bytes of some layer,
-/// packets) is its owner's affair.
+/// An arrival curve: in any closed span of `t` seconds, at most the minimum of its token buckets arrives,
+/// `min (burst + rate · t)`. Concave and piecewise linear. The owner defines the unit (bytes of a layer,
+/// packets).
 ///
-/// Floating point; bounds made of it are widened once, at the end ([`crate::deviation::widened`]).
+/// Bounds computed in floating point are widened once, at the end ([`crate::deviation::widened`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
-    /// The buckets that are the least somewhere: rates fall, bursts rise. Never empty.
+    /// The buckets that are the smallest somewhere, by decreasing rate and increasing burst. Never empty.
     buckets: Vec<Bucket>,
 }
 
 /// One token bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
-    /// What comes at once.
+    /// The amount at once.
     pub burst: f64,
-    /// What comes per second.
+    /// The amount per second.
     pub rate: f64,
 }
 
@@ -27,7 +28,7 @@ impl Bucket {
 }
 
 impl Arrival {
-    /// Nothing ever comes.
+    /// The curve of no arrivals.
     pub fn nothing() -> Arrival {
         Arrival::token_bucket(0.0, 0.0)
     }
@@ -39,19 +40,19 @@ impl Arrival {
     pub fn buckets(&self) -> &[Bucket] {
         &self.buckets
     }
-    /// What may come in `seconds`.
+    /// The amount in `seconds`.
     pub fn at(&self, seconds: f64) -> f64 {
         self.buckets.iter().map(|bucket| bucket.at(seconds)).fold(f64::INFINITY, f64::min)
     }
-    /// What may come at once.
+    /// The amount at once.
     pub fn burst(&self) -> f64 {
         self.at(0.0)
     }
-    /// What may come per second in the long run.
+    /// The long-term amount per second.
     pub fn rate(&self) -> f64 {
         self.buckets.iter().map(|bucket| bucket.rate).fold(f64::INFINITY, f64::min)
     }
-    /// The shortest span in which `amount` may come; infinite where that never does.
+    /// The shortest span in which `amount` may arrive; infinite if it never does.
     pub fn time_of(&self, amount: f64) -> f64 {
         let span = |bucket: &Bucket| {
             let missing = amount - bucket.burst;
@@ -59,24 +60,24 @@ impl Arrival {
         };
         self.buckets.iter().map(span).fold(0.0, f64::max)
     }
-    /// What may come of both together.
+    /// The sum of both curves.
     pub fn plus(&self, other: &Arrival) -> Arrival {
         let pairs = self.buckets.iter().flat_map(|one| {
             other.buckets.iter().map(|two| Bucket { burst: one.burst + two.burst, rate: one.rate + two.rate })
         });
         Arrival::least_of(pairs.collect())
     }
-    /// What both allow.
+    /// The minimum of both curves.
     pub fn within(&self, other: &Arrival) -> Arrival {
         Arrival::least_of(self.buckets.iter().chain(&other.buckets).copied().collect())
     }
-    /// In units of which each is `factor` of those so far.
+    /// The curve in other units, each `factor` of the present ones.
     pub fn scaled(&self, factor: f64) -> Arrival {
         let scaled = |one: &Bucket| Bucket { burst: one.burst * factor, rate: one.rate * factor };
         Arrival { buckets: self.buckets.iter().map(scaled).collect() }
     }
-    /// What may come after a way that delays one packet by up to `seconds` more than another:
-    /// `α(t + seconds)` (Le Boudec and Thiran 2001, theorem 1.4.3, with the delay bound as the service).
+    /// The curve behind a path that delays one packet by up to `seconds` more than another: `α(t + seconds)`
+    /// (Le Boudec and Thiran 2001, theorem 1.4.3, with the delay bound as the service).
     pub fn after(&self, seconds: f64) -> Arrival {
         let later = |one: &Bucket| Bucket { burst: one.at(seconds), rate: one.rate };
         Arrival { buckets: self.buckets.iter().map(later).collect() }
@@ -87,12 +88,12 @@ impl Arrival {
         self.buckets.windows(2).map(crossing)
     }
 
-    /// The least of `buckets`, of which only those are kept that are the least somewhere.
+    /// The minimum of `buckets`, without buckets that are never the smallest.
     fn least_of(mut buckets: Vec<Bucket>) -> Arrival {
         buckets.sort_by(|one, two| two.rate.total_cmp(&one.rate).then(one.burst.total_cmp(&two.burst)));
         let mut kept: Vec<Bucket> = Vec::with_capacity(buckets.len());
         for bucket in buckets {
-            // A slower one with no larger burst lies below a faster one everywhere.
+            // A slower bucket with at most the same burst is below a faster one everywhere.
             while kept.last().is_some_and(|last| last.burst >= bucket.burst) {
                 kept.pop();
             }
@@ -110,7 +111,7 @@ impl Arrival {
     }
 }
 
-/// From which span on `slower` allows less than `faster`.
+/// The span from which on `slower` allows less than `faster`.
 fn crosses(faster: Bucket, slower: Bucket) -> f64 {
     (slower.burst - faster.burst) / (faster.rate - slower.rate)
 }

@@ -1,20 +1,20 @@
-//! [`Lengths`]: which lengths packets may have, and [`Measure`], what is counted of a packet.
+//! [`Lengths`]: the possible lengths of packets, and [`Measure`], the unit of amounts.
 
 use std::collections::BTreeSet;
 
 use perhop_qos::accounting::Accounting;
 use perhop_qos::policy::WireConfig;
 
-/// The lengths that packets of something may have, IP bytes.
+/// The possible lengths of packets, IP bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// These and no others; never empty.
+    /// These lengths; never empty.
     Few(BTreeSet<u32>),
-    /// Any from the first to the second.
+    /// Any length from the first to the second.
     Between(u32, u32),
 }
 
-/// More lengths than are kept one by one.
+/// The largest number of lengths that are stored one by one.
 const MOST_KEPT: usize = 64;
 
 impl Lengths {
@@ -22,7 +22,7 @@ impl Lengths {
     pub fn of(length: u32) -> Lengths {
         Lengths::Few(BTreeSet::from([length]))
     }
-    /// Those of `lengths`; `None` where there is none.
+    /// The set of `lengths`; `None` if it is empty.
     pub fn among(lengths: impl IntoIterator<Item = u32>) -> Option<Lengths> {
         let few: BTreeSet<u32> = lengths.into_iter().collect();
         let (least, most) = (*few.first()?, *few.last()?);
@@ -42,11 +42,11 @@ impl Lengths {
             Lengths::Between(_, most) => *most,
         }
     }
-    /// The one length that there is.
+    /// The only length, if there is exactly one.
     pub fn only(&self) -> Option<u32> {
         (self.least() == self.most()).then(|| self.least())
     }
-    /// Those of both.
+    /// The union.
     pub fn and(&self, other: &Lengths) -> Lengths {
         match (self, other) {
             (Lengths::Few(_), Lengths::Few(_)) => Lengths::among(self.each().chain(other.each())),
@@ -54,35 +54,35 @@ impl Lengths {
         }
         .unwrap_or(Lengths::Between(self.least().min(other.least()), self.most().max(other.most())))
     }
-    /// Each of them.
+    /// Iterates over all lengths.
     pub fn each(&self) -> Box<dyn Iterator<Item = u32> + '_> {
         match self {
             Lengths::Few(few) => Box::new(few.iter().copied()),
             Lengths::Between(least, most) => Box::new(*least..=*most),
         }
     }
-    /// The most that `value` makes of any of them.
+    /// The maximum of `value` over the lengths.
     pub fn greatest(&self, value: impl Fn(u32) -> f64) -> f64 {
         self.each().map(value).fold(0.0, f64::max)
     }
 }
 
-/// What is counted of a packet.
+/// The unit in which packets are counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(clippy::large_enum_variant)] // few of them, and copied freely
+#[allow(clippy::large_enum_variant)] // there are few, and they are copied
 pub enum Measure {
     /// IP bytes: what sources, buffers and results count.
     Ip,
     /// One for each packet.
     Packets,
-    /// What a policy's meters, shapers and schedulers count.
+    /// The bytes that a policy's meters, shapers and schedulers count.
     Counted(Accounting),
-    /// Bytes of a wire, with headers and framing.
+    /// Wire bytes, with headers and framing.
     Wire(WireConfig),
 }
 
 impl Measure {
-    /// What a packet of `length` IP bytes counts.
+    /// The amount of a packet of `length` IP bytes.
     pub fn of(self, length: u32) -> f64 {
         match self {
             Measure::Ip => f64::from(length),
@@ -91,18 +91,18 @@ impl Measure {
             Measure::Wire(wire) => wire.bytes(u64::from(length)) as f64,
         }
     }
-    /// The most that one unit of `other` may count here, over packets of these lengths.
+    /// The largest amount here of one unit of `other`, over packets of these lengths.
     pub fn per(self, other: Measure, lengths: &Lengths) -> f64 {
         if self == other {
             return 1.0;
         }
         lengths.greatest(|length| self.of(length) / other.of(length))
     }
-    /// What the longest counts; framing adds no less to a longer packet.
+    /// The amount of the longest packet; framing never adds less to a longer packet.
     pub fn most(self, lengths: &Lengths) -> f64 {
         self.of(lengths.most())
     }
-    /// What the shortest counts.
+    /// The amount of the shortest packet.
     pub fn least(self, lengths: &Lengths) -> f64 {
         self.of(lengths.least())
     }

@@ -19,21 +19,21 @@ use crate::service::Service;
 use crate::shaping;
 use crate::stream::{self, Stream};
 
-/// One port and what comes to each of its queues.
+/// One port and the arrivals at each of its queues.
 #[derive(Clone, Debug)]
 pub struct Port<'a> {
-    /// Its classes; one queue where there are none.
+    /// Its classes; `None` for one queue.
     pub queueing: Option<&'a QueueingConfig>,
-    /// The wire behind it.
+    /// The wire of the port.
     pub wire: WireConfig,
     /// What its policy counts.
     pub accounting: Accounting,
-    /// By queue, depth first: what comes to it.
+    /// By queue, depth first: the streams that arrive.
     pub streams: Vec<Vec<Stream>>,
 }
 
 impl Port<'_> {
-    /// The bounds of its queues; `None` for one to which nothing comes.
+    /// The bounds of its queues; `None` for a queue without traffic.
     pub fn bounds(&self) -> Vec<Option<QueueBound>> {
         let mut bounds: Vec<Option<QueueBound>> = vec![None; self.streams.len()];
         let all: Vec<&Stream> = self.streams.iter().flatten().collect();
@@ -59,7 +59,7 @@ impl Port<'_> {
         bounds
     }
 
-    /// What queue number `place` holds at most, in words.
+    /// The limit of queue number `place`, in words.
     pub fn limit_in_words(&self, place: usize) -> Option<String> {
         let plain = limits_of(&ClassConfig::default());
         let limits = match self.queueing {
@@ -71,7 +71,7 @@ impl Port<'_> {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// The wire with its ring.
+    /// The capacity of the wire with its ring.
     fn above(&self, lengths: &Lengths) -> Above {
         let (measure, counted) = (Measure::Wire(self.wire), Measure::Counted(self.accounting));
         let rate = self.wire.rate.as_bits_per_second() as f64 / 8.0;
@@ -92,13 +92,14 @@ impl Port<'_> {
         }
     }
 
-    /// By how much the times differ that packets of `lengths` are in the transmit ring, seconds.
+    /// The largest difference between the times that packets of `lengths` spend in the transmit ring,
+    /// seconds.
     pub fn ring_time(&self, lengths: &Lengths) -> f64 {
         let rate = self.wire.rate.as_bits_per_second() as f64 / 8.0;
         (self.ring(lengths) - Measure::Wire(self.wire).least(lengths)).max(0.0) / rate
     }
 
-    /// What the transmit ring holds at most, with the packet on the wire, wire bytes.
+    /// The largest content of the transmit ring, including the packet on the wire, wire bytes.
     fn ring(&self, lengths: &Lengths) -> f64 {
         let wire = Measure::Wire(self.wire);
         let longest = wire.most(lengths);
@@ -115,7 +116,7 @@ impl Port<'_> {
                     // The batch handed over last, and the one that is gathered.
                     RingAdmission::Batches => most(count.saturating_sub(4)) + 2.0 * most(2).max(longest),
                 };
-                // Where the packet on the wire has given its particles back it comes on top.
+                // If the packet on the wire has freed its particles, it is added.
                 let sent = if release == RingRelease::FirstBit { longest } else { 0.0 };
                 holds.max(longest) + sent
             }
@@ -128,7 +129,7 @@ fn any(config: &QueueingConfig, holds: &impl Fn(&ClassConfig) -> bool) -> bool {
     config.classes.iter().any(|class| holds(class) || inside(class))
 }
 
-/// Whether the wire may rest beside a packet.
+/// Whether the wire may be idle while packets wait.
 fn may_hold_back(config: &QueueingConfig) -> bool {
     may_hold_alone(config)
         || any(config, &|class| {
@@ -137,17 +138,17 @@ fn may_hold_back(config: &QueueingConfig) -> bool {
         })
 }
 
-/// Whether its scheduler holds a class back that is alone.
+/// Whether the scheduler may hold back a class that is alone.
 fn may_hold_alone(config: &QueueingConfig) -> bool {
     matches!(config.scheduler, SchedulerConfig::Cbq | SchedulerConfig::Hfsc | SchedulerConfig::Htb)
 }
 
-/// Whether packets may pass a policer beyond its rate, while nothing else waits.
+/// Whether packets may pass a policer above its rate while no other packets wait.
 fn has_policer_at_congestion(config: &QueueingConfig) -> bool {
     any(config, &|class| class.police.is_some_and(|police| police.when == PoliceWhen::Congested))
 }
 
-/// What a class may send by its priority.
+/// The arrival curve of a class's priority.
 fn cap_curve(cap: &CapConfig) -> Arrival {
     Arrival::token_bucket(cap.burst.as_bytes() as f64, cap.rate.as_bits_per_second() as f64 / 8.0)
 }
@@ -165,15 +166,15 @@ const NO_BOUND_FOR_HFSC: &str =
 /// Why the tins of CAKE have none.
 const NO_BOUND_FOR_CAKE: &str = "cake shares its tins among flows and hosts: no bound of that is known here";
 
-/// The walk through the schedulers of a port, from the wire inwards.
+/// The recursive pass over the schedulers of a port, from the wire inward.
 struct Walk<'a, 'b> {
     port: &'a Port<'a>,
-    /// By queue: its class and what it holds at most.
+    /// By queue: its class and its limits.
     leaves: &'b [(&'b ClassConfig, Vec<QueueSize>)],
     bounds: &'b mut Vec<Option<QueueBound>>,
 }
 
-/// A class with traffic, and which queues it has.
+/// A class with traffic, and its queues.
 struct Active<'c> {
     child: Child<'c>,
     first: usize,
@@ -181,11 +182,11 @@ struct Active<'c> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// The classes of `config`, whose first queue is number `first`.
+    /// Bounds the classes of `config`, whose first queue has number `first`.
     fn node(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         let active = self.active(config, first);
         let children: Vec<Child> = active.iter().map(|one| one.child.clone()).collect();
-        // Levels from the first on: the delays of those above say what they bring below.
+        // From the first level on: the delays of the higher levels bound what they bring to the lower ones.
         let mut order: Vec<usize> = (0..active.len()).collect();
         if config.scheduler == SchedulerConfig::Priority {
             order.sort_by_key(|index| {
@@ -213,7 +214,7 @@ impl<'a> Walk<'a, '_> {
         active.collect()
     }
 
-    /// What the scheduler of `config` guarantees to child `index`, apart from its shaper.
+    /// The guarantee of the scheduler of `config` to child `index`, without its shaper.
     fn scheduled(
         &self,
         config: &QueueingConfig,
@@ -245,7 +246,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// A class that has `scheduled`: its queue, or the classes inside.
+    /// Bounds a class with the guarantee `scheduled`: its queue or its inner classes.
     fn class(&mut self, active: &Active<'a>, scheduled: Guarantee, above: &Above, is_alone: bool) {
         let Active { child: Child { class, lengths }, first, count } = active;
         let guarantee = match &class.shape {
@@ -291,7 +292,7 @@ impl<'a> Walk<'a, '_> {
         self.bounds[place] = queue.bound(guarantee);
     }
 
-    /// What a policer lets through while anything waits, IP bytes.
+    /// The arrivals that a policer passes while packets wait, IP bytes.
     fn policer(&self, police: &PoliceConfig, streams: &[Stream]) -> Option<Arrival> {
         let rate = police.rate.as_bits_per_second() as f64 / 8.0;
         let curve = Arrival::token_bucket(police.burst.as_bytes() as f64 + rate * PICOSECOND, rate);
@@ -299,7 +300,7 @@ impl<'a> Walk<'a, '_> {
         Some(curve.scaled(Measure::Ip.per(Measure::Counted(self.port.accounting), &lengths)))
     }
 
-    /// What comes to the queues of `active`, in `measure`, as far as it competes with others.
+    /// The arrivals at the queues of `active` that compete with others, in `measure`.
     fn brought(&self, active: &Active, measure: Measure, delayed: bool) -> Option<Arrival> {
         let mut sum = Arrival::nothing();
         for place in active.first..active.first + active.count {
@@ -321,7 +322,7 @@ impl<'a> Walk<'a, '_> {
         Some(sum)
     }
 
-    /// Strict priority for child `index`, whose levels above are `before`.
+    /// The guarantee of strict priority for child `index` below the levels of `before`.
     fn level(
         &self,
         above: &Above,
@@ -359,8 +360,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Whether the class, with priority, never brings more at once than `cap` covers: what leaves it in any
-    /// span came in that span or, at most its delay, before.
+    /// Whether the class never exceeds `cap` while it has priority: what leaves it in any span arrived in
+    /// that span or at most its delay before.
     fn keeps_to(&self, cap: &CapConfig, active: &Active, above: &Above, guarantee: &Guarantee) -> bool {
         let class = active.child.class;
         if class.queueing.is_some() || class.shape.is_some() || !is_fifo(class) {
@@ -391,14 +392,14 @@ impl<'a> Walk<'a, '_> {
         schedule::together(above, others)
     }
 
-    /// No bound for any of `places`.
+    /// Sets `places` to unbounded.
     fn give_up(&mut self, places: std::ops::Range<usize>, reason: &str) {
         for place in places {
             self.leaf(place, Guarantee::none(Measure::Ip, reason));
         }
     }
 
-    /// For every queue, what the others leave of a wire that is never idle while anything waits.
+    /// Improves every queue by what the others leave of a wire that is never idle while packets wait.
     fn rest(&mut self, above: &Above) {
         let carried: Vec<Option<Arrival>> =
             self.port.streams.iter().map(|streams| stream::arrival(streams, above.measure)).collect();
@@ -416,7 +417,7 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Whether the packets of the leaf `class` leave in the order in which they came.
+/// Whether the packets of the leaf `class` leave in the order of arrival.
 fn is_fifo(class: &ClassConfig) -> bool {
     class.fair_queueing.is_none()
         && !matches!(class.buffer, Some(BufferConfig::DualPi2(_) | BufferConfig::Cake(_)))

@@ -1,4 +1,4 @@
-//! [`Report`]: bounds as text and numbers, for whoever shows them.
+//! [`Report`]: bounds as text and numbers, for display.
 
 use perhop_scenario::Scenario;
 use serde::Serialize;
@@ -11,9 +11,9 @@ use crate::service::Service;
 /// The bounds of a scenario. Times in seconds, rates in bits per second of IP packets, sizes in IP bytes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Of queues.
+    /// The bounds of the queues.
     pub queues: Vec<QueueReport>,
-    /// Of classes, from end to end.
+    /// The bounds of the classes, from end to end.
     pub classes: Vec<ClassReport>,
 }
 
@@ -26,25 +26,25 @@ pub struct QueueReport {
     pub queue: String,
     /// The classes of traffic that come to it.
     pub classes: Vec<String>,
-    /// The rate that is guaranteed to it; `None` where none is.
+    /// The guaranteed rate; `None` if there is none.
     pub guaranteed_bps: Option<f64>,
-    /// The token buckets that what comes to it keeps to, the fastest first; none where that has no bound.
+    /// The token buckets of its arrivals, the fastest first; empty if they are unbounded.
     pub arrival: Vec<Bucket>,
-    /// The lines of its service curve, the slowest first; none where nothing is guaranteed.
+    /// The lines of its service curve, the slowest first; empty if nothing is guaranteed.
     pub service: Vec<Line>,
     /// From arrival to the last bit on the wire.
     pub delay_s: Option<f64>,
-    /// What waits.
+    /// The backlog, IP bytes.
     pub backlog_bytes: Option<f64>,
-    /// What waits.
+    /// The backlog, packets.
     pub backlog_packets: Option<f64>,
-    /// What it holds at most, in words.
+    /// The limit of the queue, in words.
     pub limit: Option<String>,
-    /// Whether packets may find it full; `None` where it has no limit.
+    /// Whether packets may find it full; `None` without a limit.
     pub overflows: Option<bool>,
-    /// Why there is no bound of the delay.
+    /// Why the delay is unbounded.
     pub reason: Option<String>,
-    /// How the delay was derived.
+    /// The rules of the delay.
     pub rules: Vec<Step>,
 }
 
@@ -73,7 +73,7 @@ pub struct Step {
     pub rule: Rule,
     /// The formula.
     pub formula: &'static str,
-    /// Where it is from.
+    /// The source of the formula.
     pub source: &'static str,
 }
 
@@ -84,16 +84,16 @@ pub struct ClassReport {
     pub class: String,
     /// From sending a packet to its last bit at the receiver.
     pub delay_s: Option<f64>,
-    /// Ports on the way.
+    /// The number of ports on the path.
     pub hops: usize,
-    /// Whether bursts were paid for once over several ports.
+    /// Whether a burst was counted once over several ports.
     pub pays_bursts_once: bool,
-    /// Why there is no bound.
+    /// Why the delay is unbounded.
     pub reason: Option<String>,
 }
 
 impl Report {
-    /// `bounds` of `scenario`.
+    /// Converts `bounds` of `scenario`.
     pub fn of(scenario: &Scenario, bounds: &Bounds) -> Report {
         let queues = bounds.queues.iter().map(|row| of_queue(scenario, row)).collect();
         let classes = bounds.ways.end_to_end().into_iter().map(|row| ClassReport {

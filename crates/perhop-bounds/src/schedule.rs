@@ -1,7 +1,7 @@
-//! What each scheduler guarantees to its classes.
+//! The guarantees of each scheduler to its classes.
 //!
-//! Each function follows what is sent between the instant at which a class begins to wait and the end of one
-//! of its packets; the scheduler's own file in `perhop-qos` says in which order that is.
+//! Each function counts what is sent between the time at which a class becomes backlogged and the end of one
+//! of its packets. The scheduler's file in `perhop-qos` documents the order.
 
 #![allow(clippy::doc_markdown)] // formulas
 
@@ -17,7 +17,7 @@ use crate::rule::Rule;
 use crate::service::Service;
 use crate::turns::Turns;
 
-/// A class that has packets to send, under one scheduler with others.
+/// A class with traffic under a scheduler with other classes.
 #[derive(Clone, Debug)]
 pub struct Child<'a> {
     /// Its configuration.
@@ -26,39 +26,39 @@ pub struct Child<'a> {
     pub lengths: Lengths,
 }
 
-/// What a scheduler has to give.
+/// The capacity of a scheduler.
 #[derive(Clone, Debug)]
 pub struct Above {
-    /// What its amounts are counted in: bytes of the wire, or what a shaper above it counts.
+    /// The unit of its amounts: wire bytes, or what a shaper above it counts.
     pub measure: Measure,
-    /// What it can send since the port was empty.
+    /// The service since the port was empty.
     pub plain: Service,
-    /// What it can send since any instant from which on packets waited.
+    /// The service since any time from which on packets waited.
     pub strict: Service,
-    /// What policies count of a packet.
+    /// The bytes that policies count for a packet.
     pub counted: Measure,
-    /// Whether it stands right before the wire, with nothing in between but the packet on the wire.
+    /// Whether it is directly above the wire, with only the packet on the wire in between.
     pub is_at_wire: bool,
-    /// Whether each wire byte counts as one byte of the rate that the scheduler knows, on a ring of one
+    /// Whether each wire byte counts as one byte of the rate that the scheduler knows, with a ring of one
     /// packet.
     pub is_raw: bool,
-    /// How it was derived.
+    /// The rules of its derivation.
     pub rules: Vec<Rule>,
 }
 
 impl Above {
-    /// What one counted byte of `child` may take.
+    /// The largest cost of one counted byte of `child`.
     fn cost(&self, child: &Child) -> f64 {
         self.measure.per(self.counted, &child.lengths)
     }
-    /// What the longest packet of `child` takes.
+    /// The cost of the longest packet of `child`.
     fn longest(&self, child: &Child) -> f64 {
         self.measure.most(&child.lengths)
     }
     fn rules_and(&self, rule: Rule) -> Vec<Rule> {
         self.rules.iter().copied().chain([rule]).collect()
     }
-    /// What is guaranteed by two lines.
+    /// The guarantee of two service curves.
     pub fn guarantee(&self, measure: Measure, plain: Service, strict: Service, rule: Rule) -> Guarantee {
         let some = |service: Service| {
             let reason = "what has priority over it may take all that there is";
@@ -71,7 +71,7 @@ impl Above {
             rules: self.rules_and(rule),
         }
     }
-    /// All of it.
+    /// The guarantee of the whole capacity.
     pub fn whole(&self) -> Guarantee {
         let rules = if self.rules.is_empty() { vec![Rule::Fifo] } else { self.rules.clone() };
         Guarantee {
@@ -83,17 +83,17 @@ impl Above {
     }
 }
 
-/// The weights of `children` under `scheduler`: only their ratios count.
+/// The weights of `children` under `scheduler`. Only their ratios matter.
 fn weights(scheduler: SchedulerConfig, children: &[Child]) -> Vec<f64> {
     children.iter().map(|child| weight(scheduler, child.class).unwrap_or(1.0)).collect()
 }
 
-/// Self-clocked fair queueing (Golestani 1994), for child `index`.
+/// The guarantee of self-clocked fair queueing (Golestani 1994) for child `index`.
 ///
-/// When it begins to wait its tag starts at the virtual time v, and every other head has a tag of at least v,
-/// so a start of at least v − L_j / φ_j. Before a packet behind X bytes, with the tag v + X / φ, each other
-/// class sends no more than X · φ_j / φ + L_j. The packet on the wire then is one of these, or, if it is its
-/// own, came in the same busy period.
+/// When the child becomes backlogged, its tag starts at the virtual time v, and every other head has a tag of
+/// at least v, so a start of at least v − L_j / φ_j. Before a packet behind X bytes, with the tag v + X / φ,
+/// each other class sends at most X · φ_j / φ + L_j. The packet on the wire at that time is one of these, or
+/// it is the child's own and arrived in the same busy period.
 pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let weights = weights(SchedulerConfig::Scfq, children);
     let of_all: f64 = weights.iter().zip(children).map(|(weight, child)| weight * above.cost(child)).sum();
@@ -109,11 +109,12 @@ pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
     )
 }
 
-/// Weighted fair queueing and WF2Q+ for child `index` of `all` classes, some of which have nothing to send:
-/// the fluid server (Parekh and Gallager 1993, theorem 1; Bennett and Zhang 1997) plus one longest packet.
+/// The guarantee of weighted fair queueing and WF2Q+ for child `index` of `all` classes, some of which have
+/// no traffic: the fluid server (Parekh and Gallager 1993, theorem 1; Bennett and Zhang 1997) plus one
+/// longest packet.
 ///
-/// What a packet finds waiting says nothing about how far the fluid server is behind: nothing strict is
-/// known.
+/// The backlog that a packet finds does not bound the lag of the fluid server, so there is no strict service
+/// curve.
 pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig], rule: Rule) -> Guarantee {
     if !above.is_raw {
         let reason = "wfq and wf2q-plus are proved on a wire that adds no bytes and a ring of one packet, \
@@ -137,11 +138,11 @@ pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig
     Guarantee { strict, ..above.guarantee(above.counted, line, Service::default(), rule) }
 }
 
-/// Deficit round robin (Shreedhar and Varghese 1995), for child `index`.
+/// The guarantee of deficit round robin (Shreedhar and Varghese 1995) for child `index`.
 ///
-/// It begins to wait behind the others. X bytes end in its turn number ⌈X / Q⌉, before which each other class
-/// has as many turns, and what it had saved up: less than its longest packet. The packet on the wire is of
-/// the others' turns, or its own.
+/// The child begins behind the others. X bytes end in its turn number ⌈X / Q⌉. Before that turn, each other
+/// class has the same number of turns, and its saved deficit, which is less than its longest packet. The
+/// packet on the wire belongs to the others' turns, or is the child's own.
 pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let quanta = weights(SchedulerConfig::Drr, children);
     let (mut round, mut saved) = (0.0, 0.0);
@@ -162,7 +163,7 @@ pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
     in_turns(above, own, above.counted, Rule::Drr, turns)
 }
 
-/// Weighted round robin, for child `index`: as [`drr`], a packet counting one.
+/// The guarantee of weighted round robin for child `index`: as [`drr`], with 1 for each packet.
 pub fn wrr(above: &Above, children: &[Child], index: usize, all: &[ClassConfig]) -> Guarantee {
     let lengths = &children[index].lengths;
     let every: Vec<Child> = all.iter().map(|class| Child { class, lengths: lengths.clone() }).collect();
@@ -196,17 +197,17 @@ fn in_turns(
     rule: Rule,
     turns: impl Fn(&Service, f64) -> Turns,
 ) -> Guarantee {
-    // What a ring of more packets holds is in the strict curve.
+    // The packets in a longer ring are in the strict curve.
     let plain =
         if above.is_at_wire { turns(&above.plain, above.longest(own)) } else { turns(&above.strict, 0.0) };
     let strict = turns(&above.strict, 0.0).line();
     Guarantee { measure, plain: Ok(Plain::Turns(plain)), strict: Ok(strict), rules: above.rules_and(rule) }
 }
 
-/// Strict priority for a level with the levels `before` above it and others `below`.
+/// The guarantee of strict priority for a level below the levels of `before` and above those of `below`.
 pub fn priority(above: &Above, below: &[Child], before: &Levels) -> Guarantee {
     let plain = match &before.plain {
-        // Only what is below can be on the wire when all of these levels begin.
+        // When all these levels become backlogged, only a packet of a lower level can be on the wire.
         Some(arrival) if above.is_at_wire => {
             let longest = below.iter().map(|child| above.longest(child)).fold(0.0, f64::max);
             above.plain.shared(1.0, longest).less(arrival)
@@ -217,24 +218,24 @@ pub fn priority(above: &Above, below: &[Child], before: &Levels) -> Guarantee {
     above.guarantee(above.measure, plain, above.strict.less(&before.strict), Rule::Priority)
 }
 
-/// What the levels above one bring, counted as the scheduler's own amounts.
+/// The arrivals of the levels above one, in the unit of the scheduler.
 #[derive(Clone, Debug)]
 pub struct Levels {
-    /// Since they and that level had nothing to send; `None` where the beginning of that cannot be told.
+    /// Since these levels and the level itself had no packets; `None` if that time is unknown.
     pub plain: Option<Arrival>,
     /// In any span.
     pub strict: Arrival,
 }
 
-/// How late a guarantee of three-parameter scheduling may be, seconds: what it missed before is forgotten
-/// (`PATIENCE` in its file).
+/// The largest lateness of a guarantee of three-parameter scheduling, seconds. Service missed earlier is not
+/// made up (`PATIENCE` in its file).
 const PATIENCE: f64 = 0.25;
 
-/// Three-parameter scheduling, for child `index` with a minimum: the earliest deadline first (H-FSC's
-/// real-time criterion).
+/// The guarantee of three-parameter scheduling for child `index` with a minimum: the earliest deadline first
+/// (H-FSC's real-time criterion).
 ///
-/// What is due by an instant is no more than the minima bring, so that no deadline is missed by more than
-/// what is above may hold back and one packet takes. The first deadline is that of its packet before.
+/// The work due by any time is at most what the minima bring, so no deadline is missed by more than the
+/// capacity may hold back plus one packet. The first deadline is that of the child's previous packet.
 pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let minimum =
         |child: &Child| child.class.share.minimum.map_or(0.0, |rate| rate.as_bits_per_second() as f64 / 8.0);
@@ -264,8 +265,8 @@ pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     above.guarantee(above.counted, line.clone(), line, Rule::Minimum)
 }
 
-/// The first come, first served class `own` among others that bring no more than `others`, in the measure of
-/// `above`.
+/// The guarantee of a class that is served first come, first served, with others whose arrivals are `others`,
+/// in the unit of `above`.
 pub fn together(above: &Above, others: Arrival) -> Guarantee {
     Guarantee {
         measure: above.measure,
@@ -275,5 +276,6 @@ pub fn together(above: &Above, others: Arrival) -> Guarantee {
     }
 }
 
-/// Seconds of a picosecond: by so much sources and wires are early, whose instants are rounded down.
+/// One picosecond in seconds. Sources and wires can be early by this much, because their times are rounded
+/// down.
 pub const PICOSECOND: f64 = 1.0 / PICOSECONDS_PER_SECOND as f64;

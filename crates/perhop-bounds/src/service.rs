@@ -1,31 +1,32 @@
-//! [`Service`]: how much is sent at least (Le Boudec and Thiran, "Network Calculus", 2001, §1.3).
+//! [`Service`]: a lower bound of what is sent (Le Boudec and Thiran, "Network Calculus", 2001, §1.3).
 
 use crate::arrival::Arrival;
 
-/// A service curve of whole packets: whatever has waited for `t` seconds, at least the largest of
+/// A service curve of whole packets: of packets that have waited for `t` seconds, at least the largest of
 /// `rate · (t − latency)` has been sent to the last bit. Convex and piecewise linear.
 ///
-/// Read backwards, [`Service::time`] is what the proofs say: a packet ends no later than
-/// `time(amount)` after any earlier packet, of those that it waits with, arrived, `amount` being all from
-/// that packet up to itself (the latency-rate servers of Stiliadis and Varma, IEEE/ACM Transactions on
-/// Networking 6(5), 1998, packet by packet).
+/// The inverse, [`Service::time`], is the statement of the proofs: a packet ends at most `time(amount)` after
+/// the arrival of any earlier packet of the same busy period, where `amount` is the sum from that packet up
+/// to itself (the latency-rate servers of Stiliadis and Varma, IEEE/ACM Transactions on Networking 6(5),
+/// 1998, packet by packet).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
-    /// Those that are the largest somewhere: rates rise, latencies rise. Empty where nothing is guaranteed.
+    /// The lines that are the largest somewhere, by increasing rate and latency. Empty if nothing is
+    /// guaranteed.
     lines: Vec<RateLatency>,
 }
 
 /// A rate after a latency in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateLatency {
-    /// What is sent per second.
+    /// The amount per second.
     pub rate: f64,
-    /// How long nothing may be sent, seconds.
+    /// The time in which nothing may be sent, seconds.
     pub latency: f64,
 }
 
 impl RateLatency {
-    /// When `amount` has been sent, in seconds.
+    /// The time at which `amount` has been sent, seconds.
     pub fn time(self, amount: f64) -> f64 {
         self.latency + amount / self.rate
     }
@@ -36,7 +37,7 @@ impl Service {
     pub fn rate_latency(rate: f64, latency: f64) -> Service {
         Service::largest_of(vec![RateLatency { rate, latency }])
     }
-    /// Its lines, the slowest first.
+    /// The lines, the slowest first.
     pub fn lines(&self) -> &[RateLatency] {
         &self.lines
     }
@@ -44,27 +45,27 @@ impl Service {
     pub fn is_some(&self) -> bool {
         !self.lines.is_empty()
     }
-    /// What is sent per second in the long run; 0 where nothing is guaranteed.
+    /// The long-term rate per second; 0 if nothing is guaranteed.
     pub fn rate(&self) -> f64 {
         self.lines.last().map_or(0.0, |line| line.rate)
     }
-    /// What has been sent after `seconds`.
+    /// The amount sent after `seconds`.
     pub fn at(&self, seconds: f64) -> f64 {
         self.lines.iter().map(|line| line.rate * (seconds - line.latency)).fold(0.0, f64::max)
     }
-    /// How long `amount` takes at most, in seconds; infinite where nothing is guaranteed.
+    /// The longest time for `amount`, seconds; infinite if nothing is guaranteed.
     pub fn time(&self, amount: f64) -> f64 {
         self.lines.iter().map(|line| line.time(amount)).fold(f64::INFINITY, f64::min)
     }
-    /// The amounts at which another line takes over.
+    /// The amounts at which another line becomes the largest.
     pub fn corners(&self) -> impl Iterator<Item = f64> {
         let crossing = |pair: &[RateLatency]| {
             (pair[1].latency - pair[0].latency) / (1.0 / pair[0].rate - 1.0 / pair[1].rate)
         };
         self.lines.windows(2).map(crossing)
     }
-    /// What is left of it by those who come first and bring no more than `before`: `β(t) − α(t)` (Le Boudec
-    /// and Thiran 2001, §6.2.1).
+    /// The service left by arrivals of `before` that are served first: `β(t) − α(t)` (Le Boudec and Thiran
+    /// 2001, §6.2.1).
     pub fn less(&self, before: &Arrival) -> Service {
         let left = self.lines.iter().flat_map(|line| {
             before.buckets().iter().filter(|bucket| bucket.rate < line.rate).map(|bucket| {
@@ -74,7 +75,8 @@ impl Service {
         });
         Service::largest_of(left.collect())
     }
-    /// For one of whom each unit takes `factor` units of this, and all of it `fixed` more.
+    /// The service of a class each of whose units takes `factor` units of this one, and `fixed` more in
+    /// total.
     pub fn shared(&self, factor: f64, fixed: f64) -> Service {
         let part = |line: &RateLatency| RateLatency {
             rate: line.rate / factor,
@@ -82,13 +84,13 @@ impl Service {
         };
         Service::largest_of(self.lines.iter().map(part).collect())
     }
-    /// What at least one of the two guarantees; both must hold at all times.
+    /// The larger of two guarantees. Both must hold at all times.
     pub fn or(&self, other: &Service) -> Service {
         Service::largest_of(self.lines.iter().chain(&other.lines).copied().collect())
     }
-    /// One after the other for packets of up to `longest`: the latencies add up, the slowest rate remains,
-    /// and every further one takes its time for one whole packet (pay bursts only once: Le Boudec and Thiran
-    /// 2001, theorem 1.4.6, §1.7 on packetizers).
+    /// Two services in sequence for packets of up to `longest`: the latencies add up, the slowest rate
+    /// remains, and every further service adds the time of one whole packet (pay bursts only once: Le Boudec
+    /// and Thiran 2001, theorem 1.4.6, §1.7 on packetizers).
     pub fn then(&self, next: &Service, longest: f64) -> Service {
         let pairs = self.lines.iter().flat_map(|one| {
             next.lines.iter().map(move |two| RateLatency {
@@ -99,12 +101,12 @@ impl Service {
         Service::largest_of(pairs.collect())
     }
 
-    /// The largest of `lines`, of which only those are kept that are the largest somewhere.
+    /// The maximum of `lines`, without lines that are never the largest.
     fn largest_of(mut lines: Vec<RateLatency>) -> Service {
         lines.sort_by(|one, two| one.rate.total_cmp(&two.rate).then(two.latency.total_cmp(&one.latency)));
         let mut kept: Vec<RateLatency> = Vec::with_capacity(lines.len());
         for line in lines {
-            // A faster one that begins no later lies above a slower one everywhere.
+            // A faster line with at most the same latency is above a slower one everywhere.
             while kept.last().is_some_and(|last| last.latency >= line.latency) {
                 kept.pop();
             }
@@ -119,7 +121,7 @@ impl Service {
     }
 }
 
-/// From which amount on `faster` ends earlier than `slower`.
+/// The amount from which on `faster` ends earlier than `slower`.
 fn crosses(slower: RateLatency, faster: RateLatency) -> f64 {
     (faster.latency - slower.latency) / (1.0 / slower.rate - 1.0 / faster.rate)
 }
@@ -147,7 +149,7 @@ mod tests {
         let left = Service::rate_latency(1000.0, 0.5).less(&Arrival::token_bucket(200.0, 600.0));
         assert_eq!(left.lines(), [RateLatency { rate: 400.0, latency: 1.75 }]);
         assert!(!Service::rate_latency(1000.0, 0.5).less(&Arrival::token_bucket(0.0, 1000.0)).is_some());
-        // Whoever needs two units for each of its own, and 300 more.
+        // A class that needs two units for each of its own, and 300 more.
         let part = Service::rate_latency(1000.0, 0.5).shared(2.0, 300.0);
         assert_eq!(part.lines(), [RateLatency { rate: 500.0, latency: 0.8 }]);
     }

@@ -1,4 +1,4 @@
-//! [`Stream`]: packets of one flow, or of several alike, at one place of a network, and what is known of them.
+//! [`Stream`]: the packets of one flow, or of several equal ones, at one place of a network.
 
 use std::collections::BTreeMap;
 
@@ -12,33 +12,33 @@ use crate::lengths::{Lengths, Measure};
 pub struct Stream {
     /// The entry of the scenario's traffic.
     pub traffic: usize,
-    /// Whether they are what receivers answer.
+    /// Whether these are the receivers' answers.
     pub answers: bool,
-    /// How many flows they are of.
+    /// The number of flows.
     pub flows: u32,
-    /// Their headers here; the length is that of any of them.
+    /// Their headers here, with the length of any of them.
     pub packet: Packet,
     /// Their lengths.
     pub lengths: Lengths,
-    /// What may come of all of them, IP bytes; `None` where that has no bound.
+    /// The arrival curve of all of them, IP bytes; `None` if it is unbounded.
     pub own: Option<Arrival>,
-    /// What may come of them together with others, the oldest limit first.
+    /// The limits that they share with other streams, the oldest first.
     pub limits: Vec<Limit>,
 }
 
-/// What may come of several streams together.
+/// The common arrival curve of several streams.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// Which: all streams that have it are limited together.
+    /// The number of the limit: all streams that have it are limited together.
     pub id: usize,
-    /// What it counts.
+    /// The unit of the curve.
     pub measure: Measure,
-    /// How much may come.
+    /// The curve.
     pub curve: Arrival,
 }
 
 impl Stream {
-    /// Those of its packets that have `lengths`.
+    /// The part of the stream whose packets have `lengths`.
     pub fn of_lengths(&self, lengths: Lengths) -> Stream {
         Stream { lengths, ..self.clone() }
     }
@@ -47,8 +47,7 @@ impl Stream {
         let more = curve.scaled(Measure::Ip.per(measure, &self.lengths));
         self.own = Some(self.own.take().map_or(more.clone(), |own| own.within(&more)));
     }
-    /// These packets behind a way that takes between `least` and `most` seconds; without a bound where
-    /// `most` is `None`.
+    /// The stream behind a path that takes between `least` and `most` seconds; unbounded if `most` is `None`.
     pub fn delayed(&self, least: f64, most: Option<f64>) -> Stream {
         let Some(most) = most else {
             return Stream { own: None, limits: Vec::new(), ..self.clone() };
@@ -63,19 +62,19 @@ impl Stream {
     }
 }
 
-/// The lengths of the packets of `streams`; `None` where there is no stream.
+/// The lengths of the packets of `streams`; `None` for no streams.
 pub fn lengths<'a>(streams: impl IntoIterator<Item = &'a Stream>) -> Option<Lengths> {
     streams.into_iter().map(|stream| stream.lengths.clone()).reduce(|one, two| one.and(&two))
 }
 
-/// What may come of `streams` together, in `measure`; `None` where that has no bound.
+/// The common arrival curve of `streams` in `measure`; `None` if it is unbounded.
 pub fn arrival<'a>(streams: impl IntoIterator<Item = &'a Stream>, measure: Measure) -> Option<Arrival> {
     let all = streams.into_iter().map(|stream| (stream, stream.limits.len())).collect();
     together(all, measure)
 }
 
-/// What may come of streams of which the first so many limits count: groups under the same newest limit, each
-/// within that limit and within what its members bring.
+/// The common arrival curve of streams, each with the number of its limits that count: groups under the same
+/// newest limit, each within that limit and within the sum of its members.
 fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival> {
     let mut sum = Some(Arrival::nothing());
     let mut groups: BTreeMap<usize, Vec<(&Stream, usize)>> = BTreeMap::new();

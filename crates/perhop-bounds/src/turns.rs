@@ -1,35 +1,35 @@
-//! [`Turns`]: the service of deficit and weighted round robin, a stair of turns.
+//! [`Turns`]: the service of deficit and weighted round robin, a staircase of turns.
 
 use crate::arrival::Arrival;
 use crate::service::Service;
 
-/// Service in turns: to send `amount`, a class needs `⌈amount / grant⌉` turns, before each of which every
-/// other class has one of its own.
+/// Service in turns: to send `amount`, a class needs `⌈amount / grant⌉` turns, and every other class has one
+/// turn before each of them.
 ///
-/// The stair of Boyer, Stea and Sofack ("Deficit round robin with network calculus", VALUETOOLS 2012) and of
-/// Tabatabaee and Le Boudec (RTAS 2021), packet by packet. The straight line below it is the latency
-/// (3F − 2φ) / C of Stiliadis and Varma 1998.
+/// The staircase of Boyer, Stea and Sofack ("Deficit round robin with network calculus", VALUETOOLS 2012) and
+/// of Tabatabaee and Le Boudec (RTAS 2021), packet by packet. The straight line below it has the latency (3F
+/// − 2φ) / C of Stiliadis and Varma 1998.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turns {
-    /// What the turns are taken on.
+    /// The service that the turns share.
     pub of: Service,
-    /// What one unit of the class takes of it.
+    /// The units of that service for one unit of the class.
     pub factor: f64,
-    /// What the class may send in a turn.
+    /// The amount that the class may send in a turn.
     pub grant: f64,
-    /// What the others send between two turns.
+    /// The amount that the others send between two turns.
     pub others: f64,
-    /// What is sent once beside: what others have saved up, and the packet on the wire.
+    /// The amount that is sent once in addition: the others' saved deficits and the packet on the wire.
     pub fixed: f64,
-    /// What the packets of the class have in common: all amounts are its multiples.
+    /// The granularity of the class's packets: all amounts are multiples of it.
     pub grain: f64,
 }
 
-/// More turns than anybody looks at one by one: then the straight line serves.
+/// The number of turns above which the straight line replaces the staircase.
 const MOST_TURNS: f64 = 100_000.0;
 
 impl Turns {
-    /// The straight line below the stair.
+    /// The straight line below the staircase.
     pub fn line(&self) -> Service {
         // ⌈x / grant⌉ ≤ (x + grant − step) / grant, where x and grant are multiples of the step.
         let is_whole = self.grant.fract() == 0.0 && self.grain.fract() == 0.0;
@@ -37,14 +37,14 @@ impl Turns {
         let (per_unit, saved) = (self.others / self.grant, self.others * (self.grant - step) / self.grant);
         self.of.shared(self.factor + per_unit, self.fixed + saved)
     }
-    /// How long `amount` takes at most, in seconds.
+    /// The longest time for `amount`, seconds.
     pub fn time(&self, amount: f64) -> f64 {
-        // A rounding error must not cost a turn, nor save one: amounts are whole numbers of grains.
+        // A rounding error must not add or remove a turn: amounts are whole numbers of grains.
         let turns = (amount / self.grant - 1e-9).ceil().max(1.0);
         self.of.time(amount * self.factor + turns * self.others + self.fixed)
     }
-    /// By how much sending is behind coming at most, in seconds: `None` where that has no end, or takes too
-    /// many turns to find out.
+    /// The largest delay of departures after arrivals, seconds; `None` if it is unbounded or needs too many
+    /// turns to compute.
     pub fn delay(&self, arrival: &Arrival) -> Option<f64> {
         let (least, most) = (self.whole(arrival.burst()), self.busy_amount(arrival)?);
         if (most - least) / self.grant > MOST_TURNS {
@@ -55,7 +55,7 @@ impl Turns {
         for corner in arrival.corners().filter(|corner| corner.is_finite()) {
             greatest = greatest.max(at(self.whole(arrival.at(corner))));
         }
-        // Between two steps the delay only falls or rises evenly: the ends of a step decide.
+        // Between two steps the delay is linear, so its maximum is at the end of a step.
         let mut turn = (least / self.grant).floor();
         while turn * self.grant <= most {
             let end = self.whole(turn * self.grant);
@@ -73,7 +73,7 @@ impl Turns {
     fn whole(&self, amount: f64) -> f64 {
         ((amount / self.grain + 1e-9).floor() * self.grain).max(self.grain)
     }
-    /// What comes at most while the class waits without a break.
+    /// The largest amount that arrives during one busy period of the class.
     fn busy_amount(&self, arrival: &Arrival) -> Option<f64> {
         let line = self.line();
         let ends = |line: &crate::service::RateLatency| {
@@ -99,9 +99,9 @@ fn common_divisor(mut one: f64, mut two: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Two classes with quanta of 1500 on 1 MB/s, packets of 1000 and 1500 bytes: the class of 1000 has to
-    /// let the other have its 1499 saved and one quantum before each of its turns, and one of its own packets
-    /// may be on the wire.
+    /// Two classes with quanta of 1500 on 1 MB/s, packets of 1000 and 1500 bytes. Before each turn of the
+    /// class of 1000, the other may send its 1499 saved bytes and one quantum, and one of the class's own
+    /// packets may be on the wire.
     fn turns() -> Turns {
         let of = Service::rate_latency(1e6, 0.0);
         Turns { of, factor: 1.0, grant: 1500.0, others: 1500.0, fixed: 1499.0 + 1000.0, grain: 1000.0 }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn the_delay_of_a_burst_and_of_a_flow() {
         let turns = turns();
-        // A burst of three and hardly a rate: the burst decides.
+        // A burst of three at a low rate: the burst determines the delay.
         assert_eq!(turns.delay(&Arrival::token_bucket(3000.0, 1.0)), Some(8499e-6));
         // One packet, then one each 3 ms: the second needs a second turn 3 ms later, 7499 − 3000 < 4999.
         let slow = turns.delay(&Arrival::token_bucket(1000.0, 1000.0 / 3e-3)).unwrap();
@@ -133,7 +133,7 @@ mod tests {
         let by_hand =
             (1..200).map(|packets| turns.time(1000.0 * f64::from(packets)) - 2.1e-3 * f64::from(packets - 1));
         assert!((fast - by_hand.fold(0.0, f64::max)).abs() < 1e-9, "{fast}");
-        // Faster than half the wire: no end.
+        // Faster than half the wire: unbounded.
         assert_eq!(turns.delay(&Arrival::token_bucket(1000.0, 5.1e5)), None);
     }
 }
