@@ -1,24 +1,24 @@
 //! [`Diagrams`]: reduced ordered binary decision diagrams in one table, so that equal sets are one node.
 //!
 //! Bryant 1986, "Graph-Based Algorithms for Boolean Function Manipulation", IEEE Transactions on Computers
-//! C-35(8): `apply` with a table of what is known already.
+//! C-35(8): `apply` with a table of known results.
 
 use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A set of packets, or of whatever else variables tell apart: a node of the table that made it.
+/// A set of packets, or of other assignments of the variables: a node of the table that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Set(u32);
 
 impl Set {
     /// The empty set.
     pub const NONE: Set = Set(0);
-    /// The set of everything.
+    /// The set of all assignments.
     pub const ALL: Set = Set(1);
 }
 
-/// A set takes more nodes than there is room for, or a list of sets more comparisons than there is time for.
+/// A set needs more nodes than the limit, or a list of sets more comparisons than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooComplex;
 
@@ -29,15 +29,15 @@ impl fmt::Display for TooComplex {
 }
 impl Error for TooComplex {}
 
-/// About 150 MB with the tables. Two thousand entries of access lists at random take 600,000.
+/// About 150 MB with the tables. Two thousand random access-list entries take 600,000.
 const MOST_NODES: usize = 2_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Node {
     variable: u32,
-    /// What is left where the variable is 0.
+    /// The subset where the variable is 0.
     without: Set,
-    /// What is left where it is 1.
+    /// The subset where the variable is 1.
     with: Set,
 }
 
@@ -49,7 +49,7 @@ enum Operation {
     Minus,
 }
 
-/// Multiplies and folds, as the keys are a few small numbers (Knuth, "The Art of Computer Programming",
+/// Multiplies and folds, because the keys are a few small numbers (Knuth, "The Art of Computer Programming",
 /// volume 3, §6.4: multiplicative hashing).
 #[derive(Default)]
 struct Multiplying(u64);
@@ -77,7 +77,7 @@ impl Hasher for Multiplying {
 #[expect(clippy::disallowed_types, reason = "only looked up in, never walked: its order shows nowhere")]
 type Table<Key> = std::collections::HashMap<Key, Set, BuildHasherDefault<Multiplying>>;
 
-/// All sets that were made, and how they are made of each other.
+/// All sets, and the results of operations on them.
 #[derive(Debug)]
 pub(crate) struct Diagrams {
     nodes: Vec<Node>,
@@ -86,7 +86,7 @@ pub(crate) struct Diagrams {
 }
 
 impl Diagrams {
-    /// Nothing but the empty set and that of everything.
+    /// A table with the empty set and the set of all assignments.
     pub(crate) fn new() -> Diagrams {
         let terminal = |set| Node { variable: u32::MAX, without: set, with: set };
         Diagrams {
@@ -95,12 +95,12 @@ impl Diagrams {
             known: Table::default(),
         }
     }
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
-    /// Where `variable` is 0 the packets of `without`, where it is 1 those of `with`; neither asks for a
-    /// variable before it.
+    /// The set `without` where `variable` is 0, and `with` where it is 1. Neither depends on an earlier
+    /// variable.
     pub(crate) fn choose(&mut self, variable: u32, without: Set, with: Set) -> Result<Set, TooComplex> {
         if without == with {
             return Ok(with);
@@ -117,15 +117,15 @@ impl Diagrams {
         self.unique.insert(node, set);
         Ok(set)
     }
-    /// What is in both.
+    /// The intersection.
     pub(crate) fn and(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
         self.apply(Operation::And, one.min(other), one.max(other))
     }
-    /// What is in either.
+    /// The union.
     pub(crate) fn or(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
         self.apply(Operation::Or, one.min(other), one.max(other))
     }
-    /// What is in `one` and not in `other`.
+    /// The difference: members of `one` that are not in `other`.
     pub(crate) fn minus(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
         self.apply(Operation::Minus, one, other)
     }
@@ -150,7 +150,7 @@ impl Diagrams {
         self.known.insert((operation, one, other), set);
         Ok(set)
     }
-    /// What commutes has one order only, so that it is found again.
+    /// Applies a commutative operation in one order, so that its result is found again.
     fn apply_ordered(&mut self, operation: Operation, one: Set, other: Set) -> Result<Set, TooComplex> {
         match operation {
             Operation::And => self.and(one, other),
@@ -159,8 +159,8 @@ impl Diagrams {
         }
     }
 
-    /// The packets that are in `set` once the variables that `given` knows have those values; it no longer
-    /// asks for these.
+    /// The members of `set` whose variables in `given` are replaced by those values. The result does not
+    /// depend on these variables.
     pub(crate) fn given(
         &mut self,
         set: Set,
@@ -194,8 +194,8 @@ impl Diagrams {
         Ok(found)
     }
 
-    /// The members of `set` for some values of the variables that `is_free` selects; it no longer asks for
-    /// these.
+    /// The members of `set` for some values of the variables that `is_free` selects. The result does not
+    /// depend on these variables.
     pub(crate) fn without(&mut self, set: Set, is_free: &impl Fn(u32) -> bool) -> Result<Set, TooComplex> {
         self.without_with(set, is_free, &mut Table::default())
     }
@@ -219,18 +219,18 @@ impl Diagrams {
         known.insert(set, found);
         Ok(found)
     }
-    /// The first variable that `set` asks for; `None` where it asks for nothing.
+    /// The first variable on which `set` depends; `None` for none.
     pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
         Some(self.nodes[set.0 as usize].variable).filter(|variable| *variable != u32::MAX)
     }
-    /// The rest of a `set` that asks for a variable where that is 0, and where it is 1.
+    /// The subsets of `set`, which depends on a variable, where that variable is 0 and where it is 1.
     pub(crate) fn halves(&self, set: Set) -> (Set, Set) {
         let Node { without, with, .. } = self.nodes[set.0 as usize];
         (without, with)
     }
 
-    /// The variables that are 1 in one member of `set`, which asks for them, in ascending order; `None` where
-    /// it is empty. All others are 0.
+    /// The variables that are 1 in one member of `set`, in ascending order; all others are 0. `None` if it is
+    /// empty.
     pub(crate) fn member(&self, mut set: Set) -> Option<Vec<u32>> {
         let mut ones = Vec::new();
         while set != Set::ALL {
@@ -238,7 +238,7 @@ impl Diagrams {
                 return None;
             }
             let node = self.nodes[set.0 as usize];
-            // Every node but the empty set has a member.
+            // Every node except the empty set has a member.
             set = if node.without == Set::NONE {
                 ones.push(node.variable);
                 node.with
@@ -248,8 +248,8 @@ impl Diagrams {
         }
         Some(ones)
     }
-    /// The variables that have one value in all members of `set`, with this value, up to the first that has
-    /// both.
+    /// The variables that have the same value in all members of `set`, with this value, up to the first that
+    /// has both.
     pub(crate) fn forced(&self, mut set: Set) -> Vec<(u32, bool)> {
         let mut found = Vec::new();
         while set != Set::NONE && set != Set::ALL {
@@ -263,13 +263,13 @@ impl Diagrams {
         }
         found
     }
-    /// Whether it depends on a variable from `first` up to, not including, `end` who is a member of `set`.
+    /// Whether membership in `set` depends on a variable from `first` up to, not including, `end`.
     pub(crate) fn asks(&self, set: Set, first: u32, end: u32) -> bool {
         let mut seen = Table::default();
         let mut next = vec![set];
         while let Some(set) = next.pop() {
             let node = self.nodes[set.0 as usize];
-            // Variables ascend: below a later one there is none of these.
+            // Variables ascend: below a later one there is none of the range.
             if node.variable >= end || seen.insert(set, set).is_some() {
                 continue;
             }
@@ -280,7 +280,7 @@ impl Diagrams {
         }
         false
     }
-    /// Whether what has the value 1 for the variables that `is_one` says is a member of `set`.
+    /// Whether the assignment with 1 for the variables that `is_one` selects is a member of `set`.
     pub(crate) fn contains(&self, mut set: Set, is_one: impl Fn(u32) -> bool) -> bool {
         while set != Set::ALL && set != Set::NONE {
             let node = self.nodes[set.0 as usize];
@@ -290,7 +290,7 @@ impl Diagrams {
     }
 }
 
-/// What needs no look at the nodes.
+/// The result of an operation that needs no nodes; `None` if it does.
 #[expect(clippy::match_same_arms, reason = "operation by operation")]
 fn at_once(operation: Operation, one: Set, other: Set) -> Option<Set> {
     match (operation, one, other) {
@@ -314,7 +314,7 @@ mod tests {
 
     const VARIABLES: u32 = 5;
 
-    /// A set as the truth table of five variables: bit `n` says whether `n` is a member.
+    /// A set from the truth table of five variables: bit `n` tells whether `n` is a member.
     fn of(diagrams: &mut Diagrams, table: u32, variable: u32, above: u32) -> Set {
         if variable == VARIABLES {
             return if table >> above & 1 == 1 { Set::ALL } else { Set::NONE };
@@ -338,7 +338,7 @@ mod tests {
             prop_assert_eq!(table(&diagrams, either), one | other);
             let rest = diagrams.minus(a, b).unwrap();
             prop_assert_eq!(table(&diagrams, rest), one & !other);
-            // Equal sets are one node, however they were made.
+            // Equal sets are one node, regardless of how they were made.
             let again = diagrams.or(both, rest).unwrap();
             prop_assert_eq!(again, a);
             let given = diagrams.given(a, &|v| (v == variable).then_some(is_one)).unwrap();

@@ -6,23 +6,23 @@ use crate::decision_diagram::{Diagrams, Set, TooComplex};
 use crate::fields::Field;
 use crate::plain::Plain;
 
-/// All sets of packets that were asked for.
+/// The sets of packets that were made.
 ///
-/// Every method that makes one fails where it would take more memory than is allowed.
+/// Methods that make a set fail if it exceeds the memory limit.
 #[derive(Debug)]
 pub struct PacketSpace {
     diagrams: Diagrams,
     interfaces: Vec<String>,
-    /// What witnesses are chosen by, once one was asked for.
+    /// The preferences of witnesses, built at first use.
     pub(crate) plain: Option<Plain>,
 }
 
 impl PacketSpace {
-    /// The packets at a node whose interfaces are called `interfaces`, in the order of their numbers.
+    /// The packets at a node whose interfaces are `interfaces`, in the order of their numbers.
     pub fn new(interfaces: &[String]) -> PacketSpace {
         PacketSpace { diagrams: Diagrams::new(), interfaces: interfaces.to_vec(), plain: None }
     }
-    /// The packets at a node that has the interfaces which `conditions` name.
+    /// The packets at a node with the interfaces that `conditions` name.
     pub fn naming<'a>(conditions: impl IntoIterator<Item = &'a MatchConfig>) -> PacketSpace {
         let mut names = Vec::new();
         conditions.into_iter().for_each(|condition| add_inputs(condition, &mut names));
@@ -30,7 +30,7 @@ impl PacketSpace {
         names.dedup();
         PacketSpace::new(&names)
     }
-    /// How many nodes its sets take: memory, and with it time, as caches are small.
+    /// The number of nodes of its sets, which determines memory and time.
     pub fn nodes(&self) -> usize {
         self.diagrams.len()
     }
@@ -39,42 +39,42 @@ impl PacketSpace {
         &self.interfaces
     }
 
-    /// What is in both.
+    /// The intersection.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn and(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
         self.diagrams.and(one, other)
     }
-    /// What is in either.
+    /// The union.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn or(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
         self.diagrams.or(one, other)
     }
-    /// What is in `one` and not in `other`.
+    /// The difference: packets of `one` that are not in `other`.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn minus(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
         self.diagrams.minus(one, other)
     }
-    /// What is in any of `sets`.
+    /// The union of `sets`.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn any(&mut self, sets: Vec<Set>) -> Result<Set, TooComplex> {
         self.in_pairs(sets, Set::NONE, Diagrams::or)
     }
-    /// What is in all of `sets`.
+    /// The intersection of `sets`.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn all(&mut self, sets: Vec<Set>) -> Result<Set, TooComplex> {
         self.in_pairs(sets, Set::ALL, Diagrams::and)
     }
-    /// Pair by pair, so that each set goes through few large ones.
+    /// Combines sets in pairs, so that each set is in few large operations.
     fn in_pairs(
         &mut self,
         mut sets: Vec<Set>,
@@ -91,11 +91,11 @@ impl PacketSpace {
         Ok(sets.first().copied().unwrap_or(of_none))
     }
 
-    /// The packets whose `field` begins with the first `length` bits of `value`, which has as many bits as
-    /// the field.
+    /// The packets whose `field` begins with the first `length` bits of `value`, which has the width of the
+    /// field.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn begins(&mut self, field: Field, value: u128, length: u32) -> Result<Set, TooComplex> {
         let mut set = Set::ALL;
         for bit in (0..length).rev() {
@@ -111,14 +111,14 @@ impl PacketSpace {
     /// The packets whose `field` is `value`.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn equals(&mut self, field: Field, value: u128) -> Result<Set, TooComplex> {
         self.begins(field, value, field.bits())
     }
     /// The packets whose `field` is one of `values`.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn is_one_of(
         &mut self,
         field: Field,
@@ -130,10 +130,10 @@ impl PacketSpace {
     /// The packets whose `field` is at least `first` and at most `last`.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn within(&mut self, field: Field, first: u128, last: u128) -> Result<Set, TooComplex> {
         let (mut at_least, mut at_most) = (Set::ALL, Set::ALL);
-        // From the least significant bit on: what the bits below say decides only where this one is equal.
+        // From the least significant bit on: lower bits matter only if this one is equal.
         for bit in 0..field.bits() {
             let variable = field.first_variable() + field.bits() - 1 - bit;
             at_least = if first >> bit & 1 == 1 {
@@ -150,21 +150,20 @@ impl PacketSpace {
         self.and(at_least, at_most)
     }
 
-    /// The packets that are in `set` once each of `fields` has its value: what becomes of a set after
-    /// marking.
+    /// The packets that are in `set` once each of `fields` has its value: the effect of marking on a set.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn given(&mut self, set: Set, fields: &[(Field, u128)]) -> Result<Set, TooComplex> {
         self.diagrams
             .given(set, &|variable| fields.iter().find_map(|(field, value)| field.bit_of(*value, variable)))
     }
-    /// Whether it depends on `field` which packets are in `set`.
+    /// Whether membership in `set` depends on `field`.
     pub fn asks(&self, set: Set, field: Field) -> bool {
         let first = field.first_variable();
         self.diagrams.asks(set, first, first + field.bits())
     }
-    /// Whether what has the value 1 for the variables that `is_one` says is in `set`.
+    /// Whether the packet with 1 for the variables that `is_one` selects is in `set`.
     pub(crate) fn member_is(&self, set: Set, is_one: impl Fn(u32) -> bool) -> bool {
         self.diagrams.contains(set, is_one)
     }
@@ -172,11 +171,11 @@ impl PacketSpace {
     pub(crate) fn forced(&self, set: Set) -> Vec<(u32, bool)> {
         self.diagrams.forced(set)
     }
-    /// The first variable that `set` asks for; `None` where it asks for nothing.
+    /// The first variable on which `set` depends; `None` for none.
     pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
         self.diagrams.first_variable(set)
     }
-    /// The rest of a `set` that asks for a variable where that is 0, and where it is 1.
+    /// The subsets of `set`, which depends on a variable, where that variable is 0 and where it is 1.
     pub(crate) fn halves(&self, set: Set) -> (Set, Set) {
         self.diagrams.halves(set)
     }
@@ -184,7 +183,7 @@ impl PacketSpace {
     pub(crate) fn without(&mut self, set: Set, is_free: impl Fn(u32) -> bool) -> Result<Set, TooComplex> {
         self.diagrams.without(set, &is_free)
     }
-    /// The variables that are 1 in one packet of `set`; `None` where there is none.
+    /// The variables that are 1 in one packet of `set`; `None` if it is empty.
     pub(crate) fn member(&self, set: Set) -> Option<Vec<u32>> {
         self.diagrams.member(set)
     }
