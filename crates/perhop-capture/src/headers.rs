@@ -9,13 +9,13 @@ use etherparse::{
 };
 use perhop_qos::packet::{Address, Packet, Protocol};
 
-/// Time to live of a packet that leaves its host: what Linux and BSD set (RFC 1700).
+/// The time to live of a packet that leaves its host, as set by Linux and BSD (RFC 1700).
 const TIME_TO_LIVE: u8 = 64;
 
-/// What an IP packet carries, as far as its descriptor does not say.
+/// The transport header of an IP packet, beyond the fields of its descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// A UDP datagram, or a protocol of which nothing but the number is known.
+    /// A UDP datagram, or a protocol of which only the number is known.
     Plain,
     /// A TCP segment.
     Tcp(TcpFields),
@@ -23,14 +23,14 @@ pub enum Transport {
     Fragment(FragmentFields),
 }
 
-/// What tells a fragment (RFC 791 §3.1).
+/// The fragment fields of an IPv4 header (RFC 791 §3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FragmentFields {
     /// Identification: the same in all fragments of a datagram.
     pub identification: u16,
-    /// Where in the datagram's payload it begins, in units of eight bytes.
+    /// The start in the datagram's payload, in units of eight bytes.
     pub offset: u16,
-    /// Whether others follow it.
+    /// Whether more fragments follow.
     pub has_more: bool,
     /// IP bytes of the whole datagram.
     pub datagram: u32,
@@ -42,7 +42,7 @@ pub struct FragmentFields {
 pub struct TcpFields {
     /// Sequence number of the first payload byte, or of the SYN.
     pub sequence: u32,
-    /// The next sequence number expected, where the ACK bit is set.
+    /// The next expected sequence number, if the ACK bit is set.
     pub acknowledgment: Option<u32>,
     /// SYN.
     pub syn: bool,
@@ -67,9 +67,10 @@ pub struct TcpFields {
 /// Headers of an IP packet.
 pub(crate) struct Headers {
     pub(crate) bytes: Vec<u8>,
-    /// IP bytes of the whole packet: those of its descriptor, unless the headers alone take more.
+    /// The length of the whole packet, IP bytes: that of its descriptor, or of the headers if they are
+    /// longer.
     pub(crate) length: usize,
-    /// Whether what follows them is known: bytes of value 0.
+    /// Whether the bytes after the headers are known: zeros.
     pub(crate) has_payload: bool,
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn headers(packet: &Packet, transport: &Transport) -> Headers {
     let least = ends.header_length() + inner.len();
     let length = (packet.length as usize).max(least);
     let carried = length - ends.header_length();
-    // Length and checksum of UDP are those of the whole datagram, in its first fragment.
+    // The length and the checksum of UDP cover the whole datagram, in its first fragment.
     let whole = match transport {
         Transport::Fragment(fields) => (fields.datagram as usize).saturating_sub(ends.header_length()),
         _ => carried,
@@ -111,7 +112,7 @@ pub(crate) fn headers(packet: &Packet, transport: &Transport) -> Headers {
     Headers { bytes, length, has_payload: place.is_some() || is_udp }
 }
 
-/// The IPv4 header `bytes` as that of a fragment.
+/// The IPv4 header `bytes` with the fragment fields.
 fn fragment_header(bytes: &[u8], fields: &FragmentFields) -> Option<Vec<u8>> {
     let (mut header, _) = Ipv4Header::from_slice(bytes).ok()?;
     header.identification = fields.identification;
@@ -122,22 +123,22 @@ fn fragment_header(bytes: &[u8], fields: &FragmentFields) -> Option<Vec<u8>> {
     Some(header.to_bytes().to_vec())
 }
 
-/// The IP header of `packet`, which carries so many bytes.
+/// The IP header of `packet` with `payload_length` bytes of payload.
 pub(crate) fn ip_header(packet: &Packet, payload_length: u16) -> Vec<u8> {
     Ends::of(packet).ip_header(packet, payload_length)
 }
 
-/// The checksum of a UDP datagram of `length` bytes that `packet` carries: of these, and zeros.
+/// The checksum of a UDP datagram of `length` bytes in `packet`: `bytes` followed by zeros.
 pub(crate) fn udp_checksum(packet: &Packet, length: u32, bytes: &[u8]) -> [u8; 2] {
     Ends::of(packet).checksum(Protocol::UDP, length, bytes)
 }
 
-/// The time to live of `packet`: routers have counted it down.
+/// The time to live of `packet`, which routers have decremented.
 pub(crate) fn time_to_live(packet: &Packet) -> u8 {
     TIME_TO_LIVE.saturating_sub(packet.hops)
 }
 
-/// Both addresses, in one family.
+/// Both addresses, of the same family.
 enum Ends {
     V4([[u8; 4]; 2]),
     V6([[u8; 16]; 2]),
@@ -149,7 +150,7 @@ impl Ends {
             [IpAddr::V4(source), IpAddr::V4(destination)] => {
                 Ends::V4([source.octets(), destination.octets()])
             }
-            // Where the families differ, IPv4 addresses are written in their mapped form.
+            // If the families differ, IPv4 addresses are written in their mapped form.
             _ => Ends::V6(
                 [packet.source, packet.destination].map(|end| Ipv6Addr::from_bits(end.to_bits()).octets()),
             ),
@@ -215,7 +216,7 @@ impl Ends {
     }
 }
 
-/// Length and checksum are put in later.
+/// The length and the checksum are filled in later.
 fn udp_header(packet: &Packet) -> Vec<u8> {
     let header = UdpHeader {
         source_port: packet.source_port,
@@ -226,14 +227,14 @@ fn udp_header(packet: &Packet) -> Vec<u8> {
     header.to_bytes().to_vec()
 }
 
-/// The checksum is put in later.
+/// The checksum is filled in later.
 fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
     let mut header =
         TcpHeader::new(packet.source_port, packet.destination_port, fields.sequence, fields.window);
     header.ack = fields.acknowledgment.is_some();
     header.acknowledgment_number = fields.acknowledgment.unwrap_or(0);
     (header.syn, header.fin) = (fields.syn, fields.fin);
-    // RFC 9768 §3.1: AE is the bit that was the nonce sum's.
+    // RFC 9768 §3.1: AE is the former nonce sum bit.
     (header.ece, header.cwr, header.ns) = (fields.ece, fields.cwr, fields.ae);
     let mut options = Vec::new();
     if let Some(size) = fields.segment_size {
@@ -252,7 +253,7 @@ fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
         let blocks = TcpOptionElement::SelectiveAcknowledgement(*first, others);
         options.extend([TcpOptionElement::Noop, TcpOptionElement::Noop, blocks]);
     }
-    // More than the 40 bytes that a header has room for are no TCP's options: they are left out.
+    // The header has room for 40 bytes of options. Longer options are omitted.
     let _ = header.set_options(&options);
     header.to_bytes().to_vec()
 }
@@ -321,7 +322,7 @@ mod tests {
         assert_eq!((header.total_len, rest.len()), (100, 80));
     }
 
-    /// Two fragments of 500 bytes of UDP: the receiver's IP puts them together.
+    /// Two fragments of 500 bytes of UDP: the receiver's IP reassembles them.
     #[test]
     fn another_implementation_reassembles_fragments() {
         let fields = FragmentFields { identification: 77, offset: 0, has_more: true, datagram: 520 };

@@ -1,6 +1,7 @@
-//! What stands around an IP packet: written as a link's framing says, read as a file's link type says.
+//! The link-layer header around an IP packet: written by the framing of a link, read by the link type of a
+//! file.
 //!
-//! Numbers are those of <https://www.tcpdump.org/linktypes.html>.
+//! The numbers are those of <https://www.tcpdump.org/linktypes.html>.
 
 use etherparse::EtherType;
 use perhop_qos::framing::Framing;
@@ -23,13 +24,13 @@ const IPV4: u32 = 228;
 const IPV6: u32 = 229;
 const LINUX_SLL2: u32 = 276;
 
-/// The link types that are read, for people.
+/// The supported link types, in words.
 pub const KNOWN: &str = "Ethernet, PPP, Cisco HDLC, frame relay, MPLS, raw IP, Linux cooked (SLL, SLL2), RFC 1483 and BSD loopback";
 
 const PPPOE_SESSION: EtherType = EtherType(0x8864);
 const MPLS_UNICAST: EtherType = EtherType(0x8847);
 
-/// Length of an Ethernet frame without its FCS that needs no padding (IEEE 802.3 §3.2.8), bytes.
+/// The length of the shortest Ethernet frame without FCS that needs no padding (IEEE 802.3 §3.2.8), bytes.
 const LEAST_ETHERNET: usize = 60;
 /// IEEE 802 LLC and SNAP header of a routed PDU, up to the `EtherType` (RFC 2684 §5.1).
 const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00];
@@ -39,9 +40,9 @@ const LLC_BRIDGED: [u8; 8] = [0xaa, 0xaa, 0x03, 0x00, 0x80, 0xc2, 0x00, 0x07];
 /// The link type of a capture on a link of this `framing`, whose frames carry a `unit`.
 pub(crate) fn link_type(framing: Framing, unit: Unit) -> u32 {
     match framing {
-        // With VC multiplexing nothing but the trailer stands around the packet (RFC 2684 §6.1).
+        // With VC multiplexing there is only the trailer around the packet (RFC 2684 §6.1).
         Framing::Raw | Framing::Aal5Mux => match unit {
-            // Wireshark does not know the link type of bare labels: a protocol number announces them.
+            // Wireshark does not know the link type of bare labels, so a protocol number precedes them.
             Unit::PointToPoint | Unit::Labeled => PPP,
             Unit::Frame | Unit::BridgedFrame => ETHERNET,
             Unit::FrameRelay => FRAME_RELAY,
@@ -54,12 +55,12 @@ pub(crate) fn link_type(framing: Framing, unit: Unit) -> u32 {
     }
 }
 
-/// What of a `unit` is not in a capture: the padding before a bridged frame, where nothing announces it.
+/// The number of bytes of a `unit` that are not in a capture: the padding of a bridged frame without LLC.
 pub(crate) fn left_out(framing: Framing, unit: Unit) -> usize {
     if framing == Framing::Aal5Mux && unit == Unit::BridgedFrame { 2 } else { 0 }
 }
 
-/// Appends to `frame` what stands before a `unit` that station `from` sends to station `to`.
+/// Appends the header of a `unit` from station `from` to station `to` to `frame`.
 pub(crate) fn write_header(framing: Framing, [from, to]: [u32; 2], unit: Unit, frame: &mut Vec<u8>) {
     match framing {
         Framing::Raw | Framing::Aal5Mux if unit == Unit::Labeled => frame.extend(unit.ppp_number()),
@@ -87,7 +88,7 @@ pub(crate) fn write_header(framing: Framing, [from, to]: [u32; 2], unit: Unit, f
     }
 }
 
-/// The length that a frame of `length` bytes has once it is padded.
+/// The length of a frame of `length` bytes with padding.
 pub(crate) fn padded(framing: Framing, length: usize) -> usize {
     match framing {
         Framing::EthernetFrame | Framing::EthernetWire => length.max(LEAST_ETHERNET),
@@ -95,7 +96,7 @@ pub(crate) fn padded(framing: Framing, length: usize) -> usize {
     }
 }
 
-/// What a frame carries, and what its headers say on the way there.
+/// The payload of a frame, and the marks in its headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Carried<'a> {
     pub(crate) ether_type: EtherType,
@@ -110,7 +111,7 @@ impl<'a> Carried<'a> {
     fn of(ether_type: EtherType, bytes: &'a [u8]) -> Carried<'a> {
         Carried { ether_type, bytes, ..Carried::default() }
     }
-    /// Behind VLAN tags, PPPoE and labels, if that is what it carries.
+    /// Removes VLAN tags, PPPoE and labels.
     fn opened(mut self) -> Option<Carried<'a>> {
         loop {
             let bytes = self.bytes;
@@ -135,8 +136,8 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// What a `frame` of `link_type` carries; `None` where that is no network protocol. The error is that the
-/// link type is not known.
+/// Returns the payload of a `frame` of `link_type`; `None` if it is not a network protocol. The error is an
+/// unknown link type.
 pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<Carried<'_>>, ()> {
     let found = match link_type {
         ETHERNET => ether_type(frame, 12),
@@ -157,13 +158,13 @@ pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<Carried<'_>
     Ok(found.and_then(|(ether_type, bytes)| Carried::of(ether_type, bytes).opened()))
 }
 
-/// The `EtherType` at `offset`, and what follows it.
+/// Returns the `EtherType` at `offset` and the bytes behind it.
 fn ether_type(frame: &[u8], offset: usize) -> Option<(EtherType, &[u8])> {
     let (number, rest) = frame.get(offset..)?.split_first_chunk()?;
     Some((EtherType(u16::from_be_bytes(*number)), rest))
 }
-/// After the PPP protocol number, which may be compressed to one byte (RFC 1661 §6.5), and behind a multilink
-/// header of a packet in one piece (RFC 1990 §3), with long sequence numbers.
+/// Reads the PPP protocol number, which may be compressed to one byte (RFC 1661 §6.5), and a multilink header
+/// of an unfragmented packet (RFC 1990 §3) with long sequence numbers.
 fn point_to_point(frame: &[u8]) -> Option<(EtherType, &[u8])> {
     match frame {
         [0x00, 0x21, rest @ ..] | [0x21, rest @ ..] => Some((EtherType::IPV4, rest)),
@@ -173,7 +174,7 @@ fn point_to_point(frame: &[u8]) -> Option<(EtherType, &[u8])> {
         _ => None,
     }
 }
-/// RFC 2427 §3: after an address of two bytes and the protocol's identifier.
+/// RFC 2427 §3: reads behind an address of two bytes and the protocol's identifier.
 fn frame_relay(frame: &[u8]) -> Option<(EtherType, &[u8])> {
     match frame {
         [_, _, 0x03, 0xcc, rest @ ..] => Some((EtherType::IPV4, rest)),
@@ -181,7 +182,7 @@ fn frame_relay(frame: &[u8]) -> Option<(EtherType, &[u8])> {
         _ => None,
     }
 }
-/// By the version in the first four bits.
+/// Reads the version in the first four bits.
 fn internet(packet: &[u8]) -> Option<(EtherType, &[u8])> {
     match packet.first()? >> 4 {
         4 => Some((EtherType::IPV4, packet)),

@@ -1,4 +1,5 @@
-//! The headers of a link around an IP packet: written in the order of its stack, with what a receiver checks.
+//! The headers of a link around an IP packet, written in the order of its stack, with the fields that a
+//! receiver checks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,14 +12,14 @@ use perhop_qos::packet::{FlowKey, Packet, Protocol};
 
 use crate::headers::{Headers, ip_header, time_to_live, udp_checksum};
 
-/// What a frame looks like from outside, and so what announces it.
+/// The outermost header of a unit, which determines the protocol number in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// An IP packet.
     Packet(IpVersion),
     /// MPLS labels.
     Labeled,
-    /// A VLAN tag; whether there is another inside.
+    /// A VLAN tag, possibly with another inside.
     Tagged { twice: bool },
     /// A session of PPPoE.
     Session,
@@ -28,14 +29,14 @@ pub(crate) enum Unit {
     PointToPoint,
     /// An Ethernet frame.
     Frame,
-    /// An Ethernet frame as AAL5 carries it.
+    /// An Ethernet frame in AAL5.
     BridgedFrame,
     /// A frame of frame relay.
     FrameRelay,
 }
 
 impl Unit {
-    /// What packets with these headers look like; those without any, IP packets.
+    /// The outermost unit of packets with these headers; an IP packet without any.
     pub(crate) fn outermost(stack: &HeaderStack) -> Unit {
         match stack.headers() {
             [.., Header::Vlan(_), Header::Vlan(_)] => Unit::Tagged { twice: true },
@@ -79,23 +80,23 @@ impl Unit {
 
 /// A packet with its headers.
 pub(crate) struct Encapsulated {
-    /// Its first bytes: all headers that can be seen.
+    /// Its first bytes: all visible headers.
     pub(crate) start: Vec<u8>,
-    /// How long it is in all.
+    /// Its length in total.
     pub(crate) length: usize,
-    /// Whether what follows the start is known: bytes of value 0.
+    /// Whether the bytes after the start are known: zeros.
     pub(crate) has_payload: bool,
-    /// What it looks like from outside.
+    /// Its outermost unit.
     pub(crate) unit: Unit,
 }
 
-/// What headers say beside their own parameters.
+/// The values of header fields that do not depend on the stack.
 pub(crate) struct Around<'a> {
     /// The packet inside.
     pub(crate) packet: &'a Packet,
-    /// Numbers of the sending and the receiving station, from which addresses are made.
+    /// The numbers of the sending and the receiving station, for addresses.
     pub(crate) stations: [u32; 2],
-    /// How many packets came before on this direction of the link.
+    /// The number of earlier packets in this direction of the link.
     pub(crate) sequence: u32,
 }
 
@@ -103,7 +104,7 @@ pub(crate) struct Around<'a> {
 const VXLAN_PORT: u16 = 4789;
 const L2TP_PORT: u16 = 1701;
 const NAT_TRAVERSAL_PORT: u16 = 4500;
-/// The first port of those that anybody may use (RFC 6335 §6), for the hash of the flow that VXLAN puts here.
+/// The first port of the dynamic range (RFC 6335 §6), for the flow hash that VXLAN puts here.
 const DYNAMIC_PORT: u16 = 49_152;
 /// The first label that is not reserved (RFC 3032 §2.1).
 const FIRST_LABEL: u32 = 16;
@@ -175,7 +176,7 @@ impl Around<'_> {
         [&to[..], &from, &inside.ether_type()].concat()
     }
 
-    /// RFC 3032 §2.1: the topmost first; the last below all has the bottom bit.
+    /// RFC 3032 §2.1: the topmost label is first; the last one has the bottom bit.
     fn labels(&self, MplsLabels { labels, control_word }: MplsLabels, inside: Unit) -> Vec<u8> {
         let exp = u32::from(self.packet.exp().unwrap_or_default().value());
         let time_to_live = u32::from(time_to_live(self.packet));
@@ -209,7 +210,7 @@ impl Around<'_> {
         bytes
     }
 
-    /// RFC 1990 §3: the whole packet is one fragment, the first and the last.
+    /// RFC 1990 §3: the whole packet is one fragment, both the first and the last.
     fn multilink(&self, Multilink { sequence, .. }: Multilink, inside: Unit) -> Vec<u8> {
         let header = match sequence {
             MultilinkSequence::Long => (0xc000_0000 | self.sequence & 0x00ff_ffff).to_be_bytes().to_vec(),
@@ -251,11 +252,11 @@ impl Around<'_> {
         }
     }
 
-    /// RFC 4303 §2: index and sequence number can be seen, and nothing behind them.
+    /// RFC 4303 §2: index and sequence number are visible; the rest is encrypted.
     fn esp(&self, inside: &Encapsulated, esp: Esp) -> Encapsulated {
         let length = HeaderStack::new(&[Header::Esp(esp)])
             .map_or(inside.length, |stack| stack.bytes(inside.length as u64) as usize);
-        // In transport mode ESP stands behind the header that is there, whatever version the scenario says.
+        // In transport mode ESP follows the existing header, regardless of the version in the scenario.
         let header = match (esp.mode, inside.unit) {
             (EspMode::Transport, Unit::Packet(version)) => version.header_bytes() as usize,
             _ => esp.over.header_bytes() as usize,
@@ -284,12 +285,12 @@ impl Around<'_> {
         }
     }
 
-    /// `inside` in UDP between the ends of the tunnel.
+    /// Puts `inside` into UDP between the ends of the tunnel.
     fn in_udp(&self, inside: Encapsulated, over: IpVersion, ports: [u16; 2]) -> Encapsulated {
         self.in_ip(self.behind_udp(inside, over, ports), over, Protocol::UDP)
     }
 
-    /// RFC 768. Over IPv4 tunnels send no checksum (RFC 7348 §5, RFC 3948 §2.1).
+    /// RFC 768. Over IPv4, tunnels send no checksum (RFC 7348 §5, RFC 3948 §2.1).
     fn behind_udp(&self, inside: Encapsulated, over: IpVersion, [from, to]: [u16; 2]) -> Encapsulated {
         let length = inside.length + 8;
         let header = [from.to_be_bytes(), to.to_be_bytes(), (length as u16).to_be_bytes(), [0; 2]].concat();
@@ -302,13 +303,13 @@ impl Around<'_> {
         datagram
     }
 
-    /// `inside` in an IP packet between the ends of the tunnel.
+    /// Puts `inside` into an IP packet between the ends of the tunnel.
     fn in_ip(&self, inside: Encapsulated, over: IpVersion, protocol: Protocol) -> Encapsulated {
         let header = ip_header(&self.outer(over, protocol), inside.length as u16);
         inside.behind(&header, Unit::Packet(over))
     }
 
-    /// The outer packet: of the codepoint and ECN field of the packet inside (RFC 2983 §3, RFC 6040 §4.1).
+    /// The outer packet, with the codepoint and ECN field of the inner packet (RFC 2983 §3, RFC 6040 §4.1).
     fn outer(&self, over: IpVersion, protocol: Protocol) -> Packet {
         let [source, destination] = self.stations.map(|station| tunnel_end(over, station).into());
         let key = FlowKey { source, destination, protocol, ..FlowKey::default() };
@@ -317,7 +318,7 @@ impl Around<'_> {
 }
 
 impl Encapsulated {
-    /// It behind a `header`, which makes a `unit` of it.
+    /// Puts `header` in front, which makes it a `unit`.
     fn behind(self, header: &[u8], unit: Unit) -> Encapsulated {
         let start = [header, &self.start].concat();
         Encapsulated { start, length: self.length + header.len(), unit, ..self }
@@ -332,7 +333,7 @@ fn tunnel_end(version: IpVersion, station: u32) -> IpAddr {
     }
 }
 
-/// Gives the IP header at the start of `ip` another `protocol`, and the packet another `length`.
+/// Sets the protocol and the length in the IP header at the start of `ip`.
 fn readdress(ip: &mut [u8], protocol: u8, length: usize) {
     let length = length as u16;
     if ip[0] >> 4 == 4 {

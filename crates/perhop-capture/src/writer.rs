@@ -1,4 +1,4 @@
-//! [`Writer`]: pcapng, one file for one link.
+//! [`Writer`]: writes pcapng, one file for one link.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -18,13 +18,13 @@ use crate::headers::{Transport, headers};
 use crate::link_layer;
 use crate::stack::{Around, Encapsulated, Unit};
 
-/// How much of each frame is kept. Its length on the wire is kept in any case.
+/// The stored part of each frame. The length on the wire is always stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SnapLength {
-    /// The headers: simulated payload is nothing but zeros.
+    /// The headers: simulated payload is all zeros.
     #[default]
     Headers,
-    /// So many bytes from the start of the frame.
+    /// This number of bytes from the start of the frame.
     Bytes(u32),
 }
 
@@ -33,50 +33,50 @@ pub enum SnapLength {
 pub struct Interface {
     /// Its name: `C1->E3`.
     pub name: String,
-    /// What stands around packets with their headers.
+    /// The framing of the link.
     pub framing: Framing,
     /// The headers between an IP packet and the framing.
     pub headers: HeaderStack,
     /// Bits per second.
     pub rate: Rate,
-    /// Numbers of the sending and the receiving station, from which Ethernet addresses are made.
+    /// The numbers of the sending and the receiving station, for Ethernet addresses.
     pub stations: [u32; 2],
 }
 
-/// One packet on its way through an [`Interface`].
+/// One packet on an [`Interface`].
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
-    /// Which of the writer's interfaces.
+    /// The index of the interface.
     pub interface: usize,
-    /// When, since the start of the run.
+    /// The time since the start of the run.
     pub time: Time,
     /// The packet.
     pub packet: &'a Packet,
-    /// What it carries.
+    /// Its transport header.
     pub transport: &'a Transport,
-    /// What is to be said of it.
+    /// The comment of the frame.
     pub comment: Option<&'a str>,
 }
 
-/// Writes frames into a pcapng file: the same frames give the same bytes on every machine.
+/// Writes frames into a pcapng file. The same frames give the same bytes on every machine.
 pub struct Writer<W: Write> {
     output: PcapNgWriter<W>,
     interfaces: Vec<Interface>,
-    /// By interface, how many frames it has had.
+    /// By interface, the number of frames.
     written: Vec<u32>,
     snap_length: SnapLength,
-    /// The frame under way: its storage is used again.
+    /// The buffer of the current frame, which is reused.
     frame: Vec<u8>,
 }
 
-/// Decimal digits of a second that times have: nanoseconds.
+/// The decimal digits of a second in times: nanoseconds.
 const RESOLUTION: u8 = 9;
 
 impl<W: Write> Writer<W> {
-    /// Begins a file about `interfaces` on `output`; `comment` is about the file as a whole.
+    /// Starts a file of `interfaces` on `output`. `comment` applies to the whole file.
     ///
     /// # Errors
-    /// Where `output` cannot be written to.
+    /// Writing to `output` fails.
     pub fn new(
         output: W,
         comment: &str,
@@ -95,7 +95,7 @@ impl<W: Write> Writer<W> {
         for Interface { name, framing, headers, rate, .. } in &interfaces {
             let block = InterfaceDescriptionBlock {
                 linktype: DataLink::from(link_layer::link_type(*framing, Unit::outermost(headers))),
-                // 0 is no limit.
+                // In pcapng, 0 means unlimited.
                 snaplen: match snap_length {
                     SnapLength::Headers => 0,
                     SnapLength::Bytes(bytes) => bytes,
@@ -112,10 +112,10 @@ impl<W: Write> Writer<W> {
         Ok(Writer { output, interfaces, written, snap_length, frame: Vec::new() })
     }
 
-    /// Writes `frame`; times may not fall.
+    /// Writes `frame`. Times must not decrease.
     ///
     /// # Errors
-    /// Where the output cannot be written to.
+    /// Writing to the output fails.
     pub fn write(&mut self, frame: &Frame) -> io::Result<()> {
         let Interface { framing, headers: stack, stations, .. } = &self.interfaces[frame.interface];
         let written = &mut self.written[frame.interface];
@@ -147,7 +147,7 @@ impl<W: Write> Writer<W> {
     /// Ends the file.
     ///
     /// # Errors
-    /// Where the output cannot be written to.
+    /// Writing to the output fails.
     pub fn finish(self) -> io::Result<W> {
         let mut output = self.output.into_inner();
         output.flush()?;
