@@ -1,4 +1,4 @@
-//! What queues hold at most.
+//! The limits of queues.
 
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -6,7 +6,7 @@ use perhop_qos::units::QueueSize;
 
 use crate::lengths::{Lengths, Measure};
 
-/// What the queue of `class` holds at most, by each limit of its own.
+/// The own limits of the queue of `class`.
 pub fn limits_of(class: &ClassConfig) -> Vec<QueueSize> {
     let fair = class.fair_queueing.as_ref().map(|fair| fair.limit);
     let buffer = match (&class.buffer, fair) {
@@ -20,10 +20,10 @@ pub fn limits_of(class: &ClassConfig) -> Vec<QueueSize> {
 fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
     match buffer {
         BufferConfig::TailDrop(config) => Some(config.limit),
-        // Whatever it steers towards, no more than its limit is sure.
+        // The target is not a bound: only the limit is certain.
         BufferConfig::Pie(config) => Some(config.limit),
         BufferConfig::DualPi2(config) => config.fixed_limit(),
-        // The limit of the drop precedence that has most room.
+        // The largest limit of a drop precedence.
         BufferConfig::WeightedTailDrop(config) => {
             let same_unit = config.limits.windows(2).all(|pair| pair[0].same_unit(pair[1]));
             config.limits.iter().copied().max_by_key(|limit| limit.count()).filter(|_| same_unit)
@@ -36,12 +36,12 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         BufferConfig::Codel(config) => Some(config.limit),
         BufferConfig::FqCodel(config) => Some(config.limit),
         BufferConfig::FqPie(config) => Some(config.limit),
-        // It counts memory, not packets.
+        // The limit is in memory, not in packets.
         BufferConfig::Cake(_) => None,
     }
 }
 
-/// The limits of every queue of `config`, depth first: its own, and those of the schedulers around it.
+/// The limits of every queue of `config`, depth first: its own, and those of the enclosing schedulers.
 pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSize>)> {
     let mut all = Vec::new();
     for class in &config.classes {
@@ -56,10 +56,10 @@ pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSiz
     all
 }
 
-/// What a queue with packets of `lengths` holds under `limits`, counted in `measure`.
+/// The largest content of a queue with packets of `lengths` under `limits`, in `measure`.
 pub fn held(limits: &[QueueSize], lengths: &Lengths, measure: Measure) -> Option<f64> {
     let held = |limit: &QueueSize| match *limit {
-        // No queue of a run comes near so many packets: the limit is none.
+        // No queue reaches this number of packets: it is not a limit.
         QueueSize::Packets(u64::MAX) => f64::INFINITY,
         QueueSize::Packets(packets) => packets as f64 * measure.most(lengths),
         QueueSize::Bytes(bytes) => bytes as f64 * measure.per(Measure::Ip, lengths),

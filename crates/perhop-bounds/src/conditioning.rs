@@ -1,4 +1,4 @@
-//! What conditioners make of streams: which headers and outcomes are possible, and what bounds each.
+//! The effect of conditioners on streams: the possible headers and outcomes, and their arrival curves.
 
 use perhop_qos::accounting::Accounting;
 use perhop_qos::action::{Action, Outcome};
@@ -21,28 +21,28 @@ pub struct Conditioners<'a> {
     pub stages: &'a [ConditionerConfig],
     /// The interfaces of their node.
     pub interfaces: &'a [String],
-    /// What their meters count.
+    /// The unit of their meters.
     pub accounting: Accounting,
     /// The number of the first of their limits; each stage has [`IDS_PER_STAGE`].
     pub first_id: usize,
 }
 
-/// Limits that a stage may put on streams: one for each color, and one for all that pass.
+/// The number of limits of a stage: one for each color, and one for all packets that pass.
 pub const IDS_PER_STAGE: usize = Color::COUNT + 1;
 
-/// What a meter lets have a color.
+/// The bounds of a color behind a meter.
 struct Metered {
     color: Color,
-    /// Of this color, and of this color or a better one.
+    /// Of this color, and of this and all lower colors.
     own: Option<Arrival>,
     so_far: Option<Arrival>,
 }
 
 impl Conditioners<'_> {
-    /// What passes of `streams`.
+    /// The streams behind the stages.
     ///
     /// # Errors
-    /// Where a stage cannot be built.
+    /// A stage cannot be built.
     pub fn pass(&self, streams: Vec<Stream>) -> Result<Vec<Stream>, ConfigError> {
         let (mut going_on, mut passed) = (streams, Vec::new());
         for (place, stage) in self.stages.iter().enumerate() {
@@ -82,7 +82,7 @@ impl Conditioners<'_> {
         Ok(outcomes)
     }
 
-    /// What becomes of packets that `stage` takes.
+    /// The effect of `stage` on the packets that it takes.
     fn treat(
         &self,
         place: usize,
@@ -127,7 +127,7 @@ impl Conditioners<'_> {
     }
 }
 
-/// Where a packet of `color` goes after `stage`, if it is not dropped.
+/// The outcome for a packet of `color` behind `stage`, if it is not dropped.
 fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
     let lists = [&stage.green, &stage.yellow, &stage.red];
     let own = lists[color.index().min(lists.len() - 1)];
@@ -138,7 +138,7 @@ fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
     }
 }
 
-/// The colors that `meter` may give to a packet of `color`, from the best on, and how much of each.
+/// The colors that `meter` may give to a packet of `color`, from the lowest on, with their bounds.
 fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
     let any = |color| Metered { color, own: None, so_far: None };
     let Some(meter) = meter else { return vec![any(color)] };
@@ -154,7 +154,7 @@ fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
     };
     match meter {
         MeterConfig::TokenBucket(config) => two(bucket(config.rate, config.burst), config.excess),
-        // It lends no more than the limit.
+        // The debt is at most the limit.
         MeterConfig::TokenBucketWithDebt(config) => {
             let most = config.burst.as_bytes().saturating_add(config.debt_limit.as_bytes());
             two(bucket(config.rate, ByteSize::from_bytes(most)), config.excess)
@@ -177,7 +177,7 @@ fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
             let (green, yellow) = (bucket(config.cir, config.cbs), bucket(config.eir, config.ebs));
             three(green.clone(), &yellow, green.plus(&yellow))
         }
-        // An average promises nothing about any span.
+        // An average gives no bound for a span.
         MeterConfig::Tsw2cm(_)
         | MeterConfig::Tsw3cm(_)
         | MeterConfig::RateBased(_)

@@ -1,4 +1,4 @@
-//! [`Guarantee`]: what a scheduler guarantees to one of its classes.
+//! [`Guarantee`]: the guarantee of a scheduler to one of its classes.
 
 use crate::arrival::Arrival;
 use crate::deviation;
@@ -7,33 +7,34 @@ use crate::rule::Rule;
 use crate::service::Service;
 use crate::turns::Turns;
 
-/// What is guaranteed to one class of a port.
+/// The guarantee to one class of a port.
 #[derive(Clone, Debug)]
 pub struct Guarantee {
-    /// What its amounts are counted in.
+    /// The unit of its amounts.
     pub measure: Measure,
-    /// What holds for a packet and all that it finds waiting, whatever has been sent before.
+    /// The service for a packet and all that it finds waiting, regardless of what was sent before.
     pub strict: Result<Service, String>,
-    /// What holds for a packet and all that came since the class last had nothing to send.
+    /// The service for a packet and all that arrived since the class last had no packets.
     pub plain: Result<Plain, String>,
-    /// How it was derived, from the wire inwards.
+    /// The rules of its derivation, from the wire inward.
     pub rules: Vec<Rule>,
 }
 
-/// What holds since a class last had nothing to send.
+/// The service since a class last had no packets.
 #[derive(Clone, Debug)]
 pub enum Plain {
     /// A service curve.
     Line(Service),
-    /// A stair of turns.
+    /// A staircase of turns.
     Turns(Turns),
-    /// A service curve for this class and what comes to others of its queue's kind: first come, first served.
+    /// A service curve for this class and the arrivals of others that share its order: first come, first
+    /// served.
     Together(Service, Arrival),
 }
 
 impl Plain {
-    /// By how much sending is behind coming at most, in seconds; `grain` is what each packet counts where all
-    /// count the same.
+    /// The largest delay of departures after arrivals, seconds. `grain` is the amount of each packet if all
+    /// are equal.
     pub fn delay(&self, arrival: &Arrival, grain: Option<f64>) -> Option<f64> {
         match self {
             Plain::Line(service) => line_delay(arrival, service, grain),
@@ -51,7 +52,7 @@ impl Plain {
     }
 }
 
-/// The delay where `service` is a curve.
+/// The largest delay with the service curve `service`, seconds.
 pub fn line_delay(arrival: &Arrival, service: &Service, grain: Option<f64>) -> Option<f64> {
     match grain {
         Some(grain) => deviation::delay_of_grains(arrival, service, grain),
@@ -60,12 +61,12 @@ pub fn line_delay(arrival: &Arrival, service: &Service, grain: Option<f64>) -> O
 }
 
 impl Guarantee {
-    /// Nothing is guaranteed, because of `reason`.
+    /// No guarantee, with its `reason`.
     pub fn none(measure: Measure, reason: &str) -> Guarantee {
         let reason = reason.to_owned();
         Guarantee { measure, strict: Err(reason.clone()), plain: Err(reason), rules: Vec::new() }
     }
-    /// This guarantee, counted in `measure` for packets of these `lengths`.
+    /// This guarantee in `measure` for packets of these `lengths`.
     pub fn counted(self, measure: Measure, lengths: &Lengths) -> Guarantee {
         let factor = self.measure.per(measure, lengths);
         let line = |service: Service| service.shared(factor, 0.0);

@@ -1,8 +1,8 @@
 //! [`bounds`]: the bounds of every queue of a scenario's network, and of every class from end to end.
 //!
-//! Ports are looked at in an order in which no stream comes to one before its earlier ones are known; what
-//! leaves a port is what came to it, stretched by the delays there (Le Boudec and Thiran 2001, theorem
-//! 1.4.3), within what the link carries.
+//! Ports are processed in an order in which all streams of a port are known before it. A stream that leaves a
+//! port is the one that arrived, stretched by the delays there (Le Boudec and Thiran 2001, theorem 1.4.3),
+//! within the capacity of the link.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,9 +33,9 @@ use crate::way::{Crossed, Ways};
 /// The bounds of a network.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    /// Of queues, in order of ports and queues.
+    /// The bounds of the queues, in order of ports and queues.
     pub queues: Vec<QueueRow>,
-    /// What streams crossed.
+    /// The paths of the streams.
     pub ways: Ways,
 }
 
@@ -46,7 +46,7 @@ pub struct QueueRow {
     pub port: String,
     /// The queue as in results.
     pub queue: String,
-    /// The entries of traffic that come to it, and whether their answers do.
+    /// The traffic entries whose packets arrive, and whether these are answers.
     pub traffic: Vec<(usize, bool)>,
     /// Its limit in words.
     pub limit: Option<String>,
@@ -54,11 +54,11 @@ pub struct QueueRow {
     pub bound: QueueBound,
 }
 
-/// The bounds of `scenario`, whose router configurations have become policies; files that its traffic names
-/// are looked for relative to `base`.
+/// Computes the bounds of `scenario`, whose router configurations are already policies. Files of its traffic
+/// are relative to `base`.
 ///
 /// # Errors
-/// Whatever of the scenario cannot be built.
+/// The first part of the scenario that cannot be built.
 pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
     let mut topology = Topology::new(scenario)?;
     let entries = entries(scenario, base, &mut topology)?;
@@ -86,7 +86,7 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
     Ok(Bounds { queues, ways: network.ways })
 }
 
-/// Where on its way a stream is.
+/// The position of a stream on its path.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     entry: usize,
@@ -96,17 +96,17 @@ struct Way {
 struct Network<'a> {
     scenario: &'a Scenario,
     topology: Topology<'a>,
-    /// What comes to each direction of a link.
+    /// The streams that arrive at each direction of a link.
     waiting: BTreeMap<LinkIndex, Vec<(Way, Stream)>>,
     queues: Vec<(LinkIndex, usize, QueueRow)>,
     ways: Ways,
-    /// Limits that are numbered so far.
+    /// The number of limits so far.
     ids: usize,
 }
 
 type LinkIndex = usize;
 
-/// Directions of links in an order in which every stream crosses them, and those of which there is none.
+/// Directions of links in an order in which every stream crosses them, and those without such an order.
 struct Order {
     known: Vec<LinkId>,
     circular: Vec<LinkId>,
@@ -134,7 +134,7 @@ fn in_order(entries: &[Entry], count: usize) -> Order {
     Order { known, circular }
 }
 
-/// What a port does, by its link.
+/// The port of a link.
 struct Site<'a> {
     link: LinkId,
     config: &'a LinkConfig,
@@ -167,7 +167,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The port of `link`, with all that comes to it; no bounds where there is an `obstacle`.
+    /// Bounds the port of `link` with its streams; unbounded if there is an `obstacle`.
     fn port(&mut self, link: LinkId, entries: &[Entry], obstacle: Option<&str>) -> Result<(), ConfigError> {
         let Some(coming) = self.waiting.remove(&link.index()) else { return Ok(()) };
         let site = self.site(link);
@@ -190,7 +190,7 @@ impl<'a> Network<'a> {
         for (place, (bound, queue)) in bounds.into_iter().zip(queued).enumerate() {
             let Some(mut bound) = bound else { continue };
             if !site.config.rate_changes.is_empty() {
-                // The limit of a queue bounds its delay at one rate only.
+                // The limit of a queue bounds its delay only at a constant rate.
                 bound.delay = Err("the rate of the link changes during the run".to_owned());
             }
             if let (Some(obstacle), Err(reason)) = (obstacle, &mut bound.delay) {
@@ -220,7 +220,7 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// Applies the policers of classes that drop whether or not anything waits.
+    /// Applies the policers that drop regardless of congestion.
     fn police(&mut self, site: &Site, queued: &mut [Vec<(Way, Stream)>]) -> Result<(), ConfigError> {
         let Some(queueing) = site.output.and_then(|policy| policy.queueing.as_ref()) else { return Ok(()) };
         let measure = Measure::Counted(Site::accounting(site.output)?);
@@ -239,7 +239,7 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// What the shapers of `port` let go: the queues behind each, and its limit behind the transmit ring.
+    /// The output of the shapers of `port`: the queues of each, and its limit behind the transmit ring.
     fn shaped(&mut self, port: &Port) -> Vec<(std::ops::Range<usize>, Limit)> {
         let lengths = stream::lengths(port.streams.iter().flatten());
         let Some((queueing, lengths)) = port.queueing.zip(lengths) else { return Vec::new() };
@@ -251,7 +251,7 @@ impl<'a> Network<'a> {
         shapers(queueing, 0, measure.most(&lengths)).into_iter().map(limit).collect()
     }
 
-    /// Notes that all streams of `queue` have crossed it.
+    /// Records that all streams of `queue` have crossed it.
     fn cross(&mut self, site: &Site, place: usize, queue: &[(Way, Stream)], bound: &QueueBound) {
         let streams = queue.iter().map(|(_, stream)| stream);
         let population = self.ways.population(queue.iter().map(|(way, stream)| (way.entry, stream)));
@@ -270,7 +270,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// What comes to each queue of the port at `site`.
+    /// The streams at each queue of the port at `site`.
     fn queued(
         &mut self,
         site: &Site,
@@ -303,7 +303,7 @@ impl<'a> Network<'a> {
         Ok(queued)
     }
 
-    /// What `leaving` packets of the port at `site` are behind the link and the input side of its far end.
+    /// The streams `leaving` the port at `site`, behind the link and the input conditioners of its far end.
     fn arrived(
         &mut self,
         site: &Site,
@@ -336,7 +336,7 @@ impl<'a> Network<'a> {
     }
 }
 
-/// What a wire can carry, wire bytes: one packet ends at once, the others take their time. The times of
+/// The arrival curve of a wire, wire bytes: one packet ends at once, the others take their time. The times of
 /// packets are rounded down to a picosecond.
 fn carried(wire: &WireConfig, lengths: &Lengths) -> Arrival {
     let (measure, rate) = (Measure::Wire(*wire), wire.rate.as_bits_per_second());
@@ -347,7 +347,7 @@ fn carried(wire: &WireConfig, lengths: &Lengths) -> Arrival {
     Arrival::token_bucket(measure.most(lengths), bytes * early)
 }
 
-/// The queues that packets of `stream` belong to, by their lengths.
+/// The queues of packets of `stream`, by their lengths.
 fn by_queue(classifier: &PortClassifier, stream: &Stream) -> Vec<(usize, Stream)> {
     let mut queues: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     for length in stream.lengths.each() {

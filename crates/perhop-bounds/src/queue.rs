@@ -1,4 +1,4 @@
-//! [`Queue`]: what comes to one queue, and [`QueueBound`], what is guaranteed to it.
+//! [`Queue`]: the arrivals at one queue, and [`QueueBound`], its guarantees.
 
 use perhop_qos::policy::WireConfig;
 use perhop_qos::units::QueueSize;
@@ -12,50 +12,50 @@ use crate::rule::Rule;
 use crate::service::Service;
 use crate::stream::{self, Stream};
 
-/// One queue and what comes to it.
+/// One queue and its arrivals.
 #[derive(Clone, Debug)]
 pub struct Queue<'a> {
-    /// What comes to it.
+    /// The arrivals.
     pub streams: &'a [Stream],
-    /// What its policer lets through while anything waits, IP bytes.
+    /// The arrivals that its policer passes while packets wait, IP bytes.
     pub policer: Option<Arrival>,
-    /// What it holds at most, by each limit.
+    /// Its limits.
     pub limits: &'a [QueueSize],
-    /// Whether its flows are served in another order than they came.
+    /// Whether its flows are served in another order than that of arrival.
     pub is_fair: bool,
-    /// The wire behind it.
+    /// The wire of the port.
     pub wire: WireConfig,
 }
 
-/// What is guaranteed to one queue. Times in seconds, amounts in IP bytes.
+/// The bounds of one queue. Times in seconds, amounts in IP bytes.
 #[derive(Clone, Debug)]
 pub struct QueueBound {
-    /// What may come to it, its policer applied.
+    /// The arrival curve behind the policer.
     pub arrival: Option<Arrival>,
-    /// Whether a policer of its own is in that.
+    /// Whether a policer of the queue limits `arrival`.
     pub is_policed: bool,
-    /// What is sent of it in the long run while it waits, bytes per second; 0 where nothing is guaranteed.
+    /// The long-term service rate while packets wait, bytes per second; 0 if nothing is guaranteed.
     pub rate: f64,
-    /// From the arrival of a packet to its last bit on the wire; or why there is no bound.
+    /// The time from the arrival of a packet to its last bit on the wire, or why it is unbounded.
     pub delay: Result<f64, String>,
-    /// The rules that gave the delay.
+    /// The rules of the delay.
     pub rules: Vec<Rule>,
     /// IP bytes in the queue.
     pub backlog_bytes: Result<f64, String>,
     /// Packets in the queue.
     pub backlog_packets: Result<f64, String>,
-    /// Whether packets may find it full; `None` where it has no limit.
+    /// Whether packets may find it full; `None` without a limit.
     pub overflows: Option<bool>,
     /// The service curve, IP bytes.
     pub service: Option<Service>,
-    /// The shortest time that a packet takes here.
+    /// The shortest delay of a packet.
     pub least_delay: f64,
     /// The lengths of its packets.
     pub lengths: Lengths,
 }
 
 impl Queue<'_> {
-    /// What `guarantee` gives it; `None` where nothing comes.
+    /// The bounds by `guarantee`; `None` without arrivals.
     pub fn bound(&self, guarantee: Guarantee) -> Option<QueueBound> {
         let lengths = stream::lengths(self.streams)?;
         let Guarantee { measure, strict, plain, rules } = guarantee;
@@ -106,11 +106,11 @@ impl Queue<'_> {
     }
 }
 
-/// What a queue holds at most of what comes, in `measure`, where its service is `line`.
+/// The largest content of a queue by its arrivals, in `measure`, with the service `line`.
 ///
-/// It holds whole packets: a packet is in it until its first bit goes out, `wire / C` before the last, which
-/// is what `line` counts. By then a line of rate r has given r · wire / C of its length, and the rest is
-/// still to come.
+/// The queue contains whole packets: a packet is in it until its first bit leaves, `wire / C` before the
+/// last, which `line` counts. By then a line of rate r has served r · wire / C of its length, and the rest is
+/// missing.
 fn in_queue(
     arrival: &Arrival,
     line: &Service,
@@ -128,7 +128,7 @@ fn in_queue(
 
 const FAIR: &str = "its packets leave in another order than they came";
 
-/// Why a curve that is guaranteed gives no bound.
+/// The reason why a guaranteed curve gives no bound.
 fn exceeded(line: &Service, arrival: &Arrival) -> String {
     format!(
         "what may come, {:.0} per second, is more than the {:.0} that are guaranteed",
@@ -137,7 +137,7 @@ fn exceeded(line: &Service, arrival: &Arrival) -> String {
     )
 }
 
-/// The less of a bound by what comes and one by what the queue holds, and its rules.
+/// The smaller of a bound by arrivals and one by the limit, with its rules.
 fn least(
     by_arrivals: Result<f64, String>,
     by_limit: Option<f64>,
@@ -151,7 +151,7 @@ fn least(
 }
 
 impl QueueBound {
-    /// Applies what the others leave of the wire, `rest` in `measure`, where that gives less.
+    /// Applies the service that the others leave, `rest` in `measure`, if that gives a smaller bound.
     pub fn improve(&mut self, streams: &[Stream], rest: &Service, measure: Measure, wire: WireConfig) {
         let Some(arrival) = stream::arrival(streams, measure) else { return };
         let per_ip = measure.per(Measure::Ip, &self.lengths);
@@ -173,7 +173,8 @@ impl QueueBound {
         }
     }
 
-    /// Notes that the queue holds no more than `bytes` and `packets`, nor than comes while one packet waits.
+    /// Records that the queue contains at most `bytes` and `packets`, and at most what arrives while one
+    /// packet waits.
     fn fill(&mut self, bytes: Option<f64>, packets: Option<f64>) {
         let came =
             self.arrival.as_ref().zip(self.delay.as_ref().ok()).map(|(arrival, delay)| arrival.at(*delay));
@@ -184,7 +185,7 @@ impl QueueBound {
         lower(&mut self.backlog_packets, packets.fold(f64::INFINITY, f64::min));
     }
 
-    /// Notes what the queue holds at most.
+    /// Applies the limits of the queue.
     fn limit(&mut self, limits: &[QueueSize]) {
         let Some(bytes) = held(limits, &self.lengths, Measure::Ip) else { return };
         let packets = held(limits, &self.lengths, Measure::Packets).unwrap_or(f64::INFINITY);
@@ -194,12 +195,12 @@ impl QueueBound {
         };
         self.overflows = Some(limits.iter().any(needs_more));
         lower(&mut self.backlog_bytes, bytes);
-        // A limit in bytes holds whole packets.
+        // A queue with a limit in bytes contains whole packets.
         lower(&mut self.backlog_packets, packets.floor());
     }
 }
 
-/// Replaces `bound` by `other` where that is less.
+/// Replaces `bound` by `other` if that is smaller.
 fn lower(bound: &mut Result<f64, String>, other: f64) {
     match bound {
         Ok(own) if *own <= other => {}

@@ -100,8 +100,8 @@ fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival>
     sum
 }
 
-/// The limit that all of `members` have in common, which is theirs at the given place, in `measure`. Where
-/// they came by different ways, the one that was stretched most holds for all.
+/// The newest common limit of `members`, at the given position of each, in `measure`. If they came by
+/// different paths, the most stretched one is valid for all.
 fn newest_limit(members: &[(&Stream, usize)], measure: Measure) -> Option<Arrival> {
     let of_each = members.iter().map(|(stream, place)| &stream.limits[*place]);
     let widest = of_each.max_by(|one, two| one.curve.burst().total_cmp(&two.curve.burst()))?;

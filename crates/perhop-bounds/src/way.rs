@@ -1,4 +1,4 @@
-//! [`Ways`]: what streams crossed, and how long they take from end to end.
+//! [`Ways`]: the queues that streams cross, and the delays from end to end.
 
 use std::collections::BTreeMap;
 
@@ -19,24 +19,24 @@ pub struct Crossed {
     pub queue: usize,
     /// Its bound, seconds.
     pub delay: Result<f64, String>,
-    /// How long the wire takes, seconds.
+    /// The propagation delay of the wire, seconds.
     pub propagation: f64,
-    /// What is guaranteed to it, IP bytes, where packets leave it as they came.
+    /// The service curve, IP bytes, if packets leave in the order of arrival.
     pub service: Option<Service>,
-    /// What comes to it, IP bytes.
+    /// The arrival curve, IP bytes.
     pub arrival: Option<Arrival>,
-    /// All streams that come to it.
+    /// All streams of the queue.
     pub population: Vec<(usize, String)>,
     /// The lengths of its packets.
     pub lengths: Lengths,
 }
 
-/// What crossed what.
+/// The queues that each stream crosses.
 #[derive(Clone, Debug)]
 pub struct Ways {
-    /// By entry: its class, its last hop, and whether routers may cut its packets.
+    /// By entry: its class, its last hop, and whether routers may fragment its packets.
     entries: Vec<(String, usize, bool)>,
-    /// By entry, then by hop: the queues that its packets may be in.
+    /// By entry, then by hop: the possible queues of its packets.
     crossed: Vec<BTreeMap<usize, Vec<Crossed>>>,
 }
 
@@ -45,25 +45,26 @@ pub struct Ways {
 pub struct EndToEnd {
     /// The class of traffic.
     pub class: String,
-    /// From sending a packet to its last bit at the receiver, seconds; or why there is no bound.
+    /// The time from the sending of a packet to its last bit at the receiver, seconds, or why it is
+    /// unbounded.
     pub delay: Result<f64, String>,
-    /// Ports on the way.
+    /// The number of ports on the path.
     pub hops: usize,
-    /// Whether bursts were paid for once over several ports.
+    /// Whether a burst was counted once over several ports.
     pub pays_once: bool,
 }
 
 impl Ways {
-    /// Nothing has crossed anything.
+    /// The paths before any crossing.
     pub fn new(entries: &[Entry]) -> Ways {
         let known = entries.iter().map(|entry| (entry.class.clone(), entry.path.len(), entry.may_cut));
         Ways { entries: known.collect(), crossed: vec![BTreeMap::new(); entries.len()] }
     }
-    /// Whether routers may cut packets of an entry.
+    /// Whether routers may fragment packets of an entry.
     pub fn may_cut(&self, entry: usize) -> bool {
         self.entries[entry].2
     }
-    /// What tells the streams of a queue from those of another: entries and their flows.
+    /// The identity of a queue's set of streams: entries and their flows.
     pub fn population<'a>(&self, streams: impl Iterator<Item = (usize, &'a Stream)>) -> Vec<(usize, String)> {
         let name = |(entry, stream): (usize, &Stream)| {
             (entry, format!("{} {}", stream.packet.flow_key(), stream.lengths.most()))
@@ -73,7 +74,7 @@ impl Ways {
         all.dedup();
         all
     }
-    /// Packets of an entry crossed a queue at `hop`.
+    /// Records that packets of an entry crossed a queue at `hop`.
     pub fn cross(&mut self, entry: usize, hop: usize, crossed: Crossed) {
         let here = self.crossed[entry].entry(hop).or_default();
         if !here.iter().any(|known| (known.port, known.queue) == (crossed.port, crossed.queue)) {
@@ -129,7 +130,7 @@ impl Ways {
     }
 }
 
-/// The delay along `way`, bursts paid for once in each run of queues to which the same streams come.
+/// The delay along `way`, with bursts counted once in each run of queues with the same streams.
 fn in_runs(way: &[&Crossed]) -> Option<f64> {
     let (mut sum, mut first) = (0.0, 0);
     while first < way.len() {
