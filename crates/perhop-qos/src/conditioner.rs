@@ -14,21 +14,21 @@ use crate::packet::Encapsulation;
 use crate::random::Streams;
 use crate::{Color, ConfigError, DropCause, FlowKey, Packet, Time, Verdict};
 
-/// One stage of conditioning: the packets it takes, how they are metered, what is done per color.
+/// One stage of conditioning: the packets that it takes, their meter, and the actions for each color.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConditionerConfig {
-    /// Name in results and in random streams; by default its place in the list.
+    /// The name in results and in random streams. Default: its place in the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The packets it takes; without it, all of them. The others go on to the next conditioner.
+    /// The packets of the stage. Default: all. Other packets continue with the next conditioner.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub matches: Option<MatchConfig>,
-    /// Gives each packet its color; without it the packet keeps the one it has.
+    /// The meter, which sets the color of each packet. Without it, packets keep their color.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meter: Option<MeterConfig>,
-    /// Over what the meter measures: all packets that the conditioner takes together (`aggregate`), or those
-    /// of each flow by themselves (`flow`).
+    /// The packets that the meter measures together: all packets of the conditioner (`aggregate`), or those
+    /// of each flow separately (`flow`).
     #[serde(default, skip_serializing_if = "MeterScope::is_aggregate")]
     pub per: MeterScope,
     /// Actions for packets that are green after metering.
@@ -37,47 +37,47 @@ pub struct ConditionerConfig {
     /// Actions for packets that are yellow after metering.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub yellow: Vec<Action>,
-    /// Actions for packets that are red after metering, and for every color beyond.
+    /// Actions for packets that are red after metering, and for all higher colors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub red: Vec<Action>,
-    /// Actions for every color that has none of its own.
+    /// Actions for every color without its own list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Action>,
 }
 
-/// Everything that happens to a packet at one interface before it is routed or queued.
+/// The processing of a packet at one interface before it is routed or queued.
 #[derive(Clone, Debug, Default)]
 pub struct TrafficConditioner {
     stages: Box<[Stage]>,
-    /// At an output: what the link carries of the marks of tags and labels, where that matters to anybody.
+    /// For an output: the marks that the link carries, if a stage reads them.
     leaves_by: Option<Encapsulation>,
-    /// Since when the stages count what they take.
+    /// The time from which on the stages count packets.
     counts_from: Time,
 }
 
 #[derive(Clone, Debug)]
-#[repr(C, align(64))] // what every packet asks lies in three cache lines
+#[repr(C, align(64))] // the fields that every packet reads are in three cache lines
 struct Stage {
     matches: Option<Match>,
     meter: Option<StageMeter>,
     treatments: [Treatment; Color::COUNT],
-    /// What the treatments do beyond, where any does.
+    /// Additional changes, if a treatment needs them.
     steps: Option<Box<[Option<Steps>; Color::COUNT]>>,
-    /// Packets and IP bytes it took, by the color it gave them.
+    /// Packets and IP bytes by color after metering.
     counted: [Count; Color::COUNT],
     name: String,
 }
 
-/// How a stage meters.
+/// The meter of a stage.
 #[derive(Clone, Debug)]
 enum StageMeter {
     /// By IP bytes.
     Plain(Metering),
-    /// By what is counted of a packet.
+    /// By the accounting of the policy.
     Counting(Box<(Accounting, Metering)>),
 }
 
-/// The meter of a stage, or its meters.
+/// The meter of a stage, or one for each flow.
 #[derive(Clone, Debug)]
 enum Metering {
     Aggregate(AnyMeter),
@@ -107,12 +107,12 @@ impl Count {
 }
 
 impl TrafficConditioner {
-    /// The stages of `configs` in order, in a node whose interfaces are called `interfaces`, in the
-    /// order of their numbers.
+    /// Builds the stages of `configs` in order, in a node whose interfaces are `interfaces`, in the order of
+    /// their numbers.
     ///
     /// # Errors
-    /// The first stage that cannot be built, its index first in the error's path; a name that stands
-    /// twice; a stage that no packet reaches.
+    /// The first stage that cannot be built, with its index first in the path; a duplicate name; a stage that
+    /// no packet reaches.
     pub fn build(
         configs: &[ConditionerConfig],
         interfaces: &[String],
@@ -128,31 +128,31 @@ impl TrafficConditioner {
         }
         Ok(TrafficConditioner { stages: stages.into_boxed_slice(), ..TrafficConditioner::default() })
     }
-    /// These stages at the output to a link with this `encapsulation`: packets get the tags and labels with
-    /// which they leave before anything asks for them.
+    /// Sets the link of an output, with this `encapsulation`: packets get their tags and labels before a
+    /// stage reads them.
     pub fn leaving_by(self, encapsulation: Encapsulation) -> TrafficConditioner {
         TrafficConditioner { leaves_by: Some(encapsulation), ..self }
     }
-    /// Whether it asks for a mark of the link layer.
+    /// Whether a stage reads a mark of the link layer.
     pub(crate) fn reads_link_marks(&self) -> bool {
         self.stages.iter().any(Stage::reads_link_marks)
     }
-    /// These stages, whose meters count as `accounting` says.
+    /// Sets what meters count for a packet.
     pub fn counting(mut self, accounting: Accounting) -> TrafficConditioner {
         for stage in &mut self.stages {
             stage.meter = stage.meter.take().map(|meter| meter.counting(accounting));
         }
         self
     }
-    /// Whether it does anything at all.
+    /// Whether there are no stages.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty() && self.leaves_by.is_none()
     }
-    /// Leaves what comes before `time` out of the counters, for a warm-up.
+    /// Excludes packets before `time` from the counters, for a warm-up.
     pub fn count_from(&mut self, time: Time) {
         self.counts_from = time;
     }
-    /// Tells the stages that meter per flow that packets of `flow` will come by here.
+    /// Announces `flow` to the stages that meter per flow.
     pub fn announce(&mut self, flow: &FlowKey) {
         for stage in &mut self.stages {
             if let Some(Metering::Flow(meters)) = stage.meter.as_mut().map(StageMeter::metering) {
@@ -174,22 +174,22 @@ impl TrafficConditioner {
         }
         Verdict::Pass
     }
-    /// Each stage by name, and what it has taken so far by the color it gave.
+    /// The name of each stage, and its counters by color.
     pub fn counted(&self) -> impl Iterator<Item = (&str, &[Count; Color::COUNT])> {
         self.stages.iter().map(|stage| (stage.name.as_str(), &stage.counted))
     }
 }
 
 impl ConditionerConfig {
-    /// What is done with packets of a color: from green, yellow and red the list of that color, red's for all
-    /// beyond it, or, where that is empty, what is done with all.
+    /// The actions for packets of a color: the list of green, yellow or red (red's for all higher colors),
+    /// or, if that is empty, the common list.
     pub fn actions_of(&self, color: Color) -> &[Action] {
         let own = [&self.green, &self.yellow, &self.red][color.index().min(2)];
         if own.is_empty() { &self.actions } else { own }
     }
 }
 
-/// Whether a stage called `name` may come after `earlier`.
+/// Checks that a stage `name` may follow `earlier`.
 fn follows(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
     if earlier.iter().any(|stage| stage.name == name) {
         return Err(ConfigError::new("name", format!("there is already a conditioner `{name}` here"))
@@ -227,12 +227,12 @@ impl Stage {
         let steps = steps.then(|| Box::new(std::array::from_fn(|index| Steps::of(actions(index)))));
         Ok(Stage { matches, meter, treatments, steps, counted: Default::default(), name })
     }
-    /// Whether no packet ever goes on from here to the next stage.
+    /// Whether no packet continues from here to the next stage.
     fn is_last(&self) -> bool {
         self.matches.is_none()
             && self.treatments.iter().all(|treatment| treatment.outcome() != Outcome::Continue)
     }
-    /// Whether it asks for a mark of the link layer.
+    /// Whether the stage reads a mark of the link layer.
     fn reads_link_marks(&self) -> bool {
         self.matches.as_ref().is_some_and(Match::reads_link_marks)
             || self.steps.iter().flat_map(|steps| steps.iter()).flatten().any(Steps::read_link_marks)
@@ -283,7 +283,7 @@ impl StageMeter {
             StageMeter::Counting(counting) => &mut counting.1,
         }
     }
-    /// The meter of a stage that counts the bytes which `accounting` says.
+    /// The meter of a stage with this `accounting`.
     fn counting(self, accounting: Accounting) -> StageMeter {
         let metering = match self {
             StageMeter::Plain(metering) => metering,
@@ -297,7 +297,7 @@ impl StageMeter {
     }
 }
 
-/// Measures a packet as long as the accounting says.
+/// Measures a packet with the length of the accounting.
 #[inline(never)]
 fn measure_counted((accounting, metering): &mut (Accounting, Metering), now: Time, packet: &Packet) -> Color {
     let counted = Packet { length: accounting.counted(packet.length), ..*packet };

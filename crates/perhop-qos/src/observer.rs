@@ -1,11 +1,11 @@
-//! [`Observer`]: how probes, logs and captures see what a port does without the port knowing them.
+//! [`Observer`]: the interface by which probes, logs and captures follow the events of a port.
 
 use crate::packet::TcpHeader;
 use crate::port::Departure;
 use crate::queue::QueueId;
 use crate::{Color, DropCause, Packet, Time};
 
-/// Where in a port something happened: which queue, and as which drop precedence it counts the packet.
+/// The queue of an event, and the packet's drop precedence there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The queue.
@@ -14,45 +14,45 @@ pub struct Place {
     pub precedence: Color,
 }
 
-/// Sees every decision of a [`Port`](crate::Port). Every method does nothing by default, and the
-/// port is compiled for each observer, so what is not watched costs nothing.
+/// Observes every decision of a [`Port`](crate::Port). Every method does nothing by default, and the port is
+/// compiled for each observer, so events that no observer uses cost nothing.
 pub trait Observer {
-    /// The TCP header of `packet`, if it has one and whoever watches knows it: nobody else sees more of a
-    /// packet than its descriptor.
+    /// Returns the TCP header of `packet`, if it has one and the observer knows it. Other components read
+    /// only the descriptor.
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
         let _ = packet;
         None
     }
-    /// `packet` arrived at a queue, whatever becomes of it.
+    /// `packet` arrived at a queue, regardless of the verdict.
     fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
         let _ = (now, place, packet);
     }
-    /// `packet` was let into a queue.
+    /// `packet` was admitted to a queue.
     fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
         let _ = (now, place, packet);
     }
-    /// `packet` was dropped; `place` is where it would have waited, if that was known.
+    /// `packet` was dropped. `place` is where it would have waited, if known.
     fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
         let _ = (now, place, packet, cause);
     }
-    /// `packet` was given the congestion-experienced codepoint.
+    /// `packet` was marked with the congestion-experienced codepoint.
     fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
         let _ = (now, place, packet);
     }
-    /// A queue gave its head to the transmit ring.
+    /// A queue passed its head to the transmit ring.
     fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         let _ = (now, place, packet, departure);
     }
-    /// `packet` arrived at an idle port and went straight on to the transmit ring: it was counted as arrived,
-    /// enqueued and dequeued at once.
+    /// `packet` arrived at an idle port and entered the transmit ring at once: it is counted as arrived,
+    /// enqueued and dequeued.
     fn cut_through(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);
         self.dequeued(now, place, packet, departure);
     }
-    /// `packet` arrived at a queue, which gives it to the transmit ring when its departure starts: arrived,
-    /// enqueued and dequeued in one, of which the last may lie ahead. A packet that is marked is told of step
-    /// by step.
+    /// `packet` arrived at a queue and enters the transmit ring when its departure starts: arrived, enqueued
+    /// and dequeued in one call. The last of these may be in the future. A packet that is marked is reported
+    /// step by step.
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);
@@ -60,10 +60,10 @@ pub trait Observer {
     }
 }
 
-/// The observer that sees nothing.
+/// The observer that ignores all events.
 impl Observer for () {}
 
-/// Whoever sees for somebody else.
+/// An observer that forwards each event to another observer.
 impl<O: Observer> Observer for &mut O {
     #[inline]
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
@@ -99,12 +99,12 @@ impl<O: Observer> Observer for &mut O {
     }
 }
 
-/// Sees what happens at the ports of a whole network, however these are driven: gives each its observer.
+/// The observers of the ports of a network, for any engine.
 ///
-/// The default sees nothing, and costs nothing.
+/// The default ignores all events and costs nothing.
 pub trait PortObservers {
-    /// Whether its observers must hear of the events of a port in the order of time. Where an engine computes
-    /// departures on arrival, an observer that need not hears of each packet's events at once.
+    /// Whether the observers need the events of a port in the order of time. Otherwise an engine that
+    /// computes departures on arrival reports all events of a packet at once.
     const TIME_ORDERED: bool = true;
 
     /// The observer of one port.
@@ -114,17 +114,17 @@ pub trait PortObservers {
 
     /// The observer of port number `port`.
     fn of_port(&mut self, port: usize) -> Self::Observer<'_>;
-    /// `packet` comes to port number `port`, before that interface's output conditioners.
+    /// `packet` arrives at port number `port`, before the output conditioners of that interface.
     fn arriving(&mut self, now: Time, port: usize, packet: &Packet) {
         let _ = (now, port, packet);
     }
-    /// `packet` was dropped between ports: by a conditioner, or on the wire that port number `port` feeds.
+    /// `packet` was dropped between ports: by a conditioner, or on the wire of port number `port`.
     fn dropped_between(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
         let _ = (now, port, packet, cause);
     }
 }
 
-/// The one that sees nothing.
+/// The observers that ignore all events.
 impl PortObservers for () {
     const TIME_ORDERED: bool = false;
     type Observer<'w> = ();

@@ -1,4 +1,4 @@
-//! [`CopyConfig`]: one mark of a packet copied into another, value by value (table-maps of routers).
+//! [`CopyConfig`]: copies one mark of a packet to another, value by value (table-maps of routers).
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::error::ConfigError;
 use crate::packet::{Color, Dscp, IpPrecedence, LinkMark, Packet, TextOrNumber};
 
-/// Copies a mark of the packet into another: `{from: dscp, to: cos, map: {ef: 5, af41: 4}, default: 0}`.
+/// Copies a mark of the packet to another: `{from: dscp, to: cos, map: {ef: 5, af41: 4}, default: 0}`.
 ///
-/// A value that the mark to be set cannot have sets nothing.
+/// A value out of range of the target mark is not set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CopyConfig {
-    /// The mark that is read; a packet that has none keeps what it has.
+    /// The mark that is read. A packet without it is unchanged.
     pub from: CopyField,
     /// The mark that is set.
     pub to: CopyField,
-    /// What becomes of which value, by number or name: `{46: 5, af41: 4}`.
+    /// The mapping of values, by number or name: `{46: 5, af41: 4}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub map: BTreeMap<Value, Value>,
-    /// What becomes of all other values: `copy`, the value itself; `ignore`, nothing; or a value.
+    /// The result for all other values: `copy` (the value itself), `ignore` (no change), or a value.
     #[serde(default)]
     pub default: CopyDefault,
 }
@@ -48,39 +48,39 @@ pub enum CopyField {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(String);
 
-/// What becomes of values that a map does not have.
+/// The result for values that the map does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CopyDefault {
     /// The value itself.
     #[default]
     Copy,
-    /// Nothing is set.
+    /// No change.
     Ignore,
     /// This value.
     Value(Value),
 }
 
-/// A [`CopyConfig`] as the packet path carries it out.
+/// A [`CopyConfig`], compiled for the packet path.
 #[derive(Clone, Debug)]
 pub(super) struct CopyTable {
     from: CopyField,
     to: CopyField,
-    /// By the value that is read, what is set.
+    /// The value to set, by the value that is read.
     values: Box<[Option<u8>; 256]>,
 }
 
 impl CopyConfig {
-    /// What is set, by the value that is read; `None` where nothing is.
+    /// The value to set, by the value that is read; `None` for no change.
     ///
     /// # Errors
-    /// Where a value does not exist.
+    /// A value does not exist.
     pub fn values(&self) -> Result<Box<[Option<u8>; 256]>, ConfigError> {
         self.build().map(|table| table.values)
     }
-    /// The table.
+    /// Builds the table.
     ///
     /// # Errors
-    /// Where a value does not exist.
+    /// A value does not exist.
     pub(super) fn build(&self) -> Result<CopyTable, ConfigError> {
         let CopyConfig { from, to, map, default } = self;
         let otherwise = match default {
@@ -124,7 +124,7 @@ impl CopyField {
             CopyField::Label => 255,
         }
     }
-    /// `value` as a number.
+    /// Parses `value`.
     fn read(self, Value(text): &Value) -> Result<u8, ConfigError> {
         let read = match self {
             CopyField::Dscp => text.parse().map(Dscp::value),
@@ -141,7 +141,7 @@ impl CopyField {
             None => ConfigError::new("", message),
         })
     }
-    /// The value that `packet` has.
+    /// The value of this mark in `packet`.
     fn of(self, packet: &Packet) -> Option<u8> {
         match self {
             CopyField::Dscp => Some(packet.dscp.value()),
@@ -152,7 +152,7 @@ impl CopyField {
             CopyField::Color => Some(packet.color.index() as u8),
         }
     }
-    /// Gives `packet` the value, which this mark can have.
+    /// Sets this mark of `packet` to a valid value.
     fn set(self, packet: &mut Packet, value: u8) {
         match self {
             CopyField::Dscp => packet.mark(Dscp::new(value).unwrap_or_default()),
@@ -168,7 +168,7 @@ impl CopyField {
 }
 
 impl Value {
-    /// The number, where it is written as one.
+    /// The number, if it is written as a number.
     pub fn number(&self) -> Option<u8> {
         self.0.parse().ok()
     }

@@ -1,10 +1,11 @@
-//! [`Treatment`]: what a list of actions amounts to, and [`Steps`], what it does not say.
+//! [`Treatment`]: the combined effect of a list of actions, and [`Steps`], the actions that it cannot
+//! express.
 
 use super::copy::CopyTable;
 use super::list::{Action, Outcome};
 use crate::packet::{Color, Dscp, LinkMark, Packet};
 
-/// What a list of actions amounts to, as the packet path carries it out.
+/// The combined effect of a list of actions, compiled for the packet path.
 #[derive(Clone, Debug)]
 pub(crate) struct Treatment {
     dscp: Option<Dscp>,
@@ -13,7 +14,7 @@ pub(crate) struct Treatment {
     outcome: Outcome,
 }
 
-/// The changes of a list of actions one by one, where a [`Treatment`] cannot say them.
+/// The changes of a list of actions in order, if a [`Treatment`] cannot express them.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps(Vec<Step>);
 
@@ -30,8 +31,8 @@ enum Step {
 }
 
 impl Treatment {
-    /// All of `actions`, which have been [checked](super::check), one after the other. A list that does not
-    /// say where the packet goes transmits it. Where the changes take [`Steps`], only where the packet goes.
+    /// Combines all of `actions`, which have been [checked](super::check), in order. A list without an
+    /// outcome transmits the packet. If the changes need [`Steps`], only the outcome is stored here.
     pub(crate) fn of(actions: &[Action]) -> Treatment {
         let nothing = Treatment { dscp: None, color: None, label: None, outcome: Outcome::Transmit };
         if actions.iter().any(Steps::are_taken_by) {
@@ -39,8 +40,8 @@ impl Treatment {
             return Treatment { outcome, ..nothing };
         }
         actions.iter().fold(nothing, |before, action| match *action {
-            // RFC 2597 §6: in an AF codepoint the drop precedence is the color. Other codepoints carry none,
-            // and the color that a meter gave stays with the packet inside this node.
+            // RFC 2597 §6: in an AF codepoint the drop precedence is the color. Other codepoints have none,
+            // and the color of a meter remains with the packet in this node.
             Action::Mark(dscp) if dscp.is_assured_forwarding() => {
                 Treatment { dscp: Some(dscp), color: Some(dscp.color()), ..before }
             }
@@ -56,11 +57,11 @@ impl Treatment {
             Action::MarkCos(_) | Action::MarkExp(_) | Action::Copy(_) => before,
         })
     }
-    /// Where a packet goes.
+    /// The outcome for a packet.
     pub(crate) fn outcome(&self) -> Outcome {
         self.outcome
     }
-    /// Does it to `packet`, and says where it goes.
+    /// Applies the treatment to `packet` and returns the outcome.
     #[inline]
     pub(crate) fn apply(&self, packet: &mut Packet) -> Outcome {
         if let Some(dscp) = self.dscp {
@@ -77,11 +78,11 @@ impl Treatment {
 }
 
 impl Steps {
-    /// Whether what `action` does cannot be said by the fields of a [`Treatment`].
+    /// Whether the fields of a [`Treatment`] cannot express `action`.
     pub(crate) fn are_taken_by(action: &Action) -> bool {
         matches!(action, Action::MarkCos(_) | Action::MarkExp(_) | Action::Copy(_))
     }
-    /// The changes of `actions`, which have been [checked](super::check); `None` where a [`Treatment`] says
+    /// The changes of `actions`, which have been [checked](super::check); `None` if a [`Treatment`] expresses
     /// all of them.
     pub(crate) fn of(actions: &[Action]) -> Option<Steps> {
         actions.iter().any(Steps::are_taken_by).then(|| Steps(actions.iter().filter_map(Step::of).collect()))
@@ -90,14 +91,14 @@ impl Steps {
     pub(crate) fn read_link_marks(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Copy(table) if table.reads_link_marks()))
     }
-    /// Does them to `packet`, one after the other.
+    /// Applies the changes to `packet` in order.
     pub(crate) fn apply(&self, packet: &mut Packet) {
         self.0.iter().for_each(|step| step.apply(packet));
     }
 }
 
 impl Step {
-    /// What `action` changes; `None` where it only says where the packet goes.
+    /// The change of `action`; `None` if it only sets the outcome.
     fn of(action: &Action) -> Option<Step> {
         Some(match action {
             Action::Mark(dscp) => Step::Mark(*dscp),
@@ -131,7 +132,7 @@ mod tests {
     use crate::action::{CopyConfig, CopyDefault, CopyField, check};
     use std::collections::BTreeMap;
 
-    /// Carries `actions` out one by one.
+    /// Performs `actions` one by one.
     fn perform(actions: &[Action], packet: &mut Packet) -> Outcome {
         for action in actions {
             match action {
@@ -146,7 +147,7 @@ mod tests {
                 Action::MarkCos(cos) => packet.set_cos(*cos),
                 Action::MarkExp(exp) => packet.set_exp(*exp),
                 Action::Color(color) => packet.color = *color,
-                // Of what is copied here, `default: copy` copies all.
+                // The maps of this test are empty, so `default: copy` copies all values.
                 Action::Copy(CopyConfig { to: CopyField::Cos, .. }) => {
                     packet.set_cos(LinkMark::new(packet.dscp.precedence().value()).unwrap());
                 }

@@ -12,10 +12,10 @@ use config::CodelConfig;
 use control::{Control, Controller};
 
 impl CodelConfig {
-    /// The buffer manager of a queue before a link of this `framing`.
+    /// Builds the buffer manager of a queue on a link of this `framing`.
     ///
     /// # Errors
-    /// Where the limit is 0, the interval out of range, or the target not below it.
+    /// The limit is 0, the interval is out of range, or the target is not below it.
     pub fn build(&self, framing: Framing) -> Result<Codel, ConfigError> {
         if self.limit.count() == 0 {
             return Err(ConfigError::new("limit", "a queue with a limit of 0 drops every packet")
@@ -54,9 +54,9 @@ impl BufferManager for Codel {
     fn asks_for_stays(&self) -> bool {
         true
     }
-    /// The last packet of a queue leaves it below the MTU, and ends whatever was being counted.
+    /// The last packet of a queue leaves it below the MTU, which resets the control loop.
     fn ignores_an_empty_queue(&self) -> bool {
-        // A limit in bytes may be less than one packet.
+        // A limit in bytes can be less than one packet.
         matches!(self.limit, QueueSize::Packets(_))
     }
 }

@@ -1,8 +1,8 @@
 //! `DualPI2`: two queues with coupled probabilities (RFC 9332).
 //!
-//! The queues themselves and who is served of them are [`DualQueue`](crate::queue::DualQueue): this decides
-//! about the packet at the head. As in [`Pie`](super::Pie), updates have no timer: those that have come due
-//! are made up for when a packet arrives or leaves, with what was at the heads of both queues at the time.
+//! [`DualQueue`](crate::queue::DualQueue) has the queues and their scheduler; this file decides about the
+//! packet at the head. As in [`Pie`](super::Pie), updates have no timer: due updates are applied when a
+//! packet arrives or leaves, with the heads of both queues at that time.
 
 pub(super) mod config;
 mod linux;
@@ -19,26 +19,26 @@ use config::{DualPi2Config, DualPi2Law};
 use linux::LinuxDualPi2;
 use rfc::RfcDualPi2;
 
-/// Bytes of two packets: below that Linux lets every packet go that has not waited for long.
+/// Bytes of two packets: below that Linux passes every packet that has not waited long.
 const FLOOR: u64 = 3000;
 
 /// `DualPI2`.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
     control: Control,
-    /// When the probabilities change next.
+    /// The time of the next update of the probabilities.
     next_update: Time,
     update_interval: Time,
     limit: QueueSize,
-    /// What the law counts of a packet beyond its IP bytes.
+    /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u64,
     random: Stream,
     queues: CoupledQueues,
     takes: LowLatency,
-    /// When those joined that wait in each queue; where there is one, all in the classic one.
+    /// The arrival times of the packets in each queue; with one queue, all in `classic`.
     classic: GrowingRing<Time>,
     low_latency: GrowingRing<Waiting>,
-    /// So many others in the low-latency queue let the step mark a packet.
+    /// The number of other packets in the low-latency queue from which on the step may mark a packet.
     least_for_step: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct DualPi2 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     since: Time,
-    /// It found too few others for the step.
+    /// Whether it found too few others for the step.
     is_exempt: bool,
 }
 
@@ -57,7 +57,7 @@ enum Control {
 }
 
 impl DualPi2Config {
-    /// The buffer manager of two queues that drain at `drain` onto a link of this `framing`.
+    /// Builds the buffer manager of two queues that drain at `drain` on a link of this `framing`.
     ///
     /// # Errors
     /// The first field that is out of range or contradicts the law.
@@ -84,15 +84,15 @@ impl DualPi2Config {
 }
 
 impl DualPi2Config {
-    /// The two queues, on a link of this `framing`.
+    /// Builds the two queues for a link of this `framing`.
     ///
     /// # Errors
-    /// Where the scheduler has no valid share.
+    /// The scheduler has no valid share.
     pub(super) fn build_queue(&self, framing: Framing) -> Result<DualQueue, ConfigError> {
         let queue = self.scheduler().build(self.header(framing));
         Ok(queue.map_err(|error| error.within("scheduler"))?.of(self.queues, self.low_latency.compile()))
     }
-    /// What a packet counts beyond its IP bytes.
+    /// The bytes that are counted for a packet in addition to its IP bytes.
     fn header(&self, framing: Framing) -> u32 {
         match self.law {
             DualPi2Law::Rfc => 0,
@@ -111,8 +111,8 @@ impl Control {
 }
 
 impl DualPi2 {
-    /// The base probability p′, as the last update left it: classic packets are dropped or marked with its
-    /// square, others are marked with its multiple.
+    /// The base probability p′ of the last update. Classic packets are dropped or marked with its square,
+    /// others are marked with its multiple.
     pub fn base_probability(&self) -> f64 {
         match &self.control {
             Control::Rfc(control) => control.base(),
@@ -120,7 +120,7 @@ impl DualPi2 {
         }
     }
 
-    /// Makes up for the updates that were due by `now`, since when nothing has come or gone.
+    /// Applies the updates that were due by `now`. The queues have not changed since the last call.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if self.next_update <= now {
@@ -135,7 +135,7 @@ impl DualPi2 {
             let waited = |since: Option<Time>| since.map(|since| self.next_update.saturating_sub(since));
             let (classic, low_latency) = (waited(heads.0), waited(heads.1));
             self.control.update(classic, low_latency);
-            // Where nobody waits, what one update leaves as it is the next ones do, too.
+            // With empty queues, an update without effect is followed by updates without effect.
             let passed_over = if heads == (None, None) && self.control == before {
                 now.saturating_sub(self.next_update).as_picoseconds() / self.update_interval.as_picoseconds()
             } else {
@@ -145,7 +145,7 @@ impl DualPi2 {
         }
     }
 
-    /// What becomes of a packet that has waited since it joined the low-latency queue.
+    /// Decides about a packet that has waited `waited` in the low-latency queue.
     fn decide_low_latency(&mut self, waited: Time, is_exempt: bool, queue: &Occupancy) -> Verdict {
         let (leaves_others, is_short) = (!self.low_latency.is_empty(), self.is_short(queue));
         match &mut self.control {
@@ -165,7 +165,7 @@ impl DualPi2 {
             Control::Linux(control) => control.classic(is_capable, &mut self.random),
         }
     }
-    /// `must_drop` of Linux: less is left than two packets of its device.
+    /// `must_drop` of Linux: less than two packets of its device remain.
     fn is_short(&self, queue: &Occupancy) -> bool {
         queue.bytes + queue.packets * self.header < FLOOR + 2 * self.header
     }
@@ -191,8 +191,7 @@ impl BufferManager for DualPi2 {
         let (kind, is_one) = (self.takes.kind(packet), self.queues == CoupledQueues::One);
         if kind == Kind::Classic || is_one {
             self.classic.drop_front();
-            // Where there is one queue, nothing is marked by a wait that is steered, and nobody is left
-            // alone.
+            // With one queue there is no mark by a target wait, and no packet is exempt.
             return if kind == Kind::Scalable {
                 self.decide_low_latency(Time::ZERO, true, queue)
             } else {

@@ -50,30 +50,30 @@ use crate::{Color, ConfigError, Packet, QueueSize, Rate, Time, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BufferConfig {
-    /// Refuse what does not fit.
+    /// Drops packets that do not fit.
     TailDrop(TailDropConfig),
-    /// Refuse what does not fit, with a limit for each drop precedence.
+    /// Drops packets that do not fit, with a limit for each drop precedence.
     WeightedTailDrop(WeightedTailDropConfig),
     /// Random early detection: one drop precedence.
     Red(MredConfig),
     /// Weighted RED: several drop precedences, one average of the whole queue.
     Wred(MredConfig),
-    /// RED with in and out, coupled: the average of a drop precedence counts the lower ones as well.
-    /// `averages` chooses between the readings `coupled` (the default) and `coupled-sampled`.
+    /// RED with in and out, coupled: the average of a drop precedence also counts the lower ones. `averages`
+    /// selects `coupled` (the default) or `coupled-sampled`.
     RioC(MredConfig),
     /// RED with in and out, decoupled: the average of a drop precedence counts its own packets only.
     RioDc(MredConfig),
     /// The whole family: any averages with any number of drop precedences.
     Mred(MredConfig),
-    /// Controlled delay (RFC 8289): drops at the head by how long packets have waited.
+    /// Controlled delay (RFC 8289): drops at the head by waiting time.
     Codel(CodelConfig),
     /// A queue for each flow, sparse ones first, and controlled delay in each (RFC 8290).
     FqCodel(FqCodelConfig),
-    /// PIE: a drop probability that holds the queueing delay at a target.
+    /// PIE: a drop probability that keeps the queueing delay at a target.
     Pie(PieConfig),
-    /// A queue for each flow, sparse ones first, and PIE in each, as Linux' `fq_pie` has it.
+    /// A queue for each flow, sparse ones first, and PIE in each, as in Linux' `fq_pie`.
     FqPie(FqPieConfig),
-    /// `DualPI2`: a queue with low latency beside a classic one, with coupled probabilities (RFC 9332).
+    /// `DualPI2`: a low-latency queue and a classic queue, with coupled probabilities (RFC 9332).
     #[serde(rename = "dualpi2")]
     DualPi2(DualPi2Config),
     /// CAKE: a shaper, tins by codepoint, a queue for each flow, and `CoDel` with BLUE in each. Its class is
@@ -94,7 +94,7 @@ pub enum AnyBuffer {
     Codel(Codel),
     /// See [`FqCodel`].
     FqCodel(FqCodel),
-    /// See [`Pie`]. In a box, or every buffer manager would be as large.
+    /// See [`Pie`]. Boxed, so that the enum stays small.
     Pie(Box<Pie>),
     /// See [`FqPie`].
     FqPie(Box<FqPie>),
@@ -111,7 +111,7 @@ impl Default for BufferConfig {
 }
 
 impl BufferConfig {
-    /// The thresholds and probabilities of the RED family; `None` for a buffer manager without any.
+    /// The configuration of the RED family; `None` for other buffer managers.
     pub fn mred(&self) -> Option<&MredConfig> {
         match self {
             BufferConfig::TailDrop(_)
@@ -129,7 +129,7 @@ impl BufferConfig {
             | BufferConfig::Mred(config) => Some(config),
         }
     }
-    /// Whether it drops packets that have joined the queue, when they come to its head.
+    /// Whether it can drop queued packets at the head.
     pub fn drops_at_the_head(&self) -> bool {
         match self {
             BufferConfig::Codel(_)
@@ -147,26 +147,27 @@ impl BufferConfig {
             | BufferConfig::FqPie(_) => false,
         }
     }
-    /// The two queues that it decides about, on a link of this `framing`; `None` where there is one.
+    /// Builds the two queues of `DualPI2` for a link of this `framing`; `None` for other buffer managers.
     ///
     /// # Errors
-    /// Where their scheduler has no valid share.
+    /// The scheduler of the queues has no valid share.
     pub(crate) fn dual_queue(&self, framing: Framing) -> Result<Option<DualQueue>, ConfigError> {
         let BufferConfig::DualPi2(config) = self else { return Ok(None) };
         config.build_queue(framing).map(Some).map_err(|error| error.within("dualpi2"))
     }
-    /// The buffer manager of a queue that drains at `drain` at most (the port's rate): what its
-    /// idle clock converts time into packets with.
+    /// Builds the buffer manager of a queue that drains at most at `drain` (the port's rate), by which the
+    /// idle clock converts time to packets.
     ///
     /// # Errors
-    /// Where a threshold or a probability is out of range, or they contradict each other.
+    /// A threshold or a probability is out of range, or fields contradict each other.
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<AnyBuffer, ConfigError> {
         self.build_on(drain, Framing::Raw, streams)
     }
-    /// As [`build`](BufferConfig::build), on a link of this `framing`: a law may count its header.
+    /// Does the same as [`build`](BufferConfig::build) for a link of this `framing`, whose header a law may
+    /// count.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`build`](BufferConfig::build).
     pub fn build_on(
         &self,
         drain: Rate,
@@ -199,7 +200,7 @@ impl BufferConfig {
                 let built = config.build(framing, streams).map_err(|e| e.within("fq-pie"))?;
                 return Ok(AnyBuffer::FqPie(Box::new(built)));
             }
-            // It decides in the port; whoever asks here is told of its first mistake, and lets all pass.
+            // CAKE decides in the port. The configuration is checked here, and the queue admits every packet.
             BufferConfig::Cake(config) => {
                 config.build(framing, streams).map_err(|e| e.within("cake"))?;
                 return Ok(AnyBuffer::TailDrop(
@@ -222,8 +223,8 @@ impl BufferConfig {
 }
 
 impl AnyBuffer {
-    /// The averages it keeps of its queue, in the unit of its thresholds (see [`Mred::averages`]);
-    /// none where it keeps none.
+    /// The averages of its queue, in the unit of its thresholds (see [`Mred::averages`]); empty if it has
+    /// none.
     pub fn averages(&self) -> Vec<f64> {
         match self {
             AnyBuffer::TailDrop(_)
@@ -237,7 +238,7 @@ impl AnyBuffer {
         }
     }
     /// The average that would decide about a packet of `precedence` that finds `queue` (see
-    /// [`Mred::deciding_average`]); `None` where no average decides.
+    /// [`Mred::deciding_average`]); `None` if no average decides.
     pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> Option<f64> {
         match self {
             AnyBuffer::TailDrop(_)
@@ -252,7 +253,7 @@ impl AnyBuffer {
     }
 }
 
-/// Calls a method of the contract on whichever buffer manager it is.
+/// Calls a method of the contract on the contained buffer manager.
 macro_rules! dispatch {
     ($self:ident, $buffer:ident => $call:expr) => {
         match $self {

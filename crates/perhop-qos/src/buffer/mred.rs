@@ -1,11 +1,11 @@
 //! Multi-level RED: random early detection with thresholds for each drop precedence.
 //!
-//! RED is the case of one precedence. With several, the members of the family differ only in which
-//! packets an average counts ([`Averages`]): all of them (WRED), those of the precedence and the
-//! better ones (RIO-C), those of the precedence alone (RIO-DC).
+//! RED is the case of one precedence. With several, the members of the family differ only in the packets that
+//! an average counts ([`Averages`]): all of them (WRED), those of the precedence and the lower ones (RIO-C),
+//! or those of the precedence alone (RIO-DC).
 //!
-//! The whole algorithm is [`Mred::admit_in_full`] with [`Mred::test`] and [`Mred::draw`], in the order of
-//! Floyd & Jacobson 1993, Figure 2. Most packets take a shortcut to the same verdicts and averages:
+//! [`Mred::admit_in_full`] with [`Mred::test`] and [`Mred::draw`] is the whole algorithm, in the order of
+//! Floyd & Jacobson 1993, Figure 2. Most packets take a shortcut with the same verdicts and averages:
 //! `fast_path.rs`.
 
 mod averages;
@@ -45,14 +45,14 @@ use rules::Sparing;
 
 /// Random early detection with one or more drop precedences.
 ///
-/// One cache line holds what all packets of an AF class read and write under a single average; the rest is
-/// elsewhere, and copies share what follows from the configuration.
+/// One cache line contains the state that all packets of an AF class read and write under a single average.
+/// The rest is in a box, and copies share the data derived from the configuration.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Mred {
     profile: Arc<Profile>,
-    /// The level of the average that decided last on the fast path. A single average has its level nowhere
-    /// else.
+    /// The level of the average that decided last on the fast path. The level of a single average is stored
+    /// only here.
     level: u64,
     /// Counts of the first precedences.
     hot: Counts<{ HotIndex::COUNT }>,
@@ -61,24 +61,25 @@ pub struct Mred {
 
 const _: () = assert!(size_of::<Mred>() == 64);
 
-/// State that fewer packets need.
+/// The state that few packets need.
 #[derive(Clone, Debug)]
 struct Cold {
     random: Stream,
     /// Counts from precedence [`HotIndex::COUNT`] on.
     counts: Counts<{ Color::COUNT - HotIndex::COUNT }>,
-    /// By precedence, where each has one; else the first is the single one, whose level is [`Mred::level`].
+    /// By precedence, if each has an average; otherwise the first is the single one, whose level is
+    /// [`Mred::level`].
     averages: [QueueAverage; Color::COUNT],
-    /// IP bytes of the packet that joined last, where the idle clock asks when it has been sent.
+    /// IP bytes of the packet that joined last, for the start of the idle clock.
     last_length: u32,
-    /// When the link finds nothing to send, and all averages begin to idle (ns-2 `queue/rio.cc`).
+    /// The time at which the link is idle and the idle time of all averages begins (ns-2 `queue/rio.cc`).
     all_sent: Time,
-    /// What has added up of the likelihoods of marks for scalable senders.
+    /// The sum of the mark probabilities for scalable senders, after the last mark.
     scalable: u64,
     own: Option<Box<Own>>,
 }
 
-/// State of the further test on each precedence's own packets (RI+O).
+/// The state of the additional test on each precedence's own packets (RI+O).
 #[derive(Clone, Debug)]
 struct Own {
     curves: Arc<LevelCurves>,
@@ -86,16 +87,16 @@ struct Own {
     counts: Counts<{ Color::COUNT }>,
 }
 
-/// Which average a packet is tested on.
+/// The average of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TestOn {
-    /// The average that decides, whatever it counts.
+    /// The deciding average.
     Deciding,
     /// The average of the precedence's own packets (RI+O).
     Own,
 }
 
-/// What a test reads, and what it remembers of the packets before.
+/// The data of a test: configuration, and the state since the last drop.
 #[derive(Debug)]
 struct TestState<'s> {
     profile: &'s Profile,
@@ -109,9 +110,9 @@ struct TestState<'s> {
 enum Outcome {
     Keep,
     Drawn,
-    /// Marked by the queue of the moment.
+    /// Marked by the instantaneous queue.
     Marked,
-    /// Drawn with a probability at which nothing is marked.
+    /// Selected with a probability above the limit of marks.
     DrawnUnmarked,
     Forced,
 }
@@ -135,14 +136,14 @@ impl Outcome {
 }
 
 impl MredConfig {
-    /// The buffer manager of a queue that drains at `drain`.
+    /// Builds the buffer manager of a queue that drains at `drain`.
     ///
     /// # Errors
     /// The first field that is out of range or contradicts another.
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
         self.build_on(drain, Framing::Raw, streams)
     }
-    /// As [`build`](MredConfig::build), on a link of this `framing`.
+    /// Does the same as [`build`](MredConfig::build) for a link of this `framing`.
     pub(super) fn build_on(
         &self,
         drain: Rate,
@@ -191,8 +192,8 @@ impl Mred {
         Verdict::Drop(DropCause::QueueFull)
     }
 
-    /// Steps 2 to 5, but for the hard limit: a packet that stays must fit, and the drops of the limit do not
-    /// count as early ones.
+    /// Runs steps 2 to 5, without the hard limit: a packet that is kept must fit, and drops by the limit do
+    /// not count as early drops.
     #[expect(clippy::inline_always, reason = "a part of both ways through the algorithm in full")]
     #[inline(always)]
     fn decide(
@@ -214,8 +215,8 @@ impl Mred {
         outcome.verdict(&self.profile, packet)
     }
 
-    /// Steps 2 to 4 for a packet of a scalable sender: nothing is drawn for it, and the counts of the others
-    /// go on as if it had not come. Overload drops it as them.
+    /// Runs steps 2 to 4 for a packet of a scalable sender: it is not subject to random drops, and the counts
+    /// of the others are unchanged. Overload drops it like other packets.
     #[inline(never)]
     fn test_scalable(
         &mut self,
@@ -231,7 +232,7 @@ impl Mred {
         if is_marked { Outcome::Marked } else { Outcome::Keep }
     }
 
-    /// Steps 2 to 4 on one `average`.
+    /// Runs steps 2 to 4 on one `average`.
     #[inline]
     fn test(
         &mut self,
@@ -287,7 +288,7 @@ impl Mred {
         is_first
     }
 
-    /// Steps 3 and 4 for a packet whose `average` is at `min` or above.
+    /// Runs steps 3 and 4 for a packet whose `average` is at `min` or above.
     #[inline(never)]
     fn draw(&mut self, on: TestOn, index: usize, average: u64, scale: Option<f64>) -> Outcome {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
@@ -321,7 +322,7 @@ impl Mred {
         }
     }
 
-    /// Steps 3 and 4 where the count is one of bytes (ns-2, `bytes_`).
+    /// Runs steps 3 and 4 with a count in bytes (ns-2, `bytes_`).
     #[inline(never)]
     fn draw_by_bytes(&mut self, on: TestOn, index: usize, average: u64, length: u32) -> Outcome {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
@@ -352,8 +353,8 @@ impl Mred {
         }
     }
 
-    /// RI+O: the average of the precedence's own packets moves, and a packet that the test before keeps is
-    /// tested again on that.
+    /// RI+O: updates the average of the precedence's own packets, and tests a packet that the first test
+    /// keeps again on that average.
     #[inline(never)]
     fn test_own(
         &mut self,
@@ -374,7 +375,7 @@ impl Mred {
         self.test(TestOn::Own, index, average, packet, queue)
     }
 
-    /// What a test of precedence `index` works with.
+    /// The data of a test of precedence `index`.
     #[expect(clippy::inline_always, reason = "so that one average is known where it is")]
     #[inline(always)]
     fn state(&mut self, on: TestOn, index: usize) -> TestState<'_> {
@@ -400,13 +401,13 @@ impl BufferManager for Mred {
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         let profile = &*self.profile;
         let index = profile.index(precedence);
-        // Every average that counts this packet counts the others of its precedence as well: while one of
-        // them waits, none begins to idle.
+        // Every average that counts this packet also counts the others of its precedence: while one of them
+        // waits, no idle time begins.
         if profile.averaging.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
             self.depart(now, index, queue);
         }
     }
-    #[inline(never)] // few ask: who decides on arrival is told of departures
+    #[inline(never)] // rarely called: a buffer manager that decides on arrival gets `departed` instead
     fn release(
         &mut self,
         now: Time,

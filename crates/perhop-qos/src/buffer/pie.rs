@@ -1,9 +1,9 @@
 //! PIE: proportional integral controller enhanced.
 //!
-//! It decides on arrival, with a drop probability that is updated at fixed intervals. Nothing happens here at
-//! such an instant: the updates that have come due are made up for when a packet arrives or leaves, with what
-//! the queue held and what had left it at the time. Where an update changes nothing, no later one does before
-//! the next packet, and they are passed over at once.
+//! PIE decides on arrival, with a drop probability that is updated at fixed intervals. There is no timer: the
+//! due updates are applied when a packet arrives or leaves, with the content of the queue and the departures
+//! at their times. If an update changes nothing, the following ones before the next packet change nothing
+//! either and are skipped.
 
 pub(super) mod config;
 pub(super) mod control;
@@ -25,12 +25,12 @@ use control::{Control, Updates};
 pub struct Pie {
     control: Control,
     updates: Updates,
-    /// What the law counts of a packet beyond its IP bytes.
+    /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u32,
     marks_up_to: Option<f64>,
     limit: QueueSize,
     random: Stream,
-    /// Of every packet that waits, in order of arrival.
+    /// The waiting packets in order of arrival.
     waiting: GrowingRing<Waiting>,
 }
 
@@ -42,14 +42,14 @@ struct Waiting {
 }
 
 impl PieConfig {
-    /// The buffer manager.
+    /// Builds the buffer manager.
     ///
     /// # Errors
     /// The first field that is out of range or contradicts the law.
     pub fn build(&self, streams: &Streams) -> Result<Pie, ConfigError> {
         self.build_on(Framing::Raw, streams)
     }
-    /// As [`build`](PieConfig::build), on a link of this `framing`: Linux counts its header.
+    /// Does the same as [`build`](PieConfig::build) for a link of this `framing`, whose header Linux counts.
     pub(super) fn build_on(&self, framing: Framing, streams: &Streams) -> Result<Pie, ConfigError> {
         self.check()?;
         let (control, updates, header) = Control::from_config(self, framing);
@@ -66,17 +66,17 @@ impl PieConfig {
 }
 
 impl Pie {
-    /// The drop probability, as the last update left it.
+    /// The drop probability of the last update.
     pub fn probability(&self) -> f64 {
         self.control.probability()
     }
 
-    /// Bytes as the law counts them.
+    /// Bytes that the law counts for `packets` with `bytes` IP bytes in total.
     fn counted(&self, packets: u64, bytes: u64) -> u64 {
         bytes + packets * u64::from(self.header)
     }
 
-    /// What becomes of a packet that was selected.
+    /// Returns the verdict on a packet that was selected.
     fn selected(&mut self, packet: &Packet) -> Verdict {
         let marks = self.marks_up_to.is_some_and(|up_to| match &self.control {
             // RFC 8033 §5.1: while the drop probability is below `mark_ecnth`.

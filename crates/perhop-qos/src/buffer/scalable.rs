@@ -1,7 +1,7 @@
-//! Marks for scalable senders: a threshold on the queue of the moment, in place of RED's average.
+//! Marks for scalable senders: a threshold on the instantaneous queue, instead of RED's average.
 //!
 //! A scalable congestion control (DCTCP, RFC 8257; Prague, RFC 9331) expects two marks in each round trip and
-//! smooths them itself, so that an average in the router would only be late.
+//! smooths them itself. An average in the router would only add delay.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,24 +11,23 @@ use crate::queue::{LowLatencyEcn, Occupancy};
 use crate::units::QueueDepth;
 use crate::{ConfigError, Packet, QueueSize, Time};
 
-/// How packets of scalable senders are marked, in place of what averages say.
+/// The marking of packets of scalable senders, instead of averages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ScalableConfig {
-    /// From which depth of the queue on.
+    /// The depth of the queue from which on packets are marked.
     pub mark: ScalableMarking,
-    /// Which packets are those of scalable senders. By default ECT(1) and CE; `any-ect` for DCTCP, which
-    /// sends ECT(0).
+    /// The packets of scalable senders. Default: ECT(1) and CE. `any-ect` is for DCTCP, which sends ECT(0).
     #[serde(default, skip_serializing_if = "is_l4s")]
     pub ecn: LowLatencyEcn,
 }
 
-/// How marks depend on the depth of the queue: packets or IP bytes that an arrival finds, or how long a
-/// packet has waited when it leaves.
+/// The dependence of marks on the depth of the queue: packets or IP bytes that an arrival finds, or the time
+/// that a packet has waited when it leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScalableMarking {
-    /// Every packet beyond this depth (K of DCTCP).
+    /// Every packet above this depth (K of DCTCP).
     Step(QueueDepth),
     /// With a probability that grows from 0 to 1.
     Ramp(DepthRampConfig),
@@ -38,9 +37,9 @@ pub enum ScalableMarking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DepthRampConfig {
-    /// The depth up to which it is 0.
+    /// The depth up to which the probability is 0.
     pub from: QueueDepth,
-    /// How much more depth makes it 1, in the same unit.
+    /// The additional depth at which the probability is 1, in the same unit.
     pub width: QueueDepth,
 }
 
@@ -49,16 +48,16 @@ fn is_l4s(ecn: &LowLatencyEcn) -> bool {
     *ecn == LowLatencyEcn::L4s
 }
 
-/// What a depth counts.
+/// The unit of a depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counts {
     Packets,
     Bytes,
-    /// Picoseconds from joining the queue to leaving it.
+    /// The sojourn time in picoseconds.
     Wait,
 }
 
-/// [`ScalableConfig`] as packets are asked.
+/// [`ScalableConfig`], compiled for the packet path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scalable {
     any_ect: bool,
@@ -113,7 +112,7 @@ impl Scalable {
             Ecn::Capable1 | Ecn::CongestionExperienced => true,
         }
     }
-    /// Whether it looks at packets that leave.
+    /// Whether it decides about packets that leave.
     #[inline]
     pub(super) fn goes_by_wait(&self) -> bool {
         self.counts == Counts::Wait
@@ -127,18 +126,18 @@ impl Scalable {
             Counts::Wait => false,
         }
     }
-    /// Whether a packet that has waited so long is marked.
+    /// Whether a packet that has waited `waited` is marked.
     #[inline]
     pub(super) fn marks_on_departure(&self, waited: Time, sum: &mut u64) -> bool {
         self.goes_by_wait() && self.marks(waited.as_picoseconds(), sum)
     }
 
-    /// Whether a packet at this `depth` is marked, where `sum` has added up of the likelihoods before, in
-    /// units of `width`.
+    /// Whether a packet at this `depth` is marked. `sum` is the sum of the probabilities since the last mark,
+    /// in units of `width`.
     #[inline]
     fn marks(&self, depth: u64, sum: &mut u64) -> bool {
         let beyond = depth.saturating_sub(self.from);
-        // RFC 8257 §3.1: CE is set where the queue is longer than K.
+        // RFC 8257 §3.1: CE is set if the queue is longer than K.
         if beyond == 0 {
             return false;
         }
@@ -146,7 +145,7 @@ impl Scalable {
         if beyond >= self.width {
             return true;
         }
-        // `recur`: `count += likelihood`; true where that exceeds 1, of which it is then relieved.
+        // `recur`: `count += likelihood`; true if that exceeds 1, which is then subtracted.
         let room = self.width - *sum;
         let is_due = beyond > room;
         *sum = if is_due { beyond - room } else { *sum + beyond };
@@ -174,7 +173,7 @@ mod tests {
                 marked += u64::from(ramp.marks(depth, &mut sum));
             }
             let expected = (depth.saturating_sub(8) * 100).min(1600);
-            // What adds up must exceed 1: the last of them may be outstanding.
+            // The sum must exceed 1: the last mark can be missing.
             assert!(marked.abs_diff(expected) <= 1, "{depth}: {marked}, expected {expected}");
         }
     }

@@ -1,4 +1,4 @@
-//! Tail drop: a packet that does not fit is refused.
+//! Tail drop: a packet that does not fit is dropped.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TailDropConfig {
-    /// What the queue holds at most.
+    /// The limit of the queue.
     pub limit: QueueSize,
 }
 
@@ -23,10 +23,10 @@ impl Default for TailDropConfig {
 }
 
 impl TailDropConfig {
-    /// The buffer manager.
+    /// Builds the buffer manager.
     ///
     /// # Errors
-    /// Where the limit is 0.
+    /// The limit is 0.
     pub fn build(&self) -> Result<TailDrop, ConfigError> {
         if self.limit.count() == 0 {
             return Err(ConfigError::new("limit", "a queue with a limit of 0 drops every packet")
@@ -65,7 +65,7 @@ impl BufferManager for TailDrop {
         true
     }
     fn ignores_an_empty_queue(&self) -> bool {
-        // A limit in bytes may be less than one packet.
+        // A limit in bytes can be less than one packet.
         matches!(self.limit, QueueSize::Packets(_))
     }
 }

@@ -17,59 +17,59 @@ use crate::{ByteSize, ConfigError, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CakeConfig {
-    /// What it sends at most, in counted bytes; without it, what the link takes.
+    /// The rate of the shaper, in counted bytes. Default: the rate of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
-    /// Into which tins packets are sorted by their codepoints.
+    /// The mapping of codepoints to tins.
     pub tins: CakeTins,
-    /// Who shares a tin fairly.
+    /// The units that share a tin fairly.
     pub isolation: CakeIsolation,
-    /// What tells flows apart, where `isolation` knows flows.
+    /// The header fields that distinguish flows, if `isolation` uses flows.
     #[serde(skip_serializing_if = "FlowHash::is_default")]
     pub flow_hash: FlowHash,
-    /// About the longest round trip of the connections, 1us to 1000s: the interval of COBALT, whose target is
-    /// a twentieth of it. Both are longer where packets take long to send.
+    /// The longest round trip of the connections, approximately, 1us to 1000s: the interval of COBALT, whose
+    /// target is a twentieth of it. Both are longer if packets take long to send.
     pub rtt: Time,
-    /// Bytes that a packet counts beyond its IP bytes, -64 to 256; by default 14 where the link is Ethernet,
-    /// else 0.
+    /// Bytes that are counted for a packet in addition to its IP bytes, -64 to 256. Default: 14 on an
+    /// Ethernet link, otherwise 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<i32>,
-    /// What a packet counts at least with them, 0 to 256 bytes.
+    /// The minimum counted length of a packet, 0 to 256 bytes.
     #[serde(skip_serializing_if = "is_zero")]
     pub mpu: u32,
-    /// What the link carries packets in, which counts, too.
+    /// The cells of the link, which are counted.
     pub cells: CakeCells,
-    /// Memory for packets, with what an operating system needs to keep them: 2304 bytes for 1500. By default
-    /// four times what the bandwidth sends in `rtt`, 4 MiB at least and 15.5 MB at most.
+    /// The memory limit for packets, including the bookkeeping of an operating system: 2304 bytes for 1500.
+    /// Default: four times what the bandwidth sends in `rtt`, at least 4 MiB and at most 15.5 MB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<ByteSize>,
-    /// Clears the codepoints of what it sends; the tin is chosen before.
+    /// Clears the codepoints of the packets that leave. The tin is selected before.
     #[serde(skip_serializing_if = "is_false")]
     pub wash: bool,
-    /// Counts dropped packets as if they were sent, for a port behind the bottleneck that they have crossed.
+    /// Counts dropped packets as if they were sent, for a port behind the bottleneck.
     #[serde(skip_serializing_if = "is_false")]
     pub ingress: bool,
-    /// Which acknowledgments are dropped as a later one waits behind them that says more.
+    /// The acknowledgments that are dropped because a later one in the queue makes them redundant.
     #[serde(skip_serializing_if = "is_default")]
     pub ack_filter: CakeAckFilter,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
-#[allow(clippy::trivially_copy_pass_by_ref)] // as above
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
 fn is_false(option: &bool) -> bool {
     !*option
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // as above
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
 fn is_default(filter: &CakeAckFilter) -> bool {
     *filter == CakeAckFilter::None
 }
 
 impl Default for CakeConfig {
-    /// Those of `tc` and Linux.
+    /// The defaults of `tc` and Linux.
     fn default() -> CakeConfig {
         CakeConfig {
             bandwidth: None,
@@ -90,11 +90,12 @@ impl Default for CakeConfig {
 
 /// Bytes of the longest packet.
 pub(super) const MTU: u32 = 1500;
-/// The longest packets, so many at most. Linux, `cake_init`.
+/// The largest number of packets of maximum length. Linux, `cake_init`.
 const PACKETS: u64 = 10_240;
 
 impl CakeConfig {
-    /// The names of its queues in results, in a class called `class`: the tins, or that where there is one.
+    /// The names of its queues in results for a class `class`: the tins, or the class if there is only one
+    /// tin.
     pub fn queue_names(&self, class: &str) -> Vec<String> {
         match self.tins.names().as_slice() {
             [_] => vec![class.to_owned()],
@@ -127,7 +128,7 @@ impl CakeConfig {
         Ok(())
     }
 
-    /// A tin that may send so many bytes per second, or so much in turn where that is 0. Linux,
+    /// Returns a tin with `rate` bytes per second, or `weight` per turn if the rate is 0. Linux,
     /// `cake_set_rate`.
     pub(super) fn tin(&self, rate: u64, weight: i64, mtu: u32, key: u64) -> Tin {
         let byte_time = ByteTime::at(rate);
@@ -146,7 +147,7 @@ impl CakeConfig {
         Tin::new(settings, TinClock { byte_time, next: Time::ZERO })
     }
 
-    /// Memory for packets. Linux, `cake_reconfigure`.
+    /// The memory limit. Linux, `cake_reconfigure`.
     pub(super) fn memory(&self, rate: u64, header: u32) -> u64 {
         let most = PACKETS * u64::from(MTU + header);
         match self.memory_limit {

@@ -1,4 +1,5 @@
-//! [`Esp`]: the encapsulating security payload, whose padding depends on what it carries (RFC 4303).
+//! [`Esp`]: the encapsulating security payload, whose padding depends on the length of the payload (RFC
+//! 4303).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,24 +7,24 @@ use serde::{Deserialize, Serialize};
 use super::ip_version::{IpVersion, is_default};
 use crate::error::ConfigError;
 
-/// IPsec ESP: security parameters index and sequence number, initialization vector, padding, trailer and
-/// integrity check value; in tunnel mode the outer IP header, too (RFC 4303 §2).
+/// IPsec ESP: security parameters index, sequence number, initialization vector, padding, trailer and
+/// integrity check value; in tunnel mode also the outer IP header (RFC 4303 §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Esp {
-    /// Cipher, which decides about the initialization vector and the padding.
+    /// The cipher, which determines the initialization vector and the padding.
     pub cipher: EspCipher,
     /// Integrity algorithm, which decides about the integrity check value; `none` with a cipher that has its
     /// own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub integrity: EspIntegrity,
-    /// What is encrypted.
+    /// The encrypted part of the packet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: EspMode,
-    /// Whether ESP is carried in UDP to pass address translation: 8 bytes more (RFC 3948).
+    /// Whether ESP is in UDP for address translation: 8 bytes more (RFC 3948).
     #[serde(default, skip_serializing_if = "is_default")]
     pub nat_t: bool,
-    /// Version of the outer IP header; in transport mode, of the IP header that ESP stands behind.
+    /// The version of the outer IP header; in transport mode, of the IP header before ESP.
     #[serde(default, skip_serializing_if = "is_default")]
     pub over: IpVersion,
 }
@@ -44,7 +45,7 @@ pub enum EspCipher {
     #[serde(rename = "aes-ctr")]
     AesCtr,
     /// No encryption: no initialization vector (RFC 2410).
-    // YAML's own null is no word.
+    // `null` without quotes is not a string in YAML.
     #[serde(rename = "none", alias = "null")]
     Null,
 }
@@ -68,14 +69,14 @@ pub enum EspIntegrity {
     Sha512,
 }
 
-/// What ESP encrypts (RFC 4303 §3.1).
+/// The encrypted part of the packet (RFC 4303 §3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EspMode {
     /// The whole packet, behind a new IP header.
     #[default]
     Tunnel,
-    /// What the IP header carries.
+    /// The payload of the IP packet.
     Transport,
 }
 
@@ -88,8 +89,8 @@ impl EspCipher {
             EspCipher::Null => 0,
         }
     }
-    /// What is encrypted is padded to a multiple of so many bytes: the cipher's block, and at least 4 (RFC
-    /// 4303 §2.4).
+    /// The block to which the encrypted part is padded, bytes: that of the cipher, at least 4 (RFC 4303
+    /// §2.4).
     const fn block(self) -> u64 {
         match self {
             EspCipher::TripleDes => 8,
@@ -110,8 +111,8 @@ impl Esp {
             (_, EspIntegrity::Sha512) => 32,
         }
     }
-    /// Bytes that it adds to a packet on average over all lengths: the padding of RFC 4303 §2.4 lies between
-    /// none and one less than the block.
+    /// The mean number of added bytes over all lengths: the padding of RFC 4303 §2.4 is from 0 to one less
+    /// than the block.
     pub const fn mean_added(self) -> u64 {
         let outer = match self.mode {
             EspMode::Tunnel => self.over.header_bytes(),
@@ -120,19 +121,19 @@ impl Esp {
         let udp = if self.nat_t { 8 } else { 0 };
         outer + udp + 8 + self.cipher.vector() + 2 + (self.cipher.block() - 1) / 2 + self.check_value()
     }
-    /// The bytes of an IP packet of `carried` bytes once it is protected.
+    /// The bytes of an IP packet with a payload of `carried` bytes after encryption.
     pub(super) const fn bytes(self, carried: u64) -> u64 {
         let header = self.over.header_bytes();
         let encrypted = match self.mode {
             EspMode::Tunnel => carried,
             EspMode::Transport => carried.saturating_sub(header),
         };
-        // The length of the padding and the next header are encrypted, too (RFC 4303 §2.5 and §2.6).
+        // The pad length and the next header are also encrypted (RFC 4303 §2.5 and §2.6).
         let padded = (encrypted + 2).next_multiple_of(self.cipher.block());
         let udp = if self.nat_t { 8 } else { 0 };
         header + udp + 8 + self.cipher.vector() + padded + self.check_value()
     }
-    /// Whether cipher and integrity algorithm go together.
+    /// Checks that the cipher and the integrity algorithm fit.
     pub(super) fn check(self) -> Result<(), ConfigError> {
         match (self.cipher, self.integrity) {
             // RFC 4106 §1: it provides both.

@@ -11,28 +11,28 @@ use super::wire::Framing;
 use crate::error::ConfigError;
 use crate::packet::Encapsulation;
 
-/// Headers between an IP packet and the framing of its wire, from the packet outwards: `[gre, {esp: …}]`.
+/// Headers between an IP packet and the framing of its wire, from the packet outward: `[gre, {esp: …}]`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HeaderStack {
-    /// As many as there are, then any.
+    /// The first `count` are valid.
     headers: [Header; HeaderStack::MOST],
     count: u8,
 }
 
 impl HeaderStack {
-    /// How many headers there can be.
+    /// The largest number of headers.
     pub const MOST: usize = 8;
     /// No headers.
     pub const EMPTY: HeaderStack = HeaderStack { headers: [Header::Ppp; HeaderStack::MOST], count: 0 };
 
-    /// These headers, from the packet outwards; `None` where there are too many.
+    /// These headers, from the packet outward; `None` if there are too many.
     pub fn new(headers: &[Header]) -> Option<HeaderStack> {
         let mut stack = HeaderStack::EMPTY;
         stack.headers.get_mut(..headers.len())?.copy_from_slice(headers);
         stack.count = headers.len() as u8;
         Some(stack)
     }
-    /// The headers, from the packet outwards.
+    /// The headers, from the packet outward.
     pub fn headers(&self) -> &[Header] {
         &self.headers[..usize::from(self.count)]
     }
@@ -44,11 +44,11 @@ impl HeaderStack {
     pub fn bytes(&self, ip: u64) -> u64 {
         self.headers().iter().fold(ip, |carried, header| header.bytes(carried))
     }
-    /// What they add to every packet; `None` where that depends on its length.
+    /// The bytes that they add to every packet; `None` if that depends on its length.
     pub fn added(&self) -> Option<u64> {
         self.headers().iter().map(|header| header.added()).sum()
     }
-    /// These headers without whatever cuts packets: what both ends of a link must agree on.
+    /// These headers without fragmentation: what both ends of a link must agree on.
     pub fn uncut(mut self) -> HeaderStack {
         for header in &mut self.headers {
             if let Header::Mlppp(multilink) = header {
@@ -57,7 +57,7 @@ impl HeaderStack {
         }
         self
     }
-    /// Which marks they carry.
+    /// The marks that they carry.
     pub fn encapsulation(&self) -> Encapsulation {
         let any = |is: fn(&Header) -> bool| self.headers().iter().any(is);
         Encapsulation {
@@ -65,10 +65,10 @@ impl HeaderStack {
             labels: any(|header| matches!(header, Header::Mpls(_))),
         }
     }
-    /// Whether these headers exist, and may stand in this order on a wire with this `framing`.
+    /// Checks the headers and their order on a wire with this `framing`.
     ///
     /// # Errors
-    /// The first header that may not stand where it does; its index is the path.
+    /// The first header that is invalid in its place; its index is the path.
     pub fn check(&self, framing: Framing) -> Result<(), ConfigError> {
         for (index, header) in self.headers().iter().enumerate() {
             header.check().map_err(|error| error.within(header.name()).within(index))?;
@@ -79,7 +79,7 @@ impl HeaderStack {
 }
 
 impl HeaderStack {
-    /// Fragments are not cut again.
+    /// Checks that fragments are not fragmented again.
     fn check_fragmentation(&self) -> Result<(), ConfigError> {
         let mut cutting = self.headers().iter().enumerate().filter(|(_, header)| header.cut().is_some());
         match (cutting.next(), cutting.next()) {

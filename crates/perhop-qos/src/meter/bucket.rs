@@ -1,11 +1,11 @@
-//! Token buckets in exact integers: what all meters, policers and caps count tokens with.
+//! Token buckets in exact integers, used by all meters, policers and caps.
 //!
-//! A rate in bit/s times a time in picoseconds is a whole number of bit·ps/s, 10⁻¹² of a bit. A bucket's unit
-//! is the largest multiple of that of which both the tokens of one picosecond and those of one byte are whole
-//! numbers. So nothing is ever rounded, and "green ≤ rate·Δt + burst" holds on every interval to the last
-//! bit.
+//! A rate in bit/s times a time in picoseconds is an integer number of bit·ps/s, 10⁻¹² of a bit. The unit of
+//! a bucket is the largest multiple of that in which the tokens of one picosecond and those of one byte are
+//! integers. Nothing is rounded, so "green ≤ rate·Δt + burst" is exact on every interval.
 //!
-//! Words of 64 bits are faster; words of 128 bits hold any rate, any time and any burst. A meter takes 64
+//! Words of 64 bits are faster; words of 128 bits fit any rate, time and burst. A meter uses 64 bits if a
+//! full bucket fits.
 //! bits where a full bucket fits.
 
 use std::fmt::Debug;
@@ -16,26 +16,26 @@ use super::contract::Meter;
 use crate::packet::{Color, Packet};
 use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// Tokens for one byte, in 10⁻¹² bit.
+/// The tokens for one byte, in 10⁻¹² bit.
 const PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;
 
 /// A number of tokens.
 pub(super) trait Word: Copy + Debug + Ord + Add<Output = Self> + Sub<Output = Self> {
     /// No tokens.
     const ZERO: Self;
-    /// The largest number. No bucket holds as many ([`BucketProfile::is_exact`]).
+    /// The largest number. No bucket contains this many ([`BucketProfile::is_exact`]).
     const MAX: Self;
-    /// `left` · `right`, which the caller knows to fit.
+    /// `left` · `right`. The caller ensures that it fits.
     fn product(left: u64, right: u64) -> Self;
-    /// `left` · `right`, or the largest number where that is more.
+    /// `left` · `right`, at most the largest number.
     fn saturating_product(left: u64, right: u64) -> Self;
-    /// `self` + `more`, or the largest number where that is more.
+    /// `self` + `more`, at most the largest number.
     fn saturating_add(self, more: Self) -> Self;
-    /// `self` / `divisor`, rounded up, or 2⁶⁴ − 1 where that is more.
+    /// `self` / `divisor`, rounded up, at most 2⁶⁴ − 1.
     fn divided_by(self, divisor: u64) -> u64;
-    /// `self` − `less`, if that is not below 0.
+    /// `self` − `less`; `None` if that is below 0.
     fn checked_sub(self, less: Self) -> Option<Self>;
-    /// `self` − `less`, and whether that is below 0: then the number is of no use.
+    /// `self` − `less`, and whether that is below 0. In that case the number is invalid.
     fn overflowing_sub(self, less: Self) -> (Self, bool);
 }
 
@@ -95,19 +95,19 @@ impl Word for u128 {
     }
 }
 
-/// Rate and burst of a bucket in its unit: what buckets of one configuration share.
+/// The rate and burst of a bucket in its unit, shared by the buckets of one configuration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucketProfile<W> {
-    /// Tokens that a picosecond earns.
+    /// Tokens per picosecond.
     per_picosecond: u64,
-    /// Tokens that a byte costs.
+    /// Tokens per byte.
     per_byte: u64,
     /// Tokens of a full bucket.
     size: W,
 }
 
 impl<W: Word> BucketProfile<W> {
-    /// Tokens at `rate`, which is not 0, for a bucket of size `burst`.
+    /// Returns the profile of a bucket of size `burst` with `rate`, which must not be 0.
     pub(super) fn new(rate: Rate, burst: ByteSize) -> BucketProfile<W> {
         let rate = rate.as_bits_per_second();
         let unit = greatest_common_divisor(rate, PER_BYTE);
@@ -115,23 +115,22 @@ impl<W: Word> BucketProfile<W> {
         let size = W::saturating_product(burst.as_bytes(), per_byte);
         BucketProfile { per_picosecond: rate / unit, per_byte, size }
     }
-    /// When a bucket is full for certain: more time than this earns nothing more.
+    /// The time after which a bucket is certainly full.
     pub(super) fn fills_in(&self) -> Time {
         self.time_for(self.size)
     }
-    /// Whether `W` holds all that there is to count: a full bucket, `more`, and what is earned in up to
-    /// `longest`.
+    /// Whether `W` fits a full bucket, `more`, and the tokens of up to `longest`.
     pub(super) fn is_exact(&self, more: W, longest: Time) -> bool {
         let earned = W::saturating_product(longest.as_picoseconds(), self.per_picosecond);
         self.size.saturating_add(more).saturating_add(earned) < W::MAX
     }
-    /// What a packet of `length` IP bytes costs; the largest number of tokens, which no bucket holds, where
-    /// it costs more.
+    /// The cost of a packet of `length` IP bytes, at most the largest number of tokens, which no bucket
+    /// contains.
     #[inline]
     pub(super) fn cost(&self, length: u32) -> W {
         W::saturating_product(length.into(), self.per_byte)
     }
-    /// What `elapsed` earns.
+    /// The tokens of `elapsed`.
     #[inline]
     pub(super) fn earned(&self, elapsed: Time) -> W {
         W::product(elapsed.as_picoseconds(), self.per_picosecond)
@@ -144,7 +143,7 @@ impl<W: Word> BucketProfile<W> {
     pub(super) fn tokens(&self, size: ByteSize) -> W {
         W::saturating_product(size.as_bytes(), self.per_byte)
     }
-    /// How long it takes to earn `tokens`, rounded up.
+    /// The time to earn `tokens`, rounded up.
     pub(super) fn time_for(&self, tokens: W) -> Time {
         Time::from_picoseconds(tokens.divided_by(self.per_picosecond))
     }
@@ -161,50 +160,51 @@ fn greatest_common_divisor(mut larger: u64, mut smaller: u64) -> u64 {
     larger
 }
 
-/// `cost` if the packet is `wanted`, else more than any bucket holds.
+/// `cost` if the packet is `wanted`, otherwise more than any bucket contains.
 #[inline]
 pub(super) fn cost_if<W: Word>(wanted: bool, cost: W) -> W {
     select_unpredictable(wanted, cost, W::MAX)
 }
 
-/// How full a bucket is: all that it has for itself.
+/// The tokens in a bucket: its whole state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level<W>(W);
 
 impl<W: Word> Level<W> {
-    /// Adds `earned` as far as there is room; what is left over is lost.
+    /// Adds `earned` up to the size; the rest is lost.
     #[inline]
     pub(super) fn top_up(&mut self, earned: W, profile: &BucketProfile<W>) {
         self.0 = (self.0 + earned).min(profile.size);
     }
-    /// Adds `earned` as far as there is room, and returns what is left over.
+    /// Adds `earned` up to the size, and returns the rest.
     #[inline]
     pub(super) fn fill(&mut self, earned: W, profile: &BucketProfile<W>) -> W {
         let all = self.0 + earned;
         self.0 = all.min(profile.size);
         all - self.0
     }
-    /// What it lacks of `cost`.
+    /// The tokens missing for `cost`.
     #[inline]
     pub(super) fn missing(&self, cost: W) -> W {
         cost.checked_sub(self.0).unwrap_or(W::ZERO)
     }
-    /// Spends all of it.
+    /// Spends all tokens.
     #[inline]
     pub(super) fn drain(&mut self) {
         self.0 = W::ZERO;
     }
-    /// Spends `cost` if there is enough; returns whether it did.
+    /// Spends `cost` if there are enough tokens; returns whether it did.
     ///
-    /// Which packets conform is unpredictable, so there is no branch here for a processor to mispredict.
+    /// Whether a packet conforms is unpredictable, so the code has no branch that the processor could
+    /// mispredict.
     #[inline]
     pub(super) fn take(&mut self, cost: W) -> bool {
         self.take_if(true, cost)
     }
-    /// Spends `cost` if the packet is `wanted` and there is enough; returns whether it did.
+    /// Spends `cost` if the packet is `wanted` and there are enough tokens; returns whether it did.
     #[inline]
     pub(super) fn take_if(&mut self, wanted: bool, cost: W) -> bool {
-        // The next packet waits for what is left: as few steps as possible lead there from what there was.
+        // The next packet depends on this result, so the chain of instructions is kept short.
         let (left, lacks) = self.0.overflowing_sub(cost);
         let left = select_unpredictable(lacks, self.0, left);
         self.0 = select_unpredictable(wanted, left, self.0);
@@ -212,7 +212,7 @@ impl<W: Word> Level<W> {
     }
 }
 
-/// When a bucket was filled last.
+/// The time at which a bucket was filled last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock(Time);
 
@@ -226,9 +226,9 @@ impl Clock {
     }
 }
 
-/// A bucket with a rate and a clock of its own, in 128 bits.
+/// A bucket with its own rate and clock, in 128 bits.
 ///
-/// It is filled only when it is asked: what does not fit is lost, so once is as good as often.
+/// It is filled only on access: tokens beyond its size are lost, so one refill is equivalent to many.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RatedBucket {
     profile: BucketProfile<u128>,
@@ -238,7 +238,7 @@ pub(crate) struct RatedBucket {
 }
 
 impl RatedBucket {
-    /// A full bucket of size `burst` that fills at `rate`, which is not 0.
+    /// A full bucket of size `burst` with `rate`, which must not be 0.
     pub(crate) fn full(rate: Rate, burst: ByteSize) -> RatedBucket {
         let profile = BucketProfile::new(rate, burst);
         let (fills_in, clock) = (profile.fills_in(), Clock::default());
@@ -249,13 +249,13 @@ impl RatedBucket {
         let elapsed = self.clock.elapsed(now, self.fills_in);
         self.level.top_up(self.profile.earned(elapsed), &self.profile);
     }
-    /// Whether there are tokens for a packet of `length` IP bytes at `now`.
+    /// Whether there are enough tokens for a packet of `length` IP bytes at `now`.
     pub(crate) fn holds(&mut self, now: Time, length: u32) -> bool {
         self.fill(now);
         self.level.missing(self.profile.cost(length)) == 0
     }
-    /// Spends the tokens for a packet of `length` IP bytes at `now`, or nothing if there are not enough;
-    /// returns whether it did.
+    /// Spends the tokens for a packet of `length` IP bytes at `now`, or none if there are too few; returns
+    /// whether it did.
     #[inline]
     pub(crate) fn take(&mut self, now: Time, length: u32) -> bool {
         self.fill(now);
@@ -263,17 +263,17 @@ impl RatedBucket {
     }
 }
 
-/// A meter in words of 64 bits, or, where its profile needs more, of 128.
+/// A meter in words of 64 bits, or of 128 bits if its profile needs them.
 #[derive(Clone, Debug)]
 pub(super) enum ByWidth<N, W> {
     /// 64 bits.
     Narrow(N),
-    /// 128 bits: rare, and kept elsewhere so that it does not make the others large.
+    /// 128 bits: rare, and boxed so that the enum stays small.
     Wide(Box<W>),
 }
 
 impl<N, W> ByWidth<N, W> {
-    /// `narrow` where it is exact, else `wide`.
+    /// Returns `narrow` if it is exact, otherwise `wide`.
     pub(super) fn choose(narrow: N, is_exact: bool, wide: impl FnOnce() -> W) -> ByWidth<N, W> {
         if is_exact { ByWidth::Narrow(narrow) } else { ByWidth::Wide(Box::new(wide())) }
     }

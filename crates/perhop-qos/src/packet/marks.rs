@@ -1,5 +1,5 @@
-//! [`Marks`]: what the headers of a packet say of its treatment beside the codepoint, in one byte; [`Ingress`]:
-//! by which interface it came, and which of these marks its headers carry.
+//! [`Marks`]: the ECN field and the link-layer marks of a packet, in one byte. [`Ingress`]: the interface of
+//! arrival, and which of these marks the headers carry.
 
 use std::fmt;
 use std::str::FromStr;
@@ -74,9 +74,9 @@ impl fmt::Display for LinkMark {
 
 name_or_number!(LinkMark, 7, "a CoS or EXP: a number from 0 to 7");
 
-/// ECN field, class of service and traffic class of a packet.
+/// The ECN field, class of service and traffic class of a packet.
 ///
-/// Whether a tag or label carries the latter two, the packet's [`Ingress`] says.
+/// The packet's [`Ingress`] tells whether a tag or label carries the latter two.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks(u8);
 
@@ -95,14 +95,14 @@ impl Marks {
     pub const fn with_ecn(self, ecn: Ecn) -> Marks {
         Marks(self.0 & !3 | ecn as u8)
     }
-    /// The class of service, which means something where there is a tag for it.
+    /// The class of service; meaningful only with a tag.
     pub const fn cos(self) -> LinkMark {
         LinkMark(self.0 >> Marks::COS & 7)
     }
     pub(super) const fn with_cos(self, cos: LinkMark) -> Marks {
         Marks(self.0 & !(7 << Marks::COS) | cos.0 << Marks::COS)
     }
-    /// The traffic class (EXP), which means something where there are labels for it.
+    /// The traffic class (EXP); meaningful only with labels.
     pub const fn exp(self) -> LinkMark {
         LinkMark(self.0 >> Marks::EXP)
     }
@@ -123,11 +123,11 @@ impl fmt::Debug for Marks {
     }
 }
 
-/// The interface by which a packet came into the node, numbered by the node: of the first 16384.
+/// The interface through which a packet came into the node: one of the node's first 16384.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InterfaceId(pub u16);
 
-/// Which marks the headers of a link carry.
+/// The marks that the headers of a link carry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Encapsulation {
     /// A VLAN tag: the class of service.
@@ -136,18 +136,18 @@ pub struct Encapsulation {
     pub labels: bool,
 }
 
-/// The interface by which a packet came into the node, and which marks its headers carry: the link's, until
-/// somebody here sets others.
+/// The interface through which a packet came into the node, and the marks that its headers carry: those of
+/// the link, until this node sets others.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ingress(u16);
 
 impl Ingress {
-    /// How many interfaces of a node can be told apart.
+    /// The number of interfaces of a node that can be distinguished.
     pub const INTERFACES: usize = 1 << 14;
     const TAG: u16 = 1 << 15;
     const LABELS: u16 = 1 << 14;
 
-    /// By `interface`, from a link with this `encapsulation`.
+    /// An arrival through `interface`, from a link with this `encapsulation`.
     pub const fn new(interface: InterfaceId, encapsulation: Encapsulation) -> Ingress {
         Ingress(interface.0 & (Ingress::LABELS - 1)).carrying(encapsulation)
     }
@@ -173,7 +173,7 @@ impl Ingress {
     }
 }
 
-/// By an interface whose link carries no marks.
+/// An arrival through an interface whose link carries no marks.
 impl From<InterfaceId> for Ingress {
     fn from(interface: InterfaceId) -> Ingress {
         Ingress::new(interface, Encapsulation::default())
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Over links in turn: what of the marks reaches the next node.
+    /// Over several links: the marks that reach the next node.
     #[test]
     fn marks_cross_the_links_that_carry_them() {
         let tagged = Encapsulation { tag: true, labels: false };

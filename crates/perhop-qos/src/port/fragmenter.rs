@@ -1,4 +1,4 @@
-//! [`Fragmenter`]: what becomes of packets before a wire that cuts them.
+//! [`Fragmenter`]: cuts packets into fragments in front of the wire.
 
 use crate::framing::{Fragmentation, Framing};
 use crate::observer::Place;
@@ -7,31 +7,31 @@ use crate::queue::{Queue, QueueId};
 use crate::scheduler::SchedulerConfig;
 use crate::{Packet, Rate, Time};
 
-/// Cuts packets for a wire whose headers say so (RFC 1990 §3), and knows which others may go between two
-/// fragments (RFC 2686 §1, of its suspendable classes the two that plain multilink PPP has).
+/// Cuts packets for a wire whose headers require it (RFC 1990 §3), and selects the packets that may be sent
+/// between two fragments (RFC 2686 §1; of its suspendable classes, the two that plain multilink PPP has).
 #[derive(Clone, Debug)]
 pub(super) struct Fragmenter {
     pub(super) fragmentation: Fragmentation,
     framing: Framing,
     rate: Rate,
-    /// By queue: whether its packets are sent between fragments. None where nothing is interleaved.
+    /// By queue: whether its packets are sent between fragments. Empty without interleaving.
     interleaved: Vec<bool>,
     pub(super) in_progress: Option<InProgress>,
 }
 
-/// A packet of which some fragments have entered the ring, and not the last.
+/// A packet whose first fragment has entered the ring, and whose last has not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InProgress {
     pub(super) packet: Packet,
     pub(super) place: Place,
-    /// When the first bit of its first fragment goes out; known when that enters the ring.
+    /// The time of the first bit of its first fragment; known when that enters the ring.
     pub(super) starts: Option<Time>,
-    /// Bytes that are still to be carried.
+    /// Bytes that have not been sent.
     pub(super) left: u32,
 }
 
 impl Fragmenter {
-    /// Who cuts packets before `wire`, whose queues are those of `queueing`; `None` where nobody does.
+    /// Returns the fragmenter of `wire` with the queues of `queueing`; `None` if packets are not cut.
     pub(super) fn build(wire: &WireConfig, queueing: Option<&QueueingConfig>) -> Option<Fragmenter> {
         let fragmentation = wire.headers.fragmentation()?;
         let mut interleaved = Vec::new();
@@ -55,14 +55,14 @@ impl Fragmenter {
         let mut both = self.interleaved.iter().zip(queues);
         both.any(|(is_interleaved, queue)| *is_interleaved && queue.occupancy().packets > 0)
     }
-    /// What the wire takes for so many bytes with the framing.
+    /// The time of `bytes` with framing on the wire.
     pub(super) fn time(&self, bytes: u64) -> Time {
         self.rate.transmission_time(self.framing.wire_bytes(bytes))
     }
 }
 
-/// Which leaves of `config` have a priority over others: all but the lowest class of a strict priority
-/// scheduler, with whatever is inside.
+/// Collects whether the leaves of `config` have priority over others: all except the lowest class of a strict
+/// priority scheduler, including inner classes.
 fn collect_interleaved(config: &QueueingConfig, has_priority: bool, leaves: &mut Vec<bool>) {
     let classes = &config.classes;
     let level = |index: &usize| classes[*index].share.level.map_or(*index, usize::from);
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
     use crate::ring::RingConfig;
 
-    /// RFC 2686 §1: what may suspend a packet is what is urgent. Weights make nobody urgent, nor is the last
-    /// of several levels; whatever is inside a class has its urgency.
+    /// RFC 2686 §1: only urgent packets suspend others. Classes by weight and the last of several levels are
+    /// not urgent; inner classes have the urgency of their class.
     #[test]
     fn only_what_has_a_priority_over_others_is_interleaved() {
         let wire = WireConfig {

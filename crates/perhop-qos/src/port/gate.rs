@@ -1,18 +1,18 @@
-//! [`Gate`]: what a packet must pass before the buffer manager of its queue is asked.
+//! [`Gate`]: the checks before the buffer manager of a queue.
 
 use crate::policer::Policer;
 use crate::queue::Queue;
 use crate::{ConfigError, DropCause, Packet, QueueSize, Time};
 
-/// What stands before one queue: most queues have none.
+/// The checks of one queue: most queues have none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate {
     pub(super) policer: Option<Policer>,
-    /// The limits of the schedulers around the queue, those inside before those around them.
+    /// The shared limits of the enclosing schedulers, from the inside out.
     pub(super) limits: Vec<SharedLimit>,
 }
 
-/// What all queues of one scheduler hold at most together.
+/// The common limit of all queues of one scheduler.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SharedLimit {
     limit: QueueSize,
@@ -41,8 +41,8 @@ impl SharedLimit {
 }
 
 impl Gate {
-    /// Why `packet` may not pass to its queue, which is one of `queues`; `is_congested` is asked only where
-    /// that decides.
+    /// Returns why `packet` may not join its queue, which is one of `queues`. `is_congested` is called only
+    /// if the result depends on it.
     pub(super) fn refuses(
         &mut self,
         now: Time,

@@ -2,53 +2,53 @@
 
 use crate::units::Time;
 
-/// What a port's schedulers want to be served.
+/// The result of a poll of a port's schedulers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection<T> {
     /// The head of this queue.
     Serve(T),
-    /// Nothing before this instant, although packets wait: how a shaper speaks.
+    /// No packet before this time, although packets wait: a shaper holds them back.
     WaitUntil(Time),
-    /// Nothing waits.
+    /// No packet waits.
     Idle,
 }
 
-/// The contract of every scheduler: told of every packet that joins or leaves one of its children, and of
-/// every child's *head*, the packet that it would send now.
+/// The contract of every scheduler. The caller reports every packet that joins or leaves a child, and every
+/// child's *head*, the packet that it would send now.
 ///
-/// A child's packets are counted by [`enqueued`](Scheduler::enqueued) and [`dequeued`](Scheduler::dequeued)
-/// alone. Which of them is the head is the child's own affair (it may be a scheduler itself), and it may have
-/// to hold all of them back for a while (it may hold a shaper).
+/// [`enqueued`](Scheduler::enqueued) and [`dequeued`](Scheduler::dequeued) alone count a child's packets. The
+/// child selects its head (it may be a scheduler itself), and may hold all packets back for a time (it may
+/// contain a shaper).
 pub trait Scheduler {
-    /// A packet of `length` IP bytes joined `child`.
+    /// Records that a packet of `length` IP bytes joined `child`.
     fn enqueued(&mut self, now: Time, child: usize, length: u32);
-    /// The head of `child` has `head` IP bytes from now on, or it has none to send where this is 0; not said
-    /// where [`dequeued`](Scheduler::dequeued) says it.
+    /// Records that the head of `child` now has `head` IP bytes; 0 if it has none to send. Not called for a
+    /// change that [`dequeued`](Scheduler::dequeued) reports.
     fn head_changed(&mut self, child: usize, head: u32) {
         let _ = (child, head);
     }
-    /// The child to serve now; `None` only where every head is 0, or all of them are
-    /// [held back](Scheduler::holds_back). Asked again before anything else
-    /// happens, the answer is the same.
+    /// Returns the child to serve now; `None` only if every head is 0 or all of them are [held
+    /// back](Scheduler::holds_back). A second call before any other event returns the same.
     ///
-    /// `heads[child]` is what was said last of the head of `child`.
+    /// `heads[child]` is the last reported length of the head of `child`.
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize>;
-    /// The child that was selected has sent its head, a packet of `length` IP bytes; the head after it has
-    /// `next`, or there is none to send where this is 0.
+    /// Records that the selected child has sent its head, a packet of `length` IP bytes. The next head has
+    /// `next` bytes; 0 if there is none to send.
     fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32);
-    /// The child that was selected has lost its head, a packet of `length` IP bytes, before it was sent; the
-    /// head after it has `next`, or there is none to send where this is 0. What was not sent costs nothing:
-    /// the child keeps its place.
+    /// Records that the head of the selected child, a packet of `length` IP bytes, was dropped before it was
+    /// sent. The next head has `next` bytes; 0 if there is none to send. A dropped packet costs nothing: the
+    /// child keeps its place.
     fn dropped(&mut self, now: Time, child: usize, length: u32, next: u32);
-    /// Whether it may let nobody send although there are heads: then it is asked again when it says.
+    /// Whether the scheduler may select no child although there are heads. Then
+    /// [`held_until`](Scheduler::held_until) is the time of the next call.
     fn holds_back(&self) -> bool {
         false
     }
-    /// Where the last [`select`](Scheduler::select) held back all heads: until when.
+    /// The time until which the last [`select`](Scheduler::select) held back all heads; `None` if it did not.
     fn held_until(&self) -> Option<Time> {
         None
     }
-    /// Whether time alone changes its choice, with nothing that joins, leaves or is held back.
+    /// Whether time alone can change the choice, without packets that join, leave or are held back.
     fn heeds_time(&self) -> bool {
         false
     }

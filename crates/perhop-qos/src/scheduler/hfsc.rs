@@ -1,8 +1,8 @@
 //! Hierarchical fair service curves, HFSC (I. Stoica, H. Zhang, T. S. E. Ng, ACM SIGCOMM 1997): real-time
 //! service by deadlines, link sharing by virtual times.
 //!
-//! Details that the paper leaves open are those of Linux (6.1, `net/sched/sch_hfsc.c`), which has them from
-//! ALTQ: curves of two pieces, upper limits, where virtual times begin.
+//! Details that the paper leaves open follow Linux (6.1, `net/sched/sch_hfsc.c`), which has them from ALTQ:
+//! curves of two pieces, upper limits, and the start of virtual times.
 
 mod build;
 mod curve;
@@ -11,58 +11,57 @@ use super::contract::Scheduler;
 use crate::units::Time;
 use curve::{NEVER, Runtime, service};
 
-/// HFSC over queues, or schedulers, of which it sees the heads.
+/// HFSC over queues or schedulers. It reads only their heads.
 #[derive(Clone, Debug)]
 pub struct Hfsc {
-    /// How many classes have queues: they come first, in the order of the children. Those with classes inside
-    /// stand behind them, the wire last.
+    /// The number of classes with queues. They come first, in the order of the children; classes with inner
+    /// classes follow, the wire is last.
     leaves: usize,
     classes: Vec<Class>,
-    /// Counts what is sorted into the orders of deadlines and virtual times: of two that are equal, who came
-    /// first.
+    /// A counter that orders equal deadlines and virtual times by arrival.
     places: u64,
     decision: Option<Decision>,
     held_until: Option<Time>,
-    /// A class may have to wait although the wire is free.
+    /// Whether a class may have to wait although the wire is free.
     may_hold_back: bool,
 }
 
-/// Who sends, and by which of the two criteria.
+/// The selected class and the criterion.
 #[derive(Clone, Copy, Debug)]
 struct Decision {
     child: usize,
     is_real_time: bool,
 }
 
-/// A class with a queue, or with classes inside.
+/// A class with a queue or with inner classes.
 #[derive(Clone, Debug)]
 struct Class {
-    /// The class that it is inside of; none for the wire.
+    /// Its parent; `None` for the wire.
     parent: Option<usize>,
-    /// The classes inside it.
+    /// Its inner classes.
     children: Vec<usize>,
     real_time: Option<RealTime>,
     link_share: Option<Runtime>,
     upper_limit: Option<Runtime>,
-    /// Packets that it holds, for a class with a queue.
+    /// Packets in a class with a queue.
     waiting: u32,
-    /// Classes inside it that share the wire now; for a class with a queue, 1 while packets wait.
+    /// The number of inner classes that share the wire now; for a class with a queue, 1 while packets wait.
     active: u32,
-    /// Service that it has had by either criterion.
+    /// The service by both criteria.
     total: u128,
     /// Its virtual time, picoseconds.
     virtual_time: u128,
-    /// What was added because it could not send while its siblings did.
+    /// The sum of the adjustments for times at which it could not send while its siblings did.
     adjustment: u128,
     place: u64,
-    /// Its periods of backlog, and the one of its parent in which its own began.
+    /// The number of its backlog period, and that of its parent's period in which it began.
     period: u64,
     parent_period: u64,
-    /// The smallest virtual time of the classes inside that were served in this period.
+    /// The smallest virtual time of the inner classes that were served in this period.
     least: u128,
-    /// The greatest virtual time at which a class inside went idle: where the next begins.
+    /// The greatest virtual time at which an inner class became idle: the start for the next one.
     greatest_idle: u128,
-    /// When its upper limit lets it share again, picoseconds; 0 without one.
+    /// The time from which its upper limit admits service again, picoseconds; 0 without one.
     fits_at: u128,
 }
 
@@ -71,27 +70,27 @@ struct Class {
 struct RealTime {
     deadline: Runtime,
     eligible: Runtime,
-    /// Service that it has had by this criterion.
+    /// The service by this criterion.
     served: u128,
-    /// From when on, and by when its head is to be served, picoseconds.
+    /// The eligible time and the deadline of its head, picoseconds.
     eligible_at: u128,
     due_at: u128,
     place: u64,
 }
 
 impl RealTime {
-    /// A period of backlog begins with a head of `length` bytes.
+    /// Starts a period of backlog with a head of `length` bytes.
     fn begin(&mut self, now: u128, length: u32) {
         self.deadline.restart(now, self.served);
         self.eligible = self.deadline.eligible();
         self.eligible_at = self.eligible.reaches(self.served);
         self.next(length);
     }
-    /// Its head has `length` bytes from now on.
+    /// Sets the length of its head.
     fn next(&mut self, length: u32) {
         self.due_at = self.deadline.reaches(self.served + service(length));
     }
-    /// It has sent `length` bytes in real time.
+    /// Records `length` bytes sent in real time.
     fn sent(&mut self, length: u32) {
         self.served += service(length);
         self.eligible_at = self.eligible.reaches(self.served);
@@ -99,7 +98,7 @@ impl RealTime {
 }
 
 impl Hfsc {
-    /// The class with a queue that is the most urgent of those that may claim real-time service.
+    /// The class with the earliest deadline of the eligible classes with a queue.
     fn real_time(&self, now: u128, heads: &[u32]) -> Option<usize> {
         let claims = self.classes[..self.leaves].iter().enumerate().filter_map(|(leaf, class)| {
             let real_time = class.real_time.as_ref().filter(|claim| claim.eligible_at <= now)?;
@@ -109,7 +108,7 @@ impl Hfsc {
         claims.min().map(|(_, leaf)| leaf)
     }
 
-    /// From the wire inwards the class with the least virtual time of those that may send.
+    /// The class with the smallest virtual time of those that may send, from the wire down.
     fn link_sharing(&self, now: u128, heads: &[u32]) -> Option<usize> {
         let mut at = self.wire();
         while at >= self.leaves {
@@ -121,7 +120,7 @@ impl Hfsc {
         Some(at)
     }
 
-    /// When upper limits let `class` share: its own, and that of one inside with a packet to send.
+    /// The time from which upper limits admit `class`: its own, and that of an inner class with a packet.
     fn fits_at(&self, class: usize, heads: &[u32]) -> u128 {
         let limited = &self.classes[class];
         if !limited.is_sharing() {
@@ -135,7 +134,7 @@ impl Hfsc {
         limited.fits_at.max(inside)
     }
 
-    /// When the first may send of those that wait.
+    /// The first time at which a waiting packet may be sent.
     fn first_release(&self, heads: &[u32]) -> u128 {
         let claims = self.classes[..self.leaves].iter().enumerate().filter(|(leaf, _)| heads[*leaf] > 0);
         let eligible =
@@ -144,7 +143,7 @@ impl Hfsc {
         eligible.chain(fit).min().unwrap_or(NEVER)
     }
 
-    /// What all classes are inside of.
+    /// The index of the wire, the root of all classes.
     fn wire(&self) -> usize {
         self.classes.len() - 1
     }
@@ -154,7 +153,7 @@ impl Hfsc {
         self.places
     }
 
-    /// The first packet waits for `leaf`: it shares the wire, and so do those around it that did not.
+    /// Makes `leaf`, which has its first packet, share the wire, and its ancestors that did not.
     fn begin_sharing(&mut self, now: u128, leaf: usize) {
         let (mut at, mut begins) = (leaf, true);
         while let Some(parent) = self.classes[at].parent {
@@ -169,8 +168,8 @@ impl Hfsc {
         }
     }
 
-    /// A period of backlog of `at` inside `parent` begins: its virtual time is halfway between those of its
-    /// siblings, or that of the last sibling that went idle.
+    /// Starts a period of backlog of `at` in `parent`: its virtual time is halfway between those of its
+    /// siblings, or that of the last sibling that became idle.
     fn begin_period(&mut self, now: u128, at: usize, parent: usize) {
         let siblings = self.classes[parent].children.iter().filter(|child| **child != at);
         let sharing = siblings.map(|child| &self.classes[*child]).filter(|class| class.is_sharing());
@@ -203,8 +202,8 @@ impl Hfsc {
         }
     }
 
-    /// `leaf` has sent `length` bytes, or has lost a packet unsent where that is 0: whoever is around it has
-    /// had as much, and shares no more where nothing waits.
+    /// Charges `length` bytes to `leaf` and its ancestors; 0 for a packet that was dropped. Classes without
+    /// packets no longer share.
     fn charge(&mut self, leaf: usize, length: u32) {
         let class = &self.classes[leaf];
         let (mut at, mut ends) = (leaf, class.waiting == 0 && class.link_share.is_some());
@@ -229,12 +228,12 @@ impl Hfsc {
 }
 
 impl Class {
-    /// Whether it has a place among the virtual times of its parent.
+    /// Whether it is in the order of its parent's virtual times.
     fn is_sharing(&self) -> bool {
         self.active > 0 && self.link_share.is_some()
     }
-    /// Its virtual time and upper limit after it was served. One that was passed over, because it did not
-    /// fit, does not make up for it: it goes on from `least`.
+    /// Updates its virtual time and upper limit after service. A class that was passed over because of its
+    /// upper limit does not make up for it: it continues from `least`.
     fn advance(&mut self, least: u128, place: u64) {
         let Some(share) = &self.link_share else { return };
         let own = share.reaches(self.total).saturating_add(self.adjustment);
@@ -319,7 +318,7 @@ impl Scheduler for Hfsc {
         }
     }
 
-    /// Claims become eligible, and upper limits let go, with time.
+    /// Classes become eligible, and upper limits expire, with time.
     fn heeds_time(&self) -> bool {
         true
     }

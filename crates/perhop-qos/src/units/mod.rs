@@ -2,18 +2,18 @@
 //! (packets per second), [`ByteSize`] (bytes), [`QueueSize`] (packets or bytes) and [`QueueDepth`]
 //! (packets, bytes or time).
 //!
-//! All are written with their unit in configuration files (`30ms`, `1.7Mb/s`, `25KiB`,
-//! `40 packets`) and refuse a bare number: `10` beside a delay is ten of what?
+//! All are written with their unit in configuration files (`30ms`, `1.7Mb/s`, `25KiB`, `40 packets`). A
+//! number without a unit is an error.
 
 mod notation;
 mod text;
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// An instant since the start of the run, or a span between two instants: integer picoseconds.
+/// A time since the start of the run, or a span between two times: integer picoseconds.
 ///
-/// 64 bits last 213 days; one byte at 10 Gb/s is 800 ps exactly. Times of configuration files are at most
-/// [`Time::LONGEST`], so that a sum of four of them is still an instant.
+/// 64 bits last 213 days. One byte at 10 Gb/s takes exactly 800 ps. Times of configuration files are at most
+/// [`Time::LONGEST`], so that a sum of four of them does not overflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
@@ -23,10 +23,10 @@ pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 impl Time {
     /// The start of the run; the empty span.
     pub const ZERO: Time = Time(0);
-    /// Later than everything that happens: "never".
+    /// Later than all events: "never".
     pub const MAX: Time = Time(u64::MAX);
-    /// The longest time that can be written: 50 days. A run lasts at most so long; an event lies a few spans
-    /// later at most, below [`Time::MAX`].
+    /// The longest time that a configuration may have, and the longest run: 50 days. Every event is at most a
+    /// few spans later, below [`Time::MAX`].
     pub const LONGEST: Time = Time::from_seconds(50 * 86_400);
 
     /// `ps` picoseconds.
@@ -49,8 +49,8 @@ impl Time {
     pub const fn from_seconds(s: u64) -> Time {
         Time(s * PICOSECONDS_PER_SECOND)
     }
-    /// `seconds`, rounded to the nearest picosecond; negative values and NaN become zero,
-    /// values past the range become [`Time::MAX`].
+    /// `seconds`, rounded to the nearest picosecond. Negative values and NaN become zero, values out of range
+    /// become [`Time::MAX`].
     pub fn from_seconds_f64(seconds: f64) -> Time {
         Time(libm::round(seconds * PICOSECONDS_PER_SECOND as f64) as u64)
     }
@@ -62,11 +62,11 @@ impl Time {
     pub fn as_seconds(self) -> f64 {
         self.0 as f64 / PICOSECONDS_PER_SECOND as f64
     }
-    /// `self - earlier`, or zero where `earlier` is the later one.
+    /// `self - earlier`, or zero if `earlier` is later.
     pub const fn saturating_sub(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
-    /// `self + span`, stopping at [`Time::MAX`].
+    /// `self + span`, at most [`Time::MAX`].
     pub const fn saturating_add(self, span: Time) -> Time {
         Time(self.0.saturating_add(span.0))
     }
@@ -91,7 +91,7 @@ impl Sub for Time {
 }
 impl Mul<u64> for Time {
     type Output = Time;
-    /// Stops at [`Time::MAX`]: a factor may be any number of packets.
+    /// At most [`Time::MAX`]: a factor can be any number of packets.
     fn mul(self, factor: u64) -> Time {
         Time(self.0.saturating_mul(factor))
     }
@@ -110,15 +110,15 @@ impl Rate {
     pub const fn as_bits_per_second(self) -> u64 {
         self.0
     }
-    /// How long `bytes` take at this rate, rounded down to a picosecond.
+    /// The transmission time of `bytes` at this rate, rounded down to a picosecond.
     ///
-    /// Exact for every size up to 2.3 MB, beyond any packet. The rate must not be zero.
+    /// Exact for every size up to 2.3 MB, which is longer than any packet. The rate must not be zero.
     pub const fn transmission_time(self, bytes: u64) -> Time {
         Time(bytes * (8 * PICOSECONDS_PER_SECOND) / self.0)
     }
 }
 
-/// Packets per second, whatever their size.
+/// Packets per second, regardless of their size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketRate(u64);
 
@@ -133,7 +133,7 @@ impl PacketRate {
     }
 }
 
-/// A number of bytes; configuration says of what (payload, IP or wire) beside each use.
+/// A number of bytes. The configuration documents of which kind (payload, IP or wire).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteSize(u64);
 
@@ -151,18 +151,18 @@ impl ByteSize {
 /// A length of a queue, counted in packets or in IP bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueSize {
-    /// Counted in packets, whatever their size.
+    /// Counted in packets, regardless of their size.
     Packets(u64),
     /// Counted in IP bytes.
     Bytes(u64),
 }
 
-/// How deep a queue is: by what it holds, or by how long packets wait in it.
+/// The depth of a queue: by its content, or by the waiting time of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueDepth {
-    /// By what it holds.
+    /// By its content.
     Size(QueueSize),
-    /// By how long packets wait.
+    /// By the waiting time of packets.
     Wait(Time),
 }
 

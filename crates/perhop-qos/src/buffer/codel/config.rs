@@ -1,4 +1,4 @@
-//! What a policy says of `CoDel` (RFC 8289).
+//! [`CodelConfig`]: `CoDel` as written in a policy (RFC 8289).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,25 +9,25 @@ use crate::{ByteSize, QueueSize, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CodelConfig {
-    /// Whose `CoDel` it is.
+    /// The implementation.
     pub law: CodelLaw,
-    /// The wait that is acceptable.
+    /// The acceptable wait.
     pub target: Time,
-    /// How long waits must be longer than that before the first drop, 10us to 100s; about the longest round
-    /// trip of the connections.
+    /// The time for which waits must exceed the target before the first drop, 10us to 100s; about the longest
+    /// round trip of the connections.
     pub interval: Time,
-    /// What the queue holds at most: a packet that finds it full is dropped.
+    /// The limit of the queue. A packet that finds it full is dropped.
     pub limit: QueueSize,
-    /// What becomes of ECN-capable packets.
+    /// The treatment of ECN-capable packets.
     pub ecn: EcnMarking,
-    /// Marks every ECN-capable packet that has waited for longer, whatever `ecn` says.
+    /// Marks every ECN-capable packet that has waited longer, independent of `ecn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<CeThresholdConfig>,
-    /// A queue that holds no more than this drops nothing: the longest packet, in IP bytes.
+    /// A queue with at most this much drops nothing: the longest packet, IP bytes.
     pub mtu: ByteSize,
 }
 
-/// Whose `CoDel` it is.
+/// An implementation of `CoDel`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CodelLaw {
@@ -35,18 +35,18 @@ pub enum CodelLaw {
     #[default]
     Rfc,
     /// `codel_impl.h` of Linux since 4.20: time in steps of 1.024 us, a reciprocal square root of 16 bits
-    /// that is improved once per drop, and packets that count with their Ethernet header on such a link.
+    /// that is improved once per drop, and packets counted with their Ethernet header on such a link.
     Linux,
 }
 
-/// What becomes of an ECN-capable packet that is to be dropped early.
+/// The treatment of an ECN-capable packet that is to be dropped early.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnMarking {
-    /// It is dropped as any other.
+    /// It is dropped like any other.
     #[default]
     Ignore,
-    /// It is marked and goes on (RFC 3168).
+    /// It is marked and passes (RFC 3168).
     Mark,
 }
 
@@ -54,21 +54,21 @@ pub enum EcnMarking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CeThresholdConfig {
-    /// The wait beyond which packets are marked.
+    /// The wait above which packets are marked.
     pub wait: Time,
-    /// Which of them.
+    /// The packets that are marked.
     #[serde(default)]
     pub of: CeThresholdOf,
 }
 
-/// Which packets a [`CeThresholdConfig`] marks.
+/// The packets that a [`CeThresholdConfig`] marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CeThresholdOf {
-    /// All that are ECN-capable.
+    /// All ECN-capable packets.
     #[default]
     Capable,
-    /// Those that say ECT(1) (RFC 9331).
+    /// Packets with ECT(1) (RFC 9331).
     Ect1,
 }
 

@@ -1,5 +1,5 @@
-//! Thresholds: what the average of a queue means for a packet of one drop precedence, written out
-//! or as one of the parameter models of the AF literature.
+//! Thresholds: the effect of an average on packets of one drop precedence, as a list or as one of the
+//! parameter models of the AF literature.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use super::fixed_point::LONGEST;
 use crate::{ConfigError, QueueSize};
 
-/// One drop precedence: from which average on its packets are dropped, and how often.
+/// One drop precedence: the averages at which its packets are dropped, and the probability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PrecedenceConfig {
-    /// Below this average nothing is dropped.
+    /// The average below which no packet is dropped.
     pub min: QueueSize,
-    /// From this average on everything is dropped, or, if gentle, more and more.
+    /// The average from which on every packet is dropped or, if gentle, more and more packets.
     pub max: QueueSize,
-    /// The drop probability that is reached at `max`, above 0 and at most 1.
+    /// The drop probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
-    /// A further test, on the average of this precedence's own packets alone: the third set of
-    /// thresholds of RI+O. A packet must pass both tests.
+    /// An additional test on the average of this precedence's own packets: the third set of thresholds of
+    /// RI+O. A packet must pass both tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<ThresholdConfig>,
 }
@@ -27,23 +27,23 @@ pub struct PrecedenceConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ThresholdConfig {
-    /// Below this average nothing is dropped.
+    /// The average below which no packet is dropped.
     pub min: QueueSize,
-    /// From this average on everything is dropped, or, if gentle, more and more.
+    /// The average from which on every packet is dropped or, if gentle, more and more packets.
     pub max: QueueSize,
-    /// The drop probability that is reached at `max`, above 0 and at most 1.
+    /// The drop probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
 }
 
 impl PrecedenceConfig {
-    /// The thresholds for the average that the drop decision uses.
+    /// The thresholds for the deciding average.
     pub fn shared(&self) -> ThresholdConfig {
         ThresholdConfig { min: self.min, max: self.max, max_probability: self.max_probability }
     }
 }
 
 impl ThresholdConfig {
-    /// Whether it is counted in the unit of `unit` and makes sense in itself.
+    /// Checks the thresholds and that they are in the unit of `unit`.
     pub(super) fn check(&self, unit: QueueSize, above_max: AboveMaxConfig) -> Result<(), ConfigError> {
         let ThresholdConfig { min, max, max_probability } = *self;
         for (field, size) in [("min", min), ("max", max)] {
@@ -71,13 +71,13 @@ impl ThresholdConfig {
     }
 }
 
-/// The ways to place the thresholds of several precedences, after Figure 2 of Makkar et al.,
-/// "Empirical study of buffer management scheme for Diffserv assured forwarding PHB" (2000).
-/// All lists begin with precedence 0, which is dropped last.
+/// The models that place the thresholds of several precedences, after Figure 2 of Makkar et al., "Empirical
+/// study of buffer management scheme for Diffserv assured forwarding PHB" (2000). All lists begin with
+/// precedence 0, which is dropped last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelConfig {
-    /// Each precedence's range begins where the range of the next higher drop precedence ends.
+    /// Each precedence's range begins at the end of the range of the next higher drop precedence.
     Staggered(StaggeredConfig),
     /// The ranges begin one after the other and end together.
     PartiallyOverlapped(PartiallyOverlappedConfig),
@@ -89,8 +89,8 @@ pub enum ModelConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StaggeredConfig {
-    /// The ends of the ranges from the top down, one more than there are precedences: `[50KiB, 25KiB, 10KiB]`
-    /// gives precedence 0 the range from 25 to 50 KiB and precedence 1 that from 10 to 25 KiB.
+    /// The ends of the ranges from the top down, one more than precedences: `[50KiB, 25KiB, 10KiB]` gives
+    /// precedence 0 the range from 25 to 50 KiB and precedence 1 that from 10 to 25 KiB.
     pub boundaries: Vec<QueueSize>,
     /// The drop probability at the top of each precedence's range.
     pub max_probabilities: Vec<f64>,
@@ -100,9 +100,9 @@ pub struct StaggeredConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PartiallyOverlappedConfig {
-    /// Where each precedence's range begins: `[25KiB, 10KiB]`.
+    /// The start of each precedence's range: `[25KiB, 10KiB]`.
     pub min: Vec<QueueSize>,
-    /// Where all ranges end.
+    /// The end of all ranges.
     pub max: QueueSize,
     /// The drop probability of each precedence at `max`.
     pub max_probabilities: Vec<f64>,
@@ -112,20 +112,19 @@ pub struct PartiallyOverlappedConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OverlappedConfig {
-    /// Where the range begins.
+    /// The start of the range.
     pub min: QueueSize,
-    /// Where the range ends.
+    /// The end of the range.
     pub max: QueueSize,
     /// The drop probability of each precedence at `max`.
     pub max_probabilities: Vec<f64>,
 }
 
 impl ModelConfig {
-    /// The precedences written out.
+    /// Returns the precedences.
     ///
     /// # Errors
-    /// Where the lists differ in their number of precedences, or a range is empty or ends beyond every
-    /// average.
+    /// The lists have different lengths, or a range is empty or ends above every average.
     pub fn expand(&self, above_max: AboveMaxConfig) -> Result<Vec<PrecedenceConfig>, ConfigError> {
         let (name, ranges, probabilities): (_, Vec<(QueueSize, QueueSize)>, _) = match self {
             ModelConfig::Staggered(StaggeredConfig { boundaries, max_probabilities }) => {
@@ -155,7 +154,7 @@ impl ModelConfig {
             .map(|(&(min, max), &max_probability)| PrecedenceConfig { min, max, max_probability, own: None })
             .collect();
         for (index, precedence) in precedences.iter().enumerate() {
-            // The fields of the expansion are not in the file: the model is what is at fault.
+            // The fields of the expansion are not in the file, so the error names the model.
             precedence.shared().check(precedences[0].min, above_max).map_err(|error| ConfigError {
                 path: vec![name.to_owned()],
                 message: format!("drop precedence {index}: {}", error.message),
@@ -166,27 +165,27 @@ impl ModelConfig {
     }
 }
 
-/// Whether there is something between random drops and dropping everything.
+/// The transition from random drops to drops of every packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AboveMaxConfig {
-    /// From `max` on everything is dropped.
+    /// Every packet is dropped from `max` on.
     #[default]
     Drop,
-    /// From `max` to twice `max` the probability rises from `max-probability` to 1.
+    /// The probability rises from `max-probability` at `max` to 1 at twice `max`.
     Gentle,
 }
 
 impl AboveMaxConfig {
-    /// From so many times `max` on everything is dropped.
+    /// The multiple of `max` from which on every packet is dropped.
     pub(super) fn times_max(self) -> u64 {
         match self {
             AboveMaxConfig::Drop => 1,
             AboveMaxConfig::Gentle => 2,
         }
     }
-    /// Whether an average can reach the point from which everything is dropped: a longer queue counts as one
-    /// of [`LONGEST`], which would bend a curve that goes on beyond.
+    /// Checks that an average can reach the point from which on every packet is dropped. A longer queue
+    /// counts as [`LONGEST`], which would change the curve above it.
     fn check(self, max: QueueSize) -> Result<(), ConfigError> {
         let (times, first_beyond) = (self.times_max(), LONGEST + 1);
         if max.count() < first_beyond / times {

@@ -1,20 +1,20 @@
-//! Service curves of two pieces, and what a backlogged class has left of one (I. Stoica, H. Zhang, T. S. E.
+//! Service curves of two pieces, and the runtime curve of a backlogged class (I. Stoica, H. Zhang, T. S. E.
 //! Ng, "A Hierarchical Fair Service Curve Algorithm for Link-Sharing, Real-Time and Priority Service", ACM
 //! SIGCOMM 1997, section VI; two pieces as in ALTQ and Linux).
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// What a byte counts: one unit is what one bit per second brings in a picosecond, so that curves are exact.
+/// The service units of a byte: one unit is one bit per second for a picosecond, so that curves are exact.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
-/// A curve without slope never gets there.
+/// The time at which a curve without slope reaches a higher value.
 pub(super) const NEVER: u128 = u128::MAX;
 
-/// `length` bytes as service.
+/// `length` bytes in service units.
 pub(super) fn service(length: u32) -> u128 {
     u128::from(length) * BYTE
 }
 
-/// A service curve through the origin: bits per second `m1` for the first `d` picoseconds, `m2` from then on.
+/// A service curve through the origin: bits per second `m1` for the first `d` picoseconds, then `m2`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServiceCurve {
     m1: u128,
@@ -30,18 +30,18 @@ impl ServiceCurve {
             m2: m2.as_bits_per_second().into(),
         }
     }
-    /// Whether it begins as steep as it goes on or steeper; otherwise it is convex.
+    /// Whether its first piece is at least as steep as the second; otherwise it is convex.
     fn is_concave(&self) -> bool {
         self.m1 > self.m2
     }
-    /// What its first piece brings.
+    /// The service of its first piece.
     fn first(&self) -> u128 {
         self.m1.saturating_mul(self.d)
     }
 }
 
-/// A service curve moved to (`x`, `y`), time or virtual time in picoseconds and service, with what is left
-/// of its first piece.
+/// A service curve moved to (`x`, `y`): time or virtual time in picoseconds, and service, with the rest of
+/// its first piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runtime {
     curve: ServiceCurve,
@@ -52,13 +52,13 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    /// Where nothing has been served.
+    /// The curve before any service.
     pub(super) fn new(curve: ServiceCurve) -> Runtime {
         Runtime { curve, x: 0, y: 0, dx: curve.d, dy: curve.first() }
     }
 
-    /// The straight line of its last piece: the eligible curve of a convex service curve, which is served
-    /// ahead of its deadlines so that they can be met when it becomes steep.
+    /// The line of its last piece: the eligible curve of a convex service curve. The class is served ahead of
+    /// its deadlines, so that they can be met when the curve becomes steep.
     pub(super) fn eligible(mut self) -> Runtime {
         if !self.curve.is_concave() {
             (self.dx, self.dy) = (0, 0);
@@ -66,18 +66,18 @@ impl Runtime {
         self
     }
 
-    /// When it reaches `y`: the first instant of it.
+    /// The first time at which it reaches `y`.
     pub(super) fn reaches(&self, y: u128) -> u128 {
         let Some(above) = y.checked_sub(self.y) else { return self.x };
         if above > self.dy || self.dy == 0 {
-            // A first piece without slope brings nothing until it ends.
+            // A first piece without slope gives no service until it ends.
             let beyond = above - self.dy;
             return self.x.saturating_add(self.dx).saturating_add(along(beyond, self.curve.m2));
         }
         self.x.saturating_add(along(above, self.curve.m1))
     }
 
-    /// What it has brought at `x`.
+    /// The service at `x`.
     fn at(&self, x: u128) -> u128 {
         let after = x.saturating_sub(self.x);
         match after.checked_sub(self.dx) {
@@ -88,8 +88,9 @@ impl Runtime {
         }
     }
 
-    /// A period of backlog begins at `x`, with `y` served: the smaller of itself and of the service curve
-    /// moved there. Of two convex curves it is one of them, since two pieces cannot say more.
+    /// Starts a period of backlog at `x`, with `y` served: the minimum of itself and of the service curve
+    /// moved there. For two convex curves the result is one of them, because two pieces cannot represent
+    /// more.
     pub(super) fn restart(&mut self, x: u128, y: u128) {
         let curve = self.curve;
         let now = self.at(x);
@@ -107,7 +108,7 @@ impl Runtime {
             *self = Runtime { curve, x, y, dx: curve.d, dy: curve.first() };
             return;
         }
-        // They cross where the steeper one has made up for what the other is ahead.
+        // They cross where the steeper one has made up for the other's lead.
         let ahead = (now - y) / (curve.m1 - curve.m2);
         let left = self.x.saturating_add(self.dx).saturating_sub(x);
         let dx = left.saturating_add(ahead);
@@ -115,7 +116,7 @@ impl Runtime {
     }
 }
 
-/// How long `service` takes at `rate`.
+/// The time of `service` at `rate`.
 fn along(service: u128, rate: u128) -> u128 {
     match rate {
         _ if service == 0 => 0,
@@ -149,7 +150,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is left of a concave curve is the smallest of it moved to every start of a backlog.
+        /// The runtime curve of a concave curve is the minimum of it moved to every start of a backlog.
         #[test]
         fn a_concave_curve_is_the_least_of_all_its_starts(
             m1 in 2..20u64, m2 in 1..20u64, d_us in 1..2000u64,
@@ -163,7 +164,7 @@ mod tests {
             for (gap_us, bytes) in periods {
                 left.restart(x, y);
                 starts.push(Runtime { curve, x, y, dx: curve.d, dy: curve.first() });
-                // Nobody is served ahead of a curve before its next backlog begins.
+                // No service is ahead of the curve before the next backlog begins.
                 let served = y + service(bytes);
                 x = left.reaches(served).max(x) + u128::from(gap_us) * 1_000_000;
                 y = served;
