@@ -315,12 +315,12 @@ mod tests {
     const VARIABLES: u32 = 5;
 
     /// A set from the truth table of five variables: bit `n` tells whether `n` is a member.
-    fn of(diagrams: &mut Diagrams, table: u32, variable: u32, above: u32) -> Set {
+    fn from_truth_table(diagrams: &mut Diagrams, table: u32, variable: u32, above: u32) -> Set {
         if variable == VARIABLES {
             return if table >> above & 1 == 1 { Set::ALL } else { Set::NONE };
         }
-        let without = of(diagrams, table, variable + 1, above);
-        let with = of(diagrams, table, variable + 1, above | 1 << variable);
+        let without = from_truth_table(diagrams, table, variable + 1, above);
+        let with = from_truth_table(diagrams, table, variable + 1, above | 1 << variable);
         diagrams.choose(variable, without, with).unwrap()
     }
     fn table(diagrams: &Diagrams, set: Set) -> u32 {
@@ -331,7 +331,7 @@ mod tests {
         #[test]
         fn operations_agree_with_truth_tables(one: u32, other: u32, variable in 0..VARIABLES, is_one: bool) {
             let mut diagrams = Diagrams::new();
-            let (a, b) = (of(&mut diagrams, one, 0, 0), of(&mut diagrams, other, 0, 0));
+            let (a, b) = (from_truth_table(&mut diagrams, one, 0, 0), from_truth_table(&mut diagrams, other, 0, 0));
             let both = diagrams.and(a, b).unwrap();
             prop_assert_eq!(table(&diagrams, both), one & other);
             let either = diagrams.or(a, b).unwrap();

@@ -143,5 +143,5 @@ pub fn queue_of(
 fn tin_of(class: &ClassConfig, packet: &Packet) -> Option<&'static str> {
     let Some(BufferConfig::Cake(cake)) = &class.buffer else { return None };
     let names = cake.tins.names();
-    (names.len() > 1).then(|| names[cake.tins.of(packet.dscp)])
+    (names.len() > 1).then(|| names[cake.tins.tin_of(packet.dscp)])
 }

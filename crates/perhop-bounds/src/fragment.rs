@@ -56,7 +56,7 @@ mod tests {
         // 1480 bytes in pieces of 552: three, with 40 bytes of headers more.
         let pieces = fragments(stream.clone(), Some(576), true);
         assert_eq!(pieces.len(), 3);
-        assert_eq!(pieces[0].lengths, Lengths::of(100));
+        assert_eq!(pieces[0].lengths, Lengths::exactly(100));
         assert_eq!(pieces[1].lengths, Lengths::Between(21, 572));
         assert!((pieces[1].own.as_ref().unwrap().burst() - 1540.0).abs() < 1e-9);
         assert_eq!((pieces[1].packet.source_port, pieces[2].packet.source_port), (7, 0));

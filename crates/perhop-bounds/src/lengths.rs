@@ -19,7 +19,7 @@ const MOST_KEPT: usize = 64;
 
 impl Lengths {
     /// All packets have `length` IP bytes.
-    pub fn of(length: u32) -> Lengths {
+    pub fn exactly(length: u32) -> Lengths {
         Lengths::Few(BTreeSet::from([length]))
     }
     /// The set of `lengths`; `None` if it is empty.
@@ -83,7 +83,7 @@ pub enum Measure {
 
 impl Measure {
     /// The amount of a packet of `length` IP bytes.
-    pub fn of(self, length: u32) -> f64 {
+    pub fn amount(self, length: u32) -> f64 {
         match self {
             Measure::Ip => f64::from(length),
             Measure::Packets => 1.0,
@@ -96,15 +96,15 @@ impl Measure {
         if self == other {
             return 1.0;
         }
-        lengths.greatest(|length| self.of(length) / other.of(length))
+        lengths.greatest(|length| self.amount(length) / other.amount(length))
     }
     /// The amount of the longest packet; framing never adds less to a longer packet.
     pub fn most(self, lengths: &Lengths) -> f64 {
-        self.of(lengths.most())
+        self.amount(lengths.most())
     }
     /// The amount of the shortest packet.
     pub fn least(self, lengths: &Lengths) -> f64 {
-        self.of(lengths.least())
+        self.amount(lengths.least())
     }
 }
 
@@ -134,11 +134,11 @@ mod tests {
 
     #[test]
     fn many_lengths_are_kept_as_a_range() {
-        let few = Lengths::of(100).and(&Lengths::of(60));
+        let few = Lengths::exactly(100).and(&Lengths::exactly(60));
         assert_eq!((few.only(), few.each().collect::<Vec<_>>()), (None, vec![60, 100]));
         let many = Lengths::among(1..=100).unwrap();
         assert_eq!(many, Lengths::Between(1, 100));
-        assert_eq!(many.and(&Lengths::of(200)), Lengths::Between(1, 200));
-        assert_eq!(Lengths::of(9).only(), Some(9));
+        assert_eq!(many.and(&Lengths::exactly(200)), Lengths::Between(1, 200));
+        assert_eq!(Lengths::exactly(9).only(), Some(9));
     }
 }

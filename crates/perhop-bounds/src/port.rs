@@ -80,7 +80,7 @@ impl Port<'_> {
         let is_single = self.wire.ring == RingConfig::Packets(1);
         let strict = Service::rate_latency(rate, ring / rate);
         let plain = if at_congestion { strict.clone() } else { Service::rate_latency(rate, 0.0) };
-        let is_raw = lengths.each().all(|length| measure.of(length) == counted.of(length));
+        let is_raw = lengths.each().all(|length| measure.amount(length) == counted.amount(length));
         Above {
             measure,
             plain,
@@ -108,7 +108,7 @@ impl Port<'_> {
             RingConfig::Particles { count, size, admission, release } => {
                 let size = size.as_bytes().max(1);
                 let per_particle = lengths
-                    .greatest(|length| wire.of(length) / u64::from(length).div_ceil(size).max(1) as f64);
+                    .greatest(|length| wire.amount(length) / u64::from(length).div_ceil(size).max(1) as f64);
                 let most = |count: u32| f64::from(count) * per_particle;
                 let holds = match admission {
                     RingAdmission::Strict => most(count),

@@ -63,7 +63,7 @@ impl Queue<'_> {
         let wire = Measure::Wire(self.wire);
         let rate = self.wire.rate.as_bits_per_second() as f64 / 8.0;
         let line = plain.as_ref().map(Plain::line).unwrap_or_default();
-        let grain = lengths.only().map(|length| measure.of(length));
+        let grain = lengths.only().map(|length| measure.amount(length));
         let by_arrivals = match (&plain, &arrival) {
             (Err(reason), _) => Err(reason.clone()),
             (_, None) => Err("what comes to it has no bound".to_owned()),
@@ -79,7 +79,7 @@ impl Queue<'_> {
             arrival: ip,
             is_policed: self.policer.is_some(),
             rate: line.rate()
-                * lengths.each().map(|l| f64::from(l) / measure.of(l)).fold(f64::INFINITY, f64::min),
+                * lengths.each().map(|l| f64::from(l) / measure.amount(l)).fold(f64::INFINITY, f64::min),
             delay: if self.is_fair { Err(FAIR.to_owned()) } else { delay.map(widened) },
             rules,
             backlog_bytes: Err(String::new()),
@@ -121,8 +121,8 @@ fn in_queue(
     let bytes_per_second = wire.rate.as_bits_per_second() as f64 / 8.0;
     let slowest = line.lines().first()?.rate;
     let on_wire = Measure::Wire(wire);
-    let rest =
-        lengths.greatest(|length| measure.of(length) - slowest * on_wire.of(length) / bytes_per_second);
+    let rest = lengths
+        .greatest(|length| measure.amount(length) - slowest * on_wire.amount(length) / bytes_per_second);
     Some(deviation::backlog(arrival, line)? + rest)
 }
 
@@ -159,7 +159,7 @@ impl QueueBound {
         self.service = Some(self.service.take().map_or(service.clone(), |own| own.or(&service)));
         self.rate = self.rate.max(service.rate());
         let fair = self.delay.as_ref().is_err_and(|reason| reason == FAIR);
-        let grain = self.lengths.only().map(|length| measure.of(length));
+        let grain = self.lengths.only().map(|length| measure.amount(length));
         if let Some(delay) = line_delay(&arrival, rest, grain).map(widened)
             && !fair
             && self.delay.as_ref().is_ok_and(|own| delay < *own) | self.delay.is_err()

@@ -94,7 +94,7 @@ pub struct ClassReport {
 
 impl Report {
     /// Converts `bounds` of `scenario`.
-    pub fn of(scenario: &Scenario, bounds: &Bounds) -> Report {
+    pub fn from_bounds(scenario: &Scenario, bounds: &Bounds) -> Report {
         let queues = bounds.queues.iter().map(|row| of_queue(scenario, row)).collect();
         let classes = bounds.ways.end_to_end().into_iter().map(|row| ClassReport {
             class: row.class,

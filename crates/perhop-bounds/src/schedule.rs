@@ -151,7 +151,7 @@ pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
         saved += (above.counted.most(&other.lengths) - 1.0).max(0.0) * above.cost(other);
     }
     let own = &children[index];
-    let grain = own.lengths.only().map_or(1.0, |length| above.counted.of(length));
+    let grain = own.lengths.only().map_or(1.0, |length| above.counted.amount(length));
     let turns = |of: &Service, beside: f64| Turns {
         of: of.clone(),
         factor: above.cost(own),

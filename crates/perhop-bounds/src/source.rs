@@ -58,7 +58,11 @@ pub fn sent(
     let one = |lengths, own| vec![Sent { packet, lengths, own }];
     let regular = |source: &SourceConfig, packet| match source {
         SourceConfig::Cbr(config) => {
-            vec![Sent { packet, lengths: Lengths::of(config.packet.ip_length()), own: Some(cbr(config)) }]
+            vec![Sent {
+                packet,
+                lengths: Lengths::exactly(config.packet.ip_length()),
+                own: Some(cbr(config)),
+            }]
         }
         _ => Vec::new(),
     };
@@ -66,7 +70,7 @@ pub fn sent(
     let back = traffic.source.back().map_or_else(Vec::new, |source| regular(&source, back));
     let forth = match traffic.source.forth().as_ref() {
         source @ SourceConfig::Cbr(_) => regular(source, packet),
-        SourceConfig::OnOff(config) => one(Lengths::of(config.packet.ip_length()), Some(on_off(config))),
+        SourceConfig::OnOff(config) => one(Lengths::exactly(config.packet.ip_length()), Some(on_off(config))),
         SourceConfig::Poisson(config) => one(of_poisson(config), None),
         SourceConfig::Trace(config) => {
             let entries = read_trace(base, &config.file)
@@ -101,7 +105,7 @@ fn of_segments(tcp: &TcpConfig, longest: Option<u32>) -> Result<Lengths, ConfigE
 
 fn of_poisson(config: &PoissonConfig) -> Lengths {
     match config.sizes {
-        SizeLaw::Fixed => Lengths::of(config.packet.ip_length()),
+        SizeLaw::Fixed => Lengths::exactly(config.packet.ip_length()),
         SizeLaw::Exponential => Lengths::Between(1, LONGEST_IP),
     }
 }

@@ -128,7 +128,7 @@ mod tests {
             answers: false,
             flows: 1,
             packet: Packet::default(),
-            lengths: Lengths::of(100),
+            lengths: Lengths::exactly(100),
             own: own.map(|(burst, rate)| Arrival::token_bucket(burst, rate)),
             limits: limits.iter().map(limit).collect(),
         }

@@ -76,7 +76,7 @@ pub(crate) struct Headers {
 
 /// The headers of `packet`, which carries `transport` and a payload of zeros, with their checksums.
 pub(crate) fn headers(packet: &Packet, transport: &Transport) -> Headers {
-    let ends = Ends::of(packet);
+    let ends = Ends::from_packet(packet);
     let mut inner = match (transport, packet.protocol) {
         (Transport::Tcp(fields), _) => tcp_header(packet, fields),
         (Transport::Fragment(FragmentFields { offset: 1.., .. }), _) => Vec::new(),
@@ -125,12 +125,12 @@ fn fragment_header(bytes: &[u8], fields: &FragmentFields) -> Option<Vec<u8>> {
 
 /// The IP header of `packet` with `payload_length` bytes of payload.
 pub(crate) fn ip_header(packet: &Packet, payload_length: u16) -> Vec<u8> {
-    Ends::of(packet).ip_header(packet, payload_length)
+    Ends::from_packet(packet).ip_header(packet, payload_length)
 }
 
 /// The checksum of a UDP datagram of `length` bytes in `packet`: `bytes` followed by zeros.
 pub(crate) fn udp_checksum(packet: &Packet, length: u32, bytes: &[u8]) -> [u8; 2] {
-    Ends::of(packet).checksum(Protocol::UDP, length, bytes)
+    Ends::from_packet(packet).checksum(Protocol::UDP, length, bytes)
 }
 
 /// The time to live of `packet`, which routers have decremented.
@@ -145,7 +145,7 @@ enum Ends {
 }
 
 impl Ends {
-    fn of(packet: &Packet) -> Ends {
+    fn from_packet(packet: &Packet) -> Ends {
         match [packet.source, packet.destination].map(Address::to_ip) {
             [IpAddr::V4(source), IpAddr::V4(destination)] => {
                 Ends::V4([source.octets(), destination.octets()])

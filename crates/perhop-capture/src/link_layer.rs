@@ -108,7 +108,7 @@ pub(crate) struct Carried<'a> {
 }
 
 impl<'a> Carried<'a> {
-    fn of(ether_type: EtherType, bytes: &'a [u8]) -> Carried<'a> {
+    fn new(ether_type: EtherType, bytes: &'a [u8]) -> Carried<'a> {
         Carried { ether_type, bytes, ..Carried::default() }
     }
     /// Removes VLAN tags, PPPoE and labels.
@@ -155,7 +155,7 @@ pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<Carried<'_>
         NULL | LOOP => frame.get(4..).and_then(internet),
         _ => return Err(()),
     };
-    Ok(found.and_then(|(ether_type, bytes)| Carried::of(ether_type, bytes).opened()))
+    Ok(found.and_then(|(ether_type, bytes)| Carried::new(ether_type, bytes).opened()))
 }
 
 /// Returns the `EtherType` at `offset` and the bytes behind it.
@@ -208,7 +208,7 @@ mod tests {
                 write_header(framing, [0, 1], unit, &mut frame);
                 frame.extend([first, 7]);
                 let read = payload(link_type(framing, unit), &frame).unwrap();
-                assert_eq!(read, Some(Carried::of(ether_type, &[first, 7])), "{framing:?}");
+                assert_eq!(read, Some(Carried::new(ether_type, &[first, 7])), "{framing:?}");
             }
         }
     }

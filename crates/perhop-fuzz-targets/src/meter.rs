@@ -72,7 +72,7 @@ fn check(input: &Input) -> Outcome {
     let streams = Streams::new(1, 0);
     let mut meter = config.build(&streams).expect("its numbers are in range");
     let mut of_flow = FlowMeters::new(&config, &streams).expect("its numbers are in range");
-    let (mut plain, mut now) = (PlainMeter::of(&config, &streams), Time::ZERO);
+    let (mut plain, mut now) = (PlainMeter::from_config(&config, &streams), Time::ZERO);
     let is_random = matches!(config, MeterConfig::Tsw2cm(_) | MeterConfig::Tsw3cm(_));
     for (number, (gap, length, color)) in input.packets.iter().take(200).enumerate() {
         let gap = if gap.digits == 0 { 0 } else { gap.up_to(u64::MAX) };

@@ -24,7 +24,7 @@ pub(crate) fn bounds(py: Python<'_>, scenario_json: &str, base: PathBuf) -> PyRe
     let scenario = loading::parse(py, scenario_json, &base, &[])?.resolved;
     let found = py.detach(|| network::bounds(&scenario, &base));
     let found = found.map_err(|error| diagnostics::raise_config(py, error))?;
-    to_text(&Report::of(&scenario, &found))
+    to_text(&Report::from_bounds(&scenario, &found))
 }
 
 /// Number of times that a run checks for Python signals.

@@ -221,10 +221,10 @@ impl Stage {
             check(actions).map_err(|error| error.within(key))?;
         }
         let actions = |index: usize| config.actions_of(Color::new(index));
-        let treatments = std::array::from_fn(|index| Treatment::of(actions(index)));
+        let treatments = std::array::from_fn(|index| Treatment::from_actions(actions(index)));
         let all = of_color.into_iter().map(|(_, own)| own).chain([&config.actions]);
         let steps = all.flatten().any(Steps::are_taken_by);
-        let steps = steps.then(|| Box::new(std::array::from_fn(|index| Steps::of(actions(index)))));
+        let steps = steps.then(|| Box::new(std::array::from_fn(|index| Steps::from_actions(actions(index)))));
         Ok(Stage { matches, meter, treatments, steps, counted: Default::default(), name })
     }
     /// Whether no packet continues from here to the next stage.

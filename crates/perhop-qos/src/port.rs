@@ -134,7 +134,7 @@ impl Port {
             allows_cut_through,
             is_single: scheduler.is_single() && fragmenter.is_none(),
             passes_queue: scheduler.is_single() && fragmenter.is_none() && !queues[0].keeps_turns(),
-            heads: Heads::of(&buffers, fragmenter.as_deref(), cake.as_deref()),
+            heads: Heads::for_buffers(&buffers, fragmenter.as_deref(), cake.as_deref()),
             shaped_until: None,
             pending: PendingDepartures::default(),
             queues,

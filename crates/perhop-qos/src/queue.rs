@@ -151,7 +151,7 @@ impl Precedences {
         Precedences::ByDscp(Box::new(std::array::from_fn(color)))
     }
     #[inline]
-    fn of(&self, packet: &Packet) -> Color {
+    fn precedence_of(&self, packet: &Packet) -> Color {
         match self {
             Precedences::Color => packet.color,
             Precedences::Cos => Precedences::by_cos(packet),
@@ -255,7 +255,7 @@ impl Queue {
     /// The drop precedence of `packet` in this queue.
     #[inline]
     pub fn precedence_of(&self, packet: &Packet) -> Color {
-        self.precedences.of(packet)
+        self.precedences.precedence_of(packet)
     }
     /// The packet that leaves next. With fair queueing, a packet that joins may precede it.
     #[inline]
@@ -276,13 +276,13 @@ impl Queue {
         let Some(order) = &mut self.order else { return Room::Free };
         let room = order.make_room(packet);
         if let Room::GivenUp(other) = room {
-            self.occupancy.remove(self.precedences.of(&other), other.length);
+            self.occupancy.remove(self.precedences.precedence_of(&other), other.length);
         }
         room
     }
     /// Adds `packet` at the tail, with the start of the run as its arrival.
     pub fn push(&mut self, packet: Packet) {
-        self.push_as(Time::ZERO, self.precedences.of(&packet), &packet);
+        self.push_as(Time::ZERO, self.precedences.precedence_of(&packet), &packet);
     }
     /// Adds `packet`, whose drop precedence is `precedence`, at the tail.
     #[inline]
@@ -313,7 +313,7 @@ impl Queue {
     /// Takes the packet at the head.
     pub fn pop(&mut self) -> Option<Packet> {
         let packet = *self.head()?;
-        self.take_head(self.precedences.of(&packet), packet.length);
+        self.take_head(self.precedences.precedence_of(&packet), packet.length);
         Some(packet)
     }
     /// Removes the packet at the head, which has drop precedence `precedence` and `length` IP bytes, without
@@ -355,7 +355,7 @@ impl Queue {
     #[inline(never)]
     pub(crate) fn shed(&mut self) -> Option<(Packet, u16)> {
         let (packet, flow) = self.order.as_mut()?.shed()?;
-        self.occupancy.remove(self.precedences.of(&packet), packet.length);
+        self.occupancy.remove(self.precedences.precedence_of(&packet), packet.length);
         Some((packet, flow))
     }
     /// Whether a packet that finds the queue empty and leaves at once must still join it.

@@ -112,7 +112,7 @@ impl Runner {
     /// Returns the guarantees of the scenario for any traffic within its contract.
     pub(crate) fn bounds(&self) -> Result<Answer, Answer> {
         let found = network::bounds(&self.scenario, Path::new(".")).map_err(Answer::unbuildable)?;
-        Ok(Answer::ok(Report::of(&self.scenario, &found)))
+        Ok(Answer::ok(Report::from_bounds(&self.scenario, &found)))
     }
 
     /// Rates calls through the classes of a completed run, with an adaptive de-jitter buffer; a class with

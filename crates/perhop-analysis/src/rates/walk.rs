@@ -132,7 +132,7 @@ impl Walk<'_> {
                 while_busy,
                 service,
                 limit: own.finite(),
-                holds: own.holds(),
+                holds: own.condition(),
                 maximum,
                 is_approximate,
                 excess: (total > 0.0 && queueing.scheduler != SchedulerConfig::Wrr)
@@ -268,7 +268,7 @@ impl Limits {
     fn finite(self) -> Option<f64> {
         Some(self.least()).filter(|limit| limit.is_finite())
     }
-    fn holds(self) -> Holds {
+    fn condition(self) -> Holds {
         if self.always <= self.least() { Holds::Always } else { Holds::UnderCongestion }
     }
 }

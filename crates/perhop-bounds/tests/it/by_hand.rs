@@ -28,7 +28,7 @@ fn stream(length: u32, own: Option<(f64, f64)>) -> Vec<Stream> {
         answers: false,
         flows: 1,
         packet: Packet::default(),
-        lengths: Lengths::of(length),
+        lengths: Lengths::exactly(length),
         own: own.map(|(burst, rate)| Arrival::token_bucket(burst, rate * 1e6)),
         limits: Vec::new(),
     }]

@@ -7,7 +7,7 @@ use perhop_bounds::way::EndToEnd;
 use serde_json::{Value, json};
 
 /// From host `a` by routers r1 and r2 to host `b`, with traffic and policies.
-fn of(traffic: &Value, policies: &Value, interfaces: &Value) -> Bounds {
+fn bounds_of(traffic: &Value, policies: &Value, interfaces: &Value) -> Bounds {
     let scenario = json!({
         "perhop": 1, "name": "hops", "duration": "1s", "hosts": {"a": {}, "b": {}},
         "routers": {"r1": {}, "r2": {}}, "policies": policies, "traffic": traffic,
@@ -43,7 +43,7 @@ fn a_link_smooths_what_comes_at_once() {
     // Three flows of one packet each 10 ms: together 3000 bytes at once at the host, and at r1 as its link
     // sends them.
     let traffic = json!([cbr("x", "800kb/s"), cbr("y", "800kb/s"), cbr("z", "800kb/s")]);
-    let bounds = of(&traffic, &json!({}), &json!({}));
+    let bounds = bounds_of(&traffic, &json!({}), &json!({}));
     assert_time(at(&bounds, "a->r1").bound.delay.clone().unwrap(), 300.0);
     let late = at(&bounds, "r1->r2").bound.delay.clone().unwrap();
     // The third packet comes 200 µs behind the first, and all three must go.
@@ -110,14 +110,14 @@ fn what_a_shaper_or_a_policer_lets_go_is_bound_behind_it() {
     // TCP has no profile; behind a shaper of 2 Mb/s it has one.
     let tcp = json!([{"name": "x", "from": "a", "to": "b", "source": {"bulk": {"tcp": {"profile": "linux-modern"}}}}]);
     let shape = json!({"shaped": {"queueing": {"classes": [{"name": "all", "shape": {"rate": "2Mb/s", "burst": "3000B"}}]}}});
-    let shaped = of(&tcp, &shape, &json!({"r1": {"output": "shaped"}}));
+    let shaped = bounds_of(&tcp, &shape, &json!({"r1": {"output": "shaped"}}));
     let behind = &at(&shaped, "r2->b").bound;
     let arrival = behind.arrival.as_ref().unwrap();
     assert!((arrival.rate() - 2.5e5).abs() < 1.0 && (arrival.burst() - 1500.0).abs() < 1.0, "{arrival:?}");
     assert_eq!(behind.overflows, Some(false));
     let police = json!({"rate": "2Mb/s", "burst": "3000B", "when": "always"});
     let policed = json!({"policed": {"queueing": {"classes": [{"name": "all", "police": police}]}}});
-    let policed = of(&tcp, &policed, &json!({"r1": {"output": "policed"}}));
+    let policed = bounds_of(&tcp, &policed, &json!({"r1": {"output": "policed"}}));
     assert!((at(&policed, "r2->b").bound.arrival.as_ref().unwrap().rate() - 2.5e5).abs() < 1.0);
     assert!(class(&policed, "x (back)").delay.is_ok());
 }

@@ -103,7 +103,7 @@ impl CopyConfig {
 impl CopyTable {
     /// Copies the mark of `packet`.
     pub(super) fn apply(&self, packet: &mut Packet) {
-        if let Some(read) = self.from.of(packet)
+        if let Some(read) = self.from.value_in(packet)
             && let Some(set) = self.values[usize::from(read)]
         {
             self.to.set(packet, set);
@@ -142,7 +142,7 @@ impl CopyField {
         })
     }
     /// The value of this mark in `packet`.
-    fn of(self, packet: &Packet) -> Option<u8> {
+    fn value_in(self, packet: &Packet) -> Option<u8> {
         match self {
             CopyField::Dscp => Some(packet.dscp.value()),
             CopyField::Precedence => Some(packet.dscp.precedence().value()),

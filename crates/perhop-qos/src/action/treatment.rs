@@ -33,7 +33,7 @@ enum Step {
 impl Treatment {
     /// Combines all of `actions`, which have been [checked](super::check), in order. A list without an
     /// outcome transmits the packet. If the changes need [`Steps`], only the outcome is stored here.
-    pub(crate) fn of(actions: &[Action]) -> Treatment {
+    pub(crate) fn from_actions(actions: &[Action]) -> Treatment {
         let nothing = Treatment { dscp: None, color: None, label: None, outcome: Outcome::Transmit };
         if actions.iter().any(Steps::are_taken_by) {
             let outcome = actions.iter().find_map(Action::ends_with).unwrap_or(Outcome::Transmit);
@@ -84,8 +84,11 @@ impl Steps {
     }
     /// The changes of `actions`, which have been [checked](super::check); `None` if a [`Treatment`] expresses
     /// all of them.
-    pub(crate) fn of(actions: &[Action]) -> Option<Steps> {
-        actions.iter().any(Steps::are_taken_by).then(|| Steps(actions.iter().filter_map(Step::of).collect()))
+    pub(crate) fn from_actions(actions: &[Action]) -> Option<Steps> {
+        actions
+            .iter()
+            .any(Steps::are_taken_by)
+            .then(|| Steps(actions.iter().filter_map(Step::from_action).collect()))
     }
     /// Whether one of them reads a mark of the link layer.
     pub(crate) fn read_link_marks(&self) -> bool {
@@ -99,7 +102,7 @@ impl Steps {
 
 impl Step {
     /// The change of `action`; `None` if it only sets the outcome.
-    fn of(action: &Action) -> Option<Step> {
+    fn from_action(action: &Action) -> Option<Step> {
         Some(match action {
             Action::Mark(dscp) => Step::Mark(*dscp),
             Action::MarkPrecedence(precedence) => Step::Precedence(precedence.class_selector()),
@@ -194,9 +197,9 @@ mod tests {
             let mut plain = Packet { color: Color::new(color), label: 7, ..Packet::default() };
             let mut packet = plain;
             let outcome = perform(&actions, &mut plain);
-            let treatment = Treatment::of(&actions);
+            let treatment = Treatment::from_actions(&actions);
             prop_assert_eq!((treatment.outcome(), treatment.apply(&mut packet)), (outcome, outcome));
-            if let Some(steps) = Steps::of(&actions) {
+            if let Some(steps) = Steps::from_actions(&actions) {
                 steps.apply(&mut packet);
             }
             prop_assert_eq!(packet, plain);

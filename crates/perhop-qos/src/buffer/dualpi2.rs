@@ -90,7 +90,9 @@ impl DualPi2Config {
     /// The scheduler has no valid share.
     pub(super) fn build_queue(&self, framing: Framing) -> Result<DualQueue, ConfigError> {
         let queue = self.scheduler().build(self.header(framing));
-        Ok(queue.map_err(|error| error.within("scheduler"))?.of(self.queues, self.low_latency.compile()))
+        Ok(queue
+            .map_err(|error| error.within("scheduler"))?
+            .with_queues(self.queues, self.low_latency.compile()))
     }
     /// The bytes that are counted for a packet in addition to its IP bytes.
     fn header(&self, framing: Framing) -> u32 {

@@ -215,7 +215,7 @@ impl FqPie {
 impl BufferManager for FqPie {
     #[inline(never)] // inlined, it would slow down all other buffer managers
     fn admit(&mut self, now: Time, packet: &Packet, _: Color, queue: &Occupancy) -> Verdict {
-        let index = usize::from(self.choice.of(packet));
+        let index = usize::from(self.choice.queue_index(packet));
         let Flow { mut control, mut updates, backlog } = self.flows[index];
         updates.catch_up(&mut control, now, backlog);
         let verdict = if queue.packets >= u64::from(self.limit) {

@@ -132,7 +132,7 @@ impl CakeConfig {
     /// `cake_set_rate`.
     pub(super) fn tin(&self, rate: u64, weight: i64, mtu: u32, key: u64) -> Tin {
         let byte_time = ByteTime::at(rate);
-        let mtu_time = byte_time.of(mtu);
+        let mtu_time = byte_time.for_bytes(mtu);
         let aim = Time::from_picoseconds(self.rtt.as_picoseconds() / 20).max(Time::from_microseconds(1));
         let target = aim.max(Time::from_picoseconds(mtu_time.as_picoseconds() * 3 / 2));
         let interval = (self.rtt + target).saturating_sub(aim).max(target * 2);

@@ -52,7 +52,7 @@ impl CakeIsolation {
             CakeIsolation::Flows
             | CakeIsolation::DualSrchost
             | CakeIsolation::DualDsthost
-            | CakeIsolation::TripleIsolate => (flow_hash.of(packet, key) >> 32) as u32,
+            | CakeIsolation::TripleIsolate => (flow_hash.hash_packet(packet, key) >> 32) as u32,
         }
     }
 }

@@ -25,7 +25,7 @@ impl ByteTime {
         ByteTime { per_byte, shift }
     }
     #[inline]
-    pub(super) fn of(&self, bytes: u32) -> Time {
+    pub(super) fn for_bytes(&self, bytes: u32) -> Time {
         Time::from_picoseconds((u64::from(bytes) * self.per_byte) >> self.shift)
     }
 }
@@ -62,13 +62,13 @@ impl Pace {
     /// not from now.
     #[inline]
     pub(super) fn sent(&mut self, bytes: u32) {
-        let takes = self.byte_time.of(bytes);
+        let takes = self.byte_time.for_bytes(bytes);
         self.next += takes;
         self.failsafe = self.failsafe + takes + Time::from_picoseconds(takes.as_picoseconds() / 2);
     }
     /// A packet that counts `bytes` has come this far and is dropped.
     pub(super) fn dropped(&mut self, bytes: u32) {
-        self.next += self.byte_time.of(bytes);
+        self.next += self.byte_time.for_bytes(bytes);
     }
 }
 
@@ -89,7 +89,7 @@ impl TinClock {
     /// who is ahead is not put back further than one packet from now.
     #[inline]
     pub(super) fn sent(&mut self, now: Time, bytes: u32) {
-        let takes = self.byte_time.of(bytes);
+        let takes = self.byte_time.for_bytes(bytes);
         if self.next < now {
             self.next += takes;
         } else {

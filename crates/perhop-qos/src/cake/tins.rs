@@ -84,11 +84,11 @@ impl CakeTins {
 
     /// The codepoints of packets of the tin with this number.
     pub fn codepoints(self, tin: usize) -> impl Iterator<Item = Dscp> {
-        (0..64).filter_map(Dscp::new).filter(move |dscp| self.of(*dscp) == tin)
+        (0..64).filter_map(Dscp::new).filter(move |dscp| self.tin_of(*dscp) == tin)
     }
 
     /// The number of the tin of packets with codepoint `dscp`.
-    pub fn of(self, dscp: Dscp) -> usize {
+    pub fn tin_of(self, dscp: Dscp) -> usize {
         let value = dscp.value();
         match self {
             CakeTins::BestEffort => 0,

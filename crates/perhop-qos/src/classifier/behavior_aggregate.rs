@@ -11,7 +11,7 @@ impl DscpSet {
     pub(crate) const ALL: DscpSet = DscpSet(u64::MAX);
 
     /// The codepoints of a list.
-    pub(crate) fn of(codepoints: &[Dscp]) -> DscpSet {
+    pub(crate) fn from_codepoints(codepoints: &[Dscp]) -> DscpSet {
         DscpSet(codepoints.iter().fold(0, |bits, dscp| bits | 1 << dscp.value()))
     }
     /// Every codepoint with one of these precedences: RFC 2474 §4.2.2, the three high bits.

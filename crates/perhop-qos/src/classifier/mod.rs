@@ -123,7 +123,7 @@ impl MatchConfig {
 
     fn behavior_aggregate(&self, conditions: &mut Vec<Condition>) -> Result<(), ConfigError> {
         if let Some(codepoints) = values("dscp", self.dscp.as_ref())? {
-            conditions.push(Condition::BehaviorAggregate(DscpSet::of(codepoints)));
+            conditions.push(Condition::BehaviorAggregate(DscpSet::from_codepoints(codepoints)));
         }
         if let Some(precedences) = values("precedence", self.precedence.as_ref())? {
             conditions.push(Condition::BehaviorAggregate(DscpSet::of_precedences(precedences)));
@@ -156,8 +156,9 @@ impl MatchConfig {
             destination_ports.map(|values| Field::DestinationPort(values.to_vec())),
             values("color", self.color.as_ref())?.map(|values| Field::Color(values.to_vec())),
             values("label", self.label.as_ref())?.map(|values| Field::Label(values.to_vec())),
-            values("cos", self.cos.as_ref())?.map(|values| Field::Cos(LinkMarks::of(values))),
-            values("mpls-exp", self.mpls_exp.as_ref())?.map(|values| Field::Exp(LinkMarks::of(values))),
+            values("cos", self.cos.as_ref())?.map(|values| Field::Cos(LinkMarks::from_marks(values))),
+            values("mpls-exp", self.mpls_exp.as_ref())?
+                .map(|values| Field::Exp(LinkMarks::from_marks(values))),
             values("length", self.length.as_ref())?.map(|values| Field::Length(values.to_vec())),
         ];
         conditions.extend(fields.into_iter().flatten().map(Condition::MultiField));
@@ -270,7 +271,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 impl Match {
     /// Whether the condition holds for `packet`.
     pub fn matches(&self, packet: &Packet) -> bool {
-        self.0.holds(packet)
+        self.0.matches(packet)
     }
     /// Whether it asks for a mark of the link layer.
     pub fn reads_link_marks(&self) -> bool {
@@ -286,13 +287,13 @@ impl Match {
 }
 
 impl Condition {
-    fn holds(&self, packet: &Packet) -> bool {
+    fn matches(&self, packet: &Packet) -> bool {
         match self {
             Condition::BehaviorAggregate(set) => set.contains(packet.dscp),
-            Condition::MultiField(field) => field.holds(packet),
-            Condition::All(conditions) => conditions.iter().all(|condition| condition.holds(packet)),
-            Condition::Any(conditions) => conditions.iter().any(|condition| condition.holds(packet)),
-            Condition::Not(condition) => !condition.holds(packet),
+            Condition::MultiField(field) => field.matches(packet),
+            Condition::All(conditions) => conditions.iter().all(|condition| condition.matches(packet)),
+            Condition::Any(conditions) => conditions.iter().any(|condition| condition.matches(packet)),
+            Condition::Not(condition) => !condition.matches(packet),
         }
     }
     fn reads_link_marks(&self) -> bool {

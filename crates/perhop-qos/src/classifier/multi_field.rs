@@ -32,7 +32,7 @@ pub(super) enum Field {
 pub(super) struct LinkMarks(u8);
 
 impl LinkMarks {
-    pub(super) fn of(marks: &[LinkMark]) -> LinkMarks {
+    pub(super) fn from_marks(marks: &[LinkMark]) -> LinkMarks {
         LinkMarks(marks.iter().fold(0, |bits, mark| bits | 1 << mark.value()))
     }
     fn contains(self, mark: LinkMark) -> bool {
@@ -41,7 +41,7 @@ impl LinkMarks {
 }
 
 impl Field {
-    pub(super) fn holds(&self, packet: &Packet) -> bool {
+    pub(super) fn matches(&self, packet: &Packet) -> bool {
         match self {
             Field::Source(prefixes) => prefixes.iter().any(|prefix| prefix.contains(packet.source)),
             Field::Destination(prefixes) => prefixes.iter().any(|prefix| prefix.contains(packet.destination)),

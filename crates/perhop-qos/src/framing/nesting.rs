@@ -30,7 +30,7 @@ enum Unit {
 }
 
 impl Unit {
-    fn of(header: Header) -> Unit {
+    fn from_header(header: Header) -> Unit {
         match header {
             Header::Vlan(_) => Unit::Tagged,
             Header::Mpls(_) => Unit::Labeled,
@@ -113,7 +113,7 @@ pub(super) fn check(headers: &[Header], framing: Framing) -> Result<(), ConfigEr
         if !inside.is_carried_by(*header) {
             return Err(refused(inside, name, header.name(), *header).within(index));
         }
-        (inside, name) = (Unit::of(*header), header.name());
+        (inside, name) = (Unit::from_header(*header), header.name());
     }
     if matches!(inside, Unit::Packet(_)) || inside.is_carried_on(framing) {
         return Ok(());

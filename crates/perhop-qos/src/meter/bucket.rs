@@ -250,7 +250,7 @@ impl RatedBucket {
         self.level.top_up(self.profile.earned(elapsed), &self.profile);
     }
     /// Whether there are enough tokens for a packet of `length` IP bytes at `now`.
-    pub(crate) fn holds(&mut self, now: Time, length: u32) -> bool {
+    pub(crate) fn has_tokens_for(&mut self, now: Time, length: u32) -> bool {
         self.fill(now);
         self.level.missing(self.profile.cost(length)) == 0
     }
@@ -299,7 +299,7 @@ mod tests {
         let mut bucket = RatedBucket::full(fastest, largest);
         assert!(bucket.take(Time::ZERO, u32::MAX));
         assert!(bucket.level.0 < bucket.profile.size);
-        assert!(bucket.holds(Time::MAX, 0));
+        assert!(bucket.has_tokens_for(Time::MAX, 0));
         assert_eq!(bucket.level.0, bucket.profile.size);
     }
 

@@ -76,7 +76,7 @@ impl QueueingConfig {
                 self.check_alone(class)?;
                 Ok(Some((class, config)))
             }
-            classes => match classes.iter().position(|class| class.holds(is_cake)) {
+            classes => match classes.iter().position(|class| class.has_property(is_cake)) {
                 Some(index) => {
                     Err(ConfigError::new("buffer", "CAKE is queues, scheduler and shaper of a port")
                         .help("make its class the only one, and let `tins` tell packets apart")
@@ -181,9 +181,9 @@ impl ClassConfig {
         }
     }
     /// Whether the class or an inner class has `property`.
-    pub(crate) fn holds(&self, property: fn(&ClassConfig) -> bool) -> bool {
+    pub(crate) fn has_property(&self, property: fn(&ClassConfig) -> bool) -> bool {
         let mut inside = self.queueing.iter().flat_map(|queueing| &queueing.classes);
-        property(self) || inside.any(|class| class.holds(property))
+        property(self) || inside.any(|class| class.has_property(property))
     }
 }
 

@@ -49,7 +49,7 @@ impl PortClassifier {
         let classes = Builder { interfaces, queues: 0 }.classes(config)?;
         if let Ok(Some((_, cake))) = config.cake() {
             return Ok(PortClassifier(Compiled::ByDscp(std::array::from_fn(|value| {
-                QueueId(Dscp::new(value as u8).map_or(0, |dscp| cake.tins.of(dscp)) as u16)
+                QueueId(Dscp::new(value as u8).map_or(0, |dscp| cake.tins.tin_of(dscp)) as u16)
             }))));
         }
         if !classes.iter().all(Class::is_by_dscp) {

@@ -19,7 +19,11 @@ pub(super) enum Heads {
 
 impl Heads {
     /// Of queues with these buffer managers, before such a fragmenter, or in this CAKE.
-    pub(super) fn of(buffers: &[AnyBuffer], fragmenter: Option<&Fragmenter>, cake: Option<&Cake>) -> Heads {
+    pub(super) fn for_buffers(
+        buffers: &[AnyBuffer],
+        fragmenter: Option<&Fragmenter>,
+        cake: Option<&Cake>,
+    ) -> Heads {
         if cake.is_some() {
             Heads::Cake
         } else if fragmenter.is_some() {

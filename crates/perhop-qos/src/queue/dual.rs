@@ -176,7 +176,7 @@ impl CoupledScheduler {
 impl DualQueue {
     /// Sets whether there is one FIFO or two, and the packets of the low-latency queue. The queue must be
     /// empty.
-    pub(crate) fn of(self, queues: CoupledQueues, takes: LowLatency) -> DualQueue {
+    pub(crate) fn with_queues(self, queues: CoupledQueues, takes: LowLatency) -> DualQueue {
         DualQueue { is_one: queues == CoupledQueues::One, takes, ..self }
     }
 

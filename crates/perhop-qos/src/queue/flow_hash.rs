@@ -30,7 +30,7 @@ impl FlowHash {
     // Linux 6.1, `skb_set_hash_from_sk` and `sk_rethink_txhash` of `tcp_write_timeout`; `sch_cake.c` goes by
     // `skb->l4_hash`, `sch_fq_codel.c` and `sch_fq_pie.c` by `skb_get_hash`.
     #[inline]
-    pub(crate) fn of(self, packet: &Packet, key: u64) -> u64 {
+    pub(crate) fn hash_packet(self, packet: &Packet, key: u64) -> u64 {
         let rehashes = match self {
             FlowHash::Headers => 0,
             FlowHash::Socket => u64::from(packet.rehashes()),
@@ -57,7 +57,8 @@ mod tests {
     fn a_socket_that_chooses_another_hash_is_another_flow() {
         let mut packet = Packet { payload: 7 << 40 | 3, source_port: 1000, ..Packet::default() };
         let numbers = |packet: &Packet| {
-            [FlowHash::Headers, FlowHash::Socket].map(|flow_hash| flow_hash.of(packet, 0x1234_5678_9abc_def0))
+            [FlowHash::Headers, FlowHash::Socket]
+                .map(|flow_hash| flow_hash.hash_packet(packet, 0x1234_5678_9abc_def0))
         };
         let before = numbers(&packet);
         assert_eq!(before[0], before[1]);

@@ -60,8 +60,8 @@ pub(crate) struct FlowChoice {
 impl FlowChoice {
     /// The queue of `packet`'s flow.
     #[inline]
-    pub(crate) fn of(&self, packet: &Packet) -> u16 {
-        let hash = self.flow_hash.of(packet, self.key);
+    pub(crate) fn queue_index(&self, packet: &Packet) -> u16 {
+        let hash = self.flow_hash.hash_packet(packet, self.key);
         (((hash >> 32) * u64::from(self.flows)) >> 32) as u16
     }
 }
@@ -154,7 +154,7 @@ impl SparseFlows {
     /// The queue of `packet`'s flow.
     #[inline]
     pub(super) fn flow_of(&self, packet: &Packet) -> u16 {
-        self.settings.choice().of(packet)
+        self.settings.choice().queue_index(packet)
     }
 
     /// `packet` joins the queue of its flow.

@@ -92,7 +92,7 @@ impl Priority {
     fn select_entitled(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         let caps = &mut self.caps;
         let mut is_entitled = |child: usize| match caps.get_mut(child) {
-            Some(Some(cap)) => cap.holds(now, heads[child]),
+            Some(Some(cap)) => cap.has_tokens_for(now, heads[child]),
             _ => true,
         };
         let mut waiting = self.waiting.iter().map(|rank| usize::from(self.order[rank]));

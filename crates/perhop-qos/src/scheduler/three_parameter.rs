@@ -75,7 +75,7 @@ impl ThreeParameter {
         let excess = Scfq::build_for(&TAKES, classes)?;
         let guarantee = |(index, class): (usize, &ClassConfig)| match class.share.minimum {
             None => Ok(None),
-            Some(minimum) if minimum.as_bits_per_second() > 0 => Ok(Some(Guarantee::of(minimum))),
+            Some(minimum) if minimum.as_bits_per_second() > 0 => Ok(Some(Guarantee::at_rate(minimum))),
             Some(_) => Err(error_in(index, "minimum", "a minimum of 0 guarantees nothing")
                 .help("for example 300kb/s; a class without minimum gets its part of what minima leave")),
         };
@@ -86,7 +86,7 @@ impl ThreeParameter {
 }
 
 impl Guarantee {
-    fn of(minimum: Rate) -> Guarantee {
+    fn at_rate(minimum: Rate) -> Guarantee {
         let byte = (Virtual::from(8 * PICOSECONDS_PER_SECOND) << FRACTION_BITS)
             / Virtual::from(minimum.as_bits_per_second());
         Guarantee { byte, start: 0, head: 0, waiting: 0, is_due: false, was_held: false }

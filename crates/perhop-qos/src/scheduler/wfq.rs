@@ -83,7 +83,7 @@ impl Child {
 impl Wfq {
     pub(super) fn build(classes: &[ClassConfig], rate: Rate) -> Result<Wfq, ConfigError> {
         let refuse = |property, message, help| {
-            let found = classes.iter().position(|class| class.holds(property));
+            let found = classes.iter().position(|class| class.has_property(property));
             let error = |index| ConfigError::new("", message).help(help).within(index).within("classes");
             found.map_or(Ok(()), |index| Err(error(index)))
         };

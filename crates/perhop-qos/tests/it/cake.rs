@@ -175,7 +175,7 @@ proptest! {
         for (number, &(gap, flow, length, dscp, ecn, pulls)) in steps.iter().enumerate() {
             now += Time::from_microseconds(gap);
             let packet = packet(number as u64, flow, length, dscp, ecn);
-            let tin = tins.of(packet.dscp);
+            let tin = tins.tin_of(packet.dscp);
             let header = header(flow, length, number as u32);
             plain.headers.extend(header.map(|header| (number as u64, header)));
             let pushed = push(&mut cake, now, tin, &packet, header);
@@ -323,7 +323,7 @@ fn shares<const N: usize>(options: &Value, flows: &[(u16, u8)], of: impl Fn(&Pac
         for packet in &packets {
             let waiting = held.iter().filter(|key| **key == packet.flow_key()).count();
             (waiting..3).for_each(|_| {
-                cake.push(now, tins.of(packet.dscp), packet);
+                cake.push(now, tins.tin_of(packet.dscp), packet);
             });
         }
     };

@@ -36,13 +36,13 @@ fn conditions(with_protocol: bool) -> impl Strategy<Value = MatchConfig> {
 }
 
 /// The condition as its documentation puts it.
-fn holds(config: &MatchConfig, packet: &Packet) -> bool {
+fn is_match(config: &MatchConfig, packet: &Packet) -> bool {
     config.dscp.as_ref().is_none_or(|dscp| dscp.0.contains(&packet.dscp))
         && config.precedence.as_ref().is_none_or(|list| list.0.contains(&packet.dscp.precedence()))
         && config.protocol.as_ref().is_none_or(|protocol| protocol.0.contains(&packet.protocol))
-        && config.all.as_ref().is_none_or(|all| all.iter().all(|inner| holds(inner, packet)))
-        && config.any.as_ref().is_none_or(|any| any.iter().any(|inner| holds(inner, packet)))
-        && config.not.as_ref().is_none_or(|not| !holds(not, packet))
+        && config.all.as_ref().is_none_or(|all| all.iter().all(|inner| is_match(inner, packet)))
+        && config.any.as_ref().is_none_or(|any| any.iter().any(|inner| is_match(inner, packet)))
+        && config.not.as_ref().is_none_or(|not| !is_match(not, packet))
 }
 
 /// Every DSCP with each of two protocols.
@@ -58,12 +58,12 @@ proptest! {
         match config.build(&[]) {
             Ok(compiled) => {
                 for packet in packets() {
-                    prop_assert_eq!(compiled.matches(&packet), holds(&config, &packet), "{:?}", packet);
+                    prop_assert_eq!(compiled.matches(&packet), is_match(&config, &packet), "{:?}", packet);
                 }
             }
             // Refused as a whole: then it holds nowhere, unless there was nothing written at all.
             Err(error) if error.path.is_empty() && error.message.contains("no packet can match") => {
-                prop_assert!(packets().all(|packet| !holds(&config, &packet)), "{error}");
+                prop_assert!(packets().all(|packet| !is_match(&config, &packet)), "{error}");
             }
             Err(_) => {}
         }
@@ -78,7 +78,7 @@ proptest! {
             conditions.push(other);
         }
         let built = |config: &MatchConfig| {
-            config.build(&[]).is_ok() && packets().any(|packet| !holds(config, &packet))
+            config.build(&[]).is_ok() && packets().any(|packet| !is_match(config, &packet))
         };
         conditions.retain(built);
         prop_assume!(!conditions.is_empty());
@@ -91,7 +91,7 @@ proptest! {
         let classifier =
             PortClassifier::build(&QueueingConfig { classes, ..QueueingConfig::default() }, &[]).unwrap();
         for packet in packets() {
-            let first = conditions.iter().position(|config| holds(config, &packet));
+            let first = conditions.iter().position(|config| is_match(config, &packet));
             prop_assert_eq!(classifier.classify(&packet).map(QueueId::index), first);
         }
     }

@@ -92,11 +92,11 @@ struct Packets {
     #[serde(default)]
     precedence: u8,
     length: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     count: usize,
 }
 
-fn one() -> usize {
+fn default_count() -> usize {
     1
 }
 

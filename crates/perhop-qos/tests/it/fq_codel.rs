@@ -100,11 +100,11 @@ struct Arriving {
     at: Time,
     flow: char,
     length: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     count: usize,
 }
 
-fn one() -> usize {
+fn default_count() -> usize {
     1
 }
 

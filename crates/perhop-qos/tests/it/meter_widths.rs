@@ -12,7 +12,7 @@ use crate::profile::{arrivals_of, bits, bytes, colors, mode};
 /// The colors of `arrivals` by the meter that `config` says are those of plain arithmetic.
 fn compare(config: Value, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let found = colors(config.clone(), arrivals);
-    let mut plain = PlainMeter::of(&serde_json::from_value(config).unwrap(), &Streams::new(1, 0));
+    let mut plain = PlainMeter::from_config(&serde_json::from_value(config).unwrap(), &Streams::new(1, 0));
     for (index, (arrival, found)) in arrivals.iter().zip(found).enumerate() {
         let Some(expected) = plain.color(arrival) else { return Ok(()) };
         prop_assert_eq!(found, expected, "packet {}", index);

@@ -30,11 +30,11 @@ struct Packets {
     at: Time,
     class: String,
     length: u32,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     count: usize,
 }
 
-fn one() -> usize {
+fn default_count() -> usize {
     1
 }
 

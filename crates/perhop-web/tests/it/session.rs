@@ -252,7 +252,7 @@ fn bounds_are_those_of_the_scenario_that_is_run() {
     let found = perhop_bounds::network::bounds(&scenario, Path::new(".")).unwrap();
     assert_eq!(
         bounds,
-        json!(perhop_bounds::report::Report::of(&scenario, &found)),
+        json!(perhop_bounds::report::Report::from_bounds(&scenario, &found)),
         "measuring changes nothing"
     );
 }

@@ -136,7 +136,7 @@ mod tests {
     /// What all probabilities of these tests are parts of.
     const WHOLE: u64 = 1 << 62;
 
-    fn of(probability: f64) -> Probability {
+    fn part_of_whole(probability: f64) -> Probability {
         Probability { part: (WHOLE as f64 * probability) as u64, whole: WHOLE }
     }
 
@@ -176,7 +176,11 @@ mod tests {
             (Wait, 0.25, 6, true),
         ] {
             let mut spacing = Spacing::new(rule, 1);
-            assert_eq!(spacing.drops_after(kept, of(probability)), drops, "{rule:?} {probability} {kept}");
+            assert_eq!(
+                spacing.drops_after(kept, part_of_whole(probability)),
+                drops,
+                "{rule:?} {probability} {kept}"
+            );
             assert_eq!(spacing.random.uniform(), untouched);
         }
     }
@@ -243,7 +247,7 @@ mod tests {
             let probability = libm::exp2(-exponent);
             let mut spacing = Spacing::new(rule, seed);
             let draw = spacing.random.clone().uniform();
-            let dropped = spacing.drops_after(kept, of(probability));
+            let dropped = spacing.drops_after(kept, part_of_whole(probability));
             let told = rule.probability(probability, kept);
             prop_assert!(dropped == (draw < told) || (draw - told).abs() < 1e-11, "{draw} {told} {dropped}");
         }

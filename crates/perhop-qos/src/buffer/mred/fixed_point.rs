@@ -175,7 +175,7 @@ impl Average {
         let shift = smoothing.shift % u64::BITS;
         // Less than a step does not decay.
         if self.level >> shift > 0 {
-            self.set(HalfPower::new(samples * smoothing.halvings).of(self.get() >> shift) << shift);
+            self.set(HalfPower::new(samples * smoothing.halvings).scale(self.get() >> shift) << shift);
         }
     }
 

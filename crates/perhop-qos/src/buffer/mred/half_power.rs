@@ -60,7 +60,7 @@ impl HalfPower {
     }
     /// `value` times this power, rounded down. The value is below 2¹²⁷.
     #[inline]
-    pub(super) fn of(self, value: u128) -> u128 {
+    pub(super) fn scale(self, value: u128) -> u128 {
         let (high, low) = ((value >> 64) as u64, value as u64);
         let product = u128::from(high << 1) * u128::from(self.fraction)
             + ((u128::from(low) * u128::from(self.fraction)) >> 63);
@@ -85,7 +85,7 @@ mod tests {
         #[test]
         fn it_is_the_power_of_the_mathematical_library(exponent in prop_oneof![0.0..1.0f64, 0.0..64.0f64]) {
             let value = 1_u128 << 126;
-            let found = HalfPower::new(exponent).of(value) as f64 / value as f64;
+            let found = HalfPower::new(exponent).scale(value) as f64 / value as f64;
             let expected = libm::exp2(-exponent);
             prop_assert!((found / expected - 1.0).abs() < 4e-16, "2^-{exponent}: {found} for {expected}");
         }
@@ -94,9 +94,9 @@ mod tests {
     #[test]
     fn whole_powers_are_exact() {
         for halvings in 0..64 {
-            assert_eq!(HalfPower::new(f64::from(halvings)).of(1 << 126), 1 << (126 - halvings));
+            assert_eq!(HalfPower::new(f64::from(halvings)).scale(1 << 126), 1 << (126 - halvings));
         }
-        assert_eq!(HalfPower::new(64.0).of(1 << 126), 0);
-        assert_eq!(HalfPower::new(f64::INFINITY).of(1 << 126), 0);
+        assert_eq!(HalfPower::new(64.0).scale(1 << 126), 0);
+        assert_eq!(HalfPower::new(f64::INFINITY).scale(1 << 126), 0);
     }
 }

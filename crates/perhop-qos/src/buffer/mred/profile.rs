@@ -90,7 +90,7 @@ impl HotIndex {
 }
 
 impl Unit {
-    fn of(size: QueueSize) -> Unit {
+    fn from_size(size: QueueSize) -> Unit {
         match size {
             QueueSize::Packets(_) => Unit::Packets,
             QueueSize::Bytes(_) => Unit::Bytes,
@@ -135,7 +135,7 @@ impl Profile {
     ) -> Profile {
         let last = precedences.len() - 1;
         let averages = config.averages.unwrap_or_default();
-        let unit = Unit::of(precedences[0].min);
+        let unit = Unit::from_size(precedences[0].min);
         if averages == Averages::Single && unit == Unit::Packets {
             averaging.smoothing = shifting(averaging.smoothing, precedences);
         }

@@ -148,7 +148,7 @@ pub(crate) struct PlainMeter {
 
 impl PlainMeter {
     /// The meter of `config`, which draws from the same streams as the meter that it is compared with.
-    pub(crate) fn of(config: &MeterConfig, streams: &Streams) -> PlainMeter {
+    pub(crate) fn from_config(config: &MeterConfig, streams: &Streams) -> PlainMeter {
         let mode = match config {
             MeterConfig::SingleRateTcm(config) => config.mode,
             MeterConfig::TwoRateTcm(config) => config.mode,
