@@ -1,33 +1,33 @@
-//! [`ConfigError`]: what is wrong with a configuration, where, and what would be right.
+//! [`ConfigError`]: what is wrong with a configuration, where it is, and what would be right.
 
 use std::fmt;
 
-/// A configuration that cannot be built.
+/// An error in a configuration.
 ///
-/// The path leads from the component that was asked to build to the field at fault, outermost
-/// first; whoever owns the file puts file name and line in front of it.
+/// The path leads from the component that was built to the field, outermost first. The owner of the file adds
+/// the file name and the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Keys and list indices (written as digits) down to the field at fault.
+    /// Keys and list indices (as digits) to the field.
     pub path: Vec<String>,
-    /// What was found, in one sentence.
+    /// The problem, in one sentence.
     pub message: String,
-    /// What would be right, where that can be said.
+    /// The correction, if known.
     pub help: Option<String>,
 }
 
 impl ConfigError {
-    /// An error at `field` of the component being built; an empty `field` is the component itself.
+    /// An error at `field` of the component; an empty `field` is the component itself.
     pub fn new(field: &str, message: impl Into<String>) -> ConfigError {
         let path = if field.is_empty() { Vec::new() } else { field.split('.').map(str::to_owned).collect() };
         ConfigError { path, message: message.into(), help: None }
     }
-    /// This error with `help`: what would be right.
+    /// Adds `help`: what would be right.
     pub fn help(self, help: impl Into<String>) -> ConfigError {
         ConfigError { help: Some(help.into()), ..self }
     }
-    /// This error as the enclosing component reports it, where this one is at `parent`.
-    #[allow(clippy::needless_pass_by_value)] // keys are &str, indices usize: both are passed as they stand
+    /// Returns the error for the enclosing component, in which this one is at `parent`.
+    #[allow(clippy::needless_pass_by_value)] // keys are &str, indices usize: both are passed by value
     pub fn within(mut self, parent: impl ToString) -> ConfigError {
         self.path.insert(0, parent.to_string());
         self

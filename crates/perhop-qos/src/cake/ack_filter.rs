@@ -1,21 +1,20 @@
-//! Which acknowledgments say nothing that a later one does not say as well (facts of `sch_cake.c` of Linux
-//! 6.1, `cake_ack_filter`).
+//! The acknowledgments that a later one makes redundant (`sch_cake.c` of Linux 6.1, `cake_ack_filter`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::packet::TcpHeader;
 
-/// Which acknowledgments are dropped for a later one of their connection that waits behind them.
+/// The acknowledgments that are dropped for a later one of their connection in the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeAckFilter {
     /// None.
     #[default]
     None,
-    /// Of those that repeat less than the latest, the first, where there are two of them (`ack-filter`).
+    /// The first of two that the latest makes redundant (`ack-filter`).
     Filter,
-    /// Also where there is one, next before the latest (`ack-filter-aggressive`).
+    /// Also a single one, directly before the latest (`ack-filter-aggressive`).
     Aggressive,
 }
 
@@ -28,18 +27,18 @@ fn is_after(one: u32, other: u32) -> bool {
     (one.wrapping_sub(other)).cast_signed() > 0
 }
 
-/// Whether packets before `latest`, which has joined, are looked at.
+/// Whether `latest`, which has joined, can make earlier packets redundant.
 pub(super) fn triggers(latest: &TcpHeader) -> bool {
     latest.flags & (TcpHeader::ACK | TcpHeader::SYN) == TcpHeader::ACK
 }
 
-/// Whether `earlier`, of the same connection, says nothing that `latest` does not say, but for ECN.
+/// Whether `latest` makes `earlier`, of the same connection, redundant, except for ECN.
 fn repeats_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
-    // Nothing but ACK may be set; data, and options that mean something else, are kept.
+    // Only ACK may be set. Data and other options are kept.
     if earlier.flags & OTHER_FLAGS != TcpHeader::ACK || earlier.has_payload || earlier.has_others {
         return false;
     }
-    // `cake_tcph_may_drop`: timestamps may not go back. Where the latest has none, they count as 0.
+    // `cake_tcph_may_drop`: timestamps must not decrease. If the latest has none, they count as 0.
     let (value, echo) = latest.timestamps.unwrap_or_default();
     if earlier.timestamps.is_some_and(|(own, echoed)| is_after(own, value) || is_after(echoed, echo)) {
         return false;
@@ -54,12 +53,12 @@ fn repeats_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     }
 }
 
-/// What an acknowledgment says beyond its number, beside a later one.
+/// The selective acknowledgment of a packet, compared with that of a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Selective {
-    /// Something that the later one does not say.
+    /// Not covered by the later one.
     Other,
-    /// As much.
+    /// The same.
     Same,
     Less,
 }
@@ -74,7 +73,7 @@ fn selective(earlier: &TcpHeader, latest: &TcpHeader) -> Selective {
         (false, false) => {}
     }
     let is_covered = |&(start, end): &(u32, u32)| {
-        // A block below the acknowledgment tells of a duplicate (RFC 2883): such are always kept.
+        // A block below the acknowledgment reports a duplicate (RFC 2883): such packets are always kept.
         !is_after(earlier.acknowledgment, start)
             && others.iter().any(|other| !is_after(other.0, start) && !is_after(end, other.1))
     };
@@ -90,14 +89,14 @@ fn selective(earlier: &TcpHeader, latest: &TcpHeader) -> Selective {
     }
 }
 
-/// Looks at the packets of a queue from its head on, before one that has joined at its end.
+/// The search through a queue from its head to the packet that has just joined.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search<T> {
     is_aggressive: bool,
     latest: TcpHeader,
-    /// The first that may be dropped, with its ECN flags.
+    /// The first redundant packet, with its ECN flags.
     found: Option<(T, u16)>,
-    /// Whether that is the last one looked at.
+    /// Whether that is the last packet so far.
     is_last: bool,
 }
 
@@ -106,13 +105,13 @@ impl<T: Copy> Search<T> {
         let is_aggressive = filter == CakeAckFilter::Aggressive;
         Search { is_aggressive, latest, found: None, is_last: false }
     }
-    /// The next packet, at `place`, with the header of a packet of the same connection, or something else.
-    /// Returns which is dropped, once that is known.
+    /// Processes the next packet, at `place`. `header` is that of a packet of the same connection, otherwise
+    /// `None`. Returns the packet to drop, once it is known.
     pub(super) fn next(&mut self, place: T, header: Option<&TcpHeader>) -> Option<T> {
         self.is_last = false;
         let earlier = header?;
         let ecn = earlier.flags & ECN;
-        // Where the flags change, the one before them is kept: nobody else says what it said.
+        // If the flags change, the previous acknowledgment is kept: its ECN information is in no other.
         self.found = self.found.filter(|(_, flags)| *flags == ecn);
         if !repeats_less(earlier, &self.latest) {
             return None;
@@ -124,7 +123,7 @@ impl<T: Copy> Search<T> {
         self.is_last = true;
         None
     }
-    /// All have been looked at: which is dropped after all.
+    /// Ends the search and returns the packet to drop, if there is one.
     pub(super) fn end(self) -> Option<T> {
         let (place, flags) = self.found?;
         (self.is_aggressive && self.is_last && flags == self.latest.flags & ECN).then_some(place)

@@ -1,6 +1,6 @@
-//! [`Hosts`]: how many flows of each host have packets waiting, so that hosts share a tin fairly.
+//! [`Hosts`]: the number of flows of each host with waiting packets, so that hosts share a tin fairly.
 
-/// Among how many queues a flow looks for one of its own. Linux, `CAKE_SET_WAYS`.
+/// The number of queues among which a flow searches for its own. Linux, `CAKE_SET_WAYS`.
 pub(super) const SETS_OF: usize = 8;
 
 /// The hosts at one end of the flows of a tin, found by their hash among eight places.
@@ -10,7 +10,7 @@ pub(super) struct Hosts(Box<[Host]>);
 #[derive(Clone, Copy, Debug, Default)]
 struct Host {
     tag: u32,
-    /// Its flows that have packets waiting and are not sparse.
+    /// Its flows with waiting packets that are not sparse.
     bulk_flows: u16,
 }
 
@@ -19,8 +19,8 @@ impl Hosts {
         Hosts(vec![Host::default(); places].into())
     }
 
-    /// The place of the host with this `tag`: its own, or else one of the eight of its set that nobody uses,
-    /// or else its first, which it shares. Linux, `cake_hash`.
+    /// Returns the place of the host with this `tag`: its own, or an unused one of the eight of its set, or
+    /// its first, which it shares. Linux, `cake_hash`.
     pub(super) fn place_of(&mut self, tag: u32) -> u16 {
         let first = tag as usize % self.0.len();
         let (inner, outer) = (first % SETS_OF, first - first % SETS_OF);
@@ -31,7 +31,7 @@ impl Hosts {
         self.0[place].tag = tag;
         place as u16
     }
-    /// How many flows of the host at `place` are bulk.
+    /// The number of bulk flows of the host at `place`.
     #[inline]
     pub(super) fn load(&self, place: u16) -> u16 {
         self.0[usize::from(place)].bulk_flows

@@ -1,4 +1,4 @@
-//! [`CakeIsolation`]: who shares a tin fairly, flows or hosts.
+//! [`CakeIsolation`]: the units that share a tin fairly, flows or hosts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,11 @@ use crate::packet::Address;
 use crate::queue::FlowHash;
 use crate::random::mix;
 
-/// Who shares a tin fairly.
+/// The units that share a tin fairly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeIsolation {
-    /// Nobody: all wait in one queue.
+    /// None: all packets are in one queue.
     Flowblind,
     /// Hosts that send.
     Srchost,
@@ -22,11 +22,11 @@ pub enum CakeIsolation {
     Hosts,
     /// Flows, each of the same five-tuple.
     Flows,
-    /// Flows, of which those of one sending host count less the more it has.
+    /// Flows, with the quantum divided by the bulk flows of the sending host.
     DualSrchost,
-    /// Flows, of which those of one receiving host count less the more it has.
+    /// Flows, with the quantum divided by the bulk flows of the receiving host.
     DualDsthost,
-    /// Flows, of which those count less whose sending or whose receiving host has many.
+    /// Flows, with the quantum divided by the bulk flows of the sending or receiving host, the larger number.
     #[default]
     TripleIsolate,
 }
@@ -41,7 +41,7 @@ impl CakeIsolation {
         matches!(self, CakeIsolation::DualDsthost | CakeIsolation::TripleIsolate)
     }
 
-    /// What the queue of `packet` is found by; the same for all that share one.
+    /// The tag that selects the queue of `packet`; equal for all packets of a unit.
     #[inline]
     pub(super) fn tag(self, packet: &Packet, key: u64, flow_hash: FlowHash) -> u32 {
         match self {
@@ -60,7 +60,7 @@ impl CakeIsolation {
 pub(super) fn source_tag(packet: &Packet, key: u64) -> u32 {
     host_tag(packet.source, !key)
 }
-/// Not the tag that the same host has as a source.
+/// Differs from the tag of the same host as a source.
 pub(super) fn destination_tag(packet: &Packet, key: u64) -> u32 {
     host_tag(packet.destination, key.rotate_left(32))
 }
@@ -73,8 +73,7 @@ fn host_tag(host: Address, key: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// After a timeout a flow waits in another queue where sockets tell flows apart, but not where hosts
-    /// share.
+    /// After a timeout a flow waits in another queue if sockets distinguish flows, but not if hosts share.
     #[test]
     fn sockets_take_another_queue_after_a_timeout() {
         let moves = |isolation: CakeIsolation, flow_hash| {

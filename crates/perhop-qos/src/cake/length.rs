@@ -1,33 +1,33 @@
-//! [`Lengths`]: how many bytes CAKE counts for a packet.
+//! [`Lengths`]: the counted length of packets in CAKE.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a link carries packets in.
+/// The cells of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeCells {
-    /// As they are.
+    /// No cells.
     #[default]
     None,
     /// Cells of 53 bytes with 48 of payload (ADSL).
     Atm,
-    /// One more byte for each 64 bytes, or part of them (VDSL2).
+    /// One more byte for each started 64 bytes (VDSL2).
     Ptm,
 }
 
-/// How many bytes a packet counts for the shaper, the tins and the turns of flows.
+/// The counted length of a packet for the shaper, the tins and the turns of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lengths {
-    /// Beyond the IP bytes.
+    /// Bytes in addition to the IP bytes.
     pub(super) overhead: i32,
-    /// At least.
+    /// The minimum length.
     pub(super) mpu: u32,
     pub(super) cells: CakeCells,
 }
 
 impl Lengths {
-    /// What a packet of `ip` IP bytes counts. Linux, `cake_calc_overhead`.
+    /// The counted length of a packet of `ip` IP bytes. Linux, `cake_calc_overhead`.
     #[inline]
     pub(super) fn counted(&self, ip: u32) -> u32 {
         let length = ip.saturating_add_signed(self.overhead).max(self.mpu);
@@ -39,9 +39,9 @@ impl Lengths {
     }
 }
 
-/// Bytes of memory that Linux accounts for a frame of `bytes`: the buffer from its allocator, which has
-/// powers of two and holds 64 bytes of headroom and 320 of bookkeeping beside the frame, and 256 for the
-/// descriptor. A frame of 1514 bytes has 2304. Network cards' drivers differ from this and from each other.
+/// The memory that Linux accounts for a frame of `bytes`: the buffer from its allocator, which is a power of
+/// two and includes 64 bytes of headroom and 320 of bookkeeping, plus 256 for the descriptor. A frame of 1514
+/// bytes takes 2304. Drivers of network cards differ from this and from each other.
 #[inline]
 pub(super) fn memory(bytes: u32) -> u64 {
     u64::from(bytes + 64 + 320).next_power_of_two() + 256
@@ -59,7 +59,7 @@ mod tests {
     fn overheads_and_cells() {
         assert_eq!(counted(14, 0, CakeCells::None, 1500), 1514);
         assert_eq!(counted(-10, 0, CakeCells::None, 4), 0);
-        // Ethernet's least frame with its framing: `ethernet` in tc is overhead 38 mpu 84.
+        // Ethernet's minimum frame with its framing: `ethernet` in tc is overhead 38 mpu 84.
         assert_eq!(counted(38, 84, CakeCells::None, 40), 84);
         // 1500 + 40 are 33 cells; 8 bytes more would fit into the 33rd, 45 need another.
         assert_eq!(counted(40, 0, CakeCells::Atm, 1500), 33 * 53);

@@ -2,7 +2,7 @@
 
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
-/// What a byte takes at a rate, so finely that a packet's time is a picosecond too short at most.
+/// The time of a byte at a rate, with a precision of at most a picosecond per packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ByteTime {
     per_byte: u64,
@@ -10,7 +10,7 @@ pub(super) struct ByteTime {
 }
 
 impl ByteTime {
-    /// At so many bytes per second; nothing where they are 0, which is no limit.
+    /// The time at `bytes_per_second`; 0 for a rate of 0 (unlimited).
     ///
     /// Linux, `cake_set_rate`: at least 64 bytes per second.
     pub(super) fn at(bytes_per_second: u64) -> ByteTime {
@@ -30,13 +30,13 @@ impl ByteTime {
     }
 }
 
-/// When the next packet may be sent at all.
+/// The clock of the shaper: the time of the next packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
     pub(super) byte_time: ByteTime,
     next: Time,
-    /// As `next`, but for packets that were dropped: where these are counted (`ingress`), a row of drops
-    /// holds back no longer than that, at two thirds of the rate.
+    /// Like `next`, for dropped packets: if they count (`ingress`), a sequence of drops delays packets by at
+    /// most this clock, at two thirds of the rate.
     failsafe: Time,
 }
 
@@ -44,7 +44,7 @@ impl Pace {
     pub(super) fn new(byte_time: ByteTime) -> Pace {
         Pace { byte_time, ..Pace::default() }
     }
-    /// Nothing waits when a packet joins at `now`: time that has passed is no credit.
+    /// Starts a busy period: a packet joins at `now`, and past time gives no credit.
     #[inline]
     pub(super) fn begin(&mut self, now: Time) {
         if self.next < now {
@@ -52,27 +52,27 @@ impl Pace {
             self.failsafe = now;
         }
     }
-    /// Until when all packets wait, if they must at `now`.
+    /// The time until which all packets wait, if they must at `now`.
     #[inline]
     pub(super) fn holds_until(&self, now: Time) -> Option<Time> {
         let until = self.next.min(self.failsafe);
         (until > now).then_some(until)
     }
-    /// A packet that counts `bytes` is sent. Linux, `cake_advance_shaper`: from when it might have been sent,
-    /// not from now.
+    /// Records that a packet of `bytes` counted bytes is sent. Linux, `cake_advance_shaper`: from the time at
+    /// which it could have been sent, not from now.
     #[inline]
     pub(super) fn sent(&mut self, bytes: u32) {
         let takes = self.byte_time.for_bytes(bytes);
         self.next += takes;
         self.failsafe = self.failsafe + takes + Time::from_picoseconds(takes.as_picoseconds() / 2);
     }
-    /// A packet that counts `bytes` has come this far and is dropped.
+    /// Records that a packet of `bytes` counted bytes is dropped after it crossed the bottleneck.
     pub(super) fn dropped(&mut self, bytes: u32) {
         self.next += self.byte_time.for_bytes(bytes);
     }
 }
 
-/// When a tin may send its next packet without exceeding its share.
+/// The clock of a tin: the time of its next packet within its share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TinClock {
     pub(super) byte_time: ByteTime,
@@ -80,13 +80,13 @@ pub(super) struct TinClock {
 }
 
 impl TinClock {
-    /// Nothing of the tin waits when a packet joins it at `now`.
+    /// Starts a busy period of the tin: a packet joins it at `now`.
     #[inline]
     pub(super) fn begin(&mut self, now: Time) {
         self.next = self.next.max(now);
     }
-    /// A packet that counts `bytes` leaves the tin at `now`: who is behind its schedule keeps what it missed,
-    /// who is ahead is not put back further than one packet from now.
+    /// Records that a packet of `bytes` counted bytes leaves the tin at `now`. A tin behind its schedule
+    /// keeps its lag; a tin ahead is delayed by at most one packet from now.
     #[inline]
     pub(super) fn sent(&mut self, now: Time, bytes: u32) {
         let takes = self.byte_time.for_bytes(bytes);

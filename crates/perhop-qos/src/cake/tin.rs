@@ -1,4 +1,4 @@
-//! [`Tin`]: flows that share a part of the bandwidth, in turns, those that send little first.
+//! [`Tin`]: flows that share a part of the bandwidth in turns, sparse flows first.
 
 use super::cobalt::{Cobalt, CobaltSettings};
 use super::hosts::{Hosts, SETS_OF};
@@ -8,9 +8,9 @@ use crate::queue::FlowHash;
 use crate::random::Stream;
 use crate::{Packet, Time};
 
-/// Queues of a tin. Linux, `CAKE_QUEUES`.
+/// The number of queues in a tin. Linux, `CAKE_QUEUES`.
 pub(super) const FLOWS: usize = 1024;
-/// No flow, and no slot.
+/// The value for no flow and for no slot.
 pub(super) const NO_FLOW: u16 = u16::MAX;
 pub(super) const NO_SLOT: u32 = u32::MAX;
 
@@ -18,33 +18,33 @@ pub(super) const NO_SLOT: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
     pub(super) flows: Box<[Flow]>,
-    /// By flow: whose queue it is, or was last.
+    /// By flow: the tag of the queue's present or last owner.
     tags: Box<[u32]>,
     sources: Hosts,
     destinations: Hosts,
     fresh: List,
     old: List,
     decaying: List,
-    /// Flows that are served first, with those that count as such until they come to their turn.
+    /// The number of sparse flows, including those that count as sparse until their next turn.
     pub(super) sparse: u32,
     pub(super) bulk: u32,
     pub(super) settings: TinSettings,
     pub(super) clock: TinClock,
-    /// Bytes of its packets, as they are queued.
+    /// Bytes of its packets in the queue.
     pub(super) backlog: u64,
-    /// Where there is no bandwidth: what it may still send in this turn, in counted bytes.
+    /// Without a bandwidth: counted bytes that the tin may still send in this turn.
     pub(super) deficit: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TinSettings {
     pub(super) cobalt: CobaltSettings,
-    /// What a flow may send in a turn, in counted bytes.
+    /// Counted bytes that a flow may send in a turn.
     pub(super) quantum: u32,
-    /// Where there is no bandwidth: what the tin may.
+    /// Without a bandwidth: the counted bytes of the tin's turn.
     pub(super) weight: i64,
     pub(super) isolation: CakeIsolation,
-    /// What hashes begin with.
+    /// The key of the hashes.
     pub(super) key: u64,
     pub(super) flow_hash: FlowHash,
 }
@@ -55,7 +55,7 @@ pub(super) struct Flow {
     pub(super) first: u32,
     pub(super) last: u32,
     pub(super) deficit: i32,
-    /// Its neighbors in the list it is in.
+    /// Its neighbors in its list.
     next: u16,
     before: u16,
     pub(super) set: Set,
@@ -65,16 +65,16 @@ pub(super) struct Flow {
     pub(super) cobalt: Cobalt,
 }
 
-/// Where a flow stands.
+/// The list of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Set {
-    /// Nowhere: it has no packets, and nothing to forget.
+    /// No list: it has no packets and no state.
     None,
     Sparse,
-    /// Found empty with a deficit: it counts as sparse, and stands among the bulk flows.
+    /// Found empty with a deficit: it counts as sparse, and is in the list of bulk flows.
     SparseWaiting,
     Bulk,
-    /// Without packets, until its COBALT has come to rest.
+    /// Without packets, until its COBALT has no state.
     Decaying,
 }
 
@@ -117,14 +117,14 @@ impl Tin {
         }
     }
 
-    /// Whether a flow has its turn here.
+    /// Whether a flow has a turn.
     #[inline]
     pub(super) fn has_turns(&self) -> bool {
         self.sparse + self.bulk > 0
     }
 
-    /// The queue of `packet`'s flow, which is its own from now on: found by its hash among the eight of a
-    /// set, one that nobody uses where it has none. Linux, `cake_hash`.
+    /// Returns the queue of `packet`'s flow, which becomes its own: selected by hash among the eight of a
+    /// set; an unused one if the flow has none. Linux, `cake_hash`.
     #[inline]
     pub(super) fn flow_of(&mut self, packet: &Packet) -> u16 {
         let isolation = self.settings.isolation;
@@ -151,7 +151,7 @@ impl Tin {
         let found = found.or_else(|| places().find(|place| self.flows[*place].set == Set::None));
         let place = found.unwrap_or(direct);
         if found.is_none() && self.flows[place].set == Set::Bulk {
-            // Two flows share a queue: its bulk is that of the hosts of the latter.
+            // Two flows share a queue: it counts as bulk for the hosts of the second one.
             self.leaves_bulk(place as u16);
         }
         self.tags[place] = tag;
@@ -168,7 +168,7 @@ impl Tin {
         place as u16
     }
 
-    /// A packet has joined the queue of `index`: the flow has its turn.
+    /// Records that a packet has joined the queue of `index`: the flow gets turns.
     #[inline]
     pub(super) fn joined(&mut self, index: u16, random: &mut Stream) {
         match self.flows[usize::from(index)].set {
@@ -191,20 +191,20 @@ impl Tin {
         }
     }
 
-    /// What the flow `index` gets for a turn: the less, the more bulk flows its hosts have.
+    /// The quantum of a flow's turn, divided by the bulk flows of its hosts.
     ///
-    /// Linux, `cake_get_flow_quantum`: a random number under the division point evens out its remainders.
+    /// Linux, `cake_get_flow_quantum`: a random number below the radix point distributes the remainders.
     #[inline]
     fn quantum(&self, index: u16, random: &mut Stream) -> i32 {
         let flow = &self.flows[usize::from(index)];
-        // Places are 0 where hosts are not counted, and nobody counts there.
+        // Places are 0 if hosts are not counted, and then their load is 0.
         let load = self.sources.load(flow.source).max(self.destinations.load(flow.destination)).max(1);
         let part = u32::from(u16::MAX / load);
         let dither = (random.bits() >> 48) as u32;
         ((self.settings.quantum * part + dither) >> 16).cast_signed()
     }
 
-    /// The flow whose turn it is, the decaying ones first where `looks_at_decaying`, and the list it is in.
+    /// The flow in turn and its list, decaying flows first if `looks_at_decaying`.
     #[inline]
     pub(super) fn first(&self, looks_at_decaying: LooksAtDecaying) -> Option<(u16, Place)> {
         let of = |place: Place| {
@@ -218,7 +218,7 @@ impl Tin {
         early.or_else(|| of(Place::Fresh)).or_else(|| of(Place::Old)).or_else(|| of(Place::Decaying))
     }
 
-    /// The flow `index`, first of `place`, has used up what it had: it gets another turn, behind all others.
+    /// Gives flow `index`, the first of `place`, another turn at the end of the list: its deficit is used up.
     pub(super) fn turn_over(&mut self, index: u16, place: Place, random: &mut Stream) {
         let flow = &mut self.flows[usize::from(index)];
         if flow.set == Set::Sparse {
@@ -235,7 +235,7 @@ impl Tin {
         self.append(index, Place::Old);
     }
 
-    /// The flow `index`, first of `place`, has no packets: it decays, or is forgotten.
+    /// Records that flow `index`, the first of `place`, has no packets: it decays or is removed.
     pub(super) fn found_empty(&mut self, index: u16, place: Place, now: Time) {
         let flow = &mut self.flows[usize::from(index)];
         flow.cobalt.found_empty(&self.settings.cobalt, now);
@@ -293,7 +293,7 @@ impl Tin {
             Place::Decaying => &mut self.decaying,
         }
     }
-    /// Flow `index` comes last in the list of `place`.
+    /// Appends flow `index` to the list of `place`.
     fn append(&mut self, index: u16, place: Place) {
         let before = std::mem::replace(&mut self.list_mut(place).last, index);
         let flow = &mut self.flows[usize::from(index)];
@@ -303,7 +303,7 @@ impl Tin {
             before => self.flows[usize::from(before)].next = index,
         }
     }
-    /// Flow `index` leaves the list of `place`.
+    /// Removes flow `index` from the list of `place`.
     fn unlink(&mut self, index: u16, place: Place) {
         let Flow { next, before, .. } = self.flows[usize::from(index)];
         match before {
@@ -325,7 +325,7 @@ pub(super) enum Place {
     Decaying,
 }
 
-/// Whether a decaying flow is looked at before the others: one is, whenever a packet is to be sent.
+/// Whether a decaying flow is updated before the others: one is, for each packet that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LooksAtDecaying {
     First,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Dscp;
 
-/// Into which tins packets are sorted by their codepoints.
+/// The mapping of codepoints to tins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeTins {
@@ -40,7 +40,7 @@ const VOICE: TinShare = TinShare { name: "voice", shift: 2 };
 const EIGHT: [&str; 8] = ["tin-0", "tin-1", "tin-2", "tin-3", "tin-4", "tin-5", "tin-6", "tin-7"];
 
 impl CakeTins {
-    /// Their names in results, the least urgent first but for `bulk`, which is urgent up to its share.
+    /// The names in results, the least urgent first, except `bulk`, which is urgent up to its share.
     pub fn names(self) -> Vec<&'static str> {
         match self.halves() {
             Some(shares) => shares.iter().map(|share| share.name).collect(),
@@ -48,8 +48,8 @@ impl CakeTins {
         }
     }
 
-    /// The part of the bandwidth up to which each is served before those that are named earlier; the first
-    /// has what the others leave.
+    /// The part of the bandwidth up to which each is served before those that are named earlier. The first
+    /// has the rest.
     pub fn parts(self) -> Vec<f64> {
         match self.halves() {
             Some(shares) => shares.iter().map(|share| 0.5f64.powi(share.shift.cast_signed())).collect(),
@@ -57,7 +57,7 @@ impl CakeTins {
         }
     }
 
-    /// The tins with halves, quarters and so on; `None` where each has seven eighths of the one below.
+    /// The tins with halves, quarters and so on; `None` if each has seven eighths of the one below.
     fn halves(self) -> Option<&'static [TinShare]> {
         match self {
             CakeTins::BestEffort => Some(&[BEST_EFFORT]),
@@ -67,7 +67,7 @@ impl CakeTins {
         }
     }
 
-    /// Bytes per second and weight of each tin where all may send so many bytes per second; 0 is no limit.
+    /// The bytes per second and weight of each tin for `bytes_per_second` in total; 0 means unlimited.
     ///
     /// Linux, `cake_config_besteffort` to `cake_config_diffserv8`.
     pub(super) fn shares(self, bytes_per_second: u64) -> Vec<(u64, i64)> {
@@ -82,12 +82,12 @@ impl CakeTins {
         std::iter::successors(Some((bytes_per_second, 256)), next).take(8).collect()
     }
 
-    /// The codepoints of packets of the tin with this number.
+    /// The codepoints of tin number `tin`.
     pub fn codepoints(self, tin: usize) -> impl Iterator<Item = Dscp> {
         (0..64).filter_map(Dscp::new).filter(move |dscp| self.tin_of(*dscp) == tin)
     }
 
-    /// The number of the tin of packets with codepoint `dscp`.
+    /// The number of the tin for codepoint `dscp`.
     pub fn tin_of(self, dscp: Dscp) -> usize {
         let value = dscp.value();
         match self {

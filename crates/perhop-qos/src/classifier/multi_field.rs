@@ -1,5 +1,5 @@
-//! [`Field`]: conditions on the other header fields and on the input interface, the multi-field
-//! classifier of RFC 2475 §2.3.1; with [`Prefix`], as it is written.
+//! [`Field`]: conditions on the other header fields and on the input interface, the multi-field classifier of
+//! RFC 2475 §2.3.1, and [`Prefix`].
 
 use std::fmt;
 use std::net::IpAddr;
@@ -58,7 +58,7 @@ impl Field {
             Field::Input(interfaces) => interfaces.contains(&packet.input.interface()),
         }
     }
-    /// Whether it asks for a mark of the link layer.
+    /// Whether it reads a mark of the link layer.
     pub(super) fn reads_link_marks(&self) -> bool {
         matches!(self, Field::Cos(_) | Field::Exp(_))
     }
@@ -78,12 +78,12 @@ fn within(ranges: &[PortRange], port: u16) -> bool {
 pub struct Prefix {
     address: IpAddr,
     length: u8,
-    /// Of the 16-byte form that both families share.
+    /// In the 16-byte form of both families.
     bits: u128,
     mask: u128,
 }
 
-/// Where IPv4 lives in the 16-byte form (RFC 4291 §2.5.5.2): `::ffff:0:0/96`.
+/// The prefix of IPv4 addresses in the 16-byte form (RFC 4291 §2.5.5.2): `::ffff:0:0/96`.
 const IPV4_MAPPED: u128 = 0xffff << 32;
 const IPV4_MAPPED_LENGTH: u8 = 96;
 
@@ -95,7 +95,7 @@ impl Prefix {
     /// The prefix of the first `length` bits of `address`.
     ///
     /// # Errors
-    /// Where there are not so many bits, or one beyond them is set.
+    /// The address has fewer bits, or a bit beyond them is set.
     pub fn new(address: IpAddr, length: u8) -> Result<Prefix, String> {
         let (offset, width) = if address.is_ipv4() { (IPV4_MAPPED_LENGTH, 32) } else { (0, 128) };
         if length > width {
@@ -112,7 +112,7 @@ impl Prefix {
         }
         Ok(Prefix { address, length, bits, mask })
     }
-    /// Whether `address` begins with it; an IPv6 prefix, however short, holds no IPv4 address.
+    /// Whether `address` begins with it. An IPv6 prefix of any length contains no IPv4 address.
     pub fn contains(&self, address: Address) -> bool {
         let bits = address.to_bits();
         bits & self.mask == self.bits && is_ipv4(bits) == self.address.is_ipv4()
@@ -121,11 +121,11 @@ impl Prefix {
     pub const fn address(&self) -> IpAddr {
         self.address
     }
-    /// How many bits of an address it says.
+    /// The length in bits.
     pub const fn length(&self) -> u8 {
         self.length
     }
-    /// The only address that begins with it; `None` where there are others.
+    /// The only address with this prefix; `None` if there are others.
     pub fn host(&self) -> Option<Address> {
         (self.mask == u128::MAX).then(|| self.address.into())
     }
@@ -135,7 +135,7 @@ impl Prefix {
     }
 }
 
-/// The one address.
+/// The prefix of one address.
 impl From<IpAddr> for Prefix {
     fn from(address: IpAddr) -> Prefix {
         let length = if address.is_ipv4() { 32 } else { 128 };

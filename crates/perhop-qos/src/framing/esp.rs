@@ -14,7 +14,7 @@ use crate::error::ConfigError;
 pub struct Esp {
     /// The cipher, which determines the initialization vector and the padding.
     pub cipher: EspCipher,
-    /// Integrity algorithm, which decides about the integrity check value; `none` with a cipher that has its
+    /// The integrity algorithm, which determines the integrity check value; `none` with a cipher that has its
     /// own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub integrity: EspIntegrity,

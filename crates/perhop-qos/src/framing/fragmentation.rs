@@ -1,13 +1,13 @@
-//! [`Fragmentation`]: what a header that cuts packets makes of one.
+//! [`Fragmentation`]: the fragments of a packet under a header that fragments.
 
 use super::header::Header;
 use super::multilink::Cut;
 use super::stack::HeaderStack;
 
-/// Headers of which one cuts packets into fragments.
+/// Headers, one of which fragments packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragmentation {
-    /// Headers that are cut with the packet.
+    /// Headers that are fragmented with the packet.
     inside: HeaderStack,
     cut: Cut,
     /// Headers that every fragment has.
@@ -17,28 +17,28 @@ pub struct Fragmentation {
 }
 
 impl Fragmentation {
-    /// Bytes that a fragment carries at most.
+    /// The largest payload of a fragment, bytes.
     pub fn most(&self) -> u32 {
         self.cut.most
     }
-    /// Bytes to be carried of a packet of `ip` IP bytes.
+    /// The bytes to carry for a packet of `ip` IP bytes.
     pub fn carried(&self, ip: u32) -> u32 {
         self.inside.bytes(u64::from(ip)) as u32 + self.cut.once
     }
-    /// Bytes without the framing of a fragment that carries so many.
+    /// The bytes without the framing of a fragment with `carried` bytes.
     pub fn fragment_bytes(&self, carried: u32) -> u64 {
         self.outside.bytes(u64::from(carried + self.cut.each))
     }
-    /// Bytes without the framing of a packet of `ip` IP bytes that is interleaved: it has all headers but the
-    /// one that cuts.
+    /// The bytes without the framing of an interleaved packet of `ip` IP bytes: it has all headers except the
+    /// one that fragments.
     pub fn interleaved_bytes(&self, ip: u32) -> u64 {
         self.outside.bytes(self.inside.bytes(u64::from(ip)))
     }
-    /// How many fragments a packet of `ip` IP bytes makes.
+    /// The number of fragments of a packet of `ip` IP bytes.
     pub fn count(&self, ip: u32) -> u32 {
         self.carried(ip).div_ceil(self.cut.most)
     }
-    /// What the last fragment of a packet of `ip` IP bytes carries.
+    /// The bytes in the last fragment of a packet of `ip` IP bytes.
     pub fn last(&self, ip: u32) -> u32 {
         let carried = self.carried(ip);
         carried - (self.count(ip) - 1) * self.cut.most
@@ -50,7 +50,7 @@ impl Fragmentation {
 }
 
 impl HeaderStack {
-    /// How these headers cut packets into fragments, if one of them does.
+    /// The fragmentation by these headers, if one of them fragments.
     pub fn fragmentation(&self) -> Option<Fragmentation> {
         let headers = self.headers();
         let place = headers.iter().position(|header| header.cut().is_some())?;

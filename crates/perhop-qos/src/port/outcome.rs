@@ -1,24 +1,24 @@
-//! What a port says of a packet that it was given.
+//! The results of a port for a packet.
 
 use crate::units::Time;
 
-/// When a packet is on the wire: it has left the scheduler's hands, and nothing can change its times.
+/// The times of a packet on the wire. The scheduler has released it, and the times are final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// When its first bit goes out.
+    /// The time of its first bit.
     pub starts: Time,
-    /// When its last bit has gone out.
+    /// The end of its last bit.
     pub ends: Time,
 }
 
-/// What became of a packet that was sent through a port.
+/// The result of sending a packet through a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// Nothing stood before it: it is in the transmit ring.
+    /// The port was idle: the packet is in the transmit ring.
     Transmitted(Departure),
-    /// It waits; [`poll_transmit`](super::Port::poll_transmit) says what leaves next, which is nothing as
-    /// long as the [ring](super::Port::ring) has no room.
+    /// It waits. [`poll_transmit`](super::Port::poll_transmit) returns the next departure, which is `None`
+    /// while the [ring](super::Port::ring) has no room.
     Queued,
-    /// It ends here.
+    /// It was dropped.
     Dropped,
 }

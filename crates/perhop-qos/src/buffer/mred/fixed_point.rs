@@ -1,8 +1,9 @@
-//! Exponentially weighted moving averages as fixed-point numbers, as in routers and in Linux, but finer.
+//! Exponentially weighted moving averages as fixed-point numbers, as in routers and Linux, but with more
+//! digits.
 //!
-//! Each arrival waits for the average that the one before it left. A floating-point update takes three
-//! dependent operations and a detour through memory; this one takes a multiplication and an addition, or a
-//! shift and a subtraction.
+//! Each arrival depends on the average after the previous one. A floating-point update takes three dependent
+//! operations and a memory access; this one takes a multiplication and an addition, or a shift and a
+//! subtraction.
 
 use super::half_power::HalfPower;
 
@@ -10,19 +11,19 @@ use super::half_power::HalfPower;
 pub(super) const LONGEST: u64 = (1 << 33) - 1;
 /// Averages are counted in steps of 2⁻³⁰ to 2⁻²⁹ of a packet or byte.
 const FRACTION_BITS: u32 = 30;
-/// The least weight of a sample: with less, the average of the longest queue would overflow.
+/// The smallest weight of a sample. With a smaller one, the average of the longest queue would overflow.
 pub(super) const LEAST_WEIGHT: f64 = 1.0 / (1_u64 << FRACTION_BITS) as f64;
 /// 2⁶⁴.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
-/// The constants of all averages of one weight.
+/// The constants of averages with one weight.
 ///
-/// An average is stored divided by its weight, so that a sample is added as it is and nothing of it is
-/// rounded: with s = average / weight, s ← (1 − weight) · s + queue.
+/// An average is stored divided by its weight, so that a sample is added without rounding: with s = average /
+/// weight, s ← (1 − weight) · s + queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Smoothing {
-    /// Binary digits of a level below one step: n where averages move by shifts ([`Smoothing::shifting`]),
-    /// else 0.
+    /// Binary digits of a level below one step: n if averages move by shifts ([`Smoothing::shifting`]),
+    /// otherwise 0.
     shift: u32,
     /// Steps that a packet or byte in the queue adds.
     per_one: u64,
@@ -30,17 +31,17 @@ pub(super) struct Smoothing {
     keep: u64,
     /// As [`Smoothing::longest`].
     longest: u64,
-    /// What one step stands for: weight / `per_one`, packets or bytes.
+    /// The value of one step: weight / `per_one`, packets or bytes.
     step: f64,
-    /// Whether digits are those of Linux ([`Smoothing::of_linux`]).
+    /// Whether the precision is that of Linux ([`Smoothing::of_linux`]).
     is_linux: bool,
-    /// How often a sample of an empty queue halves an average: −log₂ (1 − weight).
+    /// The number of halvings of an average by a sample of an empty queue: −log₂ (1 − weight).
     halvings: f64,
 }
 
 impl Smoothing {
-    /// For a weight from [`LEAST_WEIGHT`] to 1. Its digits beyond 2⁻⁶⁴ are cut off: none for powers of two,
-    /// nor from 2⁻¹² on.
+    /// For a weight from [`LEAST_WEIGHT`] to 1. Digits below 2⁻⁶⁴ are cut off: none for powers of two, nor
+    /// from 2⁻¹² on.
     pub(super) fn new(weight: f64) -> Smoothing {
         let weight = (weight * WHOLE) as u128;
         let fraction = weight as f64 / WHOLE;
@@ -57,25 +58,25 @@ impl Smoothing {
             halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
         }
     }
-    /// For a weight of 2 to −`exponent`, from 1 to 30, with the digits of Linux: an average over its weight
-    /// is a whole number, and thresholds are compared with whole packets or bytes of it.
+    /// For a weight of 2 to −`exponent`, from 1 to 30, with the precision of Linux: average / weight is an
+    /// integer, and thresholds are compared with its integer number of packets or bytes.
     ///
     /// Linux 6.1 `include/net/red.h`, `red_calc_qavg_no_idle_time`: an average is a fixed-point number with
-    /// `Wlog` digits behind the point.
+    /// `Wlog` fractional digits.
     pub(super) fn of_linux(exponent: u32) -> Smoothing {
         let weight = Smoothing::new(1.0 / (1_u64 << exponent) as f64);
         Smoothing { shift: exponent, per_one: 1, step: 1.0, is_linux: true, ..weight }
     }
-    /// Whether digits are those of Linux.
+    /// Whether the precision is that of Linux.
     pub(super) fn is_linux(&self) -> bool {
         self.is_linux
     }
-    /// This smoothing by shifts, for a single average of all packets of a queue whose thresholds end at
-    /// `highest`. Unchanged unless the weight is 2⁻ⁿ and n digits are left over. A multiplication would take
-    /// as long as all the rest of RED.
+    /// Returns this smoothing by shifts, for a single average of all packets of a queue whose thresholds end
+    /// at `highest`. Unchanged unless the weight is 2⁻ⁿ and n digits are unused. A multiplication would take
+    /// as long as the rest of RED.
     ///
-    /// Each packet that makes the queue longer moves the average, so that the queue is 2ⁿ packets ahead of it
-    /// at most, and beyond the thresholds none comes in. So a queue that needs more digits cannot arise.
+    /// Each packet that makes the queue longer moves the average, so the queue is at most 2ⁿ packets ahead of
+    /// it, and above the thresholds no packet joins. A queue that needs more digits therefore cannot occur.
     pub(super) fn shifting(self, highest: u64) -> Smoothing {
         let weight = self.keep.wrapping_neg();
         if !weight.is_power_of_two() {
@@ -92,16 +93,16 @@ impl Smoothing {
     pub(super) fn shifts(&self) -> bool {
         self.shift > 0
     }
-    /// A longer queue, in packets or bytes, counts as one of this length.
+    /// A longer queue, in packets or bytes, counts as this length.
     #[inline]
     pub(super) fn longest(&self) -> u64 {
         self.longest
     }
-    /// The first level that stands for `count` packets or bytes or more.
+    /// The first level with a value of at least `count` packets or bytes.
     pub(super) fn reaching(&self, count: u64) -> u64 {
         let count = count as f64;
         let estimate = count / self.step;
-        // Beyond every average.
+        // Above every average.
         if estimate >= WHOLE / 2.0 / (1_u64 << self.shift) as f64 {
             return u64::MAX;
         }
@@ -115,34 +116,35 @@ impl Smoothing {
         }
         steps << self.shift
     }
-    /// The level after `level` when the queue holds `held` packets, at most [`Smoothing::longest`]: a sample
-    /// where averages move by shifts.
+    /// The level after a sample of `held` packets, at most [`Smoothing::longest`], if averages move by
+    /// shifts.
     #[inline]
     pub(super) fn shifted(&self, level: u64, held: u64) -> u64 {
         level - (level >> self.shift) + (held << FRACTION_BITS)
     }
-    /// Last digits of a level that stand for less than a step.
+    /// The digits of a level that are below a step.
     pub(super) fn digits_below_a_step(&self) -> u32 {
         self.shift
     }
-    /// What `level` stands for, in packets or bytes; digits below a step do not count.
+    /// The value of `level` in packets or bytes, without the digits below a step.
     #[inline]
     pub(super) fn value(&self, level: u64) -> f64 {
-        // Below 2⁶³: one instruction converts a signed integer, several an unsigned one.
+        // Below 2⁶³: the conversion of a signed integer takes one instruction, that of an unsigned one
+        // several.
         (level >> self.shift).cast_signed() as f64 * self.step
     }
 }
 
 /// One average.
 ///
-/// After any samples it differs by less than a step, 2⁻²⁹ of a packet or byte, from exact arithmetic.
+/// After any number of samples it differs from exact arithmetic by less than a step, 2⁻²⁹ of a packet or
+/// byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Average {
-    /// In steps of its [`Smoothing`], with as many binary digits behind the point as that says.
+    /// In steps of its [`Smoothing`], with the fractional digits of that.
     pub(super) level: u64,
-    /// The digits behind the level, in 2⁻⁶⁴: what multiplications left over, until it is a step. `keep` does
-    /// not shrink it: the part of it that should go, `weight` of it at each sample, is the whole error, one
-    /// step in all.
+    /// The digits below the level, in 2⁻⁶⁴: the remainders of multiplications, until they add up to a step.
+    /// `keep` does not reduce them; this is the whole error, one step in total.
     rest: u64,
 }
 
@@ -160,7 +162,7 @@ impl Average {
         }
     }
 
-    /// [`Average::sample`] of a queue of at most [`Smoothing::longest`] where averages do not shift.
+    /// [`Average::sample`] of a queue of at most [`Smoothing::longest`], if averages do not move by shifts.
     #[inline]
     pub(super) fn sample_by_multiplying(&mut self, held: u64, smoothing: &Smoothing) {
         let kept = u128::from(self.level) * u128::from(smoothing.keep);
@@ -171,9 +173,9 @@ impl Average {
     /// fractional.
     #[inline]
     pub(super) fn decay(&mut self, samples: f64, smoothing: &Smoothing) {
-        // It is below 64 already, but the compiler does not know: it would make more of shifts of 128 bits.
+        // It is always below 64. The mask tells the compiler, which would otherwise generate a 128-bit shift.
         let shift = smoothing.shift % u64::BITS;
-        // Less than a step does not decay.
+        // A level below a step does not decay.
         if self.level >> shift > 0 {
             self.set(HalfPower::new(samples * smoothing.halvings).scale(self.get() >> shift) << shift);
         }
@@ -196,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// A sample of an average with 64 more binary digits, which shrink as well: the error is 2⁻⁶⁴ of a step
+    /// A sample of an average with 64 more binary digits, which decay as well: the error is 2⁻⁶⁴ of a step
     /// each time.
     fn sample_exactly(average: u128, held: u64, smoothing: &Smoothing) -> u128 {
         let keep = u128::from(smoothing.keep);
@@ -210,7 +212,7 @@ mod tests {
             Just(0.002),
         ]
     }
-    /// Phases of a queue that stands or moves: its length, its spread and how long.
+    /// Phases of a constant or variable queue: its length, its spread and the duration.
     fn queues() -> impl Strategy<Value = Vec<(u64, u64, usize)>> {
         let length = prop_oneof![0..100u64, 0..1_000_000u64, 0..=LONGEST / 2];
         prop::collection::vec((length.clone(), length, 1..2_000usize), 1..8)
@@ -233,7 +235,7 @@ mod tests {
             }
         }
 
-        /// What floating point makes of the same samples, within its own error.
+        /// Compares with floating point for the same samples, within its own error.
         #[test]
         fn the_average_is_the_one_of_floating_point(weight in 0.0001..1.0f64, queues in queues()) {
             let smoothing = Smoothing::new(weight);
@@ -249,7 +251,7 @@ mod tests {
             }
         }
 
-        /// Through samples and idle periods, to the last of 128 bits; so are thresholds.
+        /// Samples and idle periods give the same bits, and so do thresholds.
         #[test]
         fn a_shift_leads_where_the_multiplication_leads(
             exponent in 1..=16u32, count in 0..100_000u64,
@@ -308,7 +310,7 @@ mod tests {
         assert_eq!(smoothing.value(average.level), 0.0);
     }
 
-    /// Where an average of the longest queue is in the end it stays, with a digit to spare.
+    /// The final average of the longest queue fits, with a spare digit.
     #[test]
     fn the_least_weights_and_the_longest_queues_do_not_overflow() {
         for weight in [LEAST_WEIGHT, LEAST_WEIGHT * 1.999, 0.002, 0.999] {

@@ -1,4 +1,4 @@
-//! PIE as Linux has it: `net/sched/sch_pie.c` and `include/net/pie.h`, since 5.8, in their whole numbers.
+//! PIE as in Linux: `net/sched/sch_pie.c` and `include/net/pie.h` since 5.8, in their integers.
 
 use super::config::PieConfig;
 use crate::Time;
@@ -6,7 +6,7 @@ use crate::random::Stream;
 
 /// `MAX_PROB`: a probability of 1.
 const ONE: u64 = u64::MAX >> 8;
-/// The largest step, and what a high delay adds: 0.02.
+/// The largest step, and the increase at a high delay: 0.02.
 const STEP: i64 = ((ONE / 100) * 2).cast_signed();
 /// Units of the kernel's packet scheduler clock: 64 ns.
 const TICK: u64 = Time::from_nanoseconds(64).as_picoseconds();
@@ -20,25 +20,25 @@ const HIGH_DELAY: u64 = TICKS_PER_SECOND / 4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::buffer) struct LinuxPie {
     target: u64,
-    /// Gains in probability per tick, before they are scaled.
+    /// Gains in probability per tick, before scaling.
     alpha: u64,
     beta: u64,
-    /// Below this nobody is dropped.
+    /// The backlog below which no packet is dropped.
     floor: u64,
-    /// `prob`: nothing keeps it from exceeding 1.
+    /// `prob`, which may exceed 1.
     probability: u64,
     delay: u64,
     old_delay: u64,
     burst: u64,
     accumulated: u64,
-    /// When a packet left last.
+    /// The time of the last departure.
     departed: Option<u64>,
 }
 
-/// When the drop probability changes first, and how often. `pie_init` sets its timer to half a second,
-/// `pie_timer` to `tupdate` in whole jiffies, here of 1 ms (`HZ` 1000). A timer never fires early, and so,
-/// set while a jiffy runs, one of its wheel's slots late (`kernel/time/timer.c`: `calc_index`): the next
-/// jiffy, and of the slots of 8 jiffies that hold half a second the next one.
+/// The first update of the drop probability, and the interval. `pie_init` sets its timer to half a second,
+/// `pie_timer` to `tupdate` in whole jiffies, here of 1 ms (`HZ` 1000). A timer never fires early, so a timer
+/// that is set during a jiffy fires one slot of its wheel late (`kernel/time/timer.c`: `calc_index`): at the
+/// next jiffy, or, for half a second, at the next slot of 8 jiffies.
 pub(super) fn updates(config: &PieConfig) -> (Time, Time) {
     let jiffy = Time::from_milliseconds(1);
     let jiffies = config.update_interval.as_picoseconds().div_ceil(jiffy.as_picoseconds());
@@ -50,7 +50,7 @@ fn ticks(time: Time) -> u64 {
 }
 
 impl LinuxPie {
-    /// PIE where each packet counts with a header of so many bytes.
+    /// PIE with `header` bytes counted for each packet.
     pub(super) fn new(config: &PieConfig, header: u32) -> LinuxPie {
         let gain = |per_second: f64| ((per_second * 16.0) as u64 * (ONE / TICKS_PER_SECOND)) >> 4;
         LinuxPie {
@@ -71,7 +71,7 @@ impl LinuxPie {
         self.probability as f64 / ONE as f64
     }
 
-    /// `pie_calculate_probability`, while the queue holds `backlog` bytes.
+    /// `pie_calculate_probability`, with `backlog` bytes in the queue.
     pub(super) fn update(&mut self, backlog: u64) {
         let LinuxPie { delay, old_delay, probability: before, .. } = *self;
         let (alpha, beta) = self.scaled_gains();
@@ -101,7 +101,7 @@ impl LinuxPie {
         self.old_delay = delay;
     }
 
-    /// The gains by how heavy the congestion is.
+    /// The gains, scaled by the probability.
     fn scaled_gains(&self) -> (u64, u64) {
         if self.probability >= ONE / 10 {
             return (self.alpha, self.beta);
@@ -136,7 +136,7 @@ impl LinuxPie {
             return false;
         }
         if self.accumulated >= (ONE / 2) * 17 {
-            return true; // it is emptied by a drop only, not by a mark
+            return true; // only a drop resets the sum; a mark does not
         }
         let drops = random.bits() >> 8 < self.probability;
         if drops {
@@ -145,7 +145,7 @@ impl LinuxPie {
         drops
     }
 
-    /// `pie_qdisc_enqueue`: a packet was dropped, for whatever reason.
+    /// `pie_qdisc_enqueue`: records that a packet was dropped for any reason.
     pub(in crate::buffer) fn dropped(&mut self) {
         self.accumulated = 0;
     }
@@ -155,16 +155,17 @@ impl LinuxPie {
         self.probability <= ONE / 10
     }
 
-    /// `fq_pie_qdisc_enqueue`: whether packets are marked up to a probability of so many percent.
+    /// `fq_pie_qdisc_enqueue`: whether packets are marked, up to a probability of `percent`.
     pub(in crate::buffer) fn marks_up_to(&self, percent: u64) -> bool {
         self.probability <= (ONE / 100) * percent
     }
 
-    /// `pie_process_dequeue`: a packet has left that arrived at `arrived`, and `backlog` bytes are left.
+    /// `pie_process_dequeue`: records the departure of a packet that arrived at `arrived`, with `backlog`
+    /// bytes left.
     pub(super) fn departed(&mut self, now: Time, arrived: Time, backlog: u64) {
         let now = ticks(now);
         self.delay = if backlog == 0 { 0 } else { now - ticks(arrived) };
-        // The kernel keeps 32 bits of it.
+        // The kernel stores 32 bits.
         let since = self.departed.map_or(0, |before| (now - before) & u64::from(u32::MAX));
         self.departed = Some(now);
         self.burst = self.burst.saturating_sub(since);
