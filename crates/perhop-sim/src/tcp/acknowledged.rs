@@ -7,7 +7,8 @@ use super::segment::{Segment, Timestamps};
 use super::sender::{Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{Counting, Flags, Growth, Recovery, TimerRestart};
 
-/// RFC 3465 §2.2: L, the segments by which one acknowledgment opens the window in slow start at most.
+/// RFC 3465 §2.2: L, the maximum number of segments by which one acknowledgment opens the window in slow
+/// start.
 const SLOW_START_LIMIT: f64 = 2.0;
 
 #[allow(clippy::inline_always)] // the fast path of every acknowledgment
@@ -16,7 +17,7 @@ impl Sender {
     #[inline(always)]
     pub(super) fn on_acknowledgment(&mut self, now: Time, segment: &Segment) {
         if segment.acknowledgment > self.unacknowledged {
-            // RFC 9293 §3.10.7.4: not what was never sent.
+            // RFC 9293 §3.10.7.4: ignore the acknowledgment of data that was never sent.
             if segment.acknowledgment <= self.highest {
                 self.on_new_ack(now, segment);
             }
@@ -25,8 +26,8 @@ impl Sender {
         }
     }
 
-    /// Whether `segment`, which acknowledges nothing new, changes nothing at all: no data are in flight, it
-    /// repeats the window that is known, and reports no data that arrived twice.
+    /// Whether `segment` changes no state: it acknowledges nothing new, no data are in flight, the window is
+    /// the same, and no data are reported as duplicate.
     pub(super) fn is_redundant_ack(&self, segment: &Segment) -> bool {
         self.highest == self.unacknowledged
             && segment.window == self.last_window
@@ -34,7 +35,8 @@ impl Sender {
             && !segment.has(Flags::ECE)
     }
 
-    /// `segment` acknowledges new data: they need not be retransmitted, and the congestion window may grow.
+    /// Processes `segment`, which acknowledges new data: they need no retransmission, and the congestion
+    /// window may grow.
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, segment: &Segment) {
         if !(self.is_fast_path() && segment.sack.is_empty()) {
@@ -76,7 +78,7 @@ impl Sender {
             self.grow_window(now, acknowledged, growth_limit);
         }
     }
-    /// Everything below `acknowledgment` has arrived, and a window is no longer probed.
+    /// Records that all data below `acknowledgment` has arrived, and ends a window probe.
     pub(super) fn advance(&mut self, acknowledgment: u64) {
         if acknowledgment > self.unacknowledged {
             self.probe_at = Time::MAX;
@@ -87,8 +89,8 @@ impl Sender {
         self.next = self.next.max(acknowledgment);
     }
 
-    /// `segment` acknowledges no new data. It may be a duplicate in the sense of RFC 5681, a window update,
-    /// or carry nothing but data.
+    /// Processes `segment`, which acknowledges no new data. It may be a duplicate in the sense of RFC 5681, a
+    /// window update, or a data segment.
     #[inline(never)]
     pub(super) fn on_duplicate_ack(&mut self, now: Time, segment: &Segment) {
         if self.with_linux(|linux, stream| linux.on_acknowledgment(stream, now, segment)).is_some() {
@@ -107,13 +109,13 @@ impl Sender {
         }
     }
 
-    /// Whether `segment` has ECE set and ECN was agreed on.
+    /// Whether `segment` has ECE set and ECN was negotiated.
     #[inline]
     fn echoes_congestion(&self, segment: &Segment) -> bool {
         segment.has(Flags::ECE) && self.ecn
     }
 
-    /// Takes the SACK blocks of `segment` into the scoreboard, where SACK recovery is in use.
+    /// Adds the SACK blocks of `segment` to the scoreboard, if SACK recovery is in use.
     #[inline]
     fn update_scoreboard(&mut self, segment: &Segment) -> SackInformation {
         if segment.sack.is_empty() || self.parameters.recovery != Recovery::Sack {
@@ -146,8 +148,8 @@ impl Sender {
             && segment.window == self.last_window
     }
 
-    /// Takes the window that `segment` offers, as Linux does (`tcp_may_update_window`): what acknowledges new
-    /// data may move its right edge back. Returns whether it is larger than the last one.
+    /// Adopts the window that `segment` offers, as Linux does (`tcp_may_update_window`): an acknowledgment of
+    /// new data may move its right edge back. Returns whether the window is larger than the last one.
     pub(super) fn take_window(&mut self, segment: &Segment) -> bool {
         let is_larger = segment.window > self.last_window;
         self.update_window(segment);
@@ -167,9 +169,9 @@ impl Sender {
         self.edge = self.edge.max(segment.acknowledgment + u64::from(segment.window));
     }
 
-    /// `acknowledged` new bytes outside the fast path: recovery goes on or ends, and where it sets the window
-    /// itself, it may restart the timer with `timeout`. Returns the segments by which slow start may grow the
-    /// window at most; `None` where recovery sets the window itself.
+    /// Continues or ends recovery for `acknowledged` new bytes outside the fast path. If recovery sets the
+    /// window itself, it may restart the timer with `timeout`. Returns the maximum number of segments by
+    /// which slow start may grow the window; `None` if recovery sets the window.
     fn recover_or_open(&mut self, now: Time, acknowledged: u64, timeout: Time) -> Option<f64> {
         self.scoreboard.advance(self.unacknowledged);
         self.duplicates = 0;
@@ -193,8 +195,8 @@ impl Sender {
     }
 
     /// Header prediction (Jacobson 1990): whether no loss is known or suspected and no closed window is
-    /// probed. Then an acknowledgment of new data leaves nothing to repair, and the next segment follows from
-    /// the windows alone.
+    /// probed. Then an acknowledgment of new data requires no repair, and the next segment follows from the
+    /// windows alone.
     #[inline(always)]
     pub(super) fn is_fast_path(&self) -> bool {
         let is_fast_path = self.phase == Phase::Open
@@ -206,12 +208,13 @@ impl Sender {
         is_fast_path
     }
 
-    /// What follows from the conditions of the fast path, and so need not be asked there.
+    /// Conditions that follow from those of the fast path, so they are only asserted.
     fn has_no_recovery_state(&self) -> bool {
         self.limited_transmit_bytes == 0 && self.inflation == 0.0 && !self.retransmit && self.probes == 0
     }
 
-    /// Takes the round trip that `segment` tells, if any. Returns the timeout with which the timer restarts.
+    /// Takes the round-trip sample of `segment`, if it has one. Returns the timeout with which the timer
+    /// restarts.
     #[inline(always)]
     fn sample_round_trip(&mut self, now: Time, segment: &Segment) -> Time {
         let Timing { end, sent } = self.timing;
@@ -233,13 +236,13 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5.2, §5.3: off while nothing is in flight, else restarted with `timeout`.
+    /// RFC 6298 §5.2, §5.3: stops the timer while no data is in flight, otherwise restarts it with `timeout`.
     pub(super) fn restart_timer(&mut self, now: Time, timeout: Time) {
         let in_flight = self.highest > self.unacknowledged;
         self.deadline = if in_flight { now + timeout } else { Time::MAX };
     }
 
-    /// `acknowledged` bytes let the window grow; in slow start by `limit` segments at most, where bytes count
+    /// Grows the window for `acknowledged` bytes; in slow start by at most `limit` segments, if bytes count
     /// (RFC 3465 §2.2, §2.3: two, and one after a timeout).
     #[inline(always)]
     pub(super) fn grow_window(&mut self, now: Time, acknowledged: u64, limit: f64) {
@@ -255,7 +258,8 @@ impl Sender {
         congestion.on_ack(now, window, segments, || rtt.smoothed());
     }
 
-    /// RFC 3168 §6.1.2: as if a segment were lost, but once per window of data, and nothing is retransmitted.
+    /// RFC 3168 §6.1.2: reduces the window as for a lost segment, once per window of data, without a
+    /// retransmission.
     fn on_congestion_mark(&mut self, acknowledgment: u64) {
         let done = |point: Option<u64>| point.is_some_and(|point| acknowledgment <= point);
         if self.phase != Phase::Open || done(self.mark_point) || done(self.recovery_point) {
@@ -264,7 +268,7 @@ impl Sender {
         self.statistics.congestion_marks += 1;
         self.mark_point = Some(self.highest);
         self.reduce_threshold(Cause::Mark);
-        // A window of one segment does not become two.
+        // A window of one segment must not grow to two.
         self.window.segments = self.window.segments.min(self.window.threshold);
     }
 }

@@ -19,7 +19,7 @@ pub enum Role {
     Passive,
 }
 
-/// When the application reads data.
+/// The time at which the application reads data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// As they arrive.
@@ -33,7 +33,7 @@ pub enum Reading {
 pub enum ConnectionEvent {
     /// The connection is open.
     Connected,
-    /// So many more bytes arrived in order.
+    /// This number of further bytes arrived in order.
     Received(u64),
     /// Everything that the peer sent has arrived, and its FIN.
     PeerClosed,
@@ -82,19 +82,19 @@ pub struct Connection {
     pub(super) reading: Reading,
     /// A SYN or SYN-ACK is to be sent now.
     pub(super) syn_due: bool,
-    /// Whether everything up to the peer's FIN has arrived, and whether that was before our FIN was sent.
+    /// Whether all data up to the peer's FIN has arrived, and whether that was before our FIN was sent.
     peer_closed: bool,
     closed_by_peer: bool,
     /// Events that the application has not taken yet.
     pub(super) pending: PendingEvents,
-    /// When the SYN or SYN-ACK is retransmitted; [`Time::MAX`] while that timer is off.
+    /// Time at which the SYN or SYN-ACK is retransmitted; [`Time::MAX`] while that timer is off.
     pub(super) syn_deadline: Time,
     pub(super) receiver: Receiver,
     pub(super) sender: Sender,
-    /// How often the SYN or SYN-ACK was sent, and when last.
+    /// The number of SYNs or SYN-ACKs sent, and the time of the last one.
     pub(super) syns: u32,
     pub(super) syn_sent: Time,
-    /// When TIME-WAIT ends; `None` before it begins.
+    /// The end of TIME-WAIT; `None` before it begins.
     time_wait_ends: Option<Time>,
 }
 
@@ -112,8 +112,8 @@ const PEER_CLOSED: u8 = 2;
 const CLOSED: u8 = 4;
 
 impl Connection {
-    /// An endpoint of a connection that is not open yet. `clock_phase`, less than the clock's tick, shifts
-    /// the ticks of its clock, so that the clocks of many senders do not tick in step.
+    /// Creates an endpoint of a connection that is not open yet. `clock_phase`, less than the clock's tick,
+    /// shifts the ticks of its clock, so that the clocks of many senders do not tick in step.
     pub fn new(parameters: &Parameters, role: Role, clock_phase: Time) -> Connection {
         let one_way = parameters.handshake == Handshake::None;
         let stage = match role {
@@ -195,7 +195,7 @@ impl Connection {
         self.pending.received += received;
     }
 
-    /// The peer's FIN has arrived, perhaps before data that it follows.
+    /// Records the peer's FIN; data before it may still be missing.
     #[cold]
     fn on_peer_fin(&mut self) {
         self.stage = Stage::Ending;
@@ -206,7 +206,7 @@ impl Connection {
         }
     }
 
-    /// The receiver bounds its delays by what the sender knows of the round trip.
+    /// Passes the round-trip time of the sender to the receiver, which derives its delays from it.
     pub(super) fn learn_round_trip(&mut self) {
         self.receiver.learn_round_trip(self.sender.rtt.rto(), self.sender.round_trip_time());
     }
@@ -236,41 +236,41 @@ impl Connection {
         self.sender.on_timer(now);
     }
 
-    /// When [`Connection::on_timer`] is to be called next; `None` where no timer runs.
+    /// The time at which [`Connection::on_timer`] is to be called next; `None` if no timer runs.
     pub fn poll_timeout(&self) -> Option<Time> {
         Some(self.next_timer()).filter(|timer| *timer < Time::MAX)
     }
-    /// When the next timer expires; [`Time::MAX`] where none runs.
+    /// The time at which the next timer expires; [`Time::MAX`] if none runs.
     pub(crate) fn next_timer(&self) -> Time {
         let of_sender = self.sender.deadline.min(self.sender.probe_at);
         of_sender.min(self.receiver.deadline().min(self.syn_deadline))
     }
 
-    /// The application sends `bytes` more; [`u64::MAX`] stands for an endless transfer.
+    /// Queues `bytes` more for sending; [`u64::MAX`] means an endless transfer.
     pub fn send(&mut self, bytes: u64) {
         self.sender.note_write();
         self.sender.written = self.sender.written.saturating_add(bytes);
     }
-    /// The application closes its direction: a FIN follows what it has sent. It may go on receiving.
+    /// Closes the sending direction: a FIN follows the queued data. Receiving may continue.
     pub fn close(&mut self) {
         self.sender.finishing = self.sender.parameters.handshake == Handshake::ThreeWay;
         if self.sender.finishing && self.stage == Stage::Open {
             self.stage = Stage::Ending;
         }
     }
-    /// The application closes, and discards data that have not been sent yet.
+    /// Closes the sending direction and discards data that have not been sent yet.
     pub fn stop_sending(&mut self) {
         self.sender.written = self.sender.written.min(self.sender.highest);
         self.close();
     }
-    /// Sets when the application reads; at the start it reads at once.
+    /// Sets when the application reads; initially it reads at once.
     pub fn set_reading(&mut self, reading: Reading) {
         self.reading = reading;
         if reading == Reading::AtOnce {
             self.receiver.read(self.receiver.unread());
         }
     }
-    /// The application reads `bytes` from the receive buffer.
+    /// Reads `bytes` from the receive buffer.
     pub fn read(&mut self, bytes: u64) {
         self.receiver.read(bytes);
     }
@@ -334,7 +334,7 @@ impl Connection {
     pub fn slow_start_threshold(&self) -> f64 {
         self.sender.congestion_window().threshold
     }
-    /// The retransmission timeout, back-off included.
+    /// The retransmission timeout, including back-off.
     pub fn retransmission_timeout(&self) -> Time {
         self.sender.rtt.rto()
     }
@@ -342,11 +342,11 @@ impl Connection {
     pub fn round_trip_time(&self) -> Option<Time> {
         self.sender.round_trip_time()
     }
-    /// The state of loss recovery; `None` where no record of every segment is kept.
+    /// The state of loss recovery; `None` for algorithms without a record of every segment.
     pub fn loss_recovery(&self) -> Option<LossRecovery> {
         self.sender.linux.as_ref().map(|linux| linux.loss_recovery())
     }
-    /// What BBR holds of the path, where it is the congestion control.
+    /// BBR's model of the path, if BBR is the congestion control.
     pub fn bbr(&self) -> Option<BbrModel> {
         self.sender.bbr_model()
     }

@@ -1,19 +1,19 @@
-//! [`AdaptiveDelay`]: when Linux's receiver acknowledges (`net/ipv4/tcp_input.c`, `tcp_event_data_recv`,
-//! `__tcp_ack_snd_check`; `net/ipv4/tcp_output.c`, `tcp_send_delayed_ack`); [`EstimatedDelay`]: when that of
-//! Linux 2.0 and 2.2 did.
+//! [`AdaptiveDelay`]: the times of acknowledgments of Linux's receiver (`net/ipv4/tcp_input.c`,
+//! `tcp_event_data_recv`, `__tcp_ack_snd_check`; `net/ipv4/tcp_output.c`, `tcp_send_delayed_ack`);
+//! [`EstimatedDelay`]: those of Linux 2.0 and 2.2.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::LONGEST_DELAY;
 
 use super::rtt::Clock;
 
-/// Segments that are acknowledged at once from the first marked one on (`__tcp_ecn_check_ce`).
+/// Segments that are acknowledged at once, starting with the first marked one (`__tcp_ecn_check_ce`).
 const QUICK_AFTER_MARK: u32 = 2;
-/// Duplicate acknowledgments at the same place that are sent at once.
+/// Duplicate acknowledgments of the same offset that are sent at once.
 const AT_ONCE: u32 = 3;
-/// Acknowledgments that are compressed into one at most (`tcp_comp_sack_nr`).
+/// Maximum number of acknowledgments that are compressed into one (`tcp_comp_sack_nr`).
 const MOST_COMPRESSED: u32 = 44;
-/// Longest time that a compressed one waits, and what its timer may be late (`tcp_comp_sack_delay_ns`,
+/// Longest delay of a compressed acknowledgment, and the slack of its timer (`tcp_comp_sack_delay_ns`,
 /// `tcp_comp_sack_slack_ns`).
 const COMPRESSED_FOR: Time = Time::from_milliseconds(1);
 const COMPRESSION_SLACK: Time = Time::from_microseconds(100);
@@ -33,7 +33,8 @@ impl EstimatedDelay {
     pub(super) fn new(clock: Clock, first: Time) -> EstimatedDelay {
         EstimatedDelay { clock, last_arrival: None, estimate: clock.ticks_in(first).max(1) }
     }
-    /// When the timer expires for a segment of `length` bytes, `payload` at most, that arrived `now`.
+    /// Time at which the timer expires for a segment of `length` bytes, at most `payload`, that arrived at
+    /// `now`.
     #[inline(never)]
     pub(super) fn expiry(&mut self, now: Time, length: u32, payload: u64) -> Time {
         let arrival = self.clock.ticks_at(now);
@@ -41,19 +42,19 @@ impl EstimatedDelay {
             // Linux 2.0 and 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: ato = ato/2 + gap.
             self.estimate = self.estimate / 2 + (arrival - last).max(1);
         }
-        // tcp_send_delayed_ack, and the delay of HZ/50 after a segment that was pushed: here one of less than
-        // half the size, for there is no PSH.
+        // tcp_send_delayed_ack, and the delay of HZ/50 after a segment with PSH. There is no PSH here; a
+        // segment of less than half the maximum size replaces it.
         let short = 2 * u64::from(length) < payload;
         let most = if short { DELAY_AFTER_SHORT } else { LONGEST_DELAY };
         self.clock.instant(arrival + self.estimate.min(self.clock.ticks_in(most).max(1)))
     }
 }
 
-/// When an acknowledgment is to be sent.
+/// The time at which an acknowledgment is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     Now,
-    /// At this time, unless another is due before.
+    /// At this time, unless another is due earlier.
     At(Time),
 }
 
@@ -65,10 +66,10 @@ pub(super) struct AdaptiveDelay {
     most: u64,
     /// `ato`: the estimate of the delay.
     estimate: u64,
-    /// Acknowledgments in a row that are sent at once, and how many still are.
+    /// Consecutive acknowledgments that are sent at once, and the number of them that remain.
     burst: u32,
     quick: u32,
-    /// `ICSK_ACK_SCHED`: something arrived that is to be acknowledged.
+    /// `ICSK_ACK_SCHED`: data arrived that must be acknowledged.
     is_scheduled: bool,
     last_arrival: Option<u64>,
     /// The largest segment that arrived, bytes.
@@ -79,15 +80,15 @@ pub(super) struct AdaptiveDelay {
     /// `pingpong`: data are sent as answers, so that acknowledgments can travel with them.
     is_interactive: bool,
     compresses: bool,
-    /// RCV.NXT of the duplicates counted, how many were sent, and how many are compressed.
+    /// RCV.NXT of the counted duplicates, the number that was sent, and the number that is compressed.
     place: u64,
     duplicates: u32,
     compressed: u32,
-    /// The window that is offered in the end, bytes.
+    /// The upper limit of the offered window, bytes.
     largest_window: u64,
 }
 
-/// Segments of less payload bytes do not let the window grow.
+/// Segments with fewer payload bytes do not grow the window.
 const LEAST_FOR_GROWTH: u32 = 128;
 
 impl AdaptiveDelay {
@@ -116,12 +117,12 @@ impl AdaptiveDelay {
     pub(super) fn growing_to(self, largest_window: u64) -> AdaptiveDelay {
         AdaptiveDelay { largest_window, ..self }
     }
-    /// The window may grow so far from now on.
+    /// Sets the upper limit of the window.
     pub(super) fn grow_to(&mut self, largest_window: u64) {
         self.largest_window = largest_window;
     }
-    /// `tcp_grow_window`: a segment of `length` bytes lets the offered `window` grow by two segments of
-    /// `payload` bytes, and is then acknowledged at once.
+    /// `tcp_grow_window`: after a segment of `length` bytes the offered `window` grows by two segments of
+    /// `payload` bytes, and an acknowledgment is sent at once.
     pub(super) fn grow(&mut self, window: u64, length: u32, payload: u64) -> u64 {
         if window >= self.largest_window || length < LEAST_FOR_GROWTH {
             return window;
@@ -129,13 +130,14 @@ impl AdaptiveDelay {
         self.quick |= 1;
         (window + 2 * payload).min(self.largest_window)
     }
-    /// What this host's sender knows: its timeout and its smoothed round trip.
+    /// Sets the timeout and the smoothed round-trip time of this host's sender.
     pub(super) fn learn(&mut self, timeout: Time, round_trip: Option<Time>) {
         self.timeout = self.clock.ticks_in(timeout);
         self.round_trip = round_trip;
     }
 
-    /// A segment of `length` bytes arrived in order: the estimate follows the gaps between segments.
+    /// Records that a segment of `length` bytes arrived in order: the estimate follows the gaps between
+    /// segments.
     pub(super) fn on_arrival(&mut self, now: Time, length: u32) {
         let arrival = self.clock.ticks_at(now);
         self.is_scheduled = true;
@@ -147,36 +149,36 @@ impl AdaptiveDelay {
         } else if gap < self.estimate {
             self.estimate = (self.estimate / 2 + gap).min(self.timeout);
         } else if gap > self.timeout {
-            // The sender was idle, and starts slowly.
+            // The sender was idle and is in slow start again.
             self.quick = self.quick.max(self.burst);
         }
     }
-    /// Data that had arrived before arrive again: an acknowledgment was lost. Whether it `is_acknowledged`,
-    /// that is, ends below what the last acknowledgment told: it is then refused as out of the window
-    /// (`tcp_send_dupack`), and no acknowledgment is due.
+    /// Records that old data arrived again, because an acknowledgment was lost. If it `is_acknowledged`, that
+    /// is, ends below the last acknowledgment sent, it is rejected as out of the window (`tcp_send_dupack`),
+    /// and no acknowledgment is due.
     pub(super) fn on_old_data(&mut self, is_acknowledged: bool) {
         self.quick = self.quick.max(self.burst);
         self.is_interactive = false;
         self.estimate = self.least;
         self.is_scheduled |= !is_acknowledged;
     }
-    /// The first marked packet arrives (`tcp_enter_quickack_mode`).
+    /// Records the first marked packet (`tcp_enter_quickack_mode`).
     pub(super) fn on_first_mark(&mut self) {
         self.quick = self.quick.max(QUICK_AFTER_MARK);
         self.is_interactive = false;
         self.estimate = self.least;
     }
-    /// Data arrived beyond a gap.
+    /// Records that data arrived beyond a gap.
     pub(super) fn on_overtaking_data(&mut self) {
         self.is_scheduled = true;
     }
-    /// Data are sent: as an answer, if something arrived within the delay.
+    /// Records that data are sent: as an answer, if data arrived within the delay.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         let now = self.clock.ticks_at(now);
         self.is_interactive |= self.last_arrival.is_some_and(|last| now - last < self.estimate);
     }
 
-    /// Data in order arrived, and `unacknowledged` bytes await acknowledgment.
+    /// Returns when to acknowledge data that arrived in order; `unacknowledged` bytes await acknowledgment.
     pub(super) fn in_order(&mut self, now: Time, unacknowledged: u64, pending: Time) -> When {
         if unacknowledged > self.largest || self.is_quick() {
             return When::Now;
@@ -192,7 +194,8 @@ impl AdaptiveDelay {
         let expires = self.clock.instant(arrival + delay + 1);
         if pending <= self.clock.instant(arrival + delay / 4 + 1) { When::Now } else { When::At(expires) }
     }
-    /// Data arrived out of order at RCV.NXT `next`; an acknowledgment may be `pending`.
+    /// Returns when to acknowledge data that arrived out of order at RCV.NXT `next`; an acknowledgment may be
+    /// `pending`.
     pub(super) fn out_of_order(&mut self, now: Time, next: u64, unacknowledged: u64, pending: Time) -> When {
         if unacknowledged > self.largest || self.is_quick() || !self.compresses {
             return When::Now;
@@ -218,15 +221,15 @@ impl AdaptiveDelay {
             self.round_trip.map_or(COMPRESSED_FOR, |time| Time::from_picoseconds(time.as_picoseconds() / 20));
         When::At(now + part.min(COMPRESSED_FOR) + COMPRESSION_SLACK)
     }
-    /// Part of a gap is filled up to `next`, which is acknowledged at once.
+    /// Records that a part of a gap is filled up to `next`, which is acknowledged at once.
     pub(super) fn gap_moved(&mut self, next: u64) {
         (self.place, self.duplicates) = (next, 1);
     }
     fn is_quick(&self) -> bool {
         self.quick > 0 && !self.is_interactive
     }
-    /// An acknowledgment is sent, whatever called for it. Of something that arrived it is one of the quick
-    /// ones (`tcp_dec_quickack_mode`, as counted since 6.6 and in the stable trees).
+    /// Records that an acknowledgment is sent for any reason. If it is for arrived data, it counts as one of
+    /// the quick ones (`tcp_dec_quickack_mode`, as counted since 6.6 and in the stable trees).
     pub(super) fn on_acknowledged(&mut self) {
         if std::mem::take(&mut self.is_scheduled) && self.quick > 0 {
             self.quick -= 1;
@@ -236,7 +239,7 @@ impl AdaptiveDelay {
         }
     }
 
-    /// The timer has expired.
+    /// Handles the expired timer.
     pub(super) fn on_timer(&mut self) {
         if std::mem::take(&mut self.compressed) > 0 {
             return;

@@ -8,7 +8,7 @@ use super::segment::Segment;
 use perhop_scenario::tcp::{EcnFeedback, Flags, HandshakeTiming};
 
 impl Connection {
-    /// Advances the handshake by `segment` (RFC 9293 §3.5). Returns whether the rest of it is to be
+    /// Advances the handshake by `segment` (RFC 9293 §3.5). Returns whether the rest of the segment is to be
     /// processed.
     #[cold]
     pub(super) fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
@@ -39,7 +39,7 @@ impl Connection {
                 self.open(now);
                 self.receiver.update_ts_recent(segment);
                 if self.sender.is_recorded() {
-                    // Linux answers before connect() returns, and so before there are data.
+                    // Linux answers before connect() returns, so before there are data.
                     self.receiver.acknowledge_purely();
                     if self.sender.ecn {
                         self.receiver.begin_greeting();
@@ -62,12 +62,12 @@ impl Connection {
         }
     }
 
-    /// The flags of a SYN that asks for ECN (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
+    /// The flags of a SYN that requests ECN (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
     fn asks_for_ecn(&self) -> Flags {
         let classic = Flags::ECE | Flags::CWR;
         if self.is_accurate() { classic | Flags::AE } else { classic }
     }
-    /// The flag that a SYN-ACK has which agrees, and the one that it has not.
+    /// The flags that a SYN-ACK must have, and must not have, to accept ECN.
     fn answers_with(&self) -> (Flags, Flags) {
         if self.is_accurate() { (Flags::CWR, Flags::ECE) } else { (Flags::ECE, Flags::CWR) }
     }

@@ -1,31 +1,31 @@
-//! What a receiver knows of packets that arrived marked ([`Marks`]), and what it tells of them ([`Echo`]).
+//! The marks that a receiver has received ([`Marks`]), and its feedback in acknowledgments ([`Echo`]).
 
 use perhop_scenario::tcp::{EcnFeedback, Flags};
 
-/// RFC 9768 §3.2.1: where the counter begins.
+/// RFC 9768 §3.2.1: the initial value of the counter.
 pub(super) const FIRST_COUNT: u8 = 5;
-/// RFC 9768 §3.2.2.1, table 3: the SYN-ACK arrived without ECN, as ours are sent.
+/// RFC 9768 §3.2.2.1, table 3: the SYN-ACK arrived without ECN, because SYN-ACKs are sent without it here.
 const SYN_ACK_NOT_CAPABLE: Flags = Flags::CWR;
-/// RFC 9768 §3.2.2.5.1: marks that are reported at once, where data await acknowledgment.
+/// RFC 9768 §3.2.2.5.1: the number of marks that are reported at once, if data await acknowledgment.
 const MOST_UNREPORTED: u8 = 2;
 
-/// An arriving segment, as far as marks are concerned.
+/// The properties of an arriving segment that the feedback depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) is_marked: bool,
     pub(super) has_cwr: bool,
-    /// Whether it brings data within the window that had not arrived.
+    /// Whether it contains new data within the window.
     pub(super) is_new: bool,
     /// RCV.NXT, if data before it await acknowledgment.
     pub(super) awaiting: Option<u64>,
 }
 
-/// What acknowledgments tell of marks.
+/// The feedback of marks in acknowledgments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
     /// The flags of ECN that acknowledgments carry.
     pub(super) flags: Flags,
-    /// Whether header prediction expects marked packets: with DCTCP's feedback after a marked one.
+    /// Whether header prediction expects marked packets: with DCTCP's feedback, after a marked one.
     pub(super) expects_mark: bool,
     feedback: EcnFeedback,
 }
@@ -40,25 +40,26 @@ impl Echo {
     pub(super) fn is_classic(self) -> bool {
         self.feedback == EcnFeedback::Classic
     }
-    /// Accurate ECN was agreed on: segments carry the counter.
+    /// Starts the counter of accurate ECN, which was negotiated.
     pub(super) fn begin_counting(&mut self, marks: &Marks) {
         if self.feedback == EcnFeedback::Accurate {
             self.flags = marks.flags();
         }
     }
-    /// RFC 9768 §3.2.2.1: the ACK of the handshake tells how the SYN-ACK arrived, instead of the counter.
+    /// RFC 9768 §3.2.2.1: makes the ACK of the handshake report how the SYN-ACK arrived, instead of the
+    /// counter.
     pub(super) fn begin_greeting(&mut self) {
         if self.feedback == EcnFeedback::Accurate {
             self.flags = SYN_ACK_NOT_CAPABLE;
         }
     }
-    /// The ACK of the handshake has been sent: segments carry the counter again.
+    /// Reports the counter again after the ACK of the handshake.
     pub(super) fn end_greeting(&mut self, marks: &Marks) {
         if self.feedback == EcnFeedback::Accurate && self.flags == SYN_ACK_NOT_CAPABLE {
             self.flags = marks.flags();
         }
     }
-    /// A segment arrives. Returns whether it is to be acknowledged at once.
+    /// Processes an arriving segment. Returns whether it must be acknowledged at once.
     pub(super) fn on_arrival(&mut self, marks: &mut Marks, arrival: &Arrival) -> bool {
         match self.feedback {
             EcnFeedback::Classic => {
@@ -66,7 +67,7 @@ impl Echo {
                     self.flags = Flags::default();
                 }
                 // RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR. §6.1.5: data
-                // outside of the window do not count.
+                // outside the window do not count.
                 if arrival.is_marked && arrival.is_new {
                     self.flags = Flags::ECE;
                 }
@@ -74,16 +75,15 @@ impl Echo {
             }
             EcnFeedback::Dctcp => self.follow(marks, arrival),
             EcnFeedback::Accurate => {
-                // RFC 9768 §3.2.2.5.1: the acknowledgment must not wait after the first mark, and where a
-                // second one would.
+                // RFC 9768 §3.2.2.5.1: at once after the first mark, and if a second one would wait.
                 let answers = marks.count(arrival.is_marked, arrival.awaiting.is_none());
                 self.flags = marks.flags();
                 answers
             }
         }
     }
-    /// RFC 8257 §3.2: ECE follows the marks. Before a change, what awaits acknowledgment is acknowledged on
-    /// its own (Linux `net/ipv4/tcp_dctcp.h`, `dctcp_ece_ack_update`). Returns whether there is a change.
+    /// RFC 8257 §3.2: ECE follows the marks. Before a change, earlier data are acknowledged separately (Linux
+    /// `net/ipv4/tcp_dctcp.h`, `dctcp_ece_ack_update`). Returns whether there is a change.
     fn follow(&mut self, marks: &mut Marks, arrival: &Arrival) -> bool {
         if arrival.is_marked == self.expects_mark {
             return false;
@@ -97,20 +97,20 @@ impl Echo {
     }
 }
 
-/// An acknowledgment that is to be sent before the next one.
+/// An acknowledgment that must be sent before the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owed {
     pub(super) acknowledgment: u64,
     pub(super) echo: Flags,
 }
 
-/// Marks of packets.
+/// The marks of arrived packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Marks {
-    /// DCTCP: what came before the marks changed.
+    /// DCTCP: the acknowledgment of the data before the marks changed.
     pub(super) owed: Option<Owed>,
-    /// Accurate ECN: marked packets, those that no acknowledgment has told of yet, and whether the last one
-    /// was.
+    /// Accurate ECN: the number of marked packets, of those not yet reported, and whether the last packet was
+    /// marked.
     counter: u8,
     unreported: u8,
     was_marked: bool,
@@ -127,8 +127,8 @@ impl Marks {
     pub(super) fn flags(&self) -> Flags {
         Flags::of_counter(self.counter)
     }
-    /// A packet arrived; all before it `is_reported` if nothing awaits acknowledgment. Returns whether it is
-    /// to be acknowledged at once.
+    /// Counts a packet; earlier packets are reported if `is_reported`, that is, if no data await
+    /// acknowledgment. Returns whether the packet must be acknowledged at once.
     pub(super) fn count(&mut self, is_marked: bool, is_reported: bool) -> bool {
         let was_marked = std::mem::replace(&mut self.was_marked, is_marked);
         if is_reported {

@@ -12,7 +12,7 @@ use perhop_scenario::tcp::{CongestionControl, EcnFeedback, Flags, Recovery};
 /// Result of [`Connection::transmit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transmitted {
-    /// Nothing is to be sent.
+    /// No segment is due.
     Nothing,
     /// A segment was written, and another may follow.
     Segment,
@@ -22,13 +22,13 @@ pub(crate) enum Transmitted {
 
 #[allow(clippy::inline_always)] // the fast path of every segment
 impl Connection {
-    /// The next segment to send. To be called after every other method, until it returns `None`.
+    /// Returns the next segment to send. Call it after every other method, until it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let mut segment = Segment::default();
         (self.transmit(now, &mut segment).0 != Transmitted::Nothing).then_some(segment)
     }
 
-    /// Writes the next segment to send over `segment`, if there is one. Returns the result and the length of
+    /// Writes the next segment to send into `segment`, if there is one. Returns the result and the length of
     /// the IP packet, bytes.
     ///
     /// The fast path covers full segments of data in the middle of the stream, and acknowledgments of data
@@ -106,12 +106,12 @@ impl Connection {
     fn has_blocks(&self) -> bool {
         self.receiver.has_gap() && self.sender.parameters.recovery.is_selective()
     }
-    /// Whether the next acknowledgment reports data that arrived twice; it is then a pure one.
+    /// Whether the next acknowledgment reports duplicate data; it is then without data.
     fn reports_duplicate(&self) -> bool {
         self.receiver.has_duplicate() && self.sender.parameters.recovery.is_selective()
     }
 
-    /// Writes the fields that all segments have in common.
+    /// Writes the fields that all segments share.
     #[inline]
     pub(super) fn write_common(&self, now: Time, segment: &mut Segment) {
         segment.ecn = Ecn::NotCapable;
@@ -124,12 +124,12 @@ impl Connection {
             self.write_packet(now, segment);
         }
     }
-    /// Whether these are packets of QUIC.
+    /// Whether the segments are packets of QUIC.
     #[inline(always)]
     fn numbers_packets(&self) -> bool {
         self.sender.parameters.recovery == Recovery::Quic
     }
-    /// The number of the packet, and the ranges of those that have arrived.
+    /// Writes the number of the packet, and the ranges of those that have arrived.
     #[inline(never)]
     fn write_packet(&self, now: Time, segment: &mut Segment) {
         let number = self.sender.linux.as_ref().and_then(|linux| linux.packet_number()).unwrap_or(0);
@@ -159,8 +159,8 @@ impl Connection {
     }
     fn write_ecn(&mut self, piece: Piece, segment: &mut Segment) {
         let parameters = &self.sender.parameters;
-        // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable. Linux leaves that to
-        // the congestion control (`tcp_ca_needs_ecn`).
+        // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable. In Linux the congestion
+        // control decides (`tcp_ca_needs_ecn`).
         if !piece.is_new && !parameters.repeats_capable() {
             return;
         }
@@ -186,12 +186,12 @@ mod tests {
         format!("{end:?}")
     }
 
-    /// Transmits as the simulator does, and proves its shortcuts: the fast path gives the segment of the slow
-    /// path, and after the last segment, and after an event on which the application does not act, nothing
-    /// follows and nothing changes.
+    /// Transmits as the simulator does, and checks its shortcuts: the fast path gives the segment of the slow
+    /// path; after the last segment, and after an event that the application does not react to, no segment
+    /// follows and the state does not change.
     fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
         loop {
-            // Written over an earlier segment.
+            // Written over an earlier segment, as in the simulator.
             let mut segment = segments.last().copied().unwrap_or_default();
             segment.sack.push(7, 9);
             let mut slow = end.clone();
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(format!("{asked:?}"), format!("{end:?}"));
     }
 
-    /// Hands `segment` to `end`, and proves its shortcuts: the fast path does what the slow path does, a
+    /// Passes `segment` to `end`, and checks its shortcuts: the fast path has the effect of the slow path, a
     /// redundant acknowledgment changes nothing, and an application that reads at once leaves nothing unread.
     fn receive(end: &mut Connection, now: Time, segment: &Segment) {
         if end.sender.is_redundant_ack(segment) {
@@ -262,13 +262,13 @@ mod tests {
     /// One step of a script for a connection.
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        /// The next segment in flight to it arrives, is lost, or arrives with a congestion mark.
+        /// The next segment in flight arrives, is lost, or arrives with a congestion mark.
         Arrives,
         Lost,
         Marked,
-        /// So many milliseconds pass, and its timers expire.
+        /// This number of milliseconds passes, and its timers expire.
         Passes(u64),
-        /// Its application sends so many bytes, closes, or reads so many bytes.
+        /// Its application sends this number of bytes, closes, or reads this number of bytes.
         Sends(u64),
         Closes,
         Reads(u64),
@@ -291,7 +291,7 @@ mod tests {
             prop::sample::select(vec![Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack]);
         let handshake = prop::sample::select(vec![Handshake::ThreeWay, Handshake::None]);
         let growth = prop::sample::select(vec![Growth::Always, Growth::WhenLimited]);
-        // Where every segment has a record, there is no fast path.
+        // A sender with a record of every segment has no fast path.
         let profile = prop::sample::select(Profile::ALL[1..5].to_vec());
         let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 1u64..40);
         (profile, recovery, handshake, growth, switches).prop_map(
@@ -314,7 +314,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-        /// Windows are truncated to whole segments as `libm::floor` would.
+        /// Windows are truncated to whole segments as by `libm::floor`.
         #[test]
         fn windows_are_truncated(segments in -1e3f64..1e6, whole in 0u32..1000) {
             for segments in [segments, f64::from(whole), segments / 1e6] {

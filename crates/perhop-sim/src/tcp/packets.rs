@@ -1,11 +1,11 @@
 //! [`ArrivedPackets`]: the numbers of the QUIC packets that have arrived (RFC 9000 §13.2), and which of them
-//! are to be acknowledged at once.
+//! must be acknowledged at once.
 
 use perhop_qos::units::Time;
 
 use super::segment::SackBlocks;
 
-/// Ranges that are remembered; RFC 9000 §13.2.3 leaves their number to the receiver.
+/// The maximum number of stored ranges; RFC 9000 §13.2.3 leaves it to the receiver.
 const MOST_RANGES: usize = 32;
 
 /// Packet numbers from `start` up to but not including `end`.
@@ -20,7 +20,7 @@ struct Numbers {
 pub(super) struct ArrivedPackets {
     ranges: [Numbers; MOST_RANGES],
     count: usize,
-    /// When the packet with the largest number arrived.
+    /// Arrival time of the packet with the largest number.
     largest_at: Time,
 }
 
@@ -31,8 +31,8 @@ impl Default for ArrivedPackets {
 }
 
 impl ArrivedPackets {
-    /// The packet with `number` arrives. Returns whether it did so out of order, and so is to be acknowledged
-    /// at once (RFC 9000 §13.2.1): a larger number came before, or one before it is missing and no larger one
+    /// Adds the packet with `number`. Returns whether it arrived out of order and must be acknowledged at
+    /// once (RFC 9000 §13.2.1): a larger number came before, or one before it is missing and no larger one
     /// came.
     pub(super) fn add(&mut self, number: u32, now: Time) -> bool {
         let expected = if self.count == 0 { 0 } else { self.ranges[0].end };
@@ -58,7 +58,8 @@ impl ArrivedPackets {
         }
         true
     }
-    /// `number` lies between the range before `index` and that at it, and does not follow on the latter.
+    /// Adds `number`, which lies between the ranges at `index - 1` and `index` and is not adjacent to the
+    /// latter.
     fn extend(&mut self, index: usize, number: u32) {
         if index > 0 && self.ranges[index - 1].start == number + 1 {
             self.ranges[index - 1].start = number;
@@ -66,7 +67,7 @@ impl ArrivedPackets {
             self.insert(index, number);
         }
     }
-    /// The range at `index` may now touch the one before it.
+    /// Joins the ranges at `index - 1` and `index`, if they touch.
     fn join(&mut self, index: usize) {
         if index > 0 && self.ranges[index - 1].start == self.ranges[index].end {
             self.ranges[index - 1].start = self.ranges[index].start;
@@ -74,7 +75,7 @@ impl ArrivedPackets {
             self.count -= 1;
         }
     }
-    /// A range of its own; the one with the least numbers is forgotten if there are too many.
+    /// Inserts a range; removes the one with the smallest numbers if there are too many.
     fn insert(&mut self, index: usize, number: u32) {
         if index >= MOST_RANGES {
             return;
@@ -85,11 +86,11 @@ impl ArrivedPackets {
         self.count = kept + 1;
     }
 
-    /// The delay of an acknowledgment that is sent `now`, microseconds.
+    /// The delay of an acknowledgment that is sent at `now`, microseconds.
     pub(super) fn delay(&self, now: Time) -> u32 {
         u32::try_from(now.saturating_sub(self.largest_at).as_picoseconds() / 1_000_000).unwrap_or(u32::MAX)
     }
-    /// Writes as many ranges as a segment holds.
+    /// Writes as many ranges as fit into a segment.
     pub(super) fn write(&self, blocks: &mut SackBlocks) {
         for range in self.ranges[..self.count].iter().take(SackBlocks::MOST) {
             blocks.push(u64::from(range.start), u64::from(range.end));
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a set of numbers: which packets are out of order, and the ranges that are left.
+        /// Compares with a set of numbers: the packets out of order, and the remaining ranges.
         #[test]
         fn ranges_are_those_of_a_set(numbers in prop::collection::vec(0u32..60, 1..80)) {
             let (mut packets, mut all) = (ArrivedPackets::default(), BTreeSet::new());
@@ -134,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Every second packet is missing: the largest numbers stay.
+    /// Every second packet is missing: the largest numbers remain.
     #[test]
     fn the_least_numbers_are_forgotten() {
         let mut packets = ArrivedPackets::default();
@@ -146,7 +147,7 @@ mod tests {
         packets.write(&mut blocks);
         assert_eq!(blocks.iter().collect::<Vec<_>>(), [(198, 199), (196, 197), (194, 195), (192, 193)]);
         assert_eq!(packets.delay(Time::from_microseconds(150)), 51);
-        // What is below all of them is not remembered.
+        // Numbers below all ranges are not stored.
         packets.add(1, Time::ZERO);
         assert_eq!((packets.count, packets.ranges[31].start), (MOST_RANGES, 136));
     }

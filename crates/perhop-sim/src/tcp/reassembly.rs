@@ -2,8 +2,7 @@
 
 use super::segment::Range;
 
-/// Data that arrived out of order: disjoint ranges of offsets, the most recent first. Their storage is kept
-/// from loss to loss.
+/// Data that arrived out of order: disjoint ranges of offsets, the most recent first. The storage is reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutOfOrder {
     ranges: Vec<Range>,
@@ -17,16 +16,16 @@ impl OutOfOrder {
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Range> {
         self.ranges.iter()
     }
-    /// Whether everything from `start` up to `end` is there.
+    /// Whether all offsets from `start` up to `end` are present.
     pub(super) fn holds(&self, start: u64, end: u64) -> bool {
         self.ranges.iter().any(|range| range.start <= start && end <= range.end)
     }
-    /// The range with the least offsets of those that begin below `end`.
+    /// The range with the smallest offsets among those that begin below `end`.
     pub(super) fn first_below(&self, end: u64) -> Option<Range> {
         self.ranges.iter().filter(|range| range.start < end).min_by_key(|range| range.start).copied()
     }
 
-    /// Offsets from `start` up to `end` arrived.
+    /// Adds the offsets from `start` up to `end`.
     pub(super) fn add(&mut self, mut start: u64, mut end: u64) {
         self.ranges.retain(|range| {
             let apart = range.end < start || end < range.start;
@@ -38,10 +37,10 @@ impl OutOfOrder {
         // RFC 2018 §4: the first block is the one that the most recent segment is part of.
         self.ranges.insert(0, Range { start, end });
     }
-    /// Gives up what follows `next` without a gap. Returns the offset after it.
+    /// Removes the data that follow `next` without a gap. Returns the offset after them.
     #[inline(never)]
     pub(super) fn take_reached(&mut self, mut next: u64) -> u64 {
-        // Each turn removes a range.
+        // Each iteration removes a range.
         while let Some(index) = self.ranges.iter().position(|range| range.start <= next) {
             next = next.max(self.ranges.remove(index).end);
         }
@@ -56,8 +55,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a set of offsets: what is held, the ranges and their order, and what follows without a
-        /// gap.
+        /// Compares with a set of offsets: the stored data, the ranges and their order, and the data that
+        /// follow without a gap.
         #[test]
         fn ranges_are_those_of_a_set(arrivals in prop::collection::vec((1u64..40, 1u64..6), 1..30)) {
             let (mut data, mut all) = (OutOfOrder::default(), [false; 50]);
@@ -69,7 +68,7 @@ mod tests {
                 let mut found = [false; 50];
                 for range in data.iter() {
                     prop_assert!(data.holds(range.start, range.end));
-                    // Ranges that touch are one.
+                    // Adjacent ranges are joined.
                     prop_assert!(!all[range.start as usize - 1] && !all[range.end as usize]);
                     found[range.start as usize..range.end as usize].fill(true);
                 }

@@ -15,16 +15,16 @@ use perhop_scenario::tcp::{Acknowledgment, Flags, Parameters, Recovery};
 mod ecn;
 mod window;
 
-/// The acknowledgment that is to be sent.
+/// The acknowledgment that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PendingAck {
     /// None.
     None,
-    /// One when the delayed-acknowledgment timer expires, unless a segment carries it before.
+    /// At the expiry of the delayed-acknowledgment timer, unless an earlier segment carries it.
     Delayed,
-    /// One at once, on a data segment if one can be sent.
+    /// At once, on a data segment if one can be sent.
     Immediate,
-    /// One at once in a segment without data, which counts as a duplicate acknowledgment at the peer.
+    /// At once in a segment without data, which counts as a duplicate acknowledgment at the peer.
     Pure,
 }
 
@@ -36,7 +36,7 @@ const NO_FIN: u64 = u64::MAX;
 #[repr(C)] // most frequently used first
 pub(super) struct Receiver {
     pending_ack: PendingAck,
-    /// What acknowledgments tell of marks.
+    /// The feedback of marks.
     echo: Echo,
     /// Segments in order since the last acknowledgment.
     unacknowledged: u32,
@@ -46,43 +46,44 @@ pub(super) struct Receiver {
     edge: u64,
     /// Offset of the FIN, once it has arrived; [`NO_FIN`] before.
     fin: u64,
-    /// When the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
+    /// Time at which the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
     deadline: Time,
     /// RFC 7323 §4.3: Last.ACK.sent.
     last_ack_sent: u64,
-    /// Size of the receive buffer as far as it is offered, and how much of it holds data in order that the
-    /// application has not read; bytes.
+    /// The offered size of the receive buffer, and its part with data in order that the application has not
+    /// read; bytes.
     buffer: u64,
     unread: u64,
-    /// The least step by which the edge advances, bytes.
+    /// The minimum step of the edge, bytes.
     least_advance: u64,
     acknowledgment: Acknowledgment,
     /// Data that arrived out of order.
     out_of_order: OutOfOrder,
     /// RFC 7323 §4.3: TS.Recent.
     ts_recent: Time,
-    /// Segments that are still acknowledged at once because the connection is new.
+    /// Remaining segments that are acknowledged at once because the connection is new.
     quick: u32,
     payload: u64,
     /// For estimated delays.
     estimated: EstimatedDelay,
     /// For adaptive delays.
     adaptive: Option<Box<AdaptiveDelay>>,
-    /// Where the buffer is tuned.
+    /// The tuning of the buffer, if it is tuned.
     tuning: Option<Box<Tuning>>,
-    /// Where packets have numbers: those that have arrived.
+    /// The packets that have arrived, if packets have numbers.
     packets: Option<Box<ArrivedPackets>>,
-    /// RFC 2883: whether data that arrive twice are reported, and those that the next acknowledgment reports.
+    /// RFC 2883: whether duplicate data are reported, and those that the next acknowledgment reports.
     reports_duplicates: bool,
     /// Whether acknowledgments carry SACK blocks.
     reports_selectively: bool,
     duplicate: Option<Range>,
-    /// What is known of marks, where the feedback is not that of RFC 3168.
+    /// The marks, if the feedback is not that of RFC 3168.
     pub(super) marks: Marks,
 }
 
 impl Receiver {
-    /// A receiver of a new connection. `clock_phase` shifts the ticks of its clock, as of the sender's.
+    /// Creates a receiver of a new connection. `clock_phase` shifts the ticks of its clock, as for the
+    /// sender.
     pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> Receiver {
         let clock = Clock::new(parameters.clock, clock_phase);
         let (first, quick) = match parameters.acknowledgment {
@@ -139,7 +140,7 @@ impl Receiver {
         }
     }
 
-    /// Processes the data and the FIN of `segment`. Returns how many new bytes are in order.
+    /// Processes the data and the FIN of `segment`. Returns the number of new bytes in order.
     #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
     pub(super) fn on_data(&mut self, now: Time, segment: &Segment) -> u64 {
@@ -168,8 +169,8 @@ impl Receiver {
             && self.packets.is_none()
     }
 
-    /// A QUIC packet with data or FIN arrives: which are acknowledged at once is decided by their numbers
-    /// (RFC 9000 §13.2.1: out of order, or marked; §13.2.2: every second one).
+    /// Processes a QUIC packet with data or FIN. Its number decides whether it is acknowledged at once (RFC
+    /// 9000 §13.2.1: out of order, or marked; §13.2.2: every second one).
     #[inline(never)]
     fn on_packet(&mut self, now: Time, segment: &Segment) -> u64 {
         let (pending_ack, deadline, unacknowledged) = (self.pending_ack, self.deadline, self.unacknowledged);
@@ -228,7 +229,7 @@ impl Receiver {
         }
         self.note_repeated(start, end.min(self.next));
         if end <= self.next && self.fin != self.next {
-            // Old data, or a zero-window probe: the sender has missed an acknowledgment, or probes.
+            // Old data, or a zero-window probe: the sender missed an acknowledgment, or probes.
             self.pending_ack = PendingAck::Pure;
             if let Some(delay) = &mut self.adaptive {
                 delay.on_old_data(end < self.last_ack_sent);
@@ -246,15 +247,15 @@ impl Receiver {
         received
     }
 
-    /// RFC 2883 §4: data from `start` up to `end` that had arrived before are reported.
+    /// RFC 2883 §4: records the data from `start` up to `end`, which had arrived before, for the next report.
     fn note_repeated(&mut self, start: u64, end: u64) {
         let is_old = end <= self.next || self.out_of_order.holds(start, end);
         if self.reports_duplicates && start < end && is_old {
             self.duplicate = Some(Range { start, end });
         }
     }
-    /// Data up to `end` arrived in order, of which a part had arrived before (`tcp_ofo_queue`): the first
-    /// one.
+    /// Records that of the data that arrived in order up to `end`, the first part had arrived before
+    /// (`tcp_ofo_queue`).
     fn note_overtaken(&mut self, end: u64) {
         if let Some(range) = self.out_of_order.first_below(end)
             && self.duplicate.is_none()
@@ -262,7 +263,8 @@ impl Receiver {
             self.note_repeated(range.start, range.end.min(end));
         }
     }
-    /// Data arrived out of order: a duplicate acknowledgment at once, unless it is compressed with others.
+    /// Acknowledges data that arrived out of order: a duplicate acknowledgment at once, unless it is
+    /// compressed with others.
     fn acknowledge_out_of_order(&mut self, now: Time) {
         let unacknowledged = self.next - self.last_ack_sent;
         if let Some(delay) = &mut self.adaptive {
@@ -308,7 +310,7 @@ impl Receiver {
         received
     }
 
-    /// `segment` arrived in order: acknowledges it at once or after a delay.
+    /// Acknowledges `segment`, which arrived in order, at once or after a delay.
     #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
     fn schedule_ack(&mut self, now: Time, segment: &Segment) {
@@ -331,7 +333,7 @@ impl Receiver {
         }
     }
 
-    /// `segment` arrived in order: acknowledges it as Linux does.
+    /// Acknowledges `segment`, which arrived in order, as Linux does.
     #[inline(never)]
     fn schedule_adaptively(&mut self, now: Time, segment: &Segment) {
         self.tune(now, segment);
@@ -348,20 +350,20 @@ impl Receiver {
             }
         }
     }
-    /// What this host's sender knows of the round trip bounds the delays.
+    /// Sets the timeout and the round-trip time of this host's sender, which limit the delays.
     pub(super) fn learn_round_trip(&mut self, timeout: Time, round_trip: Option<Time>) {
         if let Some(delay) = &mut self.adaptive {
             delay.learn(timeout, round_trip);
         }
     }
-    /// Data are sent `now`.
+    /// Records that data are sent at `now`.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         if let Some(delay) = &mut self.adaptive {
             delay.on_data_sent(now);
         }
     }
 
-    /// When the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
+    /// The time at which the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
@@ -393,7 +395,7 @@ impl Receiver {
     pub(super) fn has_seen_fin(&self) -> bool {
         self.fin != NO_FIN
     }
-    /// Whether the peer's FIN and everything before it has arrived.
+    /// Whether the peer's FIN and all data before it have arrived.
     pub(super) fn is_finished(&self) -> bool {
         self.fin < self.next
     }
@@ -415,12 +417,12 @@ impl Receiver {
         self.unacknowledged = 0;
         self.last_ack_sent = self.next;
     }
-    /// Whether data arrived twice that the next acknowledgment reports.
+    /// Whether the next acknowledgment reports duplicate data.
     pub(super) fn has_duplicate(&self) -> bool {
         self.duplicate.is_some()
     }
-    /// Adds at most `limit` blocks to `blocks`: data that arrived twice (RFC 2883), then data that arrived
-    /// out of order.
+    /// Adds at most `limit` blocks to `blocks`: duplicate data (RFC 2883), then data that arrived out of
+    /// order.
     pub(super) fn write_blocks(&mut self, limit: usize, blocks: &mut SackBlocks) {
         let twice = self.duplicate.take();
         let all = twice.iter().chain(self.out_of_order.iter());

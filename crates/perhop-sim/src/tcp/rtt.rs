@@ -1,4 +1,4 @@
-//! The estimate of the round-trip time, and the retransmission timeout that follows from it.
+//! The estimate of the round-trip time, and the retransmission timeout.
 
 use perhop_qos::units::Time;
 
@@ -10,7 +10,7 @@ const VARIATION_SHIFT: u32 = 2;
 /// Back-off factor above which the estimate is discarded (RFC 6298 §5.7).
 const STALE_BACK_OFF: u32 = 8;
 
-/// FreeBSD `sys/netinet/tcp_timer.h`, `TCPT_RANGESET`: what a timeout has for delays of hosts.
+/// FreeBSD `sys/netinet/tcp_timer.h`, `TCPT_RANGESET`: the allowance for delays of hosts.
 const FREEBSD_SLOP: Time = Time::from_milliseconds(200);
 
 /// The clock of a host: it counts whole ticks.
@@ -48,7 +48,7 @@ impl Clock {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)] // most frequently used first
 pub(super) struct RttEstimator {
-    /// The timeout, back-off included.
+    /// The timeout, including back-off.
     rto: Time,
     clock: Clock,
     /// 8 times the smoothed round-trip time, ticks; 0 before the first sample.
@@ -65,7 +65,8 @@ pub(super) struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// An estimator without samples. `phase` shifts the clock's ticks, so that hosts do not tick in step.
+    /// Creates an estimator without samples. `phase` shifts the clock's ticks, so that hosts do not tick in
+    /// step.
     pub(super) fn new(parameters: &Parameters, phase: Time) -> RttEstimator {
         RttEstimator {
             clock: Clock::new(parameters.clock, phase),
@@ -80,7 +81,8 @@ impl RttEstimator {
             rto: parameters.initial_rto.min(parameters.maximum_rto),
         }
     }
-    /// A segment sent at `sent` was acknowledged at `now`; the congestion window has `segments`.
+    /// Takes the sample of a segment sent at `sent` and acknowledged at `now`; the congestion window has
+    /// `segments`.
     #[inline(never)]
     pub(super) fn sample(&mut self, sent: Time, now: Time, segments: f64) {
         let elapsed = self.clock.ticks_at(now).saturating_sub(self.clock.ticks_at(sent));
@@ -122,7 +124,7 @@ impl RttEstimator {
             RtoRule::FreeBsd => {
                 time(smoothed + self.variation).saturating_add(FREEBSD_SLOP).max(self.minimum)
             }
-            // Of QUIC and of `linux-6` the estimate is kept elsewhere.
+            // For QUIC and `linux-6` another estimator is used.
             RtoRule::Linux | RtoRule::Linux6 | RtoRule::Quic => {
                 time(smoothed).saturating_add(time(self.variation).max(self.minimum))
             }
@@ -133,13 +135,13 @@ impl RttEstimator {
             }
         }
     }
-    /// The timeout follows from an estimate that is kept elsewhere; the back-off ends.
+    /// Sets the timeout of another estimator; ends the back-off.
     pub(super) fn set_base(&mut self, base: Time) {
         self.base = base;
         self.back_off = 1;
         self.set_rto();
     }
-    /// The retransmission timeout, back-off included.
+    /// The retransmission timeout, including back-off.
     pub(super) fn rto(&self) -> Time {
         self.rto
     }
@@ -147,7 +149,7 @@ impl RttEstimator {
         let backed_off = self.base.as_picoseconds().saturating_mul(u64::from(self.back_off));
         self.rto = Time::from_picoseconds(backed_off).min(self.maximum);
     }
-    /// RFC 6298 §5.5: the timer expired, and the timeout doubles; the next sample ends the back-off.
+    /// RFC 6298 §5.5: doubles the timeout after the timer expired; the next sample ends the back-off.
     pub(super) fn back_off(&mut self) {
         if self.back_off < self.maximum_back_off {
             self.back_off *= 2;
@@ -157,7 +159,7 @@ impl RttEstimator {
         }
         self.set_rto();
     }
-    /// RFC 6298 §5.7: a SYN was retransmitted, and the handshake gave no sample.
+    /// RFC 6298 §5.7, after a SYN was retransmitted and the handshake gave no sample.
     pub(super) fn after_lost_syn(&mut self) {
         self.base = self.base.max(Time::from_seconds(3));
         self.back_off = 1;
@@ -165,7 +167,7 @@ impl RttEstimator {
     }
     /// The smoothed round-trip time; `None` before the first sample.
     pub(super) fn smoothed(&self) -> Option<Time> {
-        // 8 times the estimate may be beyond 64 bits.
+        // 8 times the estimate may exceed 64 bits.
         let scaled = u128::from(self.smoothed.unsigned_abs()) * u128::from(self.clock.tick);
         (self.smoothed > 0).then(|| Time::from_picoseconds((scaled >> SMOOTHED_SHIFT) as u64))
     }
@@ -209,7 +211,7 @@ mod tests {
         assert_eq!(timeouts, [1, 2, 4, 8, 16, 32, 60, 60]);
     }
 
-    /// A 0.1-s clock knows a 60-ms round trip as one tick, or two: RTO = 1 + max(1, 4·1/2) ticks.
+    /// A 0.1-s clock measures a 60-ms round trip as one tick, or two: RTO = 1 + max(1, 4·1/2) ticks.
     #[test]
     fn a_coarse_clock_counts_ticks() {
         let mut rtt = estimator(Profile::Ns2Reno1999);
@@ -221,12 +223,12 @@ mod tests {
     #[test]
     fn rules_differ_in_what_they_add_to_the_first_round_trip() {
         for (profile, round_trip, segments, timeout) in [
-            // 4 RTTVAR are twice the round trip, and a margin as below: 10 + 20 = 30 ticks; 30 + 7 + 30 = 67.
+            // 4 RTTVAR are twice the round-trip time, plus a margin: 10 + 20 = 30 ticks; 30 + 7 + 30 = 67.
             (Profile::Linux2_0, 100, 1.0, 670),
             // A quarter more, and twice as much while one segment is out: 10 + 40 = 50; 50 + 12 + 50 = 112.
             (Profile::Linux2_2, 100, 1.0, 1120),
             (Profile::Linux2_2, 100, 20.0, 620),
-            // Linux since 2.4: the minimum is one of the variation, not of the sum.
+            // Linux since 2.4: the minimum applies to the variation, not to the sum.
             (Profile::LinuxModern, 20, 10.0, 220),
         ] {
             let mut rtt = estimator(profile);

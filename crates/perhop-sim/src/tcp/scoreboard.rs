@@ -1,9 +1,9 @@
-//! [`Scoreboard`]: the SACKed data above the cumulative acknowledgment, and what follows for the rest
+//! [`Scoreboard`]: the SACKed data above the cumulative acknowledgment, and the losses that follow from them
 //! (RFC 6675 §4).
 
 use super::segment::Range;
 
-/// The SACKed offsets, as disjoint ranges in ascending order. Its storage is kept from loss to loss.
+/// The SACKed offsets, as disjoint ranges in ascending order. The storage is reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     ranges: Vec<Range>,
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(board.lost_below(3, 1000), 0);
         board.add(5000, 6000);
         assert_eq!(board.lost_below(3, 1000), 1000);
-        // More than two segments' bytes in one piece.
+        // More bytes than two segments in one piece.
         let mut board = Scoreboard::default();
         board.add(1000, 3000);
         assert_eq!(board.lost_below(3, 1000), 0);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against one flag per offset.
+        /// Compares with one flag per offset.
         #[test]
         fn behaves_like_a_set(blocks in prop::collection::vec((0u64..60, 1u64..12), 1..20), acknowledged in 0u64..60) {
             let (mut board, mut set) = (Scoreboard::default(), [false; 80]);

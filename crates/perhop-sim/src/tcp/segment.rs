@@ -24,7 +24,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// As many as the header has room for; one fewer with timestamps.
+    /// The number that fits into the header; one fewer fits with timestamps.
     pub const MOST: usize = 4;
 
     /// Adds the block of offsets from `start` up to but not including `end`, if there is room.
@@ -55,22 +55,22 @@ impl SackBlocks {
 /// The timestamps option (RFC 7323 §3): the sender's clock, and the clock it echoes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timestamps {
-    /// When this segment was sent.
+    /// Send time of this segment.
     pub value: Time,
-    /// When the segment that it answers was sent.
+    /// Send time of the segment that it answers.
     pub echo: Time,
 }
 
-/// What a QUIC packet says of itself and of others (RFC 9000 §17.1, §19.3).
+/// The packet number and acknowledgment delay of a QUIC packet (RFC 9000 §17.1, §19.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketNumbers {
-    /// Its number, if it carries any of the stream.
+    /// Its number, if it carries data of the stream.
     pub number: u32,
-    /// The delay of the acknowledgment, microseconds: since the largest number of its ranges arrived.
+    /// The delay of the acknowledgment since the largest number of its ranges arrived, microseconds.
     pub delay: u32,
 }
 
-/// What a segment carries besides.
+/// Optional fields of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
     /// Nothing.
@@ -78,7 +78,7 @@ pub enum Numbering {
     None,
     /// The timestamps option, if the connection uses it.
     Timestamps(Timestamps),
-    /// Where it is a QUIC packet; then the blocks are ranges of packet numbers.
+    /// Fields of a QUIC packet, whose blocks are ranges of packet numbers.
     Packet(PacketNumbers),
 }
 
@@ -102,7 +102,7 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Timestamps, or the number of a QUIC packet.
     pub numbering: Numbering,
-    /// Data that arrived above `acknowledgment`; of QUIC, the packets that arrived, the latest first.
+    /// Data that arrived above `acknowledgment`; in QUIC, the packets that arrived, the latest first.
     pub sack: SackBlocks,
 }
 
@@ -121,14 +121,14 @@ impl Segment {
             Numbering::None | Numbering::Packet(_) => None,
         }
     }
-    /// What it says of packets, if it is a QUIC packet.
+    /// Its fields of QUIC, if it is a QUIC packet.
     pub fn packet(&self) -> Option<PacketNumbers> {
         match self.numbering {
             Numbering::Packet(numbers) => Some(numbers),
             Numbering::None | Numbering::Timestamps(_) => None,
         }
     }
-    /// Whether it carries anything of the stream: payload or a FIN.
+    /// Whether it carries a part of the stream: payload or a FIN.
     pub(super) fn has_text(&self) -> bool {
         self.length > 0 || self.has(Flags::FIN)
     }
@@ -136,8 +136,7 @@ impl Segment {
     pub fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
     }
-    /// Its header as a queue may read it: numbers modulo 2³², timestamps in milliseconds as Linux writes
-    /// them.
+    /// Its header as a queue may read it: numbers modulo 2³², timestamps in milliseconds as in Linux.
     pub fn header(&self) -> TcpHeader {
         let bits = [
             (Flags::FIN, TcpHeader::FIN),
@@ -163,7 +162,7 @@ impl Segment {
         }
         header
     }
-    /// Length of its IP packet, bytes, options included.
+    /// Length of its IP packet, bytes, including options.
     pub fn ip_length(&self) -> u32 {
         let timestamps = if self.timestamps().is_some() { TIMESTAMPS_OPTION } else { 0 };
         let has_rare_options = !self.sack.is_empty() || self.has(Flags::SYN);
@@ -187,8 +186,8 @@ impl Segment {
         };
         Segment { length: payload, numbering, ..Segment::default() }.counted_length(parameters)
     }
-    /// Length of its IP packet as one of QUIC, at most `largest` bytes. What a packet with data acknowledges
-    /// takes none of its length.
+    /// Length of its IP packet as one of QUIC, at most `largest` bytes. An acknowledgment in a packet with
+    /// data does not change its length.
     fn quic_length(&self, largest: u32) -> u32 {
         if self.has(Flags::SYN) {
             // RFC 9000 §14.1: datagrams with Initial packets have 1200 bytes.
@@ -210,7 +209,7 @@ impl Segment {
     }
 }
 
-/// For people: `syn`, `0..1000`, `3000..4000 fin`, `ack 2000 sack 3000..4000`; `ect` is the packet's ECN
+/// A readable form: `syn`, `0..1000`, `3000..4000 fin`, `ack 2000 sack 3000..4000`; `ect` is the packet's ECN
 /// field.
 impl fmt::Display for Segment {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
@@ -226,7 +225,7 @@ impl fmt::Display for Segment {
                 words.push(word.to_owned());
             }
         }
-        // On the first data of a connection the acknowledgment is noise.
+        // The acknowledgment of offset 0 on the first data has no information.
         if self.has(Flags::ACK) && (self.end() == self.sequence || self.acknowledgment > 0) {
             words.push(format!("ack {}", self.acknowledgment));
         }

@@ -1,4 +1,4 @@
-//! [`Sender`]: the sending half of a connection: its state, and what timers do to it.
+//! [`Sender`]: the sending half of a connection: its state, and its timers.
 
 use perhop_qos::units::Time;
 
@@ -21,11 +21,11 @@ pub(super) enum Phase {
     /// Retransmission from the first unacknowledged byte on: after a timeout, and after Tahoe's fast
     /// retransmit.
     Loss,
-    /// Where every segment has a record: the state is [`LinuxSender`]'s.
+    /// A record of every segment is kept: the state is [`LinuxSender`]'s.
     Recorded,
 }
 
-/// Whether an acknowledgment brings new SACK information (RFC 6675 §2).
+/// Whether an acknowledgment contains new SACK information (RFC 6675 §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SackInformation {
     /// A block covers an offset that was not SACKed before.
@@ -34,10 +34,10 @@ pub(super) enum SackInformation {
     Known,
 }
 
-/// A segment whose round trip is being timed (Karn & Partridge 1987: one that was sent once).
+/// A segment whose round trip is timed (Karn & Partridge 1987: one that was sent once).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
-    /// The offset after it, which no acknowledgment reaches where none is timed.
+    /// The offset after it; larger than any acknowledgment if none is timed.
     pub(super) end: u64,
     pub(super) sent: Time,
 }
@@ -55,22 +55,22 @@ pub(super) struct Sender {
     pub(super) unacknowledged: u64,
     /// The offset after the highest ever sent.
     pub(super) highest: u64,
-    /// The offset after the last byte that the application has given.
+    /// The offset after the last byte that the application has written.
     pub(super) written: u64,
     /// SND.WND: the window that the receiver offered last.
     pub(super) last_window: u32,
     /// Whether a FIN follows the last byte.
     pub(super) finishing: bool,
-    /// Whether the congestion window was what stopped the sender last.
+    /// Whether the congestion window was the last limit of the sender.
     pub(super) cwnd_limited: bool,
     pub(super) phase: Phase,
-    /// Whether ECN is in use: negotiated in the handshake, or configured where there is none.
+    /// Whether ECN is in use: negotiated in the handshake, or configured if there is none.
     pub(super) ecn: bool,
     /// SND.NXT: the next offset to send; set back to `unacknowledged` after a timeout.
     pub(super) next: u64,
-    /// When the retransmission timer expires; [`Time::MAX`] while it is off.
+    /// Time at which the retransmission timer expires; [`Time::MAX`] while it is off.
     pub(super) deadline: Time,
-    /// The persist timer: when a closed window is probed next; [`Time::MAX`] while it is off.
+    /// The persist timer: time of the next probe of a closed window; [`Time::MAX`] while it is off.
     pub(super) probe_at: Time,
     /// Payload bytes of a full segment, and the bytes of its IP packet.
     pub(super) payload: u64,
@@ -80,7 +80,7 @@ pub(super) struct Sender {
     pub(super) window: CongestionWindow,
     pub(super) scoreboard: Scoreboard,
     pub(super) duplicates: u32,
-    /// Whether a zero-window probe is to be sent now.
+    /// Whether a zero-window probe is due.
     pub(super) probe_due: bool,
     /// Segments by which duplicate acknowledgments have inflated the window (Reno, NewReno).
     pub(super) inflation: f64,
@@ -92,11 +92,11 @@ pub(super) struct Sender {
     pub(super) congestion: Congestion,
     /// RFC 6582 §4, impatient variant: no partial acknowledgment yet.
     pub(super) impatient: bool,
-    /// The first unacknowledged segment is to be retransmitted at once.
+    /// Whether the first unacknowledged segment must be retransmitted at once.
     pub(super) retransmit: bool,
     /// Whether this recovery has used its rescue retransmission (RFC 6675 §4, RescueRxt).
     pub(super) rescued: bool,
-    /// CWR is to be set on the next new segment.
+    /// Whether CWR must be set on the next new segment.
     pub(super) cwr_due: bool,
     /// Probes of the closed window so far.
     pub(super) probes: u32,
@@ -110,9 +110,9 @@ pub(super) struct Sender {
     pub(super) mark_point: Option<u64>,
     /// The largest window that the receiver has ever offered, bytes.
     pub(super) largest_window: u64,
-    /// The first offset of the segment whose timer expired last.
+    /// The first offset of the last segment whose timer expired.
     timed_out: Option<u64>,
-    /// With a record of every segment: everything that differs then.
+    /// The parts that differ with a record of every segment.
     pub(super) linux: Option<Box<LinuxSender>>,
 }
 
@@ -163,7 +163,7 @@ impl Sender {
         }
     }
 
-    /// Where every segment has a record: lets `act` do what differs then, with the rest of the sender.
+    /// Calls `act` with the [`LinuxSender`], if there is one, and the rest of the sender.
     pub(super) fn with_linux<T>(
         &mut self,
         act: impl FnOnce(&mut LinuxSender, &mut Sender) -> T,
@@ -173,7 +173,7 @@ impl Sender {
         self.linux = Some(linux);
         Some(done)
     }
-    /// Whether every segment has a record.
+    /// Whether a record of every segment is kept.
     pub(super) fn is_recorded(&self) -> bool {
         self.linux.is_some()
     }
@@ -188,17 +188,18 @@ impl Sender {
     pub(super) fn round_trip_time(&self) -> Option<Time> {
         self.linux.as_ref().and_then(|linux| linux.round_trip()).or_else(|| self.rtt.smoothed())
     }
-    /// What BBR holds of the path, where it is the congestion control.
+    /// BBR's model of the path, if BBR is the congestion control.
     pub(super) fn bbr_model(&self) -> Option<BbrModel> {
         self.linux.as_ref().and_then(|linux| linux.bbr_model(self.payload))
     }
-    /// The application is about to give more data.
+    /// Prepares for data that the application is about to write.
     pub(super) fn note_write(&mut self) {
         if let Some(linux) = &mut self.linux {
             linux.note_write(self.written.saturating_sub(self.next), self.payload);
         }
     }
-    /// The connection is open; if the handshake gave a sample, its SYN was `sent` then. It took `syns` SYNs.
+    /// Opens the connection. `sent` is the send time of the SYN, if the handshake gave a sample; `syns` SYNs
+    /// were sent.
     pub(super) fn on_open(&mut self, now: Time, sent: Option<Time>, syns: u32) {
         if syns > 1 {
             self.rtt.after_lost_syn();
@@ -214,7 +215,7 @@ impl Sender {
         }
     }
 
-    /// The offset after everything that the application has given, including the FIN.
+    /// The offset after all data of the application, including the FIN.
     pub(super) fn end(&self) -> u64 {
         self.written.saturating_add(u64::from(self.finishing))
     }
@@ -244,7 +245,7 @@ impl Sender {
         self.cwr_due = self.ecn;
     }
 
-    /// The retransmission timer or the persist timer may have expired.
+    /// Handles the retransmission timer and the persist timer, if they have expired.
     pub(super) fn on_timer(&mut self, now: Time) {
         if self.deadline <= now && self.with_linux(|linux, stream| linux.on_timer(stream, now)).is_none() {
             self.on_timeout(now);
@@ -255,7 +256,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5.4 to §5.6 and RFC 5681 §3.1: back off and retransmit with a window of one segment.
+    /// RFC 6298 §5.4 to §5.6 and RFC 5681 §3.1: backs off and retransmits with a window of one segment.
     fn on_timeout(&mut self, now: Time) {
         self.statistics.timeouts += 1;
         let is_repeated = self.timed_out.replace(self.unacknowledged) == Some(self.unacknowledged);

@@ -11,9 +11,9 @@ pub(crate) struct Piece {
     pub(super) sequence: u64,
     pub(super) length: u32,
     pub(super) fin: bool,
-    /// Whether none of it was sent before and it is no zero-window probe: such packets are ECN-capable.
+    /// Whether it contains only new data and is not a zero-window probe: such packets are ECN-capable.
     pub(super) is_new: bool,
-    /// Whether it is known that the sender has nothing more to send now.
+    /// Whether the sender is known to have no further segment now.
     pub(super) is_last: bool,
 }
 
@@ -24,7 +24,7 @@ impl Piece {
     }
 }
 
-/// What the scoreboard says of the stream around `next`.
+/// The SACKed data around `next`.
 struct Sacked {
     /// The first SACKed offset from `next` on; [`u64::MAX`] if there is none.
     next: u64,
@@ -38,8 +38,8 @@ impl Sacked {
 
 impl Sender {
     /// The next piece on the [fast path](Sender::is_fast_path), while data are in flight: a full segment of
-    /// new data, of which more follow, and for which both windows have room. `None` leaves the sender
-    /// unchanged: then [`Sender::poll`] selects the next piece.
+    /// new data that fits into both windows and is not the last. `None` does not change the sender: then
+    /// [`Sender::poll`] selects the next piece.
     #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
     pub(super) fn poll_fast_path(&mut self, now: Time) -> Option<Piece> {
@@ -59,7 +59,7 @@ impl Sender {
         Some(piece)
     }
 
-    /// The next piece, if the windows allow one. Called until there is none, and only once the application
+    /// The next piece, if the windows permit one. Called until there is none, and only once the application
     /// [has sent or closed](Sender::has_work).
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
         if self.is_recorded() {
@@ -74,7 +74,7 @@ impl Sender {
         Some(self.record_sent(now, piece))
     }
 
-    /// [`Sender::poll`] where every segment has a record.
+    /// [`Sender::poll`] with a record of every segment.
     fn poll_recorded(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
             if let Some(linux) = &mut self.linux {
@@ -84,11 +84,11 @@ impl Sender {
         }
         self.with_linux(|linux, stream| linux.poll(stream, now)).flatten()
     }
-    /// The segment of new data at `next`, as far as the offered window has room for it.
+    /// The segment of new data at `next`, as far as the offered window permits it.
     pub(super) fn next_piece(&mut self, now: Time) -> Option<Piece> {
         self.within_offered_window(now, self.piece(self.next, u64::MAX))
     }
-    /// Counts a segment of which `retransmissions` is a part.
+    /// Counts a segment; `retransmissions` is 1 for a retransmission, otherwise 0.
     pub(super) fn count_sent(&mut self, now: Time, retransmissions: u64) {
         self.statistics.segments += 1;
         self.statistics.retransmissions += retransmissions;
@@ -98,7 +98,7 @@ impl Sender {
     }
 
     /// The next piece that does not follow from the windows alone: a zero-window probe, the fast
-    /// retransmission, or what SACK recovery sends.
+    /// retransmission, or a segment of SACK recovery.
     #[inline(never)]
     fn poll_recovery_or_probe(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
@@ -114,13 +114,13 @@ impl Sender {
         Some(self.record_sent(now, piece))
     }
 
-    /// The segment from `sequence` up to `end`, FIN included, which is sent again: as long as it was,
-    /// whatever segments are now.
+    /// The retransmission from `sequence` up to `end`, including the FIN: with its original length, even if
+    /// the segment size has changed.
     pub(super) fn piece_again(&self, sequence: u64, end: u64) -> Piece {
         let length = (end.min(self.written) - sequence) as u32;
         Piece { sequence, length, fin: end > self.written, is_new: false, is_last: false }
     }
-    /// At most one full segment from `sequence` on, and nothing at or after `limit`.
+    /// At most one full segment from `sequence` on, which ends at or before `limit`.
     pub(super) fn piece(&self, sequence: u64, limit: u64) -> Piece {
         let end = self.written.min(limit).min(sequence + self.payload).max(sequence);
         let takes_fin = |sender: &Sender| sender.parameters.fin == Fin::WithData || end == sequence;
@@ -137,7 +137,7 @@ impl Sender {
         piece
     }
 
-    /// The piece at `next`, if both windows have room for it.
+    /// The piece at `next`, if both windows permit it.
     pub(super) fn next_in_window(&mut self, now: Time) -> Option<Piece> {
         let sacked = if self.scoreboard.is_empty() { Sacked::NONE } else { self.skip_sacked() };
         let in_the_middle = self.written.saturating_sub(self.next) > self.payload;
@@ -161,14 +161,14 @@ impl Sender {
         Some(Piece { is_last, ..piece })
     }
 
-    /// Skips what is SACKed and so need not be retransmitted.
+    /// Skips SACKed data, which need no retransmission.
     #[inline(never)]
     fn skip_sacked(&mut self) -> Sacked {
         if self.phase == Phase::Loss && self.parameters.recovery == Recovery::Sack {
-            // What was SACKed before the timeout is not retransmitted.
+            // Data SACKed before the timeout are not retransmitted.
             self.next = self.scoreboard.first_missing(self.next);
         }
-        // RFC 6675 §5, step 3: what is SACKed has left the network.
+        // RFC 6675 §5, step 3: SACKed data have left the network.
         let has_left = self.parameters.limited_transmit || self.phase == Phase::Loss;
         let bytes = || self.scoreboard.present_between(self.unacknowledged, self.next);
         Sacked {
@@ -186,8 +186,8 @@ impl Sender {
         is_last
     }
 
-    /// Bytes that the congestion window allows beyond `next`, of which `sacked` bytes below `next` are not in
-    /// flight. It counts whole segments: RFC 9293 §3.8.6.2.1 would not send parts of them.
+    /// Bytes that the congestion window permits beyond `next`; `sacked` bytes below `next` are not in flight.
+    /// It counts whole segments: RFC 9293 §3.8.6.2.1 would not send parts of them.
     fn room(&self, sacked: u64) -> u64 {
         let flight = self.next - self.unacknowledged - sacked;
         self.bytes_in(self.window.segments + self.inflation).saturating_sub(flight)
@@ -211,7 +211,7 @@ impl Sender {
             return Some(self.piece(piece.sequence, piece.sequence + offered));
         }
         if self.next == self.unacknowledged && self.probe_at == Time::MAX {
-            // RFC 9293 §3.8.6.1: nothing is in flight whose acknowledgment would reopen the window.
+            // RFC 9293 §3.8.6.1: no data are in flight whose acknowledgment would reopen the window.
             self.deadline = Time::MAX;
             self.probe_at = now + self.probe_interval();
         }
@@ -225,7 +225,7 @@ impl Sender {
             .min(self.parameters.maximum_rto)
     }
 
-    /// A zero-window probe: one byte beyond the window, or as much of a segment as the window takes.
+    /// A zero-window probe: one byte beyond the window, or as much of a segment as the window permits.
     fn probe(&mut self, now: Time) -> Piece {
         self.probe_due = false;
         self.probes += 1;
@@ -233,12 +233,12 @@ impl Sender {
         self.statistics.probes += 1;
         let offered = self.edge.saturating_sub(self.next).max(1);
         let piece = self.piece(self.next, self.next + offered);
-        // `next` stays: the byte is retransmitted with its segment when the window opens.
+        // `next` does not change: the byte is retransmitted with its segment when the window opens.
         self.highest = self.highest.max(piece.end());
         piece
     }
 
-    /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is no larger than at the start.
+    /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is at most the initial one.
     pub(super) fn restart_if_idle(&mut self, now: Time) {
         if self.highest > self.unacknowledged || self.highest == 0 || !self.parameters.idle_restart {
             return;
@@ -269,7 +269,7 @@ impl Sender {
         let lost = self.scoreboard.lost_below(self.parameters.duplicate_threshold, self.payload);
         let missing = self.scoreboard.first_missing(self.retransmitted.max(self.unacknowledged));
         let repairable = missing < self.scoreboard.highest();
-        // (1) the first that is lost, (2) new data, (3) the first that may be lost, (4) the rescue.
+        // (1) the first lost segment, (2) new data, (3) the first that may be lost, (4) the rescue.
         if repairable && missing < lost {
             return Some(self.retransmit_hole(missing));
         }

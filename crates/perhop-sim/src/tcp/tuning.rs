@@ -1,39 +1,39 @@
-//! [`Tuning`]: the receive buffer follows what the application reads in a round trip (dynamic right-sizing,
-//! Fisk and Feng 2001; Linux 6.1 `net/ipv4/tcp_input.c`, `tcp_rcv_space_adjust`).
+//! [`Tuning`]: the size of the receive buffer, from the data that the application reads in a round trip
+//! (dynamic right-sizing, Fisk and Feng 2001; Linux 6.1 `net/ipv4/tcp_input.c`, `tcp_rcv_space_adjust`).
 
 use perhop_qos::units::Time;
 
-/// `tcp_rmem[1]`: the buffer at first, bytes of memory.
+/// `tcp_rmem[1]`: the initial buffer, bytes of memory.
 const FIRST_BUFFER: u64 = 131_072;
 /// Segments that are expected in the first round trip (`TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u64 = 10;
-/// Segments by which the window is more than twice what was read.
+/// Segments by which the window exceeds twice the data read.
 const SPARE_SEGMENTS: u64 = 16;
-/// Memory of a segment beyond its payload: `MAX_TCP_HEADER`, and `SKB_TRUESIZE` with `struct sk_buff` and
-/// `struct skb_shared_info`. It grows in these steps until a segment fits into half of it.
+/// Memory of a segment in addition to its payload: `MAX_TCP_HEADER`, and `SKB_TRUESIZE` with `struct sk_buff`
+/// and `struct skb_shared_info`. It grows in these steps until a segment fits into half of it.
 const OVERHEAD: u64 = 320 + 256 + 320;
 const STEP: u64 = 128;
 
-/// What was read, and how large the buffer is.
+/// The data read, and the size of the buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Tuning {
     payload: u64,
-    /// Memory that a full segment takes.
+    /// Memory of a full segment.
     segment: u64,
-    /// The buffer, and the largest one (`tcp_rmem[2]`), bytes of memory. Half of it is offered.
+    /// The buffer and its maximum (`tcp_rmem[2]`), bytes of memory. Half of it is offered.
     buffer: u64,
     most: u64,
-    /// 8 times the round trip as the receiver sees it, microseconds; 0 before it is known.
+    /// 8 times the round-trip time measured by the receiver, microseconds; 0 if unknown.
     round_trip: u64,
     last_echo: Option<u64>,
-    /// When the count began, from which offset, and what was read in the last round trip.
+    /// Time and offset at which the count began, and the data read in the last round trip.
     began: Time,
     from: u64,
     read: u64,
 }
 
 impl Tuning {
-    /// For full segments of `payload` bytes; the largest window to be offered is `window` bytes.
+    /// Creates the tuning for full segments of `payload` bytes; the maximum offered window is `window` bytes.
     pub(super) fn new(payload: u64, window: u64) -> Tuning {
         let least = payload + OVERHEAD;
         let steps = (2 * payload).saturating_sub(least).div_ceil(STEP);
@@ -49,7 +49,7 @@ impl Tuning {
             read: FIRST_SEGMENTS * payload,
         }
     }
-    /// The largest window that is offered for now, bytes. At first a segment is held back
+    /// The maximum window that is offered now, bytes. Initially a segment is subtracted
     /// (`tcp_init_buffer_space`).
     pub(super) fn window(&self) -> u64 {
         let window = self.buffer / 2;
@@ -60,7 +60,8 @@ impl Tuning {
         }
     }
 
-    /// A segment of `length` bytes echoes what was sent at `echo` (`tcp_rcv_rtt_measure_ts`).
+    /// Takes the sample of a segment of `length` bytes that echoes a segment sent at `echo`
+    /// (`tcp_rcv_rtt_measure_ts`).
     pub(super) fn measure(&mut self, now: Time, echo: Time, length: u64) {
         let milliseconds = |time: Time| time.as_picoseconds() / 1_000_000_000;
         let echo = milliseconds(echo);
@@ -74,8 +75,8 @@ impl Tuning {
             self.round_trip + sample - (self.round_trip >> 3)
         };
     }
-    /// The application has read everything below `offset` at `now` (`tcp_rcv_space_adjust`): once per round
-    /// trip the buffer is made to hold twice what was read in it, and more where that grows.
+    /// Adjusts the buffer when the application has read everything below `offset` (`tcp_rcv_space_adjust`):
+    /// once per round trip it becomes twice the data read in it, and larger if that grows.
     pub(super) fn adjust(&mut self, now: Time, offset: u64) {
         let elapsed = now.saturating_sub(self.began).as_picoseconds() / 1_000_000;
         if self.round_trip == 0 || elapsed < self.round_trip >> 3 {
@@ -102,7 +103,7 @@ mod tests {
     }
 
     /// By hand: segments of 1448 bytes take 1448 + 896 = 2344 bytes of memory, and 5 steps of 128 until half
-    /// of it holds one: 2984. 65536 - 1448 = 64088 are offered first.
+    /// of it fits one: 2984. The first offer is 65536 - 1448 = 64088.
     #[test]
     fn the_buffer_holds_twice_what_was_read() {
         let mut tuning = Tuning::new(1448, 3 << 20);
@@ -115,11 +116,11 @@ mod tests {
         // 243264 / 1448 = 168 segments of 2984 bytes, and half of that.
         tuning.adjust(ms(600), 28_960);
         assert_eq!(tuning.window(), 168 * 2984 / 2);
-        // Nothing within a round trip; no more read: no change.
+        // No change within a round trip, or if no more is read.
         tuning.adjust(ms(650), 200_000);
         tuning.adjust(ms(700), 57_920);
         assert_eq!(tuning.window(), 168 * 2984 / 2);
-        // Never more than the largest.
+        // Never above the maximum.
         tuning.adjust(ms(800), 50_000_000);
         assert_eq!(tuning.window(), 3 << 20);
     }

@@ -12,7 +12,7 @@ const BETA: f64 = 0.7;
 /// The window as a cubic function of the time since the last congestion event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Cubic {
-    /// `W_max`: the window before the last congestion event, or less by fast convergence.
+    /// `W_max`: the window before the last congestion event, reduced by fast convergence.
     w_max: f64,
     /// `cwnd_prior`: the window before the last congestion event.
     cwnd_prior: f64,
@@ -50,7 +50,7 @@ impl Cubic {
         }
     }
 
-    /// `acknowledged` segments were acknowledged in congestion avoidance.
+    /// Grows the window for `acknowledged` segments in congestion avoidance.
     #[inline(never)]
     pub(super) fn on_ack(
         &mut self,
@@ -84,7 +84,7 @@ impl Cubic {
             epoch.updated = now;
         }
     }
-    /// Congestion leaves 0.7 of `in_use`, or the part `factor`.
+    /// Reduces `in_use` to 0.7 of it, or to the fraction `factor`.
     pub(super) fn on_congestion_event(
         &mut self,
         window: &CongestionWindow,

@@ -12,7 +12,7 @@ pub(super) use window::CongestionWindow;
 /// The least threshold, segments (RFC 5681 §3.1, equation 4).
 const LEAST_THRESHOLD: f64 = 2.0;
 
-/// What tells of congestion.
+/// The signal of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     /// A loss, or a timeout.
@@ -22,8 +22,8 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    /// The part of the window that is left, if it is not that of a loss. RFC 8511 §3: 0.8 of Reno's and 0.85
-    /// of CUBIC's after a mark, in congestion avoidance.
+    /// The fraction of the window that remains, if it differs from that of a loss. RFC 8511 §3: 0.8 for Reno
+    /// and 0.85 for CUBIC after a mark, in congestion avoidance.
     pub(super) fn factor(self, parameters: &Parameters, is_in_slow_start: bool) -> Option<f64> {
         if !parameters.abe || self == Cause::Loss || is_in_slow_start {
             return None;
@@ -32,7 +32,7 @@ impl Cause {
     }
 }
 
-/// The algorithm of one sender, stored by value and dispatched by one `match`. Slow start is common to all.
+/// The algorithm of one sender, stored by value and dispatched by one `match`. All share slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Congestion {
     /// Additive increase, multiplicative decrease (RFC 5681 §3.1): one segment more per round trip, half
@@ -54,8 +54,8 @@ impl Congestion {
             CongestionControl::Cubic => Congestion::Cubic(Cubic::default()),
         }
     }
-    /// `acknowledged` segments were acknowledged outside loss recovery; `round_trip` is the smoothed
-    /// round-trip time, if it is known.
+    /// Grows the window for `acknowledged` segments outside loss recovery; `round_trip` is the smoothed
+    /// round-trip time, if known.
     #[allow(clippy::inline_always)] // the fast path of every acknowledgment
     #[inline(always)]
     pub(super) fn on_ack(
@@ -76,16 +76,16 @@ impl Congestion {
             Congestion::Cubic(cubic) => cubic.on_ack(now, window, acknowledged, round_trip),
         }
     }
-    /// An acknowledgment arrived while the sender is application-limited: the time until `now` must not count
-    /// for growth.
+    /// Excludes the time until `now` from growth: an acknowledgment arrived while the sender is
+    /// application-limited.
     pub(super) fn on_application_limited(&mut self, now: Time) {
         if let Congestion::Cubic(cubic) = self {
             cubic.on_application_limited(now);
         }
     }
-    /// A congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold, segments.
-    /// `in_use` is the part of the window that is reduced, segments.
-    /// A mark leaves the part `factor`, if one is given.
+    /// Reacts to a congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold,
+    /// segments. `in_use` is the part of the window that is reduced, segments. After a mark the fraction
+    /// `factor` remains, if it is given.
     pub(super) fn on_congestion_event(
         &mut self,
         window: &CongestionWindow,
@@ -94,7 +94,7 @@ impl Congestion {
     ) -> f64 {
         let threshold = match self {
             Congestion::Reno if let Some(factor) = factor => libm::floor(in_use * factor),
-            // RFC 5681 §3.1, equation 4: half, in whole segments, since parts of one are not sent.
+            // RFC 5681 §3.1, equation 4: half, in whole segments, because partial segments are not sent.
             Congestion::Reno => libm::floor(in_use / 2.0),
             Congestion::Cubic(cubic) => cubic.on_congestion_event(window, in_use, factor),
         };

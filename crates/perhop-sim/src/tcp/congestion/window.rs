@@ -1,4 +1,4 @@
-//! [`CongestionWindow`]: what all algorithms change.
+//! [`CongestionWindow`]: the state that all algorithms change.
 
 /// The congestion window and the slow-start threshold, segments.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! What an acknowledgment does, step by step (`net/ipv4/tcp_input.c`, `tcp_ack`).
+//! Processing of an acknowledgment, step by step (`net/ipv4/tcp_input.c`, `tcp_ack`).
 
 use perhop_qos::units::Time;
 
@@ -6,57 +6,58 @@ use super::super::segment::Segment;
 use super::super::sender::Sender;
 use super::{LinuxSender, State, microseconds};
 
-/// What is known of the acknowledgment under way: Linux's `flag` and `tcp_sacktag_state`.
+/// The properties of the current acknowledgment: Linux's `flag` and `tcp_sacktag_state`.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(super) struct Ack {
     pub(super) time: Time,
-    /// That time in microseconds: what the arithmetic of windows counts in.
+    /// That time in microseconds, the unit of window arithmetic.
     pub(super) now: u64,
     /// SND.UNA before it, and the offset after the highest that was SACKed.
     pub(super) previous: u64,
     pub(super) forward_most: u64,
-    /// When the segment was sent that it echoes, in whole milliseconds, the unit of Linux's timestamps.
+    /// The send time of the segment that it echoes, in whole milliseconds, the unit of Linux's timestamps.
     pub(super) echo: Option<u64>,
-    /// How long that segment was on its way, and its acknowledgment due, microseconds: both ends' clocks are
-    /// one here.
+    /// The one-way delay of that segment, including the delay of its acknowledgment by the receiver,
+    /// microseconds: the clocks of both ends are the same here.
     pub(super) one_way: Option<u64>,
-    /// It reports congestion, and so many marked segments.
+    /// Whether it reports congestion, and the number of marked segments.
     pub(super) marked: bool,
     pub(super) marks: u32,
-    /// It acknowledges new data (`FLAG_SND_UNA_ADVANCED`), whole segments of them (`FLAG_DATA_ACKED`), and
-    /// some that were sent again (`FLAG_RETRANS_DATA_ACKED`).
+    /// Whether it acknowledges new data (`FLAG_SND_UNA_ADVANCED`), whole segments of them
+    /// (`FLAG_DATA_ACKED`), and retransmitted ones (`FLAG_RETRANS_DATA_ACKED`).
     pub(super) advances: bool,
     pub(super) delivers: bool,
     pub(super) delivers_resent: bool,
-    /// It SACKs data that were not SACKed (`FLAG_DATA_SACKED`).
+    /// Whether it SACKs data that were not SACKed (`FLAG_DATA_SACKED`).
     pub(super) selects: bool,
-    /// It reports data that arrived twice (`FLAG_DSACKING_ACK`), as a tail loss probe does
+    /// Whether it reports data that arrived twice (`FLAG_DSACKING_ACK`), as after a tail loss probe
     /// (`FLAG_DSACK_TLP`).
     pub(super) repeats: bool,
     pub(super) repeats_probe: bool,
-    /// A segment that was sent once, before the state was entered, is delivered (`FLAG_ORIG_SACK_ACKED`).
+    /// Whether a segment that was sent once, before the state was entered, is delivered
+    /// (`FLAG_ORIG_SACK_ACKED`).
     pub(super) proves_original: bool,
-    /// It carries data, or changes the offered window: no duplicate.
+    /// Whether it carries data or changes the offered window, so that it is not a duplicate.
     pub(super) is_not_duplicate: bool,
-    /// The timer is to be set anew (`FLAG_SET_XMIT_TIMER`).
+    /// Whether the timer must be restarted (`FLAG_SET_XMIT_TIMER`).
     pub(super) restarts_timer: bool,
-    /// It shows that a retransmission is lost (`FLAG_LOST_RETRANS`).
+    /// Whether it shows that a retransmission is lost (`FLAG_LOST_RETRANS`).
     pub(super) loses_retransmission: bool,
-    /// It may have been delayed by the receiver (`FLAG_ACK_MAYBE_DELAYED`).
+    /// Whether the receiver may have delayed it (`FLAG_ACK_MAYBE_DELAYED`).
     pub(super) may_be_delayed: bool,
-    /// When the first and the last of the segments were sent that it SACKs and that were sent once;
-    /// microseconds.
+    /// Send times of the first and the last segment that it SACKs and that were sent once; microseconds.
     pub(super) first_selected: Option<u64>,
     pub(super) last_selected: Option<u64>,
     /// The lowest offset that was delivered late.
     pub(super) late: u64,
-    /// Segments in flight before it, and the round trip that it measures, microseconds.
+    /// Segments in flight before it, and its round-trip sample, microseconds.
     pub(super) prior_in_flight: u32,
     pub(super) round_trip: Option<u64>,
-    /// It may be for a tail loss probe or for what that repeated.
+    /// Whether it may answer a tail loss probe or the data that the probe repeated.
     pub(super) answers_probe: bool,
-    /// Segments that had been delivered when the latest was sent of those that are delivered now.
+    /// Of the segments delivered now, the latest sent: the number of segments that had been delivered when it
+    /// was sent.
     pub(super) delivered_before: Option<u32>,
 }
 
@@ -115,7 +116,7 @@ impl LinuxSender {
         self.output.release();
         self.begin_sample();
         if segment.acknowledgment < stream.unacknowledged {
-            // It was overtaken, but its blocks count.
+            // It was overtaken by a later one, but its SACK blocks count.
             if !segment.sack.is_empty() {
                 self.add_blocks(stream, &mut ack, segment);
                 self.alert(stream, &mut ack, 0);
@@ -158,7 +159,7 @@ impl LinuxSender {
         !ack.is_no_duplicate() || ack.selects || ack.marked || ack.repeats || self.state != State::Open
     }
 
-    /// `tcp_cong_control`: what was delivered lets the window grow, or reduces it further.
+    /// `tcp_cong_control`: grows the window for the delivered data, or reduces it further.
     fn control_window(&mut self, stream: &mut Sender, ack: &Ack, delivered: u32, losses: u32) {
         if self.bbr.is_some() {
             self.control_bbr(stream, ack, delivered, losses);
@@ -172,7 +173,7 @@ impl LinuxSender {
             self.reduce_window(stream, delivered, losses, ack.advances);
             return;
         }
-        // tcp_may_raise_cwnd: with much reordering, SACKed data count, too.
+        // tcp_may_raise_cwnd: with high reordering, SACKed data count, too.
         let may_grow = if self.reordering > stream.parameters.duplicate_threshold {
             ack.delivers || ack.selects
         } else {

@@ -1,4 +1,4 @@
-//! The states of loss recovery, and what moves between them (`tcp_fastretrans_alert`).
+//! The states of loss recovery and their transitions (`tcp_fastretrans_alert`).
 
 use super::super::congestion::Cause;
 use super::super::sender::Sender;
@@ -8,7 +8,8 @@ use super::{LinuxSender, State};
 use perhop_scenario::tcp::Recovery;
 
 impl LinuxSender {
-    /// An acknowledgment is unusual, or loss is known: `duplicates` tells whether it is a duplicate.
+    /// Handles an acknowledgment that is unusual or arrives while a loss is known; `duplicates` is 1 for a
+    /// duplicate.
     pub(super) fn alert(&mut self, stream: &mut Sender, ack: &mut Ack, duplicates: u32) {
         let mut looks_for_loss = duplicates > 0 || (ack.selects && self.is_far_ahead(stream));
         if self.records.is_empty() {
@@ -52,7 +53,8 @@ impl LinuxSender {
         self.output.retransmit_losses();
     }
 
-    /// Ends a state whose end is acknowledged. Returns whether nothing else is to be done.
+    /// Ends a state whose end is acknowledged. Returns whether the acknowledgment needs no further
+    /// processing.
     fn leave_state(&mut self, stream: &mut Sender, ack: &Ack) -> bool {
         if self.state == State::Open {
             self.undo.first_resent = None;
@@ -62,7 +64,7 @@ impl LinuxSender {
             return false;
         }
         match self.state {
-            // Something beyond it must be acknowledged, so that CWR has reached the receiver.
+            // Data beyond it must be acknowledged, so that CWR has reached the receiver.
             State::Cwr if stream.unacknowledged != self.state_ends => {
                 self.end_reduction();
                 self.enter(State::Open);
@@ -81,7 +83,7 @@ impl LinuxSender {
         false
     }
 
-    /// An acknowledgment during fast recovery. Returns whether losses are to be repaired.
+    /// Processes an acknowledgment during fast recovery. Returns whether losses must be repaired.
     fn go_on_recovering(
         &mut self,
         stream: &mut Sender,
@@ -109,7 +111,7 @@ impl LinuxSender {
         true
     }
 
-    /// An acknowledgment outside of recovery. Returns whether fast recovery begins.
+    /// Processes an acknowledgment outside recovery. Returns whether fast recovery begins.
     fn react(&mut self, stream: &mut Sender, ack: &mut Ack, duplicates: u32) -> bool {
         if !stream.parameters.recovery.is_selective() {
             if ack.advances {
@@ -136,7 +138,7 @@ impl LinuxSender {
         self.state = state;
     }
 
-    /// `tcp_enter_recovery`: fast recovery begins.
+    /// `tcp_enter_recovery`: begins fast recovery.
     pub(super) fn enter_recovery(&mut self, stream: &mut Sender, marked: bool) {
         stream.statistics.fast_retransmits += 1;
         self.undo.forget_threshold();
@@ -177,7 +179,7 @@ impl LinuxSender {
                 ack.loses_retransmission |= before > self.records.retransmitted;
             }
             Recovery::Sack | Recovery::Quic => {}
-            // `tcp_newreno_mark_lost`: the first segment, with the last duplicate or a partial
+            // `tcp_newreno_mark_lost`: the first segment, after the last duplicate or a partial
             // acknowledgment.
             Recovery::NewReno | Recovery::Tahoe | Recovery::Reno => {
                 let begins = self.state < State::Recovery && self.records.sacked >= self.reordering;
@@ -192,8 +194,8 @@ impl LinuxSender {
         self.tell_losses(stream, ack.time);
     }
 
-    /// `tcp_update_scoreboard`, `tcp_mark_head_lost`: without RACK, segments below more SACKed ones than
-    /// reordering explains are lost, and at the beginning of recovery the first one.
+    /// `tcp_update_scoreboard`, `tcp_mark_head_lost`. Without RACK a segment is lost if more segments above
+    /// it are SACKed than reordering explains; at the beginning of recovery also the first one.
     fn mark_lost_by_count(&mut self, is_beginning: bool) {
         let Some(most) = self.records.sacked.checked_sub(self.reordering) else {
             if is_beginning && !self.records.is_empty() {
@@ -227,7 +229,7 @@ impl LinuxSender {
             self.try_keep_open(stream);
         }
     }
-    /// `tcp_try_keep_open`: no loss is known.
+    /// `tcp_try_keep_open`, if no loss is known.
     pub(super) fn try_keep_open(&mut self, stream: &Sender) {
         let is_disordered = self.records.sacked + self.records.lost > 0 || self.has_resent();
         let state = if is_disordered { State::Disorder } else { State::Open };
@@ -236,7 +238,8 @@ impl LinuxSender {
             self.state_ends = stream.next;
         }
     }
-    /// `tcp_any_retrans_done`: whether the first segment in flight was sent again, or any is now.
+    /// `tcp_any_retrans_done`: whether the first segment in flight was retransmitted, or a retransmission is
+    /// in flight.
     pub(super) fn has_resent(&self) -> bool {
         self.records.retransmitted > 0
             || self.records.head().is_some_and(|record| record.marks.has(Marks::SENT_AGAIN))

@@ -1,8 +1,8 @@
-//! CUBIC as Linux computes it (`net/ipv4/tcp_cubic.c`): whole numbers, and a clock of ticks.
+//! CUBIC as Linux computes it (`net/ipv4/tcp_cubic.c`), in integers and clock ticks.
 //!
-//! Departs from RFC 9438: the target is one *least* round trip ahead; at most one segment for two that are
-//! acknowledged; Reno's window grows by 8/15 for ever; a timeout forgets `w_max`. The cube root is exact,
-//! Linux's is within 0.2 %.
+//! Differences from RFC 9438: the target is one *minimum* round-trip time ahead; the window grows by at most
+//! one segment per two acknowledged; Reno's window always grows by 8/15; a timeout resets `w_max`. The cube
+//! root is exact, Linux's is within 0.2 %.
 
 use crate::tcp::rtt::Clock;
 
@@ -11,29 +11,29 @@ const BETA: u64 = 717;
 const C: u64 = 410;
 /// The curve's time has 1024 parts of a second.
 const SECOND_SHIFT: u32 = 10;
-/// `beta_scale`: segments that Reno needs acknowledged for one more, in eighths of the window.
+/// `beta_scale`: acknowledged segments per segment of growth of Reno, in eighths of the window.
 const RENO_SCALE: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
-/// Segments for one more while no maximum is known: 5 % per round trip.
+/// Acknowledged segments per segment of growth while no maximum is known: 5 % per round trip.
 const FIRST_PER_INCREASE: u64 = 20;
-/// Segments for one more where the window is at or above the curve, in windows.
+/// Acknowledged segments per segment of growth at or above the curve, in windows.
 const PLATEAU: u64 = 100;
 
 /// State of CUBIC. Times are in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cubic {
-    /// `W_max`: the window at the last congestion, or less by fast convergence; 0 if unknown.
+    /// `W_max`: the window at the last congestion, reduced by fast convergence; 0 if unknown.
     w_max: u64,
-    /// Segments that are to be acknowledged for one more.
+    /// Acknowledged segments per segment of growth.
     per_increase: u64,
-    /// The window at the last computation of that, and when it was.
+    /// The window at the last computation of `per_increase`, and its time.
     last_window: u64,
     last_time: u64,
-    /// When the stage of congestion avoidance began.
+    /// Begin of the current stage of congestion avoidance.
     epoch: Option<u64>,
     /// K: 1024ths of a second until the window is `origin` again.
     k: u64,
     origin: u64,
-    /// The least round trip, microseconds; 0 if unknown.
+    /// The minimum round-trip time, microseconds; 0 if unknown.
     least_round_trip: u64,
     /// Segments acknowledged towards Reno's window, and that window.
     credit: u64,
@@ -41,14 +41,14 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    /// `bictcp_reset`: a timeout.
+    /// `bictcp_reset`, after a timeout.
     pub(super) fn reset(&mut self) {
         *self = Cubic::default();
     }
     pub(super) fn least_round_trip(&self) -> u64 {
         self.least_round_trip
     }
-    /// `bictcp_recalc_ssthresh`: a congestion event at a window of `window`, of which `in_use` is reduced.
+    /// `bictcp_recalc_ssthresh`: reduces `in_use` of `window` after a congestion event.
     pub(super) fn on_congestion(&mut self, window: u32, in_use: u32) -> u32 {
         let window = u64::from(window);
         self.epoch = None;
@@ -56,7 +56,8 @@ impl Cubic {
         self.w_max = if window < self.w_max { window * (1024 + BETA) / 2048 } else { window };
         (u64::from(in_use) * BETA / 1024) as u32
     }
-    /// Whether the round trip counts: not in the first second of a stage (`cubictcp_acked`).
+    /// Whether the round-trip sample counts: samples in the first second of a stage do not
+    /// (`cubictcp_acked`).
     pub(super) fn take_round_trip(&mut self, now: u64, clock: Clock, round_trip: u64) -> bool {
         if self.epoch.is_some_and(|epoch| now - epoch < ticks_per_second(clock)) {
             return false;
@@ -66,15 +67,15 @@ impl Cubic {
         }
         true
     }
-    /// The `idle` ticks until `now` do not count (`cubictcp_cwnd_event`).
+    /// Excludes the `idle` ticks before `now` (`cubictcp_cwnd_event`).
     pub(super) fn skip(&mut self, now: u64, idle: u64) {
         if let Some(epoch) = &mut self.epoch {
             *epoch = (*epoch + idle).min(now);
         }
     }
 
-    /// `bictcp_update`: `acknowledged` segments in congestion avoidance. Returns how many are to be
-    /// acknowledged for one segment more.
+    /// `bictcp_update`: processes `acknowledged` segments in congestion avoidance. Returns the acknowledged
+    /// segments per segment of growth.
     pub(super) fn on_ack(&mut self, now: u64, clock: Clock, window: u32, acknowledged: u32) -> u32 {
         let window = u64::from(window);
         self.credit += u64::from(acknowledged);
@@ -122,7 +123,7 @@ fn ticks_per_second(clock: Clock) -> u64 {
     clock.ticks_in(perhop_qos::units::Time::from_seconds(1)).max(1)
 }
 
-/// The whole part of the cube root.
+/// The cube root, rounded down.
 fn cube_root(value: u64) -> u64 {
     let mut root = libm::cbrt(value as f64) as u64;
     while root * root * root > value {

@@ -1,4 +1,4 @@
-//! Cumulative acknowledgment, and the samples of the round trip (`tcp_clean_rtx_queue`).
+//! Cumulative acknowledgment, and samples of the round-trip time (`tcp_clean_rtx_queue`).
 
 use perhop_qos::units::Time;
 
@@ -8,20 +8,20 @@ use super::acknowledged::Ack;
 use super::records::{Marks, Record};
 use super::selective::MOST_REORDERING;
 
-/// What the segments have in common that are acknowledged now.
+/// Properties of the segments that are acknowledged now.
 #[derive(Clone, Copy, Debug, Default)]
 struct Acknowledged {
     segments: u32,
     bytes: u64,
-    /// When the first and the last were sent of those sent once; microseconds.
+    /// Send times of the first and the last that were sent once; microseconds.
     first_sent: Option<u64>,
     last_sent: u64,
-    /// The first offset that was not SACKed before, of segments sent once.
+    /// The first offset of segments sent once that was not SACKed before.
     lowest: Option<u64>,
 }
 
 impl LinuxSender {
-    /// Removes the records of what is acknowledged, and samples the round trip.
+    /// Removes the records of the acknowledged segments and takes a sample of the round-trip time.
     pub(super) fn take_delivered(&mut self, stream: &mut Sender, ack: &mut Ack) {
         let is_selective = stream.parameters.recovery.is_selective();
         let mut gone = Acknowledged::default();
@@ -44,7 +44,7 @@ impl LinuxSender {
                 self.check_reordering_below(stream, gone.lowest.unwrap_or(0), ack.forward_most);
             }
         } else if has_sample && let (Some(selected), Some(head)) = (ack.first_selected, self.records.head()) {
-            // The sample is of data sent after the first segment was: the timer goes on.
+            // The SACKed data were sent after the first segment in flight, so the timer keeps running.
             ack.restarts_timer |= selected < head.sent;
         }
     }
@@ -79,8 +79,8 @@ impl LinuxSender {
         ack.delivers = true;
     }
 
-    /// Of two segments the round trip is that of the first for the timeout, of the last for everything else
-    /// (`tcp_ack_update_rtt`). Returns whether there is a sample.
+    /// Of several segments, the first gives the round-trip time for the timeout, the last gives it for all
+    /// other uses (`tcp_ack_update_rtt`). Returns whether there is a sample.
     fn sample_round_trip(&mut self, stream: &mut Sender, ack: &mut Ack, gone: &Acknowledged) -> bool {
         let (mut first, mut last) = (None, None);
         if let Some(sent) = gone.first_sent
@@ -88,7 +88,7 @@ impl LinuxSender {
         {
             first = Some(ack.now - sent);
             last = Some(ack.now - gone.last_sent);
-            // Less than a segment, and nothing else in flight.
+            // Less than a segment was acknowledged, and no other data are in flight.
             ack.may_be_delayed = gone.bytes < stream.payload && self.records.is_empty() && !ack.selects;
         }
         if let (Some(selected), Some(latest)) = (ack.first_selected, ack.last_selected) {
@@ -99,7 +99,7 @@ impl LinuxSender {
             && ack.delivers
             && let Some(echo) = ack.echo
         {
-            // Of data sent again only a timestamp tells which transmission arrived.
+            // For retransmitted data only a timestamp identifies the transmission that arrived.
             let span = (ack.now / 1000).saturating_sub(echo).max(1) * 1000;
             (first, last) = (Some(span), Some(span));
         }
@@ -115,7 +115,7 @@ impl LinuxSender {
         true
     }
 
-    /// A round trip of `microseconds`: the timeout follows, without back-off.
+    /// Takes a round-trip sample: the timeout follows from it, without back-off.
     pub(super) fn take_sample(&mut self, stream: &mut Sender, now: Time, sample: u64) {
         let Some(estimator) = &mut self.estimator else {
             let sent = now.saturating_sub(Time::from_microseconds(sample));
@@ -128,7 +128,7 @@ impl LinuxSender {
         stream.rtt.set_base(self.clock.span(ticks));
     }
 
-    /// `tcp_check_sack_reordering` for what filled a hole without having been sent again.
+    /// `tcp_check_sack_reordering` for data that filled a hole without a retransmission.
     fn check_reordering_below(&mut self, stream: &Sender, lowest: u64, forward_most: u64) {
         let distance = forward_most - lowest;
         if distance > u64::from(self.reordering) * stream.payload {
@@ -137,7 +137,7 @@ impl LinuxSender {
         self.has_reordered = true;
     }
 
-    /// `tcp_add_reno_sack`: without SACK, a duplicate acknowledgment stands for a delivered segment.
+    /// `tcp_add_reno_sack`: without SACK, a duplicate acknowledgment represents a delivered segment.
     pub(super) fn add_duplicates(&mut self, duplicates: u32) {
         if duplicates == 0 {
             return;
@@ -147,8 +147,8 @@ impl LinuxSender {
         self.limit_duplicates(0);
         self.delivered += self.records.sacked.saturating_sub(before);
     }
-    /// `tcp_remove_reno_sacks`: the first of the acknowledged segments filled a hole, the others are those
-    /// that duplicates stood for.
+    /// `tcp_remove_reno_sacks`: the first of the acknowledged segments filled a hole; the duplicates
+    /// represented the others.
     fn remove_duplicates(&mut self, acknowledged: u32) {
         if acknowledged > 0 {
             self.delivered += acknowledged.saturating_sub(self.records.sacked).max(1);
@@ -156,7 +156,7 @@ impl LinuxSender {
         }
         self.limit_duplicates(acknowledged);
     }
-    /// `tcp_check_reno_reordering`: more duplicates than segments in flight mean reordering.
+    /// `tcp_check_reno_reordering`: more duplicates than segments in flight indicate reordering.
     fn limit_duplicates(&mut self, acknowledged: u32) {
         let flight = self.records.len();
         let holes = self.records.lost.max(1).min(flight);

@@ -1,20 +1,20 @@
-//! Round-trip times in microseconds: the estimate behind the timeout, and the least one of late.
+//! Round-trip times in microseconds: the estimate for the timeout, and the recent minimum.
 
 use perhop_qos::units::Time;
 
 use super::windowed::Windowed;
 
 /// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`): RFC 6298 with a deviation that follows
-/// decreases slowly, of which the largest of each round trip counts, and which decays once per round trip.
+/// decreases slowly. The largest deviation of each round trip counts, and it decays once per round trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreciseEstimator {
     /// 8 times the smoothed round-trip time, microseconds; 0 before the first sample.
     smoothed: i64,
-    /// 4 times the mean deviation, the largest since the round trip began, and the one in use.
+    /// 4 times the mean deviation, its maximum since the round trip began, and the value in use.
     deviation: i64,
     largest_deviation: i64,
     variation: i64,
-    /// The least variation.
+    /// The minimum variation.
     floor: i64,
     /// The offset whose acknowledgment ends the round trip.
     round_ends: u64,
@@ -32,7 +32,7 @@ impl PreciseEstimator {
             round_ends: 0,
         }
     }
-    /// A round trip took `measured` microseconds; SND.UNA and SND.NXT are as given.
+    /// Takes a round-trip sample of `measured` microseconds at the given SND.UNA and SND.NXT.
     pub(super) fn sample(&mut self, measured: u64, unacknowledged: u64, next: u64) {
         let measured = measured.cast_signed();
         if self.smoothed == 0 {
@@ -74,19 +74,19 @@ impl PreciseEstimator {
     }
 }
 
-/// For so long a round trip may be the least, microseconds: Linux's `tcp_min_rtt_wlen`.
+/// Lifetime of a minimum round-trip time, microseconds: Linux's `tcp_min_rtt_wlen`.
 const LEAST_COUNTS_FOR: u64 = 300_000_000;
 
-/// The least round trip of the last five minutes.
+/// The minimum round-trip time of the last five minutes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LeastRoundTrip(Windowed);
 
 impl LeastRoundTrip {
-    /// The least, microseconds; the largest number before the first sample.
+    /// The minimum, microseconds; `u64::MAX` before the first sample.
     pub(super) fn get(&self) -> u64 {
         self.0.get().unwrap_or(u64::MAX)
     }
-    /// A round trip took `value` microseconds at `now`.
+    /// Takes a sample of `value` microseconds at `now`.
     pub(super) fn add(&mut self, now: u64, value: u64) {
         self.0.add(LEAST_COUNTS_FOR, now, value, |new, old| new <= old);
     }

@@ -1,17 +1,16 @@
 //! [`LinuxSender`]: the sender that keeps a record of every segment (`accounting: segments`), as Linux does.
 //!
-//! Its parts have the names that RFCs give them, or else those of Linux 6.1, whose functions each of them
-//! names; what is measured is in microseconds, timers are in ticks of the clock. Reading order: `records`
-//! (what is known of the segments in flight), `acknowledged` (what an acknowledgment does, step by step),
-//! `selective` and `cumulative` (what it delivers), `alert` (the states of loss recovery), `undo`, `rack`,
-//! `timeout` and `probe`, `reduction` and `growth` (the congestion window), `feedback`, `dctcp` and `prague`
-//! (where the share of marks counts), `rate` and `bbr`, `ledbat` (where delay counts), `timer`, `pacing`,
-//! `offload`, `output`; `quic`, which has its own rules in place of the states. A part keeps its state in its
-//! own module, which [`LinuxSender`] is made of; what the sender does with it is in `hooks` below that
-//! module.
+//! Its parts have the names of the RFCs or of Linux 6.1, whose functions each of them names. Measurements are
+//! in microseconds, timers in ticks of the clock. Reading order: `records` (the segments in flight),
+//! `acknowledged` (the processing of an acknowledgment), `selective` and `cumulative` (its deliveries),
+//! `alert` (the states of loss recovery), `undo`, `rack`, `timeout` and `probe`, `reduction` and `growth`
+//! (the congestion window), `feedback`, `dctcp` and `prague` (reactions to the fraction of marks), `rate` and
+//! `bbr`, `ledbat` (reaction to delay), `timer`, `pacing`, `offload`, `output`; `quic`, which replaces the
+//! states by its own rules. Each part of [`LinuxSender`] keeps its state in its own module; the sender's use
+//! of it is in the submodule `hooks`.
 //!
-//! `Sender` keeps what both kinds of accounting share: the stream, the offered window and its probes, the
-//! counters and the timer's deadline. It lends itself to the functions here as `stream`.
+//! `Sender` contains the state that both kinds of accounting share: the stream, the offered window and its
+//! probes, the counters and the timer's deadline. The functions here borrow it as `stream`.
 
 mod acknowledged;
 mod alert;
@@ -75,7 +74,7 @@ use reduction::Reduction;
 use timer::Timer;
 use undo::Undo;
 
-/// Congestion control by how many segments arrive marked.
+/// Congestion control by the fraction of marked segments.
 #[derive(Clone, Debug)]
 enum Scalable {
     Dctcp(Dctcp),
@@ -108,23 +107,24 @@ pub(super) struct LinuxSender {
     /// The congestion window and the slow-start threshold, segments.
     window: u32,
     threshold: u32,
-    /// Segments that count for the next increase of the window.
+    /// Segments that count towards the next increase of the window.
     credit: u32,
     /// `high_seq`: SND.NXT when the state was entered, whose acknowledgment ends it.
     state_ends: u64,
-    /// Segments delivered so far, the SYN included.
+    /// Segments delivered so far, including the SYN.
     delivered: u32,
-    /// Segments by which deliveries are found out of order at most, before that means loss.
+    /// The reordering of deliveries, segments, up to which it does not indicate loss.
     reordering: u32,
-    /// Whether reordering was ever seen.
+    /// Whether reordering was observed.
     has_reordered: bool,
-    /// Blocks of the last acknowledgment with any.
+    /// Blocks of the last acknowledgment with SACK blocks.
     known_blocks: [Range; 4],
     reduction: Reduction,
     undo: Undo,
     rack: Rack,
     probe: TailProbe,
-    /// Timeouts since the last acknowledgment of new data, and whether F-RTO looks at the next ones.
+    /// Timeouts since the last acknowledgment of new data, and whether F-RTO evaluates the next
+    /// acknowledgments.
     timeouts: u32,
     frto: bool,
     usage: Usage,
@@ -134,19 +134,19 @@ pub(super) struct LinuxSender {
     estimator: Option<PreciseEstimator>,
     least: LeastRoundTrip,
     timer: Timer,
-    /// When that timer expires, and when the pace lets the next segment leave.
+    /// Time at which that timer expires, and time at which the pace permits the next segment.
     expires: Time,
     wakes: Time,
     feedback: Feedback,
     scalable: Option<Box<Scalable>>,
-    /// BBR, and the rate of delivery that it goes by.
+    /// BBR, and the delivery rate that it uses.
     bbr: Option<Box<Bbr>>,
     rate: Option<Box<DeliveryRate>>,
     ledbat: Option<Box<Ledbat>>,
     /// QUIC's loss detection.
     quic: Option<Box<Quic>>,
     pacer: Option<Box<Pacer>>,
-    /// Where a device cuts bursts into segments.
+    /// Bursts, if a device segments them.
     bursts: Option<Box<Bursts>>,
     clock: Clock,
     output: Output,
@@ -208,7 +208,7 @@ impl LinuxSender {
     pub(super) fn threshold(&self) -> u32 {
         self.threshold
     }
-    /// The smoothed round-trip time, where it is kept in microseconds.
+    /// The smoothed round-trip time, if it is measured in microseconds.
     pub(super) fn round_trip(&self) -> Option<Time> {
         if let Some(quic) = &self.quic {
             return quic.smoothed();
@@ -222,11 +222,11 @@ impl LinuxSender {
     fn is_in_slow_start(&self) -> bool {
         self.window < self.threshold
     }
-    /// Segments in the network: sent, and neither delivered nor held to be lost (`tcp_packets_in_flight`).
+    /// Segments in the network: sent, and neither delivered nor marked lost (`tcp_packets_in_flight`).
     fn in_flight(&self) -> u32 {
         self.quic.as_ref().map_or_else(|| self.records.in_flight(), |quic| quic.outstanding())
     }
-    /// Segments that the window has room for.
+    /// The number of segments that the window permits now.
     fn room(&self) -> u32 {
         self.window.saturating_sub(self.in_flight())
     }

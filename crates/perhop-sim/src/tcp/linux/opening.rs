@@ -1,4 +1,4 @@
-//! The sender begins when its connection is open.
+//! The start of the sender when its connection opens.
 
 use perhop_qos::units::Time;
 
@@ -6,7 +6,7 @@ use super::super::sender::Sender;
 use super::{LinuxSender, microseconds};
 
 impl LinuxSender {
-    /// The connection is open; the handshake took `round_trip` if it gave a sample, and its SYN was sent
+    /// Starts the sender. `round_trip` is the sample of the handshake, if there is one; the SYN was sent
     /// `syns` times.
     pub(in crate::tcp) fn on_open(
         &mut self,

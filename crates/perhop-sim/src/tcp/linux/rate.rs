@@ -1,63 +1,63 @@
-//! [`DeliveryRate`]: samples of the rate at which the network delivers (draft-ietf-ccwg-bbr §4.1; Linux
+//! [`DeliveryRate`]: samples of the delivery rate of the network (draft-ietf-ccwg-bbr §4.1; Linux
 //! `net/ipv4/tcp_rate.c`). Times are in microseconds.
 
 use std::collections::VecDeque;
 
-/// What was known of the connection when a segment was sent last.
+/// The state of the connection when a segment was last sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
-    /// `tx.first_tx_mstamp`: when the segment was sent whose delivery was the last news then.
+    /// `tx.first_tx_mstamp`: send time of the segment that was delivered last before that.
     first_sent: u64,
-    /// `tx.delivered_mstamp`: when that news came.
+    /// `tx.delivered_mstamp`: time of that delivery.
     delivered_at: u64,
-    /// Segments that were delivered, had arrived marked, and were held to be lost by then.
+    /// Segments delivered, arrived marked, and declared lost until then.
     delivered: u32,
     marked: u32,
     pub(super) lost: u32,
-    /// Segments in flight, this one included.
+    /// Segments in flight, including this one.
     pub(super) in_flight: u32,
-    /// Whether the application, not the network, limited the sender.
+    /// Whether the sender was limited by the application.
     pub(super) is_app_limited: bool,
-    /// Whether it was SACKed: its cumulative acknowledgment is no sample.
+    /// Whether it was SACKed; its cumulative acknowledgment gives no further sample.
     is_delivered: bool,
 }
 
-/// The segment sent last of those that an acknowledgment delivers.
+/// The latest sent of the segments that an acknowledgment delivers.
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     departure: Departure,
     end: u64,
-    /// How long sending took.
+    /// Duration of the sending phase.
     sending: u64,
 }
 
-/// What one acknowledgment tells of the path (`struct rate_sample`).
+/// The sample of one acknowledgment (`struct rate_sample`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(super) struct RateSample {
-    /// Segments delivered between the sending of the latest segment and this acknowledgment, and before;
-    /// `None` where no segment with a departure is delivered.
+    /// Segments delivered from the sending of the latest segment to this acknowledgment, and before; `None`
+    /// if no segment with a departure is delivered.
     pub(super) delivered: Option<u32>,
     pub(super) delivered_before: u32,
-    /// How long that took; `None` where it took less than the least round trip.
+    /// Duration of that interval; `None` if it is shorter than the minimum round-trip time.
     pub(super) interval: Option<u64>,
-    /// Of those delivered, how many had arrived marked.
+    /// The number of these segments that had arrived marked.
     pub(super) marked: u32,
-    /// Segments in flight when the latest was sent, and how many were held to be lost since then.
+    /// Segments in flight when the latest was sent, and segments declared lost since then.
     pub(super) sent_in_flight: u32,
     pub(super) lost: u32,
     pub(super) is_app_limited: bool,
-    /// Segments that this acknowledgment delivers, and those that it shows to be lost.
+    /// Segments that this acknowledgment delivers, and that it shows to be lost.
     pub(super) newly_delivered: u32,
     pub(super) newly_lost: u32,
     /// Segments in flight before it.
     pub(super) prior_in_flight: u32,
-    /// The round trip that it measures, and whether the receiver may have delayed it.
+    /// Its round-trip sample, and whether the receiver may have delayed the acknowledgment.
     pub(super) round_trip: Option<u64>,
     pub(super) may_be_delayed: bool,
-    /// It reports marks.
+    /// Whether it reports marks.
     pub(super) has_mark: bool,
-    /// It acknowledges a tail loss probe, which may have repaired a loss.
+    /// Whether it acknowledges a tail loss probe, which may have repaired a loss.
     pub(super) answers_probe: bool,
 }
 
@@ -74,22 +74,22 @@ pub(super) struct Totals {
 /// The delivery rate of a connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeliveryRate {
-    /// Of the segments in flight, in the order of the stream, and the number of the first.
+    /// Departures of the segments in flight in stream order, and the number of the first.
     departures: VecDeque<Departure>,
     first: u64,
     /// `first_tx_mstamp`, `delivered_mstamp`.
     first_sent: u64,
     delivered_at: u64,
-    /// `app_limited`: until more than this is delivered, samples show the application's rate.
+    /// `app_limited`: samples show the application's rate until more than this is delivered.
     app_limited: Option<u32>,
     latest: Option<Latest>,
-    /// Whether the segment was limited by the application that a tail loss probe sent again.
+    /// Whether the segment that a tail loss probe repeated was application-limited.
     pub(super) probe_is_app_limited: bool,
 }
 
 impl DeliveryRate {
-    /// The segment `number` is sent, as the connection is (`tcp_rate_skb_sent`); `is_first` tells whether
-    /// nothing is outstanding.
+    /// Records that the segment `number` is sent in state `totals` (`tcp_rate_skb_sent`); `is_first` is
+    /// whether no other is outstanding.
     pub(super) fn on_sent(&mut self, number: u64, totals: &Totals, is_first: bool) {
         if is_first {
             self.first_sent = totals.now;
@@ -115,11 +115,11 @@ impl DeliveryRate {
         self.departures.get(number.checked_sub(self.first)? as usize)
     }
 
-    /// An acknowledgment arrives.
+    /// Begins the sample of an acknowledgment.
     pub(super) fn begin(&mut self) {
         self.latest = None;
     }
-    /// The segment `number`, which ends at `end` and was sent at `sent`, is delivered
+    /// Records that the segment `number`, which ends at `end` and was sent at `sent`, is delivered
     /// (`tcp_rate_skb_delivered`).
     pub(super) fn on_delivered(&mut self, number: u64, sent: u64, end: u64) {
         let Some(departure) = self.departures.get_mut((number - self.first) as usize) else { return };
@@ -134,13 +134,13 @@ impl DeliveryRate {
             self.latest = Some(Latest { departure, end, sending });
         }
     }
-    /// The first segment in flight is cumulatively acknowledged.
+    /// Removes the first segment in flight, which is cumulatively acknowledged.
     pub(super) fn forget_first(&mut self) {
         self.departures.pop_front();
         self.first += 1;
     }
-    /// The sample of the acknowledgment at `totals.now` (`tcp_rate_gen`), which delivers and loses so many;
-    /// no round trip was less than `least`.
+    /// Returns the sample of the acknowledgment at `totals.now` (`tcp_rate_gen`), which delivers `delivered`
+    /// and loses `lost` segments; the minimum round-trip time is `least`.
     pub(super) fn sample(&mut self, totals: &Totals, delivered: u32, lost: u32, least: u64) -> RateSample {
         if self.app_limited.is_some_and(|limit| totals.delivered > limit) {
             self.app_limited = None;
@@ -156,20 +156,20 @@ impl DeliveryRate {
         sample.lost = totals.lost - departure.lost;
         sample.sent_in_flight = departure.in_flight;
         sample.is_app_limited = departure.is_app_limited;
-        // The longer of the two, so that acknowledgments that arrive at once do not look like a fast path.
+        // The longer of the two, so that acknowledgments that arrive together do not look like a fast path.
         let interval = sending.max(totals.now - departure.delivered_at);
         sample.interval = Some(interval).filter(|interval| *interval >= least && *interval > 0);
         sample
     }
 
-    /// Until all that is in flight now is delivered, samples show the application's rate.
+    /// Marks all segments in flight as application-limited.
     pub(super) fn limit_by_application(&mut self, delivered: u32, in_flight: u32) {
         self.app_limited = Some(delivered + in_flight);
     }
     pub(super) fn is_app_limited(&self) -> bool {
         self.app_limited.is_some()
     }
-    /// When the last delivery became known.
+    /// The time of the last delivery.
     pub(super) fn delivered_at(&self) -> u64 {
         self.delivered_at
     }
@@ -183,8 +183,8 @@ mod tests {
         Totals { now, delivered, in_flight, ..Totals::default() }
     }
 
-    /// draft-ietf-ccwg-bbr §4.1.2 by hand: four segments leave 1 ms apart and arrive 2 ms apart: the rate of
-    /// the fourth is what was delivered since it was sent over the longer of the two phases.
+    /// draft-ietf-ccwg-bbr §4.1.2 by hand: four segments leave 1 ms apart and arrive 2 ms apart. The rate of
+    /// the fourth is the number delivered since it was sent, divided by the longer of the two phases.
     #[test]
     fn a_sample_is_what_was_delivered_over_the_longer_phase() {
         let mut rate = DeliveryRate::default();
@@ -213,7 +213,7 @@ mod tests {
         );
     }
 
-    /// What an application-limited moment leaves behind counts as such until it is delivered.
+    /// Segments in flight at an application-limited moment count as such until they are delivered.
     #[test]
     fn an_idle_application_marks_what_is_in_flight() {
         let mut rate = DeliveryRate::default();
@@ -230,8 +230,8 @@ mod tests {
         assert!(!rate.is_app_limited(), "more than that is delivered");
     }
 
-    /// A segment that was SACKed is no sample when it is cumulatively acknowledged; nor is one in less than
-    /// the least round trip.
+    /// A SACKed segment gives no second sample when it is cumulatively acknowledged; nor does an interval
+    /// below the minimum round-trip time.
     #[test]
     fn segments_count_once_and_no_faster_than_the_path() {
         let mut rate = DeliveryRate::default();

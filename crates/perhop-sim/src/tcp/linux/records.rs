@@ -1,15 +1,15 @@
-//! [`Records`]: what is known of every segment in flight, and how many are in which state.
+//! [`Records`]: the state of every segment in flight, and the counts by state.
 
 use std::collections::VecDeque;
 
-/// What is known of a segment, as bits.
+/// The state of a segment, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks(u8);
 
 impl Marks {
     /// Selectively acknowledged.
     pub(super) const SACKED: Marks = Marks(1);
-    /// Held to be lost, perhaps more than once.
+    /// Declared lost, perhaps more than once.
     pub(super) const LOST: Marks = Marks(2);
     /// A retransmission of it is in flight.
     pub(super) const RETRANSMITTED: Marks = Marks(4);
@@ -27,7 +27,7 @@ impl Marks {
     pub(super) fn clear(&mut self, marks: Marks) {
         self.0 &= !marks.0;
     }
-    /// Whether it was ever sent again.
+    /// Whether it was ever retransmitted.
     pub(super) fn is_sent_again(self) -> bool {
         self.has(Marks(Marks::RETRANSMITTED.0 | Marks::SENT_AGAIN.0))
     }
@@ -40,10 +40,10 @@ impl Marks {
 /// One segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// Offsets of its first byte and after its last one, the FIN included.
+    /// Offsets of its first byte and after its last one, including the FIN.
     pub(super) start: u64,
     pub(super) end: u64,
-    /// When it was sent last, microseconds.
+    /// Time of its last transmission, microseconds.
     pub(super) sent: u64,
     /// Segments of the connection delivered until then.
     pub(super) delivered: u32,
@@ -57,40 +57,40 @@ impl Record {
     }
 }
 
-/// When a segment was sent: the key of the order of transmissions.
+/// The key of the order of transmissions.
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
     number: u64,
     sent: u64,
 }
 
-/// The segments in flight, in the order of the stream, and by the times at which they were sent last.
-/// Segments are numbered from 0 on. The storage is kept.
+/// The segments in flight, in the order of the stream, and in the order of their last transmission. Segments
+/// are numbered from 0 on. The storage is reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     segments: VecDeque<Record>,
     /// Number of the first one in flight.
     first: u64,
-    /// Transmissions in order of time; those of segments that were sent again since then, or are delivered,
-    /// no longer count.
+    /// Transmissions in order of time. Entries of segments that were retransmitted or delivered since then
+    /// are stale.
     transmissions: VecDeque<Transmission>,
-    /// `sacked_out`; without SACK, the duplicate acknowledgments that stand for delivered segments.
+    /// `sacked_out`; without SACK, the duplicate acknowledgments that represent delivered segments.
     pub(super) sacked: u32,
     /// `lost_out`, `retrans_out`.
     pub(super) lost: u32,
     pub(super) retransmitted: u32,
-    /// Segments ever held to be lost.
+    /// Segments ever declared lost.
     pub(super) losses: u32,
-    /// No segment with a lower number awaits retransmission.
+    /// No segment below this number awaits retransmission.
     search_from: u64,
     /// The offset after the highest that is SACKed.
     highest_sacked: u64,
-    /// Segments found to be lost since the last look at them, where anybody looks.
+    /// Segments declared lost since the last read, if they are listed.
     fresh_losses: Option<Vec<u64>>,
 }
 
 impl Records {
-    /// From now on what is lost is also listed one by one.
+    /// Starts to list lost segments individually.
     pub(super) fn list_losses(&mut self) {
         self.fresh_losses = Some(Vec::new());
     }
@@ -112,7 +112,7 @@ impl Records {
     pub(super) fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
-    /// Segments in flight: of all, those delivered or lost are not, retransmissions are.
+    /// Segments in flight: without those delivered or lost, with retransmissions.
     pub(super) fn in_flight(&self) -> u32 {
         (self.len() + self.retransmitted).saturating_sub(self.sacked + self.lost)
     }
@@ -139,13 +139,13 @@ impl Records {
         self.highest_sacked = self.highest_sacked.max(end);
     }
 
-    /// A new segment is sent.
+    /// Adds a new segment that is sent.
     pub(super) fn push(&mut self, record: Record) {
         let number = self.first + self.segments.len() as u64;
         self.segments.push_back(record);
         self.transmissions.push_back(Transmission { number, sent: record.sent });
     }
-    /// The segment is sent again at `now`.
+    /// Records a retransmission of the segment at `now`.
     pub(super) fn resend(&mut self, number: u64, now: u64, delivered: u32) {
         let record = self.at(number);
         record.sent = now;
@@ -153,7 +153,7 @@ impl Records {
         record.marks.set(Marks::SENT_AGAIN);
         self.transmissions.push_back(Transmission { number, sent: now });
     }
-    /// The first segment, if it ends at or below `unacknowledged`: it is no longer in flight.
+    /// Removes and returns the first segment, if it ends at or below `unacknowledged`.
     pub(super) fn pop_acknowledged(&mut self, unacknowledged: u64) -> Option<Record> {
         let record = *self.segments.front().filter(|record| record.end <= unacknowledged)?;
         self.segments.pop_front();
@@ -161,7 +161,7 @@ impl Records {
         self.search_from = self.search_from.max(self.first);
         Some(record)
     }
-    /// Forgets transmissions at the front that no longer count.
+    /// Removes stale transmissions at the front.
     pub(super) fn trim_transmissions(&mut self) {
         while let Some(transmission) = self.transmissions.front() {
             if self.counts(*transmission) {
@@ -175,14 +175,14 @@ impl Records {
         record.is_some_and(|record| record.sent == transmission.sent && !record.marks.has(Marks::SACKED))
     }
 
-    /// Numbers of the segments that lie within offsets from `start` up to `end`.
+    /// Numbers of the segments within the offsets from `start` up to `end`.
     pub(super) fn covered(&self, start: u64, end: u64) -> std::ops::Range<u64> {
         let begins = self.segments.partition_point(|record| record.start < start);
         let within = self.segments.partition_point(|record| record.data_end() <= end && record.start < end);
         self.first + begins as u64..self.first + within.max(begins) as u64
     }
 
-    /// `tcp_mark_skb_lost`: the segment is held to be lost; if it was before, its retransmission is.
+    /// `tcp_mark_skb_lost`: declares the segment lost, or its retransmission if it was lost before.
     pub(super) fn mark_lost(&mut self, number: u64) {
         let record = self.at(number);
         if record.marks.has(Marks::SACKED) {
@@ -203,7 +203,7 @@ impl Records {
         }
         self.search_from = self.search_from.min(number);
     }
-    /// Nothing is held to be lost any more.
+    /// Revokes all declarations of loss.
     pub(super) fn clear_losses(&mut self) {
         self.segments.iter_mut().for_each(|record| record.marks.clear(Marks::LOST));
         self.lost = 0;
@@ -220,8 +220,8 @@ impl Records {
         Some(number)
     }
 
-    /// Walks the transmissions from the earliest on, as long as `judge` has a verdict on the record; what is
-    /// lost by it is marked (`tcp_rack_detect_loss`).
+    /// Walks the transmissions from the earliest on until `judge` returns `Unknown`; marks those that it
+    /// judges lost (`tcp_rack_detect_loss`).
     pub(super) fn walk_by_time(&mut self, mut judge: impl FnMut(&Record) -> Verdict) {
         self.trim_transmissions();
         let mut index = 0;
@@ -243,12 +243,12 @@ impl Records {
     }
 }
 
-/// What is held of a segment that was sent before one that is delivered.
+/// The judgment of a segment that was sent before a delivered one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Lost,
     /// It may be late.
     NotYet,
-    /// It was sent after all that is delivered, and with it all that follow.
+    /// It was sent after all delivered segments, and so were all that follow.
     Unknown,
 }

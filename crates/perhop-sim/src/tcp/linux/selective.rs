@@ -6,11 +6,11 @@ use super::acknowledged::Ack;
 use super::records::Marks;
 use super::{LinuxSender, State};
 
-/// Reordering is not held to be larger, segments (`tcp_max_reordering`).
+/// The maximum reordering, segments (`tcp_max_reordering`).
 pub(super) const MOST_REORDERING: u32 = 300;
 
 impl LinuxSender {
-    /// Takes in the blocks of `segment`.
+    /// Processes the blocks of `segment`.
     pub(super) fn add_blocks(&mut self, stream: &Sender, ack: &mut Ack, segment: &Segment) {
         if segment.sack.is_empty() || !stream.parameters.recovery.is_selective() {
             return;
@@ -41,7 +41,7 @@ impl LinuxSender {
         }
     }
 
-    /// Marks what `block` covers, except what a block of the last acknowledgment covered.
+    /// Marks the segments that `block` covers, except those that a block of the last acknowledgment covered.
     fn add_block(&mut self, stream: &Sender, ack: &mut Ack, block: Range) {
         let all = self.records.covered(block.start, block.end);
         let known = self.known_blocks.iter().find(|known| known.start < block.end && block.start < known.end);
@@ -52,7 +52,7 @@ impl LinuxSender {
         }
     }
 
-    /// `tcp_sacktag_one`: the segment is selectively acknowledged.
+    /// `tcp_sacktag_one`: marks the segment SACKed.
     fn select(&mut self, stream: &Sender, ack: &mut Ack, number: u64) {
         let record = *self.records.at(number);
         if record.marks.has(Marks::SACKED) {
@@ -89,12 +89,12 @@ impl LinuxSender {
         self.records.raise_highest_sacked(record.end);
     }
 
-    /// The data of `block` arrived twice (`tcp_check_dsack`, `tcp_dsack_seen`).
+    /// Records that the data of `block` arrived twice (`tcp_check_dsack`, `tcp_dsack_seen`).
     fn add_duplicate(&mut self, stream: &Sender, ack: &mut Ack, block: Range) {
         let segments = ((block.end - block.start).div_ceil(stream.payload)).max(1) as u32;
         self.undo.repeated += segments;
         if u64::from(self.undo.repeated) > stream.statistics.retransmissions {
-            // The network made the copy.
+            // The network duplicated the packet.
             return;
         }
         if self.probe.is_answered_by(block.end) {
@@ -117,7 +117,7 @@ impl LinuxSender {
         }
     }
 
-    /// `tcp_check_sack_reordering`: the data from `late` on were delivered after later ones.
+    /// `tcp_check_sack_reordering`: the data from `late` on were delivered after later data.
     pub(super) fn check_reordering(&mut self, stream: &Sender, late: u64) {
         let forward_most = self.records.forward_most(stream.unacknowledged);
         if late >= forward_most {

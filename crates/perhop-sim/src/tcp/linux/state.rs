@@ -1,11 +1,11 @@
-//! State of loss recovery, as Linux names it.
+//! State of loss recovery, with Linux's names.
 
-/// State of the sender, in the order of how much is wrong.
+/// State of the sender, in the order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// Nothing is known to be wrong.
+    /// No loss or reordering is suspected.
     Open,
-    /// Segments were delivered out of order; none is held to be lost yet.
+    /// Segments were delivered out of order; none is declared lost yet.
     Disorder,
     /// The window is being reduced because of ECN marks.
     Cwr,
@@ -15,15 +15,15 @@ pub enum State {
     Loss,
 }
 
-/// What is known of losses, as Linux' `TCP_INFO` tells it.
+/// The state of loss recovery, as in Linux's `TCP_INFO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossRecovery {
-    /// What the sender is doing about losses.
+    /// The state of the sender.
     pub state: State,
-    /// Segments that are held to be lost.
+    /// Segments that are declared lost.
     pub lost: u32,
-    /// Segments that were selectively acknowledged; without SACK, duplicate acknowledgments.
+    /// Segments that were SACKed; without SACK, duplicate acknowledgments.
     pub sacked: u32,
-    /// Segments by which deliveries are found out of order at most, before that means loss.
+    /// The reordering of deliveries, segments, up to which it does not indicate loss.
     pub reordering: u32,
 }

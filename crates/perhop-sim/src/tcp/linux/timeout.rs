@@ -11,7 +11,7 @@ use super::timer::Timer;
 use super::{LinuxSender, State, microseconds};
 
 impl LinuxSender {
-    /// The retransmission timer has expired.
+    /// Handles the expired retransmission timer.
     pub(super) fn on_timeout(&mut self, stream: &mut Sender, now: Time) {
         if self.records.is_empty() {
             self.timer = Timer::Off;
@@ -31,7 +31,7 @@ impl LinuxSender {
         let (begins, now) = (self.state < State::Recovery, microseconds(time));
         self.mark_lost_by_timeout(stream, now);
         self.tell_losses(stream, time);
-        // Once per window of data: not again while that of the last reduction is in flight.
+        // Once per window of data: not again while the data of the last reduction are in flight.
         if self.state <= State::Disorder
             || self.state_ends <= stream.unacknowledged
             || (self.state == State::Loss && self.timeouts == 0)
@@ -51,7 +51,7 @@ impl LinuxSender {
         self.tell_timeout(stream, time);
         self.enter(State::Loss);
         self.react_to_loss(stream);
-        // net/ipv4/tcp_cubic.c, cubictcp_state: CUBIC forgets everything.
+        // net/ipv4/tcp_cubic.c, cubictcp_state: a timeout resets CUBIC.
         if let Some(cubic) = &mut self.cubic {
             cubic.reset();
         }
@@ -63,7 +63,8 @@ impl LinuxSender {
         self.frto = stream.parameters.frto && (begins || self.timeouts > 0);
     }
 
-    /// `tcp_timeout_mark_lost`: everything is lost that is not SACKed; with RACK not what was sent of late.
+    /// `tcp_timeout_mark_lost`: declares all segments lost that are not SACKed; with RACK except those sent
+    /// recently.
     fn mark_lost_by_timeout(&mut self, stream: &Sender, now: u64) {
         if !stream.parameters.recovery.is_selective() {
             self.forget_duplicates();
@@ -78,7 +79,7 @@ impl LinuxSender {
         }
     }
 
-    /// `tcp_process_loss`: an acknowledgment after a timeout.
+    /// `tcp_process_loss`: processes an acknowledgment after a timeout.
     pub(super) fn process_loss(&mut self, stream: &mut Sender, ack: &Ack, duplicates: u32) {
         let is_recovered = stream.unacknowledged >= self.state_ends;
         if ack.advances && self.try_undo_loss(stream, ack, false) {
@@ -101,7 +102,7 @@ impl LinuxSender {
         self.output.retransmit_losses();
     }
 
-    /// RFC 5682 §3.1, with SACK as well. Returns whether nothing else is to be done.
+    /// RFC 5682 §3.1, also with SACK. Returns whether the acknowledgment needs no further processing.
     fn go_on_with_frto(
         &mut self,
         stream: &mut Sender,
@@ -109,7 +110,7 @@ impl LinuxSender {
         duplicates: u32,
         is_recovered: bool,
     ) -> bool {
-        // Step 3.b: data that were not sent again arrived, so not all were lost.
+        // Step 3.b: data that were not retransmitted arrived, so not all were lost.
         if ack.proves_original && self.try_undo_loss(stream, ack, true) {
             return true;
         }
@@ -127,7 +128,7 @@ impl LinuxSender {
         }
         false
     }
-    /// F-RTO had no new data to send after all.
+    /// Ends F-RTO, because there are no new data to send.
     pub(super) fn give_up_frto(&mut self) {
         self.frto = false;
     }

@@ -1,6 +1,6 @@
-//! [`Windowed`]: the least or the greatest value of a window of time, by three samples (`lib/win_minmax.c`).
+//! [`Windowed`]: the minimum or maximum in a window of time, from three samples (`lib/win_minmax.c`).
 
-/// The best three values of three parts of the window, the best one first; none before the first sample.
+/// The best values of three parts of the window, the best one first; none before the first sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Windowed {
     samples: Option<[(u64, u64); 3]>,
@@ -11,8 +11,7 @@ impl Windowed {
     pub(super) fn get(&self) -> Option<u64> {
         self.samples.map(|samples| samples[0].1)
     }
-    /// `value` was found at `now`; it counts for `window`. A value takes the place of another if
-    /// `is_as_good`.
+    /// Adds `value` at `now`, which is valid for `window`. It replaces another value if `is_as_good`.
     pub(super) fn add(&mut self, window: u64, now: u64, value: u64, is_as_good: impl Fn(u64, u64) -> bool) {
         let new = (now, value);
         let Some(samples) = &mut self.samples else {
@@ -46,7 +45,7 @@ impl Windowed {
 mod tests {
     use super::*;
 
-    /// The greatest of ten rounds; when it has aged, the best of what came after it.
+    /// The maximum of ten rounds; when it expires, the maximum of the rounds after it.
     #[test]
     fn a_maximum_is_forgotten_with_its_window() {
         let mut greatest = Windowed::default();

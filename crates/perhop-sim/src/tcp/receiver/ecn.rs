@@ -1,4 +1,4 @@
-//! The report of marks in acknowledgments, and when marks are acknowledged at once.
+//! The feedback of marks in acknowledgments, and the immediate acknowledgment of marks.
 
 use perhop_scenario::tcp::Flags;
 
@@ -7,22 +7,23 @@ use super::super::segment::Segment;
 use super::{PendingAck, Receiver};
 
 impl Receiver {
-    /// Accurate ECN was agreed on: segments carry the counter.
+    /// Starts the counter of accurate ECN, which was negotiated.
     pub(in crate::tcp) fn begin_counting(&mut self) {
         self.echo.begin_counting(&self.marks);
     }
-    /// The ACK of the handshake comes next.
+    /// Prepares for the ACK of the handshake.
     pub(in crate::tcp) fn begin_greeting(&mut self) {
         self.echo.begin_greeting();
     }
-    /// The ACK of the handshake has been sent.
+    /// Continues after the ACK of the handshake.
     pub(in crate::tcp) fn end_greeting(&mut self) {
         self.echo.end_greeting(&self.marks);
     }
 
-    /// A segment arrives while acknowledgments carried `echoed`. Returns whether Linux acknowledges it at
-    /// once, because the window of its sender may be one segment: where it has CWR (`tcp_ecn_accept_cwr`).
-    /// With RFC 3168 the first mark and the segment after it are acknowledged quickly (`__tcp_ecn_check_ce`).
+    /// Processes a segment that arrives while acknowledgments carry `echoed`. Returns whether Linux
+    /// acknowledges it at once, because the window of its sender may be one segment: if it has CWR
+    /// (`tcp_ecn_accept_cwr`). With RFC 3168 the first mark and the segment after it are acknowledged quickly
+    /// (`__tcp_ecn_check_ce`).
     pub(super) fn answer_congestion(&mut self, segment: &Segment, echoed: Flags) -> bool {
         let Some(delay) = &mut self.adaptive else { return false };
         if self.echo.is_accurate() || segment.length == 0 {
@@ -41,7 +42,7 @@ impl Receiver {
             self.pending_ack = PendingAck::Immediate;
         }
     }
-    /// Writes the acknowledgment of what came before a change of marks, if one is owed.
+    /// Writes the acknowledgment of the data before a change of marks, if one is owed.
     pub(in crate::tcp) fn write_owed(&mut self, segment: &mut Segment) {
         let Some(Owed { acknowledgment, echo }) = self.marks.owed.take() else { return };
         segment.flags |= Flags::ACK | echo;

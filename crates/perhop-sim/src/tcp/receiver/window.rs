@@ -1,4 +1,4 @@
-//! The receive buffer, and the window that it offers.
+//! The receive buffer and the offered window.
 
 use perhop_qos::units::Time;
 
@@ -6,7 +6,7 @@ use super::super::segment::Segment;
 use super::{PendingAck, Receiver};
 
 impl Receiver {
-    /// Data in `segment` arrived in order, and the application has read what it has: the buffer is tuned.
+    /// Tunes the buffer after data in `segment` arrived in order and the application has read them.
     pub(super) fn tune(&mut self, now: Time, segment: &Segment) {
         let (Some(tuning), Some(delay)) = (&mut self.tuning, &mut self.adaptive) else { return };
         if let Some(timestamps) = segment.timestamps() {
@@ -15,25 +15,25 @@ impl Receiver {
         tuning.adjust(now, self.next - self.unread);
         delay.grow_to(tuning.window());
     }
-    /// A segment with `length` payload bytes lets the offered window grow.
+    /// Grows the offered window after a segment with `length` payload bytes.
     pub(super) fn grow_buffer(&mut self, length: u32) {
         if let Some(delay) = &mut self.adaptive {
             self.buffer = delay.grow(self.buffer, length, self.payload);
         }
     }
 
-    /// `bytes` more wait for the application.
+    /// Adds `bytes` that the application has not read.
     pub(in crate::tcp) fn add_unread(&mut self, bytes: u64) {
         self.unread += bytes;
     }
-    /// The application takes `bytes` out of the buffer.
+    /// Removes `bytes` that the application reads.
     pub(in crate::tcp) fn read(&mut self, bytes: u64) {
         let has_room = |receiver: &Receiver| receiver.edge >= receiver.next + receiver.payload;
         let was_closed = !has_room(self);
         self.unread = self.unread.saturating_sub(bytes);
         self.open_window();
         if was_closed && has_room(self) {
-            // The sender waits until the window holds a segment: a window update.
+            // The sender waits until the window fits a segment: a window update.
             self.pending_ack = PendingAck::Pure;
         }
     }
@@ -41,7 +41,7 @@ impl Receiver {
     fn open_window(&mut self) {
         self.advance_to(self.next + self.buffer.saturating_sub(self.unread));
     }
-    /// Opens the window where the application has read everything.
+    /// Opens the window after the application has read everything.
     #[inline]
     pub(in crate::tcp) fn open_whole_window(&mut self) {
         debug_assert_eq!(self.unread, 0, "the application reads at once");

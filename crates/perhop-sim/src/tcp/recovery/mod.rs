@@ -1,7 +1,7 @@
 //! Loss recovery before the retransmission timer expires.
 //!
-//! One file per algorithm, each with the steps of its paper or RFC; this one dispatches, and holds what
-//! several share.
+//! One file per algorithm, with the steps of its paper or RFC; this file dispatches, and contains the shared
+//! parts.
 
 mod new_reno;
 mod reno;
@@ -15,7 +15,7 @@ use super::sender::{Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{FastRetransmit, Recovery};
 
 impl Sender {
-    /// A duplicate acknowledgment arrived: counts it, and starts recovery when there are enough.
+    /// Counts a duplicate acknowledgment, and starts recovery when there are enough.
     pub(super) fn detect_loss(&mut self, now: Time, sack: SackInformation) {
         match self.parameters.recovery {
             Recovery::Tahoe => self.tahoe_duplicate(now),
@@ -25,7 +25,8 @@ impl Sender {
         }
     }
 
-    /// `acknowledged` new bytes were acknowledged during fast recovery; the timer restarts with `timeout`.
+    /// Processes the acknowledgment of `acknowledged` new bytes during fast recovery; the timer restarts with
+    /// `timeout`.
     pub(super) fn recover(&mut self, now: Time, acknowledged: u64, timeout: Time) {
         match self.parameters.recovery {
             Recovery::Tahoe | Recovery::Reno => self.reno_recovered(now, timeout),
@@ -34,17 +35,18 @@ impl Sender {
         }
     }
 
-    /// Whether duplicate acknowledgments now belong to a window whose loss is already known: RFC 6582 §3.2,
-    /// step 2, the acknowledgment does not cover more than `recover`.
+    /// Whether duplicate acknowledgments belong to a window whose loss is already known: RFC 6582 §3.2, step
+    /// 2, the acknowledgment does not cover more than `recover`.
     fn is_loss_known(&self) -> bool {
         self.recovery_point.is_some_and(|point| self.unacknowledged <= point)
     }
-    /// Whether Tahoe and Reno must not fast-retransmit: by configuration, only once per window of data.
+    /// Whether Tahoe and Reno must not fast-retransmit: if configured, only once per window of data.
     fn is_fast_retransmit_barred(&self) -> bool {
         self.parameters.fast_retransmit == FastRetransmit::OncePerWindow && self.is_loss_known()
     }
 
-    /// Starts a recovery: reduces the threshold, unless ECN did so for this window (RFC 3168 §6.1.2).
+    /// Starts a recovery: reduces the threshold, unless ECN already reduced it for this window (RFC 3168
+    /// §6.1.2).
     fn on_loss_detected(&mut self) {
         self.statistics.fast_retransmits += 1;
         if self.mark_point.is_none_or(|point| self.unacknowledged > point) {
@@ -63,7 +65,7 @@ impl Sender {
         self.restart_timer(now, self.rtt.rto());
     }
 
-    /// RFC 3042: each of the first duplicates allows one new segment. The congestion window does not change.
+    /// RFC 3042: each of the first duplicates permits one new segment. The congestion window does not change.
     fn apply_limited_transmit(&mut self) {
         if self.parameters.limited_transmit && self.phase == Phase::Open {
             self.inflation = f64::from(self.duplicates);

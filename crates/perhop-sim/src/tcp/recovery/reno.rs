@@ -17,7 +17,7 @@ impl Sender {
                     // RFC 5681 §3.2, steps 2 and 3.
                     self.enter_recovery(now);
                 }
-                // ns-2 inflates the window for duplicates even where fast retransmit is barred, since a
+                // ns-2 inflates the window for duplicates even if fast retransmit is barred, because a
                 // segment has left the network.
                 self.inflation = f64::from(self.duplicates);
             }
@@ -26,7 +26,7 @@ impl Sender {
         }
     }
 
-    /// RFC 5681 §3.2, step 6: any acknowledgment of new data ends recovery, whatever else is lost.
+    /// RFC 5681 §3.2, step 6: any acknowledgment of new data ends recovery, even if other losses remain.
     pub(super) fn reno_recovered(&mut self, now: Time, timeout: Time) {
         self.phase = Phase::Open;
         self.window.segments = self.window.threshold;

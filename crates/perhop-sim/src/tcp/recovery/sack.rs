@@ -19,7 +19,7 @@ impl Sender {
         let threshold = self.parameters.duplicate_threshold;
         let lost = self.scoreboard.lost_below(threshold, self.payload);
         if self.duplicates >= threshold || self.unacknowledged < lost {
-            // Step 4: the first segment at once, then as many as the pipe has room for.
+            // Step 4: the first segment at once, then as many as the pipe permits.
             self.enter_recovery(now);
             self.next = self.highest;
             self.retransmitted = self.unacknowledged;

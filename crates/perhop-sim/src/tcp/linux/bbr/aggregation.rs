@@ -1,36 +1,36 @@
-//! [`Aggregation`]: by how much acknowledgments come in heaps (`bbr_update_ack_aggregation`).
+//! [`Aggregation`]: the aggregation of acknowledgments (`bbr_update_ack_aggregation`).
 
 use super::super::rate::RateSample;
 use super::facts::{Facts, ONE, RATE_ONE};
 
-/// The most of the last five to ten rounds counts (`bbr_extra_acked_win_rtts`).
+/// The maximum of the last five to ten rounds counts (`bbr_extra_acked_win_rtts`).
 const ROUNDS: u32 = 5;
-/// An epoch ends after so many segments (`bbr_ack_epoch_acked_reset_thresh`).
+/// The maximum number of segments in an epoch (`bbr_ack_epoch_acked_reset_thresh`).
 const LONGEST_EPOCH: u32 = 1 << 20;
-/// The window is not widened by more than the rate delivers in this time (`bbr_extra_acked_max_us`).
+/// The window grows by at most the deliveries of this time at the rate (`bbr_extra_acked_max_us`).
 const MOST_TIME: u64 = 100_000;
 /// `bbr_extra_acked_gain`.
 const GAIN: u32 = ONE;
 
-/// What is delivered beyond what the rate explains.
+/// Deliveries beyond those that the rate explains.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
-    /// When the epoch began, and what was delivered in it.
+    /// Begin of the epoch, and the segments delivered in it.
     began: u64,
     delivered: u32,
-    /// The most that was too much in this window of rounds and in the last one.
+    /// The maximum excess in this window of rounds and in the last one.
     most: [u32; 2],
     current: usize,
     rounds: u32,
 }
 
 impl Aggregation {
-    /// The connection opens, or goes on after it was idle.
+    /// Begins an epoch when the connection opens or continues after an idle time.
     pub(super) fn begin_epoch(&mut self, now: u64) {
         (self.began, self.delivered) = (now, 0);
     }
-    /// An acknowledgment, where the path delivers at `rate`; the window of rounds is over after `rounds`, if
-    /// a round begins.
+    /// Processes an acknowledgment on a path that delivers at `rate`. The window of rounds ends after
+    /// `rounds`, if a round begins.
     pub(super) fn on_acknowledgment(
         &mut self,
         facts: &Facts,
@@ -68,7 +68,7 @@ impl Aggregation {
     }
 }
 
-/// Segments that `rate` delivers in `span`.
+/// Segments delivered at `rate` in `span`.
 fn expected(rate: u64, span: u64) -> u64 {
     ((u128::from(rate) * u128::from(span)) / u128::from(RATE_ONE)) as u64
 }

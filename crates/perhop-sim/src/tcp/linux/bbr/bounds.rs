@@ -1,4 +1,4 @@
-//! [`Bounds`]: what loss and marks say of how much the path holds (`bw_lo`, `inflight_lo`, `inflight_hi`).
+//! [`Bounds`]: bounds of rate and flight from loss and marks (`bw_lo`, `inflight_lo`, `inflight_hi`).
 
 use super::super::rate::Departure;
 use super::facts::{Facts, LEAST_WINDOW, ONE};
@@ -6,26 +6,26 @@ use super::facts::{Facts, LEAST_WINDOW, ONE};
 /// No bound.
 pub(super) const NO_RATE: u64 = u64::MAX;
 pub(super) const NO_FLIGHT: u32 = u32::MAX;
-/// After losses 0.7 of rate and flight are left (`bbr_beta`).
+/// Losses reduce rate and flight to 0.7 (`bbr_beta`).
 const BETA: u32 = ONE * 30 / 100;
-/// Part of the flight that is left to others, and to the next probe: 15 % (`bbr_inflight_headroom`).
+/// Part of the flight left for other flows and for the next probe: 15 % (`bbr_inflight_headroom`).
 const HEADROOM: u32 = ONE * 15 / 100;
-/// More losses than 2 %, or more marks than half, mean too much in flight (`bbr_loss_thresh`,
+/// More than 2 % losses, or marks on more than half, indicate too much in flight (`bbr_loss_thresh`,
 /// `bbr_ecn_thresh`).
 const MOST_LOSS: u32 = ONE * 2 / 100;
 pub(super) const MOST_MARKS: u32 = ONE / 2;
-/// Marks reduce the flight by a third of their share (`bbr_ecn_factor`).
+/// Marks reduce the flight by a third of their fraction (`bbr_ecn_factor`).
 const MARK_FACTOR: u32 = ONE / 3;
 
-/// The bounds, and what was seen in the last round trip.
+/// The bounds, and the deliveries of the last round trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// What seems safe for now, from losses and marks since the last probe.
+    /// The short-term bounds, from losses and marks since the last probe.
     pub(super) low_rate: u64,
     pub(super) low_flight: u32,
-    /// The most in flight that did not cost too much.
+    /// The largest flight without excessive loss.
     pub(super) high_flight: u32,
-    /// The most that was delivered in the last round trip, as a rate and as a flight.
+    /// The maximum delivered in the last round trip, as a rate and as a flight.
     pub(super) latest_rate: u64,
     pub(super) latest_flight: u32,
     /// The bounds before the last losses.
@@ -50,19 +50,19 @@ impl Bounds {
     pub(super) fn lift(&mut self) {
         (self.low_rate, self.low_flight) = (NO_RATE, NO_FLIGHT);
     }
-    /// Losses begin (`bbr_ssthresh`).
+    /// Saves the bounds when losses begin (`bbr_ssthresh`).
     pub(super) fn save(&mut self) {
         self.undo = (self.low_rate, self.low_flight, self.high_flight);
     }
-    /// There was no loss (`bbr_undo_cwnd`).
+    /// Restores the bounds after a spurious loss (`bbr_undo_cwnd`).
     pub(super) fn restore(&mut self) {
         self.low_rate = self.low_rate.max(self.undo.0);
         self.low_flight = self.low_flight.max(self.undo.1);
         self.high_flight = self.high_flight.max(self.undo.2);
     }
 
-    /// `bbr_adapt_lower_bounds`: a round trip with losses, or with a share `alpha` of marks; the path
-    /// delivers `rate` at most, the window is `window`.
+    /// `bbr_adapt_lower_bounds`: lowers the bounds after a round trip with losses, or with a fraction `alpha`
+    /// of marks. The path delivers at most `rate`; the window is `window`.
     pub(super) fn lower(&mut self, rate: u64, window: u32, has_losses: bool, alpha: Option<u32>) {
         let mut by_marks = NO_FLIGHT;
         if let Some(alpha) = alpha {
@@ -88,7 +88,7 @@ impl Bounds {
         }
     }
 
-    /// `bbr_handle_inflight_too_high`: `in_flight` was too much, where the model would have `target`.
+    /// `bbr_handle_inflight_too_high`: `in_flight` was too high; `target` is the model's flight.
     pub(super) fn cut_high_flight(&mut self, in_flight: u32, target: u32) {
         self.high_flight = in_flight.max(part(target, ONE - BETA));
     }
@@ -102,22 +102,22 @@ impl Bounds {
     }
 }
 
-/// `whole` in `parts` of 256.
+/// `parts` 256ths of `whole`.
 pub(super) fn part(whole: u32, parts: u32) -> u32 {
     ((u64::from(whole) * u64::from(parts)) >> 8) as u32
 }
 
-/// `bbr_is_inflight_too_high` for losses: of `in_flight` segments `lost` are lost.
+/// `bbr_is_inflight_too_high` for losses: whether `lost` of `in_flight` segments are too many.
 pub(super) fn loses_too_many(lost: u32, in_flight: u32) -> bool {
     lost > 0 && in_flight > 0 && lost > part(in_flight, MOST_LOSS)
 }
-/// The same for marks: of `delivered` segments `marked` had arrived marked.
+/// `bbr_is_inflight_too_high` for marks: whether `marked` of `delivered` segments are too many.
 pub(super) fn marks_too_many(marked: u32, delivered: u32) -> bool {
     marked > 0 && delivered > 0 && marked > part(delivered, MOST_MARKS)
 }
 
-/// `bbr_inflight_hi_from_lost_skb`: how much was in flight when the segment of `departure` was sent, up to
-/// the place where losses were too many: (lost + x) / (in flight + x) is the threshold.
+/// `bbr_inflight_hi_from_lost_skb`: the flight up to the segment of `departure` at which the losses became
+/// too many: (lost + x) / (in flight + x) is the threshold.
 pub(super) fn flight_before_loss(facts: &Facts, departure: &Departure) -> u32 {
     let before = departure.in_flight.saturating_sub(1);
     let lost_before = (facts.lost - departure.lost).saturating_sub(1);
@@ -141,7 +141,8 @@ mod tests {
         assert_eq!(bounds.high_flight, 70);
     }
 
-    /// A round with losses leaves 0.7, but not less than was delivered in it; the next one 0.7 of that.
+    /// A round with losses leaves 0.7, but at least what was delivered in it; the next one leaves 0.7 of
+    /// that.
     #[test]
     fn losses_lower_the_bounds_once_a_round() {
         let mut bounds = Bounds { latest_rate: 40, latest_flight: 60, ..Bounds::default() };

@@ -1,4 +1,4 @@
-//! Constants of both versions of BBR, their facts about the connection ([`Facts`]), and their model of the
+//! Constants of both versions of BBR, their input from the connection ([`Facts`]), and their model of the
 //! path ([`BbrModel`]).
 
 use perhop_qos::units::Time;
@@ -6,58 +6,58 @@ use perhop_qos::units::Time;
 use super::super::super::rtt::Clock;
 use super::super::State;
 
-/// One as a gain (`BBR_UNIT`).
+/// The gain 1 (`BBR_UNIT`).
 pub(super) const ONE: u32 = 256;
 /// One segment per microsecond as a rate (`BW_UNIT`).
 pub(super) const RATE_ONE: u64 = 1 << 24;
-/// The pace is 99 % of what the model says, so that queues drain (`bbr_pacing_margin_percent`).
+/// The pace is 99 % of the model's rate, so that queues drain (`bbr_pacing_margin_percent`).
 pub(super) const PACE_PERCENT: u64 = 99;
-/// The least window, segments: two for each of two acknowledgments (`bbr_cwnd_min_target`).
+/// The minimum window, segments: two for each of two acknowledgments (`bbr_cwnd_min_target`).
 pub(super) const LEAST_WINDOW: u32 = 4;
-/// For so long the window is small when the least round trip is measured (`bbr_probe_rtt_mode_ms`).
+/// Duration of the small window in which the minimum round-trip time is measured (`bbr_probe_rtt_mode_ms`).
 pub(super) const PROBE_LASTS: Time = Time::from_milliseconds(200);
-/// A least round trip counts for so long (`bbr_min_rtt_win_sec`).
+/// Lifetime of a minimum round-trip time (`bbr_min_rtt_win_sec`).
 pub(super) const ROUND_TRIP_LASTS: Time = Time::from_seconds(10);
-/// Growth of the rate by less than a quarter in three rounds: the path is full (`bbr_full_bw_thresh`,
+/// The path is full if the rate grows by less than a quarter in three rounds (`bbr_full_bw_thresh`,
 /// `bbr_full_bw_cnt`).
 pub(super) const FULL_GROWTH: u64 = 320;
 pub(super) const FULL_ROUNDS: u32 = 3;
-/// The round trip before the first sample.
+/// The round-trip time before the first sample.
 pub(super) const NOMINAL_ROUND_TRIP: u64 = 1000;
-/// The longest burst that hosts send at once, bytes: `GSO_MAX_SIZE`, less `MAX_TCP_HEADER`.
+/// The longest burst of a host, bytes: `GSO_MAX_SIZE` less `MAX_TCP_HEADER`.
 pub(super) const LONGEST_BURST: u64 = 65_536 - 1 - 320;
 
-/// What phase BBR is in.
+/// The phase of BBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BbrMode {
     /// The rate doubles each round trip.
     Startup,
-    /// The queue of startup drains.
+    /// The queue built by startup drains.
     Drain,
-    /// The rate is probed now and then.
+    /// The rate is probed periodically.
     ProbeBandwidth,
-    /// The window is small, so that the least round trip can be seen.
+    /// The window is small, so that the minimum round-trip time can be measured.
     ProbeRoundTrip,
 }
 
-/// What BBR holds of the path, as `ss -ti` shows it of Linux.
+/// BBR's model of the path, as `ss -ti` shows it on Linux.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BbrModel {
-    /// What it does now.
+    /// The current phase.
     pub mode: BbrMode,
     /// The rate of delivery, payload bytes per second.
     pub bandwidth: u64,
-    /// The least round trip; `None` before the first sample.
+    /// The minimum round-trip time; `None` before the first sample.
     pub least_round_trip: Option<Time>,
     /// The pace, bytes per second.
     pub pacing_rate: u64,
-    /// The pace in parts of the rate, before the margin of 1 %.
+    /// The pace relative to the rate, before the margin of 1 %.
     pub pacing_gain: f64,
-    /// The window in parts of what fills the path.
+    /// The window relative to the bandwidth-delay product.
     pub window_gain: f64,
 }
 
-/// What BBR is told of the connection, and what it answers.
+/// BBR's input from the connection, and its output.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(in crate::tcp::linux) struct Facts {
@@ -66,29 +66,29 @@ pub(in crate::tcp::linux) struct Facts {
     pub(super) ticks: u64,
     pub(super) clock: Clock,
     pub(super) delivered: u32,
-    /// When the last delivery became known.
+    /// The time of the last delivery.
     pub(super) delivered_at: u64,
     pub(super) marked: u32,
     pub(super) lost: u32,
     pub(super) in_flight: u32,
-    /// Whether the window was used whole of late (`is_cwnd_limited`).
+    /// Whether the window was recently fully used (`is_cwnd_limited`).
     pub(super) is_limited: bool,
     pub(super) is_app_limited: bool,
     pub(super) state: State,
-    /// 8 times the smoothed round trip; 0 before the first sample.
+    /// 8 times the smoothed round-trip time; 0 before the first sample.
     pub(super) smoothed: u64,
-    /// The least round trip of the connection; the largest number before the first sample.
+    /// The minimum round-trip time of the connection; `u64::MAX` before the first sample.
     pub(super) least: u64,
     /// Payload of a full segment, bytes.
     pub(super) payload: u64,
-    /// Until the pace lets the next segment leave.
+    /// Time until the pace permits the next segment.
     pub(super) until_departure: u64,
-    /// Whether marks are told exactly, and come from a queue that marks early.
+    /// Whether marks are reported exactly and come from a queue that marks early.
     pub(super) has_exact_marks: bool,
-    /// The window and the slow-start threshold, segments: BBR's to change.
+    /// The window and the slow-start threshold, segments, which BBR may change.
     pub(super) window: u32,
     pub(super) threshold: u32,
-    /// What is in flight is to count as limited by the application.
+    /// Output: the segments in flight are to count as application-limited.
     pub(super) ignores_flight: bool,
 }
 
@@ -99,24 +99,24 @@ impl Facts {
     }
 }
 
-/// `bbr_rate_bytes_per_sec`: `rate` times `gain` in bytes per second, `percent` of it.
+/// `bbr_rate_bytes_per_sec`: `percent` of `rate` times `gain`, in bytes per second.
 pub(super) fn bytes_per_second(rate: u64, gain: u32, payload: u64, percent: u64) -> u64 {
     let rate = (rate * payload * u64::from(gain)) >> 8;
     (rate * (1_000_000 / 100 * percent)) >> 24
 }
-/// `bbr_bdp`: segments that are in flight at `rate` for the round trip `least`, times `gain`, rounded up.
+/// `bbr_bdp`: segments in flight at `rate` with round-trip time `least`, times `gain`, rounded up.
 pub(super) fn flight_at(rate: u64, least: u64, gain: u32) -> u32 {
     let flight = u128::from(rate) * u128::from(least) * u128::from(gain);
     (flight >> 8).div_ceil(u128::from(RATE_ONE)) as u32
 }
-/// `bbr_packets_in_net_at_edt`: segments in the network when the next one leaves, of `in_flight` now, to
-/// which `burst` are added while the flight is to grow.
+/// `bbr_packets_in_net_at_edt`: segments in the network when the next one leaves, from `in_flight` now, plus
+/// `burst` while the flight is to grow.
 pub(super) fn in_network_at_departure(facts: &Facts, rate: u64, in_flight: u32, burst: u32) -> u32 {
     let delivered = (u128::from(rate) * u128::from(facts.until_departure)) >> 24;
     (in_flight + burst).saturating_sub(u32::try_from(delivered).unwrap_or(u32::MAX))
 }
 
-/// A model as [`BbrModel`] shows it.
+/// Converts the state of a version to a [`BbrModel`].
 pub(super) fn model(
     mode: BbrMode,
     bandwidth: u64,

@@ -23,11 +23,11 @@ const WINDOW_GAIN: u32 = 2 * ONE;
 const CYCLE: [u32; 8] = [ONE * 5 / 4, ONE * 3 / 4, ONE, ONE, ONE, ONE, ONE, ONE];
 /// The cycle begins with any phase but the second (`bbr_cycle_rand`).
 const FIRST_PHASES: f64 = 7.0;
-/// A rate counts for so many rounds (`bbr_bw_rtts`).
+/// Rounds for which a rate counts (`bbr_bw_rtts`).
 const RATE_ROUNDS: u64 = 10;
-/// Segments delivered by which the window grows in any case (`TCP_INIT_CWND`).
+/// Segments delivered up to which the window always grows (`TCP_INIT_CWND`).
 const INITIAL_WINDOW: u32 = 10;
-/// Below so many bytes per second single segments are sent (`bbr_min_tso_rate`).
+/// Below this rate, bytes per second, single segments are sent (`bbr_min_tso_rate`).
 const LEAST_BURST_RATE: u64 = 1_200_000 / 8;
 
 /// BBR version 1.
@@ -35,16 +35,16 @@ const LEAST_BURST_RATE: u64 = 1_200_000 / 8;
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(in crate::tcp::linux) struct First {
     mode: BbrMode,
-    /// `min_rtt_us`, and when it was seen, ticks.
+    /// `min_rtt_us`, and its time, ticks.
     least: u64,
     least_at: u64,
-    /// When the window may grow again after the least round trip was probed, ticks; `None` until the flight
-    /// is small. Whether a round trip has passed since then.
+    /// Tick at which the window may grow again after the probe of the minimum round-trip time; `None` until
+    /// the flight is small. Whether a round trip has passed since then.
     probe_ends: Option<u64>,
     probe_round_done: bool,
     rates: Windowed,
     rounds: u64,
-    /// What must have been delivered before a segment was sent whose acknowledgment ends the round.
+    /// The delivery count that a segment must have been sent after for its acknowledgment to end the round.
     round_ends: u32,
     round_begins: bool,
     phase: usize,
@@ -149,7 +149,7 @@ impl First {
         let bytes = (self.pace >> 10).min(LONGEST_BURST);
         ((bytes / facts.payload) as u32).max(least).min(127)
     }
-    /// `bbr_quantization_budget`: room for what hosts hold, and an even number.
+    /// `bbr_quantization_budget`: adds the buffers of the hosts, and rounds to an even number.
     fn with_bursts(&self, facts: &Facts, window: u32) -> u32 {
         let window = (window + 3 * self.burst(facts)).next_multiple_of(2);
         let is_up = self.mode == BbrMode::ProbeBandwidth && self.phase == 0;
@@ -173,7 +173,7 @@ impl First {
         let is_good = self.previous < State::Recovery && self.mode != BbrMode::ProbeRoundTrip;
         self.window_before = if is_good { window } else { self.window_before.max(window) };
     }
-    /// `CA_EVENT_TX_START`: after an idle time the pace is the rate.
+    /// `CA_EVENT_TX_START`: after an idle time the pace equals the rate.
     pub(super) fn on_restart(&mut self, facts: &mut Facts) {
         self.restarts = true;
         self.aggregation.begin_epoch(facts.now);
@@ -183,7 +183,7 @@ impl First {
             BbrMode::Startup | BbrMode::Drain => {}
         }
     }
-    /// `bbr_set_state`: a timeout is like the end of a round.
+    /// `bbr_set_state`: a timeout counts as the end of a round.
     pub(super) fn on_timeout(&mut self, facts: &Facts) {
         self.previous = State::Loss;
         self.full_rate = 0;
@@ -365,8 +365,8 @@ impl First {
             facts.window = facts.window.min(LEAST_WINDOW);
         }
     }
-    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery as much is sent as is
-    /// delivered. Returns whether that is so.
+    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery, as many segments are sent as
+    /// are delivered. Returns whether this rule applies.
     fn recover_or_restore(&mut self, facts: &mut Facts, sample: &RateSample) -> bool {
         let previous = std::mem::replace(&mut self.previous, facts.state);
         let flight = facts.in_flight + sample.newly_delivered;

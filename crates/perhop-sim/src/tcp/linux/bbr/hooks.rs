@@ -1,4 +1,4 @@
-//! Where the sender tells BBR of the connection, and does what it says.
+//! The interface between the sender and BBR.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::EcnFeedback;
@@ -14,7 +14,7 @@ impl LinuxSender {
     pub(in crate::tcp::linux) fn has_own_control(&self) -> bool {
         self.has_prague() || self.bbr.is_some()
     }
-    /// What BBR holds of the path, if it is in use.
+    /// BBR's model of the path, if BBR is in use.
     pub(in crate::tcp) fn bbr_model(&self, payload: u64) -> Option<BbrModel> {
         self.bbr.as_ref().map(|bbr| bbr.model(payload))
     }
@@ -67,7 +67,7 @@ impl LinuxSender {
         }
     }
 
-    /// The connection is open.
+    /// Opens the connection.
     pub(in crate::tcp::linux) fn open_bbr(&mut self, stream: &Sender, now: Time) {
         if self.bbr.is_none() {
             return;
@@ -77,8 +77,8 @@ impl LinuxSender {
             bbr.open(&facts);
         }
     }
-    /// The application gives more data (`tcp_rate_check_app_limited`): it was the limit if less than a
-    /// segment is left unsent, and nothing else stops the sender.
+    /// Records a write of the application (`tcp_rate_check_app_limited`): the sender was application-limited
+    /// if less than a segment is unsent and no other limit applies.
     pub(in crate::tcp) fn note_write(&mut self, unsent: u64, payload: u64) {
         let has_room = self.in_flight() < self.window;
         let is_repaired = self.records.lost <= self.records.retransmitted;
@@ -87,14 +87,14 @@ impl LinuxSender {
         }
     }
 
-    /// The segment `number` is about to be sent, new or again.
+    /// Records that the segment `number` is about to be sent or retransmitted.
     pub(in crate::tcp::linux) fn note_departure(&mut self, now: Time, number: u64) {
         let (totals, is_first) = (self.totals(now), self.records.is_empty());
         if let Some(rate) = &mut self.rate {
             rate.on_sent(number, &totals, is_first);
         }
     }
-    /// Data are sent after none were in flight.
+    /// Reports that data are sent after none were in flight.
     pub(in crate::tcp::linux) fn restart_bbr(&mut self, stream: &Sender, now: Time) {
         self.tell(stream, now, super::Bbr::on_first_in_flight);
     }
@@ -109,13 +109,13 @@ impl LinuxSender {
         self.take_answer(&facts);
     }
 
-    /// An acknowledgment arrives, which reports marks or not.
+    /// Begins the sample of an acknowledgment.
     pub(in crate::tcp::linux) fn begin_sample(&mut self) {
         if let Some(rate) = &mut self.rate {
             rate.begin();
         }
     }
-    /// `bbr_main`: of the acknowledgment `delivered` segments are delivered and `losses` lost.
+    /// `bbr_main`: reports an acknowledgment with `delivered` delivered and `losses` lost segments.
     pub(in crate::tcp::linux) fn control_bbr(
         &mut self,
         stream: &Sender,
@@ -135,7 +135,7 @@ impl LinuxSender {
         self.tell(stream, ack.time, |bbr, facts| bbr.on_acknowledgment(facts, &sample));
     }
 
-    /// What was found to be lost since the last look.
+    /// Reports the segments that were marked lost since the last call.
     pub(in crate::tcp::linux) fn tell_losses(&mut self, stream: &Sender, now: Time) {
         if !self.records.has_fresh_losses() {
             return;
@@ -152,22 +152,22 @@ impl LinuxSender {
         }
         self.records.forget_fresh_losses();
     }
-    /// The retransmission timer has expired; the window is cut.
+    /// Reports that the retransmission timer has expired and the window is reduced.
     pub(in crate::tcp::linux) fn tell_timeout(&mut self, stream: &Sender, now: Time) {
         self.tell(stream, now, |bbr, facts| bbr.on_timeout(facts));
     }
-    /// A tail loss probe sends the segment `number` again.
+    /// Records that a tail loss probe retransmits the segment `number`.
     pub(in crate::tcp::linux) fn note_probe(&mut self, number: u64) {
         if let Some(rate) = &mut self.rate {
             rate.probe_is_app_limited = rate.departure(number).is_some_and(|sent| sent.is_app_limited);
         }
     }
-    /// It repaired a loss.
+    /// Reports that a tail loss probe repaired a loss.
     pub(in crate::tcp::linux) fn tell_probe_recovery(&mut self, stream: &Sender, now: Time) {
         let is_app_limited = self.rate.as_ref().is_some_and(|rate| rate.probe_is_app_limited);
         self.tell(stream, now, |bbr, facts| bbr.on_probe_recovery(facts, is_app_limited));
     }
-    /// The last recovery was spurious. The time does not matter.
+    /// Reports that the last recovery was spurious. The time is irrelevant.
     pub(in crate::tcp::linux) fn tell_undo(&mut self, stream: &Sender) {
         self.tell(stream, stream.last_sent, super::Bbr::undo);
     }

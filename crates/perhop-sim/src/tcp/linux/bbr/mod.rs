@@ -1,10 +1,10 @@
-//! BBR: congestion control by a model of the path, the rate at which it delivers and its least round trip
+//! BBR: congestion control by a model of the path, its delivery rate and its minimum round-trip time
 //! (Cardwell et al. 2016, draft-ietf-ccwg-bbr). Times are in microseconds unless ticks are named.
 //!
-//! `first` is version 1, as Linux 6.1 has it (`net/ipv4/tcp_bbr.c`), with `policed`, its mode for policers;
-//! `third` is version 3 (google/bbr, branch v3), with `probing`, its phases, `signals` and `bounds`, what
-//! limits it. Both are told of the connection by [`Facts`], and of each acknowledgment by a [`RateSample`];
-//! `hooks` is where the sender tells them.
+//! `first` is version 1 of Linux 6.1 (`net/ipv4/tcp_bbr.c`), with `policed`, its mode for policers. `third`
+//! is version 3 (google/bbr, branch v3), with `probing`, its phases, and `signals` and `bounds`, its limits.
+//! Both read the connection from [`Facts`] and each acknowledgment from a [`RateSample`]; the sender calls
+//! them in `hooks`.
 
 mod aggregation;
 mod bounds;
@@ -37,7 +37,7 @@ pub use facts::{BbrMode, BbrModel};
 use first::First;
 use third::Third;
 
-/// One of the versions.
+/// BBR version 1 or 3.
 #[derive(Clone, Debug)]
 pub(super) enum Bbr {
     First(First),
@@ -45,7 +45,7 @@ pub(super) enum Bbr {
 }
 
 impl Bbr {
-    /// BBR for `control`, if that is what it names. `seed` differs from connection to connection.
+    /// Creates the version that `control` names, if it names one. `seed` differs between connections.
     pub(super) fn new(control: CongestionControl, seed: Time) -> Option<Box<Bbr>> {
         let random = || Streams::new(seed.as_picoseconds(), 0).child("bbr").stream();
         let bbr = match control {
@@ -59,21 +59,21 @@ impl Bbr {
         };
         Some(Box::new(bbr))
     }
-    /// The connection is open (`bbr_init`).
+    /// Opens the connection (`bbr_init`).
     fn open(&mut self, facts: &Facts) {
         match self {
             Bbr::First(first) => first.open(facts),
             Bbr::Third(third) => third.open(facts),
         }
     }
-    /// An acknowledgment (`bbr_main`).
+    /// Processes an acknowledgment (`bbr_main`).
     fn on_acknowledgment(&mut self, facts: &mut Facts, sample: &RateSample) {
         match self {
             Bbr::First(first) => first.on_acknowledgment(facts, sample),
             Bbr::Third(third) => third.on_acknowledgment(facts, sample),
         }
     }
-    /// Data are sent after none were in flight (`CA_EVENT_TX_START`).
+    /// Reports that data are sent after none were in flight (`CA_EVENT_TX_START`).
     fn on_first_in_flight(&mut self, facts: &mut Facts) {
         if !facts.is_app_limited {
             return;
@@ -83,21 +83,21 @@ impl Bbr {
             Bbr::Third(third) => third.on_restart(facts),
         }
     }
-    /// A reduction of `window` would begin (`bbr_ssthresh`).
+    /// Reports that a reduction of `window` would begin (`bbr_ssthresh`).
     pub(super) fn on_reduction(&mut self, window: u32) {
         match self {
             Bbr::First(first) => first.save_window(window),
             Bbr::Third(third) => third.on_reduction(window),
         }
     }
-    /// The retransmission timer has expired (`bbr_set_state`).
+    /// Reports that the retransmission timer has expired (`bbr_set_state`).
     fn on_timeout(&mut self, facts: &Facts) {
         match self {
             Bbr::First(first) => first.on_timeout(facts),
             Bbr::Third(third) => third.on_timeout(facts),
         }
     }
-    /// The state of loss recovery becomes `state`, with `window` segments: the window from now on
+    /// Reports that loss recovery enters `state` with a window of `window` segments. Returns the new window
     /// (`bbr_set_state`).
     pub(super) fn window_in(&mut self, state: State, window: u32) -> u32 {
         match self {
@@ -105,27 +105,27 @@ impl Bbr {
             Bbr::Third(third) => third.window_in(state, window),
         }
     }
-    /// The segment of `departure` is held to be lost, with so many in all as `facts` has
+    /// Reports that the segment of `departure` is marked lost; `facts` counts it already
     /// (`bbr_skb_marked_lost`).
     fn on_lost(&mut self, facts: &Facts, departure: &Departure) {
         if let Bbr::Third(third) = self {
             third.on_lost(facts, departure);
         }
     }
-    /// A tail loss probe repaired a loss (`CA_EVENT_TLP_RECOVERY`).
+    /// Reports that a tail loss probe repaired a loss (`CA_EVENT_TLP_RECOVERY`).
     fn on_probe_recovery(&mut self, facts: &Facts, is_app_limited: bool) {
         if let Bbr::Third(third) = self {
             third.on_probe_recovery(facts, is_app_limited);
         }
     }
-    /// The last recovery was spurious (`bbr_undo_cwnd`).
+    /// Reports that the last recovery was spurious (`bbr_undo_cwnd`).
     fn undo(&mut self, facts: &mut Facts) {
         match self {
             Bbr::First(first) => first.undo(facts),
             Bbr::Third(third) => third.undo(facts),
         }
     }
-    /// Whether single losses are asked for.
+    /// Whether the version needs reports of single losses.
     pub(super) fn wants_losses(&self) -> bool {
         matches!(self, Bbr::Third(_))
     }

@@ -1,17 +1,17 @@
-//! [`Phase`] and [`Acks`]: where BBR version 3 is in a probe of the rate.
+//! [`Phase`] and [`Acks`]: the phase of a rate probe of BBR version 3.
 
 use super::facts::ONE;
 
-/// What the pace does while the rate is probed.
+/// The pace during a rate probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// More than the rate, until losses, marks, or no more rate.
+    /// Above the rate, until losses, marks, or no further growth.
     Up,
-    /// Less, until the queue is gone.
+    /// Below the rate, until the queue is empty.
     Down,
-    /// The rate.
+    /// At the rate.
     Cruise,
-    /// The rate, for a round trip without bounds.
+    /// At the rate, for a round trip without bounds.
     Refill,
 }
 
@@ -26,7 +26,7 @@ impl Phase {
     }
 }
 
-/// What acknowledgments tell of a probe (`bbr_ack_phase`).
+/// The phase that acknowledgments reflect (`bbr_ack_phase`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acks {
     Init,

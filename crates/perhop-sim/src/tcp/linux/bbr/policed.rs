@@ -1,20 +1,21 @@
-//! [`LongTerm`]: whether a policer limits the path, and to what rate (`bbr_lt_bw_sampling`; Flach et al.
+//! [`LongTerm`]: detection of a policer on the path and of its rate (`bbr_lt_bw_sampling`; Flach et al.
 //! 2016).
 
 use super::super::rate::RateSample;
 use super::facts::{Facts, ONE, PACE_PERCENT, RATE_ONE, bytes_per_second};
 
-/// Rounds that an interval has at least; at most four times as many (`bbr_lt_intvl_min_rtts`).
+/// The minimum rounds of an interval; the maximum is four times as many (`bbr_lt_intvl_min_rtts`).
 const LEAST_ROUNDS: u32 = 4;
-/// Losses for 256 delivered segments from which on an interval is lossy: a fifth (`bbr_lt_loss_thresh`).
+/// An interval is lossy from this number of losses per 256 delivered segments on: a fifth
+/// (`bbr_lt_loss_thresh`).
 const LOSSY: u64 = 50;
-/// Two rates are the same if they differ by an eighth or by 4 kbit/s (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
+/// Two rates are equal if they differ by at most an eighth or 4 kbit/s (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
 const SAME_PART: u64 = 32;
 const SAME_BYTES: u64 = 500;
-/// Rounds for which the rate is used that was found (`bbr_lt_bw_max_rtts`).
+/// Rounds for which a detected rate is used (`bbr_lt_bw_max_rtts`).
 const USED_ROUNDS: u32 = 48;
 
-/// Two lossy intervals of the same rate mean a policer.
+/// The detector: two lossy intervals with the same rate indicate a policer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LongTerm {
     is_sampling: bool,
@@ -22,19 +23,19 @@ pub(super) struct LongTerm {
     rounds: u32,
     /// The rate of the last interval; 0 for none.
     rate: u64,
-    /// When the interval began, milliseconds, and what was delivered and lost before.
+    /// Begin of the interval, milliseconds, and the segments delivered and lost before it.
     began: u64,
     delivered: u32,
     lost: u32,
 }
 
-/// What an acknowledgment means for the pace.
+/// The effect of an acknowledgment on the pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     Nothing,
-    /// There is a policer: no more probing.
+    /// A policer was detected: probing stops.
     Policed,
-    /// The rate is no longer used: probing begins anew.
+    /// The rate expires: probing starts again.
     Over,
 }
 
@@ -55,7 +56,7 @@ impl LongTerm {
         self.rounds = 0;
     }
 
-    /// An acknowledgment; `probes` tells whether BBR probes the rate.
+    /// Processes an acknowledgment; `probes` is whether BBR probes the rate.
     pub(super) fn on_acknowledgment(
         &mut self,
         facts: &Facts,
@@ -67,7 +68,7 @@ impl LongTerm {
             return self.go_on_using(facts, probes && round_begins);
         }
         if !self.is_sampling {
-            // The first loss: the policer's tokens are used up.
+            // The first loss shows that the policer's tokens are used up.
             if sample.newly_lost == 0 {
                 return Finding::Nothing;
             }
@@ -86,7 +87,7 @@ impl LongTerm {
             self.reset(facts);
             return Finding::Nothing;
         }
-        // An interval ends with a loss, for the same reason.
+        // An interval ends with a loss, because the bucket is empty then too.
         if sample.newly_lost == 0 {
             return Finding::Nothing;
         }

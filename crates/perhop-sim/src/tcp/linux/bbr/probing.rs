@@ -1,4 +1,4 @@
-//! The phases in which BBR version 3 probes the rate, and the probe for the least round trip.
+//! The phases in which BBR version 3 probes the rate, and its probe of the minimum round-trip time.
 
 use perhop_qos::units::Time;
 
@@ -9,16 +9,16 @@ use super::facts::{BbrMode, Facts, PROBE_LASTS, ROUND_TRIP_LASTS};
 use super::phase::{Acks, Phase};
 use super::third::Third;
 
-/// The wait for the next probe: two seconds and up to one more (`bbr_bw_probe_base_us`,
-/// `bbr_bw_probe_rand_us`), or as many rounds as Reno would take between losses, at most 63
-/// (`bbr_bw_probe_max_rounds`), less one at random (`bbr_bw_probe_rand_rounds`).
+/// The wait for the next probe: two to three seconds (`bbr_bw_probe_base_us`, `bbr_bw_probe_rand_us`), or the
+/// number of rounds between two losses of Reno, at most 63 (`bbr_bw_probe_max_rounds`), less up to one at
+/// random (`bbr_bw_probe_rand_rounds`).
 const LEAST_WAIT: u64 = 2_000_000;
 const RANDOM_WAIT: f64 = 1_000_000.0;
 const MOST_ROUNDS: u32 = 63;
 const RANDOM_ROUNDS: f64 = 2.0;
-/// The least round trip is measured so often (`bbr_probe_rtt_win_ms`).
+/// Interval between measurements of the minimum round-trip time (`bbr_probe_rtt_win_ms`).
 const PROBE_EACH: Time = Time::from_seconds(5);
-/// Growth doubles in at most so many rounds.
+/// The maximum number of rounds in which growth doubles.
 const MOST_DOUBLINGS: u32 = 30;
 
 impl Third {
@@ -53,7 +53,7 @@ impl Third {
         }
         self.begin_phase(Phase::Cruise);
     }
-    /// `bbr_start_bw_probe_refill`: growth begins as if `rounds` of it were over.
+    /// `bbr_start_bw_probe_refill`: growth starts as after `rounds` of it.
     fn refill(&mut self, facts: &Facts, rounds: u32) {
         self.bounds.lift();
         self.up_rounds = rounds;
@@ -95,7 +95,7 @@ impl Third {
         }
     }
 
-    /// `bbr_handle_inflight_too_high`: the probe went too far with `in_flight` segments.
+    /// `bbr_handle_inflight_too_high`: ends a probe that went too far with `in_flight` segments.
     pub(super) fn handle_too_high(&mut self, facts: &Facts, in_flight: u32, is_app_limited: bool) {
         self.was_too_high = true;
         self.is_probe_sampled = false;
@@ -151,7 +151,7 @@ impl Third {
         }
         false
     }
-    /// `bbr_update_cycle_phase`; the sample shows `rate`.
+    /// `bbr_update_cycle_phase`; `rate` is the rate of the sample.
     pub(super) fn update_phase(&mut self, facts: &Facts, sample: &RateSample, rate: u64) {
         let is_decided = !self.is_full || self.adapt_high_flight(facts, sample);
         if is_decided || self.mode != BbrMode::ProbeBandwidth {
@@ -179,8 +179,8 @@ impl Third {
             }
         }
     }
-    /// Whether going up is over: at the bound at which the last probe lost too much, or where the rate no
-    /// longer grows.
+    /// Ends the phase `Up` at the bound at which the last probe lost too much, or if the rate no longer
+    /// grows.
     fn check_up(&mut self, facts: &Facts, in_flight: u32, rate: u64) {
         let mut is_over = false;
         if self.was_too_high && in_flight >= self.bounds.high_flight {

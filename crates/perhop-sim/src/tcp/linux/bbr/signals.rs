@@ -1,4 +1,4 @@
-//! What loss and marks tell BBR version 3, round trip by round trip (`bbr_update_congestion_signals`).
+//! The signals of loss and marks for BBR version 3, per round trip (`bbr_update_congestion_signals`).
 
 use super::super::State;
 use super::super::rate::{Departure, RateSample};
@@ -6,11 +6,12 @@ use super::bounds::{MOST_MARKS, flight_before_loss, loses_too_many, marks_too_ma
 use super::facts::{Facts, ONE};
 use super::third::Third;
 
-/// Startup ends with so many acknowledgments of a round that show losses, if they are more than 2 %
-/// (`bbr_full_loss_cnt`), and after so many rounds with half of the segments marked (`bbr_full_ecn_cnt`).
+/// Startup ends after this number of acknowledgments with losses in a round, if more than 2 % are lost
+/// (`bbr_full_loss_cnt`), and after this number of rounds with half of the segments marked
+/// (`bbr_full_ecn_cnt`).
 const FULL_LOSSES: u32 = 6;
 const FULL_MARKED_ROUNDS: u32 = 2;
-/// Marks count below this round trip (`bbr_ecn_max_rtt_us`), by a sixteenth of each round
+/// Marks count below this round-trip time (`bbr_ecn_max_rtt_us`), by a sixteenth of each round
 /// (`bbr_ecn_alpha_gain`).
 const LONGEST_MARKED: u64 = 5000;
 const ALPHA_GAIN: u32 = ONE / 16;
@@ -115,7 +116,7 @@ impl Third {
         self.loss_in_round = true;
         self.loss_in_cycle = true;
     }
-    /// `bbr_skb_marked_lost`: the segment of `departure` is held to be lost; `facts` counts it.
+    /// `bbr_skb_marked_lost`: the segment of `departure` is marked lost; `facts` counts it already.
     pub(super) fn on_lost(&mut self, facts: &Facts, departure: &Departure) {
         self.note_loss(facts);
         if !self.is_probe_sampled {
@@ -134,8 +135,8 @@ impl Third {
             self.handle_too_high(facts, in_flight, is_app_limited);
         }
     }
-    /// Room for the first round of growth after marks have ceased: half of the bound
-    /// (`bbr_ecn_reprobe_gain`), as the power of two.
+    /// Rounds of growth that the first probe after the last mark skips: half of the bound
+    /// (`bbr_ecn_reprobe_gain`), as a power of two.
     pub(super) fn reprobe_rounds(&self) -> u32 {
         part(self.bounds.high_flight, ONE / 2).checked_ilog2().unwrap_or(0)
     }

@@ -1,6 +1,6 @@
 //! [`Third`]: BBR version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `net/ipv4/tcp_bbr.c`, whose
-//! functions are named): the model, and what follows from it. `probing` has its phases,
-//! `signals` what loss and marks tell it.
+//! functions are named): the model, and the window and pace that follow from it. `probing` contains its
+//! phases, `signals` its reaction to loss and marks.
 
 use perhop_qos::random::Stream;
 
@@ -18,14 +18,14 @@ use super::phase::{Acks, Phase};
 const STARTUP_GAIN: u32 = ONE * 277 / 100 + 1;
 const STARTUP_WINDOW_GAIN: u32 = 2 * ONE;
 const DRAIN_GAIN: u32 = ONE * 1000 / 2885;
-/// `bbr_cwnd_gain`, and what is added to it while the rate is probed (`bbr_bw_probe_cwnd_gain`).
+/// `bbr_cwnd_gain`, and its increase while the rate is probed (`bbr_bw_probe_cwnd_gain`).
 const WINDOW_GAIN: u32 = 2 * ONE;
 const UP_WINDOW_GAIN: u32 = WINDOW_GAIN + ONE / 4;
-/// Flight while the least round trip is measured: half (`bbr_probe_rtt_cwnd_gain`).
+/// Flight during the measurement of the minimum round-trip time: half (`bbr_probe_rtt_cwnd_gain`).
 pub(super) const PROBE_GAIN: u32 = ONE / 2;
-/// Each 512 us of the least round trip halve the bursts of hosts (`bbr_tso_rtt_shift`).
+/// Each 512 us of the minimum round-trip time halve the bursts of hosts (`bbr_tso_rtt_shift`).
 const BURST_SHIFT: u32 = 9;
-/// Segments of a burst at least (`tcp_min_tso_segs`).
+/// Minimum number of segments in a burst (`tcp_min_tso_segs`).
 const LEAST_BURST: u32 = 2;
 
 /// BBR version 3.
@@ -33,7 +33,7 @@ const LEAST_BURST: u32 = 2;
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(in crate::tcp::linux) struct Third {
     pub(super) mode: BbrMode,
-    /// `min_rtt_us`; the least since the last probe for it; and when they were seen, ticks.
+    /// `min_rtt_us`; the minimum since its last probe; and their times, ticks.
     pub(super) least: u64,
     pub(super) least_at: u64,
     pub(super) probed: u64,
@@ -59,15 +59,16 @@ pub(in crate::tcp::linux) struct Third {
     pub(super) marked_rounds: u32,
     pub(super) loss_in_cycle: bool,
     pub(super) marks_in_cycle: bool,
-    /// What must have been delivered before a segment was sent whose acknowledgment ends a round of losses.
+    /// The delivery count that a segment must have been sent after for its acknowledgment to end a round of
+    /// losses.
     pub(super) loss_round_ends: u32,
     pub(super) loss_round_begins: bool,
     pub(super) loss_in_round: bool,
     pub(super) marks_in_round: bool,
-    /// Acknowledgments of this round that showed losses (`loss_events_in_round`).
+    /// Acknowledgments with losses in this round (`loss_events_in_round`).
     pub(super) loss_events: u32,
     pub(super) bounds: Bounds,
-    /// The greatest rates of the last probe and of this one (`bw_hi`).
+    /// The maximum rates of the last probe and of this one (`bw_hi`).
     pub(super) rates: [u64; 2],
     pub(super) up_rounds: u32,
     pub(super) up_segments: u32,
@@ -75,7 +76,7 @@ pub(in crate::tcp::linux) struct Third {
     pub(super) wait: u64,
     pub(super) rounds_since_probe: u32,
     pub(super) acks: Acks,
-    /// Samples show what a probe did (`bw_probe_samples`).
+    /// Whether samples show the effect of a probe (`bw_probe_samples`).
     pub(super) is_probe_sampled: bool,
     pub(super) was_too_high: bool,
     pub(super) stopped_at_risk: bool,
@@ -83,7 +84,7 @@ pub(in crate::tcp::linux) struct Third {
     pub(super) alpha: u32,
     pub(super) alpha_delivered: u32,
     pub(super) alpha_marked: u32,
-    /// `try_fast_path`: the window is what the model says.
+    /// `try_fast_path`: whether the window is that of the model.
     pub(super) is_settled: bool,
     pub(super) pace: u64,
     pub(super) random: Stream,
@@ -169,7 +170,7 @@ impl Third {
     pub(super) fn rate(&self) -> u64 {
         self.greatest_rate().min(self.bounds.low_rate)
     }
-    /// `bbr_advance_max_bw_filter`: the rates of the last probe are forgotten.
+    /// `bbr_advance_max_bw_filter`: discards the rates of the last probe.
     pub(super) fn forget_rates(&mut self) {
         if self.rates[1] > 0 {
             self.rates = [self.rates[1], 0];
@@ -259,7 +260,7 @@ impl Third {
             self.bounds.low_flight = facts.window.max(self.window_before);
         }
     }
-    /// `bbr_exit_loss_recovery`: after a timeout the window returns.
+    /// `bbr_exit_loss_recovery`: restores the window after a timeout.
     pub(super) fn window_in(&mut self, state: State, window: u32) -> u32 {
         if self.previous != State::Loss || state == State::Loss {
             return window;
@@ -305,8 +306,9 @@ impl Third {
         self.loss_in_cycle |= sample.lost > 0;
         self.marks_in_cycle |= sample.marked > 0;
     }
-    /// `bbr_run_fast_path`, and `bbr_update_model` where it is not taken: while the application is the limit
-    /// and nothing new is learned, the model stays. Returns whether window and pace stay, too.
+    /// `bbr_run_fast_path`, and otherwise `bbr_update_model`: while the sender is application-limited and a
+    /// sample contains no new information, the model does not change. Returns whether window and pace do not
+    /// change either.
     fn takes_fast_path(&mut self, facts: &mut Facts, sample: &RateSample, rate: u64) -> bool {
         let is_possible = self.is_settled
             && sample.is_app_limited

@@ -1,4 +1,4 @@
-//! The sender ends conservative slow start and slows its growth.
+//! The use of HyStart++ by the sender.
 
 use super::super::super::sender::Sender;
 use super::{ConservativeStart, NONE};
@@ -12,8 +12,8 @@ const ROUNDS: u32 = 5;
 const MOST_SEGMENTS: u32 = 8;
 
 impl ConservativeStart {
-    /// RFC 9406 §4.2: an acknowledgment in slow start, with a round trip of `sample`. Returns whether slow
-    /// start is over.
+    /// RFC 9406 §4.2: processes an acknowledgment in slow start with round-trip time `sample`. Returns
+    /// whether slow start is over.
     pub(in crate::tcp::linux) fn on_sample(&mut self, stream: &Sender, sample: u64) -> bool {
         if self.is_over {
             return false;
@@ -34,7 +34,7 @@ impl ConservativeStart {
         }
         false
     }
-    /// By how much `segments` let the window grow.
+    /// The growth of the window for `segments`.
     pub(in crate::tcp::linux) fn growth(&mut self, stream: &Sender, segments: u32) -> u32 {
         if self.is_over {
             return segments;

@@ -1,5 +1,5 @@
-//! HyStart++ (RFC 9406): a longer round trip leads to conservative slow start (CSS), and back if it was
-//! chance.
+//! HyStart++ (RFC 9406): a longer round-trip time starts conservative slow start (CSS); if the increase was
+//! temporary, slow start resumes.
 
 mod hooks;
 
@@ -9,7 +9,7 @@ use perhop_scenario::tcp::{Parameters, SlowStartExit};
 const LEAST_DELAY: u64 = 4000;
 const MOST_DELAY: u64 = 16_000;
 const DELAY_DIVISOR: u64 = 8;
-/// The least round trip of a round without samples.
+/// The minimum round-trip time of a round without samples.
 const NONE: u64 = u64::MAX;
 
 /// The initial slow start. Times are in microseconds.
@@ -22,10 +22,10 @@ pub(super) struct ConservativeStart {
     last: u64,
     current: u64,
     samples: u32,
-    /// `cssBaselineMinRtt` while slow start is conservative, and rounds of it, the first one in part.
+    /// `cssBaselineMinRtt` during CSS, and its rounds; the first one is partial.
     baseline: Option<u64>,
     rounds: u32,
-    /// Segments that count for the next increase.
+    /// Segments that count towards the next increase.
     credit: u32,
 }
 
@@ -45,7 +45,7 @@ impl ConservativeStart {
             })
         })
     }
-    /// RFC 9406 §4.1: it is for the initial slow start only.
+    /// RFC 9406 §4.1: applies to the initial slow start only.
     pub(super) fn end(&mut self) {
         self.is_over = true;
     }

@@ -1,18 +1,18 @@
-//! The sender feeds DCTCP and takes its answer.
+//! The use of DCTCP by the sender.
 
 use super::super::super::sender::Sender;
 use super::super::{LinuxSender, Scalable};
 use super::{Dctcp, GAIN_SHIFT, ONE};
 
 impl Dctcp {
-    /// `dctcp_update_alpha`: when a window of data is acknowledged, the share of its marked segments counts
-    /// by a sixteenth. So many segments are delivered by now, so many of them marked.
+    /// `dctcp_update_alpha`: when a window of data is acknowledged, the fraction of its marked segments
+    /// counts by a sixteenth. `delivered` and `marked` are totals.
     pub(in crate::tcp::linux) fn update(&mut self, stream: &Sender, delivered: u32, marked: u32) {
         if stream.unacknowledged < self.ends {
             return;
         }
         let (all, marks) = (delivered - self.delivered, marked - self.marked);
-        // Below a sixteenth of one, no shift would bring it down to none.
+        // Below 16, a shift would no longer reduce it to 0.
         let less = self.alpha >> GAIN_SHIFT;
         self.alpha -= if less == 0 { self.alpha } else { less };
         if marks > 0 {
@@ -23,14 +23,14 @@ impl Dctcp {
 }
 
 impl LinuxSender {
-    /// Before an acknowledgment delivers anything: DCTCP looks whether a window of data has ended
+    /// Checks before an acknowledgment delivers data whether a window of data has ended
     /// (`CA_ACK_WIN_UPDATE`).
     pub(in crate::tcp::linux) fn update_share(&mut self, stream: &Sender) {
         if let Some(Scalable::Dctcp(dctcp)) = self.scalable.as_deref_mut() {
             dctcp.update(stream, self.delivered, self.feedback.marked);
         }
     }
-    /// `dctcp_react_to_loss`, RFC 8257 §3.5: after a loss half of the window is left.
+    /// `dctcp_react_to_loss`, RFC 8257 §3.5: halves the window after a loss.
     pub(in crate::tcp::linux) fn react_to_loss(&mut self, stream: &Sender) {
         match self.scalable.as_deref_mut() {
             Some(Scalable::Dctcp(_)) => self.threshold = (self.window >> 1).max(2),

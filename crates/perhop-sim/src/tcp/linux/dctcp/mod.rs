@@ -2,17 +2,17 @@
 
 mod hooks;
 
-/// Parts of one in which the share of marks is kept.
+/// The unit of the fraction of marks.
 const ONE: u32 = 1024;
 /// RFC 8257 §4.2: g = 1/16.
 const GAIN_SHIFT: u32 = 4;
 
-/// The share of segments that arrive marked.
+/// The fraction of segments that arrive marked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dctcp {
-    /// DCTCP.Alpha in 1024ths. RFC 8257 §3.3: 1 at first.
+    /// DCTCP.Alpha in 1024ths. RFC 8257 §3.3: initially 1.
     alpha: u32,
-    /// The offset whose acknowledgment ends the window of data, and what was delivered before it began.
+    /// The offset whose acknowledgment ends the window of data, and the segments delivered before it began.
     ends: u64,
     delivered: u32,
     marked: u32,

@@ -1,4 +1,4 @@
-//! The sender counts the marks that acknowledgments report.
+//! The count of marks that acknowledgments report.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{EcnFeedback, Flags};
@@ -8,19 +8,20 @@ use super::super::super::sender::Sender;
 use super::super::LinuxSender;
 use super::super::acknowledged::Ack;
 
-/// Values of the counter.
+/// Number of values of the counter.
 const VALUES: u32 = 8;
 
 impl LinuxSender {
-    /// The ACK of the handshake has come: instead of the counter it tells how the SYN-ACK arrived, which was
+    /// Expects the ACK of the handshake. Instead of the counter it reports how the SYN-ACK arrived, which was
     /// not ECN-capable (RFC 9768 §3.2.2.1).
     pub(in crate::tcp) fn expect_greeting(&mut self) {
         self.feedback.awaits_greeting = true;
     }
-    /// Whether `segment`, which is the acknowledgment `ack`, tells of marks.
+    /// Whether `segment`, which is the acknowledgment `ack`, reports marks.
     ///
-    /// Linux, `__tcp_accecn_process`: a counter counts with an acknowledgment of something new or a later
-    /// timestamp. Any other may have been overtaken, as the ACK of the handshake may by the first data.
+    /// Linux, `__tcp_accecn_process`: a counter is valid in an acknowledgment of new data or with a later
+    /// timestamp. Any other acknowledgment may have been overtaken, as the ACK of the handshake by the first
+    /// data.
     pub(in crate::tcp::linux) fn hear_of_marks(
         &mut self,
         stream: &Sender,
@@ -42,8 +43,8 @@ impl LinuxSender {
         self.feedback.counter = counter;
         self.feedback.more > 0
     }
-    /// Of the `delivered` segments those are counted that had arrived marked: all where only ECE is known;
-    /// where the counter may have wrapped, as many as it can mean (RFC 9768 appendix A.2.1).
+    /// Counts the `delivered` segments that had arrived marked: all if only ECE is known; if the counter may
+    /// have wrapped, the maximum that it can represent (RFC 9768 appendix A.2.1).
     pub(in crate::tcp::linux) fn count_marks(&mut self, stream: &Sender, ack: &mut Ack, delivered: u32) {
         if !ack.marked {
             return;

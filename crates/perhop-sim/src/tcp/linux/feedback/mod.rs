@@ -1,4 +1,5 @@
-//! What acknowledgments tell of marked packets: ECE, or the counter of accurate ECN (RFC 9768).
+//! The number of marked packets that acknowledgments report, by ECE or by the counter of accurate ECN (RFC
+//! 9768).
 
 mod hooks;
 
@@ -11,12 +12,12 @@ use super::super::marks::FIRST_COUNT;
 pub(super) struct Feedback {
     /// `delivered_ce`.
     pub(super) marked: u32,
-    /// The counter in the last acknowledgment, and by how much the one under way is more.
+    /// The counter in the last acknowledgment, and its increase in the current one.
     counter: u8,
     more: u8,
-    /// The next segment is the ACK of the handshake, which has no counter.
+    /// Whether the next segment is the ACK of the handshake, which has no counter.
     awaits_greeting: bool,
-    /// The latest timestamp that came with a counter.
+    /// The latest timestamp of a segment with a counter.
     latest: Time,
 }
 

@@ -1,4 +1,4 @@
-//! The growth of the congestion window, and its users.
+//! The growth of the congestion window by the sender.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::{Counting, Growth};
@@ -9,12 +9,12 @@ use super::super::{LinuxSender, State};
 use super::Usage;
 
 impl LinuxSender {
-    /// `tcp_is_cwnd_limited`: whether the window is used enough to grow; in slow start half of it.
+    /// `tcp_is_cwnd_limited`: whether the window is used sufficiently to grow; in slow start half of it.
     pub(in crate::tcp::linux) fn is_limited(&self) -> bool {
         self.usage.is_limited || (self.is_in_slow_start() && self.window < 2 * self.usage.most)
     }
 
-    /// `tcp_cwnd_validate`: new segments were sent, or could not be.
+    /// `tcp_cwnd_validate`, after new segments were sent or could not be sent.
     pub(in crate::tcp::linux) fn note_usage(&mut self, stream: &Sender, now: Time) {
         let (is_limited, flight) = (self.window_limits(), self.records.len());
         let usage = &mut self.usage;
@@ -33,7 +33,7 @@ impl LinuxSender {
             self.shrink_unused(stream, now);
         }
     }
-    /// `tcp_cwnd_application_limited` (RFC 2861): a window that is not used decays.
+    /// `tcp_cwnd_application_limited` (RFC 2861): reduces an unused window.
     fn shrink_unused(&mut self, stream: &Sender, now: u64) {
         if self.state == State::Open {
             let used = self.usage.since.max(stream.parameters.initial_segments() as u32);
@@ -46,8 +46,8 @@ impl LinuxSender {
         self.usage.whole_at = now;
     }
 
-    /// `tcp_cwnd_restart` (RFC 2861): after an idle time longer than the timeout the window is halved for
-    /// each timeout, down to the initial one.
+    /// `tcp_cwnd_restart` (RFC 2861): after an idle time, halves the window for each timeout that has passed,
+    /// down to the initial window.
     pub(in crate::tcp::linux) fn restart_after_idle(&mut self, stream: &Sender, now: Time) {
         let (sent, timeout) = (self.clock.ticks_at(stream.last_sent), self.rto_ticks(stream));
         let idle = self.clock.ticks_at(now) - sent;
@@ -63,7 +63,7 @@ impl LinuxSender {
         self.usage.whole_at = self.clock.ticks_at(now);
     }
 
-    /// Outside of recovery `delivered` segments let the window grow (`tcp_cong_avoid`).
+    /// Grows the window for `delivered` segments outside recovery (`tcp_cong_avoid`).
     pub(in crate::tcp::linux) fn grow_window(&mut self, stream: &Sender, ack: &Ack, delivered: u32) {
         if self.ledbat.is_some() {
             self.adapt_ledbat(ack, delivered);
@@ -77,7 +77,7 @@ impl LinuxSender {
             Counting::Bytes | Counting::Segments => delivered,
         };
         if self.is_in_slow_start() {
-            // RFC 5681 §3.1: by what is acknowledged, up to the threshold.
+            // RFC 5681 §3.1: by the acknowledged data, up to the threshold.
             let counted = match &mut self.conservative {
                 Some(start) => start.growth(stream, segments),
                 None => segments,
@@ -95,7 +95,7 @@ impl LinuxSender {
         };
         self.increase(per_increase, segments);
     }
-    /// `tcp_cong_avoid_ai`: one segment for each `per_increase` that are acknowledged.
+    /// `tcp_cong_avoid_ai`: grows by one segment per `per_increase` acknowledged segments.
     fn increase(&mut self, per_increase: u32, segments: u32) {
         if self.credit >= per_increase {
             self.credit = 0;
@@ -106,7 +106,7 @@ impl LinuxSender {
         self.credit %= per_increase;
     }
 
-    /// A round trip took `round_trip` microseconds (`cubictcp_acked`).
+    /// Takes a round-trip sample of `round_trip` microseconds (`cubictcp_acked`).
     pub(in crate::tcp::linux) fn on_round_trip(&mut self, stream: &Sender, ack: &Ack, round_trip: u64) {
         if self.is_in_slow_start()
             && let Some(start) = &mut self.conservative
@@ -152,7 +152,7 @@ impl LinuxSender {
         let bytes = segment * u64::from(self.window.max(self.records.len()));
         (bytes * percent * 80_000).checked_div(self.smoothed(stream).unwrap_or(0)).unwrap_or(0)
     }
-    /// Data are sent after none were in flight: CUBIC does not count the time until `now`.
+    /// Excludes the idle time until `now` from CUBIC's growth: data are sent after none were in flight.
     pub(in crate::tcp::linux) fn on_first_in_flight(&mut self, stream: &Sender, now: Time) {
         if let Some(cubic) = &mut self.cubic {
             let idle = self.clock.ticks_at(now).saturating_sub(self.clock.ticks_at(stream.last_sent));

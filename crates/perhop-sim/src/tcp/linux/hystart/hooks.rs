@@ -1,15 +1,15 @@
-//! An acknowledgment ends slow start.
+//! The end of slow start by HyStart.
 
 use super::super::super::sender::Sender;
 use super::{BATCH, Hystart, MOST_FOR_BATCHES};
 
-/// Windows below this many segments are not looked at.
+/// Windows smaller than this, segments, do not end slow start.
 const LEAST_WINDOW: u32 = 16;
-/// Acknowledgments of a train are at most so far apart, microseconds.
+/// Maximum gap between the acknowledgments of a train, microseconds.
 const TRAIN_GAP: u64 = 2000;
-/// Round-trip samples before the least of them tells the delay of a round.
+/// Number of round-trip samples whose minimum is the delay of a round.
 const SAMPLES: u32 = 8;
-/// Bounds of the delay that ends slow start, microseconds.
+/// Limits of the delay increase that ends slow start, microseconds.
 const LEAST_DELAY: u64 = 4000;
 const MOST_DELAY: u64 = 16_000;
 
@@ -19,8 +19,8 @@ fn time_for_batches(rate: u64) -> u64 {
 }
 
 impl Hystart {
-    /// An acknowledgment in slow start at a window of `window`, with a round trip of `sample`, the least one
-    /// being `least`; the sender would be paced at `rate` bytes per second. Returns whether slow start is
+    /// Processes an acknowledgment in slow start at a window of `window` segments, with round-trip time
+    /// `sample` and minimum `least`; `rate` is the pace, bytes per second. Returns whether slow start is
     /// over.
     pub(in crate::tcp::linux) fn is_over(
         &mut self,
@@ -43,7 +43,8 @@ impl Hystart {
         if now - self.last_ack <= TRAIN_GAP {
             self.last_ack = now;
             let train = least + time_for_batches(rate);
-            // Half of it, since what is sent in pairs arrives at half the rate of the path; paced in whole.
+            // Half of it: segments that are sent in pairs arrive at half the rate of the path. With pacing,
+            // all of it.
             let most = if stream.parameters.pacing { train } else { train / 2 };
             self.is_done |= now - self.began > most;
         }

@@ -5,15 +5,15 @@ mod hooks;
 
 use perhop_scenario::tcp::{Parameters, SlowStartExit};
 
-/// What the device segments at once (`gso_max_size`), bytes, and the longest time that is allowed for four of
-/// these batches, microseconds.
+/// The maximum size of a batch that the device segments (`gso_max_size`), bytes, and the maximum time for
+/// four batches, microseconds.
 const BATCH: u64 = 65_536;
 const MOST_FOR_BATCHES: u64 = 1000;
 
-/// The round trip under way. Times are in microseconds.
+/// The state of the current round. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hystart {
-    /// It was found that slow start is over.
+    /// Whether the end of slow start was detected.
     is_done: bool,
     began: u64,
     last_ack: u64,
@@ -27,12 +27,12 @@ impl Hystart {
     pub(super) fn is_wanted(parameters: &Parameters) -> bool {
         parameters.slow_start_exit == SlowStartExit::Hystart
     }
-    /// A timeout: it is looked for again.
+    /// Starts the detection again after a timeout.
     pub(super) fn reset(&mut self, now: u64, next: u64) {
         self.is_done = false;
         self.start_round(now, next);
     }
-    /// A round begins at `now`; it ends when more than `ends` is acknowledged.
+    /// Begins a round at `now`; it ends when data beyond `ends` is acknowledged.
     pub(super) fn start_round(&mut self, now: u64, ends: u64) {
         *self =
             Hystart { is_done: self.is_done, began: now, last_ack: now, ends, least: u64::MAX, samples: 0 };

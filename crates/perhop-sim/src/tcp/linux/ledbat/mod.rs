@@ -1,14 +1,14 @@
-//! LEDBAT (RFC 6817): a window that grows as long as the way's queues delay it by less than a target.
+//! LEDBAT (RFC 6817): a window that grows while the queueing delay of the path is below a target.
 //!
-//! Of the standard's options: no slow start; the filter is the least of the last four delays. Losses, marks
-//! and timeouts are found as for every other control; they leave half of the window (§2.4.2: at most once per
+//! Options of the standard: no slow start; the filter is the minimum of the last four delays. Losses, marks
+//! and timeouts are detected as for every other algorithm and halve the window (§2.4.2: at most once per
 //! round trip, never below two segments).
 
 mod hooks;
 
 /// RFC 6817 §2.5: TARGET is at most 100 ms; microseconds.
 const TARGET: f64 = 100_000.0;
-/// RFC 6817 §2.5: GAIN is at most 1, so that growth is at most that of Reno.
+/// RFC 6817 §2.5: GAIN is at most 1, so growth is at most that of Reno.
 const GAIN: f64 = 1.0;
 /// RFC 6817 §2.5: `ALLOWED_INCREASE` SHOULD be 1, `MIN_CWND` SHOULD be 2; segments.
 const ALLOWED_INCREASE: u32 = 1;
@@ -21,12 +21,12 @@ const CURRENT_FILTER: usize = 4;
 /// Microseconds.
 const MINUTE: u64 = 60_000_000;
 
-/// Delays of the way there, and the window with its fraction. Times are in microseconds.
+/// One-way delays, and the window with its fraction. Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ledbat {
     /// The window with its fraction, segments.
     window: f64,
-    /// The least delay of each of the last minutes, and which of them is under way.
+    /// The minimum delay of each of the last minutes, and the index of the current one.
     base: [u64; BASE_HISTORY],
     minute: u64,
     /// The last delays.
@@ -47,7 +47,7 @@ impl Default for Ledbat {
 }
 
 impl Ledbat {
-    /// RFC 6817 §2.4.2, `update_base_delay` and `update_current_delay`: a `delay` was measured at `now`.
+    /// RFC 6817 §2.4.2, `update_base_delay` and `update_current_delay`: adds a `delay` measured at `now`.
     fn add(&mut self, now: u64, delay: u64) {
         let minute = now / MINUTE;
         if minute != self.minute {
@@ -63,11 +63,10 @@ impl Ledbat {
     /// `FILTER(current_delays)` - `MIN(base_delays)`.
     fn queueing_delay(&self) -> u64 {
         let least = |delays: &[u64]| delays.iter().copied().min().unwrap_or(0);
-        // What was measured last may be older than the base.
+        // The last measurements may be older than the base.
         least(&self.current).saturating_sub(least(&self.base))
     }
-    /// RFC 6817 §2.4.2, on acknowledgment of `delivered` segments, of which and others `flight` were in the
-    /// network.
+    /// RFC 6817 §2.4.2, on acknowledgment of `delivered` segments; `flight` segments were in the network.
     fn adapt(&mut self, delivered: u32, flight: u32) {
         let off_target = (TARGET - self.queueing_delay() as f64) / TARGET;
         self.window += GAIN * off_target * f64::from(delivered) / self.window;
@@ -94,7 +93,7 @@ mod tests {
         assert_eq!(ledbat.window, 9.5);
     }
 
-    /// What is not used does not grow, and two segments are left.
+    /// An unused window does not grow, and at least two segments remain.
     #[test]
     fn the_window_stays_between_two_segments_and_what_is_used() {
         let mut ledbat = Ledbat { window: 10.0, ..Ledbat::default() };
@@ -106,7 +105,7 @@ mod tests {
         assert_eq!(ledbat.window, 2.0);
     }
 
-    /// One packet that was not delayed shows the base; it counts for ten minutes.
+    /// One packet without queueing delay gives the base, which is valid for ten minutes.
     #[test]
     fn the_base_is_the_least_delay_of_ten_minutes() {
         let mut ledbat = Ledbat::default();

@@ -1,4 +1,4 @@
-//! Which segments the sender joins into a burst.
+//! The join of segments into bursts by the sender.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::SegmentationOffload;
@@ -12,10 +12,10 @@ const PRAGUE_SHIFT: u32 = 12;
 /// `sysctl_tcp_min_tso_segs`, and `bbr_min_tso_segs` below 1.2 Mb/s, bytes per second.
 const LEAST_SEGMENTS: u32 = 2;
 const BBR_SLOW: u64 = 1_200_000 / 8;
-/// `sysctl_tcp_tso_win_divisor`: this part of the window is never waited for.
+/// `sysctl_tcp_tso_win_divisor`: a burst of this part of the window is not delayed.
 const PART_OF_WINDOW: u64 = 3;
-/// `tcp_tso_should_defer`: a burst waits only so long after the last one, and for acknowledgments that are
-/// due so soon.
+/// `tcp_tso_should_defer`: a burst is delayed only for this time after the last one, and only for
+/// acknowledgments that are due within this time.
 const RECENT: Time = Time::from_milliseconds(1);
 const SOON_US: u64 = 1000;
 
@@ -33,7 +33,7 @@ impl LinuxSender {
         burst_segments(rate, self.least.get(), config.largest.as_bytes(), stream.payload).max(least)
     }
 
-    /// Whether the next new segment leaves now: as part of the burst that is leaving, or as the first of one.
+    /// Whether the next new segment leaves now, as a part of the current burst or as the first of a new one.
     pub(in crate::tcp::linux) fn joins_burst(&mut self, stream: &Sender, now: Time) -> bool {
         let Some((config, left)) = self.bursts.as_ref().map(|bursts| (bursts.config, bursts.left)) else {
             return true;
@@ -46,7 +46,8 @@ impl LinuxSender {
         left.is_some()
     }
 
-    /// Segments of the next burst of new data; `None` where it waits. There is room for a segment.
+    /// Segments of the next burst of new data; `None` if it is delayed. The window permits at least a
+    /// segment.
     fn next_burst(&self, stream: &Sender, now: Time, config: SegmentationOffload) -> Option<u32> {
         let unsent = stream.end() - stream.next;
         if unsent <= stream.payload {
@@ -62,8 +63,8 @@ impl LinuxSender {
         Some(permitted.min(u32::try_from(available).unwrap_or(u32::MAX)).max(1))
     }
 
-    /// `tcp_tso_should_defer`: whether to wait for acknowledgments that make room for a burst of `most`
-    /// segments. What the application gives is one buffer here.
+    /// `tcp_tso_should_defer`: whether to wait for acknowledgments that permit a burst of `most` segments.
+    /// The data of the application are one buffer here.
     fn is_deferred(&self, stream: &Sender, now: Time, most: u32) -> bool {
         let last =
             self.pacer.as_ref().map_or(stream.last_sent, |pacer| pacer.departs().max(stream.last_sent));
@@ -84,11 +85,11 @@ impl LinuxSender {
             // The next acknowledgment is not due soon.
             return false;
         }
-        // With a FIN there will not be more than this.
+        // After the FIN no data follow.
         limit <= unsent || !stream.finishing
     }
 
-    /// Nothing more leaves now: the pace counts what has.
+    /// Ends the burst, because no further segment leaves now, and counts it in the pace.
     pub(in crate::tcp::linux) fn end_offload(&mut self, stream: &Sender, now: Time) {
         let Some(bursts) = &mut self.bursts else { return };
         if let Some((bytes, segments)) = bursts.end() {

@@ -1,24 +1,26 @@
-//! [`Bursts`]: segmentation offload. What leaves at once is a buffer that the device cuts into segments
-//! (`net/ipv4/tcp_output.c`, `tcp_write_xmit`): how large it may be, and when to wait for a larger one.
+//! [`Bursts`]: segmentation offload. Segments that leave together are one buffer that the device cuts into
+//! segments (`net/ipv4/tcp_output.c`, `tcp_write_xmit`). This module decides its size and when to wait for a
+//! larger one.
 
 mod hooks;
 
 use perhop_scenario::tcp::SegmentationOffload;
 
-/// `sk_pacing_shift`: a burst is what the pace lets out in 2^-10 s.
+/// `sk_pacing_shift`: a burst is the data that the pace permits in 2^-10 s.
 const PACE_SHIFT: u32 = 10;
-/// `sysctl_tcp_tso_rtt_log`: near peers get more, half as much for each 2^9 us of the least round trip.
+/// `sysctl_tcp_tso_rtt_log`: larger bursts for near peers; the increase halves with each 2^9 us of the
+/// minimum round-trip time.
 const NEAR_SHIFT: u32 = 9;
 
-/// The burst that is leaving.
+/// The current burst.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bursts {
     config: SegmentationOffload,
-    /// Segments that it has left, and what has left of it since the pace counted.
+    /// Remaining segments of the burst, and the part that was sent and not yet counted by the pace.
     left: u32,
     bytes: u64,
     segments: u32,
-    /// Whether new data wait for more room in the congestion window.
+    /// Whether new data wait for a larger congestion window.
     waits: bool,
 }
 
@@ -26,13 +28,13 @@ impl Bursts {
     pub(super) fn new(config: SegmentationOffload) -> Bursts {
         Bursts { config, left: 0, bytes: 0, segments: 0, waits: false }
     }
-    /// A segment of `bytes` leaves. Returns bytes and segments of the burst if it was the last one.
+    /// Adds a segment of `bytes` that leaves. Returns bytes and segments of the burst after its last segment.
     pub(super) fn add(&mut self, bytes: u64) -> Option<(u64, u32)> {
         self.bytes += bytes;
         self.segments += 1;
         if self.left > 0 { None } else { self.end() }
     }
-    /// Nothing more of the burst can leave. Returns bytes and segments that the pace has not counted.
+    /// Ends the burst early. Returns the bytes and segments that the pace has not counted.
     pub(super) fn end(&mut self) -> Option<(u64, u32)> {
         self.left = 0;
         let sent = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.segments));
@@ -47,7 +49,7 @@ impl Bursts {
 }
 
 /// `tcp_tso_autosize`: segments of `payload` bytes in a burst of at most `largest` bytes, at a pace of `rate`
-/// bytes per second (0: unknown), where the least round trip is `least_rtt` microseconds.
+/// bytes per second (0: unknown) and a minimum round-trip time of `least_rtt` microseconds.
 fn burst_segments(rate: u64, least_rtt: u64, largest: u64, payload: u64) -> u32 {
     let by_pace = if rate == 0 { largest } else { rate >> PACE_SHIFT };
     let by_distance =
@@ -64,11 +66,12 @@ mod tests {
     #[test]
     fn a_burst_is_a_millisecond_of_the_pace_and_more_for_near_peers() {
         let segments = |rate, rtt| burst_segments(rate, rtt, 65_215, 1448);
-        // Unknown pace, or 1 Gb/s: all that a buffer holds.
+        // Unknown pace, or 1 Gb/s: a full buffer.
         assert_eq!((segments(0, u64::MAX), segments(125_000_000, 100_000)), (45, 45));
-        // 100 Mb/s is 12,207 bytes in 2^-10 s; at 20 ms nothing is added, at 1.6 ms an eighth of the largest.
+        // 100 Mb/s is 12,207 bytes in 2^-10 s; at 20 ms the increase is 0, at 1.6 ms an eighth of the
+        // maximum.
         assert_eq!((segments(12_500_000, 20_000), segments(12_500_000, 1_600)), (8, 14));
-        // A peer within 512 us gets the largest at any pace.
+        // A peer within 512 us gets the maximum at any pace.
         assert_eq!((segments(1_000, 511), segments(1_000, 20_000)), (45, 0));
     }
 }

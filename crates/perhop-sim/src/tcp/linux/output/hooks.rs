@@ -1,4 +1,4 @@
-//! The sender chooses the next segment.
+//! The choice of the next segment by the sender.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::Handshake;
@@ -11,7 +11,7 @@ use super::super::{LinuxSender, State, microseconds};
 use super::Forced;
 
 impl LinuxSender {
-    /// The next piece to send, if there is one.
+    /// The next segment to send, if there is one.
     pub(in crate::tcp) fn poll(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
         if let Some(forced) = self.output.forced.take()
             && let Some(piece) = self.send_forced(stream, now, forced)
@@ -72,7 +72,7 @@ impl LinuxSender {
         }
     }
 
-    /// The next lost segment, if the window has room for it.
+    /// The next lost segment, if the window permits it.
     fn send_lost(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
         if self.room() == 0 {
             return None;
@@ -95,7 +95,7 @@ impl LinuxSender {
         }
         piece
     }
-    /// `tcp_retransmit_skb`: the segment is sent again, and in flight again.
+    /// `tcp_retransmit_skb`: retransmits a segment, which is in flight again.
     fn resend(&mut self, stream: &mut Sender, now: Time, number: u64) -> Piece {
         let piece = self.write_again(stream, now, number);
         let marks = &mut self.records.at(number).marks;
@@ -124,16 +124,17 @@ impl LinuxSender {
         stream.piece_again(start.max(stream.unacknowledged), end)
     }
 
-    /// The next segment of new data, if the windows have room for it.
+    /// The next segment of new data, if the windows permit it.
     fn send_new(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
         if stream.next >= stream.end() {
             return None;
         }
         if self.records.is_empty() && stream.next < stream.edge {
-            // `tcp_slow_start_after_idle_check`: with the data, or with the window that lets them out.
+            // `tcp_slow_start_after_idle_check`: when data are written, or when the window permits them
+            // again.
             self.restart_after_idle(stream, now);
         }
-        // RFC 3042: what duplicates tell to be delivered makes room for new data.
+        // RFC 3042: data that duplicates report as delivered permit new data.
         let makes_room = stream.parameters.limited_transmit || self.state != State::Disorder;
         if self.room() <= if makes_room { 0 } else { self.records.sacked } {
             return None;
@@ -190,7 +191,7 @@ impl LinuxSender {
         }
     }
 
-    /// Nothing more can be sent now.
+    /// Ends the burst: no further segment can be sent now.
     fn end_burst(&mut self, stream: &mut Sender, now: Time) {
         self.end_offload(stream, now);
         let sent = std::mem::take(&mut self.output.new_segments);
@@ -205,7 +206,7 @@ impl LinuxSender {
             self.schedule_probe(stream, now, None);
         }
     }
-    /// Whether the congestion window keeps new data back: for now, or because a burst waits for more room.
+    /// Whether the congestion window delays new data: now, or because a burst waits for a larger window.
     pub(in crate::tcp::linux) fn window_limits(&self) -> bool {
         self.in_flight() >= self.window || self.bursts.as_ref().is_some_and(|bursts| bursts.waits())
     }

@@ -1,32 +1,32 @@
-//! What is sent next: losses, then new data (`tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
+//! The order of segments: losses, then new data (`tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
 
 mod hooks;
 
-/// A segment that is to be sent whatever the window permits.
+/// A segment that is sent regardless of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Forced {
-    /// The first in flight, after a timeout.
+    /// The first segment in flight, after a timeout.
     Head,
-    /// The first that is lost.
+    /// The first lost segment.
     FirstLoss,
-    /// A tail loss probe: new data, or the last segment again.
+    /// A tail loss probe: new data, or the last segment.
     NewProbe,
     TailProbe,
     /// A probe of QUIC.
     Probe,
 }
 
-/// What the last event asked for.
+/// The sends that the last event requested.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Output {
     forced: Option<Forced>,
-    /// Losses are to be repaired.
+    /// Whether losses are to be repaired.
     repairs: bool,
-    /// F-RTO: new data before losses.
+    /// F-RTO: whether new data precede losses.
     new_first: bool,
-    /// New segments since the last look at the use of the window.
+    /// New segments since the last check of the use of the window.
     new_segments: u32,
-    /// After a timer no new data are sent before the next acknowledgment, unless the application has given
+    /// After a timer, no new data are sent before the next acknowledgment, unless the application has written
     /// more than this.
     restrained: Option<u64>,
 }
@@ -41,14 +41,14 @@ impl Output {
     pub(super) fn force(&mut self, forced: Forced) {
         self.forced = Some(forced);
     }
-    /// The pace lets more leave: losses, too, if there are any.
+    /// Continues when the pace permits it, also with losses, if there are any.
     pub(super) fn go_on(&mut self) {
         self.repairs = true;
     }
     pub(super) fn restrain(&mut self, written: u64) {
         self.restrained = Some(written);
     }
-    /// An acknowledgment arrived.
+    /// Lifts the restraint after an acknowledgment.
     pub(super) fn release(&mut self) {
         *self = Output { new_segments: self.new_segments, ..Output::default() };
     }

@@ -1,4 +1,4 @@
-//! The sender waits for the pace, and counts what it sends.
+//! The use of the pace by the sender.
 
 use perhop_qos::units::Time;
 
@@ -6,7 +6,7 @@ use super::super::super::sender::Sender;
 use super::super::LinuxSender;
 
 impl LinuxSender {
-    /// Whether the next segment must wait at `now`; then the timer is set, if there is one.
+    /// Whether the next segment must wait at `now`; if so, sets the timer, if there is one.
     pub(in crate::tcp::linux) fn waits_for_pace(&mut self, stream: &mut Sender, now: Time) -> bool {
         let Some(departs) = self.pacer.as_ref().map(|pacer| pacer.departs).filter(|departs| *departs > now)
         else {
@@ -18,7 +18,7 @@ impl LinuxSender {
         }
         true
     }
-    /// A segment of `bytes` is sent.
+    /// Records that a segment of `bytes` is sent.
     pub(in crate::tcp::linux) fn pace(&mut self, stream: &Sender, now: Time, bytes: u64) {
         if self.pacer.is_none() {
             return;
@@ -31,7 +31,7 @@ impl LinuxSender {
             self.count_pace(stream, now, bytes, segments);
         }
     }
-    /// The pace counts `segments` of `bytes` that left together.
+    /// Records that `segments` segments of `bytes` in total left together.
     pub(in crate::tcp::linux) fn count_pace(
         &mut self,
         stream: &Sender,

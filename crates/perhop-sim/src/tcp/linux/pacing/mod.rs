@@ -1,4 +1,4 @@
-//! Pacing: segments, or bursts of them, leave one by one (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
+//! Pacing: segments, or bursts of them, are spaced (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
 //! `tcp_update_skb_after_send`).
 
 mod hooks;
@@ -9,21 +9,22 @@ use perhop_qos::units::Time;
 const UNPACED: u32 = 10;
 const PICOSECONDS: u128 = 1_000_000_000_000;
 
-/// When the next segment may leave.
+/// The schedule of segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacer {
     /// `tcp_wstamp_ns`.
     departs: Time,
-    /// Segments sent so far, up to those that are not paced.
+    /// Segments sent so far, counted up to [`UNPACED`].
     sent: u32,
 }
 
 impl Pacer {
-    /// When the next segment may leave.
+    /// The time at which the next segment may leave.
     pub(super) fn departs(&self) -> Time {
         self.departs
     }
-    /// So many `segments` of `bytes` leave at `now`; the pace is `rate` bytes per second, or unknown.
+    /// Records that `segments` segments of `bytes` in total leave at `now`; the pace is `rate` bytes per
+    /// second, 0 if unknown.
     fn on_sent(&mut self, now: Time, bytes: u64, segments: u32, rate: u64) {
         let before = self.departs;
         self.departs = before.max(now);
@@ -32,7 +33,7 @@ impl Pacer {
             return;
         }
         let gap = (u128::from(bytes) * PICOSECONDS / u128::from(rate)) as u64;
-        // What was late makes the next gap shorter, by half of it at most.
+        // Lateness shortens the next gap by at most half.
         let late = (self.departs - before).as_picoseconds().min(gap / 2);
         self.departs += Time::from_picoseconds(gap - late);
     }
@@ -42,8 +43,8 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// 1 MB/s: a segment of 1000 bytes each millisecond, after the first ten; what left 0.2 ms late brings
-    /// the next one forward.
+    /// 1 MB/s: a segment of 1000 bytes each millisecond, after the first ten; a segment that leaves 0.2 ms
+    /// late makes the next one earlier.
     #[test]
     fn segments_leave_at_the_pace() {
         let (mut pacer, rate) = (Pacer::default(), 1_000_000);
@@ -55,7 +56,7 @@ mod tests {
         assert_eq!(pacer.departs, Time::from_microseconds(1000));
         pacer.on_sent(Time::from_microseconds(1200), 1000, 1, rate);
         assert_eq!(pacer.departs, Time::from_microseconds(2000));
-        // A second late: not more than half of a gap.
+        // A second late: at most half of a gap.
         pacer.on_sent(Time::from_seconds(1), 1000, 1, rate);
         assert_eq!(pacer.departs, Time::from_microseconds(1_000_500));
     }

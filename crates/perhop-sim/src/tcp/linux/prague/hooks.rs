@@ -1,4 +1,4 @@
-//! The sender feeds Prague and takes its window, pace and segments.
+//! The use of Prague by the sender.
 
 use perhop_scenario::tcp::HEADERS;
 
@@ -13,8 +13,8 @@ const GAIN: f64 = 1.0 / 16.0;
 const LEAST_SEGMENT: u32 = 150;
 
 impl Prague {
-    /// `prague_update_alpha`, once per round trip, later once per virtual one.
-    /// Returns whether there was a share to take in.
+    /// `prague_update_alpha`, once per round trip, later once per virtual one. Returns whether the fraction
+    /// was updated.
     fn update(&mut self, stream: &Sender, now: u64, delivered: u32, marked: u32, path: &Path) -> bool {
         let is_in_slow_start = path.is_in_slow_start;
         let is_due = !self.is_independent(is_in_slow_start) || now - self.updated >= self.virtual_rtt;
@@ -34,7 +34,7 @@ impl Prague {
 }
 
 impl LinuxSender {
-    /// Whether Prague controls the window, and not proportional rate reduction.
+    /// Whether Prague controls the window, instead of proportional rate reduction.
     pub(in crate::tcp::linux) fn has_prague(&self) -> bool {
         matches!(self.scalable.as_deref(), Some(Scalable::Prague(_)))
     }
@@ -45,28 +45,28 @@ impl LinuxSender {
             is_in_slow_start: self.is_in_slow_start(),
         }
     }
-    /// The connection is open.
+    /// Starts Prague when the connection opens.
     pub(in crate::tcp::linux) fn open_prague(&mut self, stream: &Sender) {
         let (path, window) = (self.path(stream), self.window);
         if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
             prague.start(&path, window);
         }
     }
-    /// Marks reduce Prague's window as the state becomes CWR.
+    /// Reduces Prague's window for marks as the state becomes CWR.
     pub(in crate::tcp::linux) fn reduce_by_marks(&mut self, stream: &Sender, now: u64) {
         let path = self.path(stream);
         if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
             prague.on_marks(now, &path);
         }
     }
-    /// A loss, or a timeout.
+    /// Reduces the window after a loss or a timeout.
     pub(in crate::tcp::linux) fn reduce_prague_by_loss(&mut self, stream: &Sender) {
         let (path, window) = (self.path(stream), self.window);
         if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
             prague.on_loss(window, &path);
         }
     }
-    /// The pace where Prague's rate is in control, bytes per second.
+    /// The pace in rate control, bytes per second.
     pub(in crate::tcp::linux) fn prague_pace(&self) -> Option<u64> {
         match self.scalable.as_deref() {
             Some(Scalable::Prague(prague)) => prague.pace,
@@ -74,7 +74,7 @@ impl LinuxSender {
         }
     }
 
-    /// `prague_cong_control`: `delivered` segments in any state.
+    /// `prague_cong_control`: processes `delivered` segments in any state.
     pub(in crate::tcp::linux) fn control_prague(&mut self, stream: &mut Sender, ack: &Ack, delivered: u32) {
         let Some(mut scalable) = self.scalable.take() else { return };
         if let Scalable::Prague(prague) = scalable.as_mut() {
@@ -92,8 +92,8 @@ impl LinuxSender {
         }
         self.scalable = Some(scalable);
     }
-    /// The second half of `prague_update_alpha`: segments are as long as the rate wants them. Windows count
-    /// them.
+    /// The second half of `prague_update_alpha`: chooses the length of segments by the rate. Windows count
+    /// these segments.
     fn choose_segment(&mut self, stream: &mut Sender, prague: &mut Prague) {
         let path = self.path(stream);
         let is_wanted = prague.virtual_rtt > 0 && prague.is_independent(path.is_in_slow_start);
@@ -125,7 +125,7 @@ impl LinuxSender {
             self.threshold = self.threshold.min(self.window);
         }
         let mut unmarked = delivered.saturating_sub(ack.marks);
-        // A paced sender may not fill the window although it has data.
+        // A paced sender may have data and not fill the window.
         let is_limited = self.is_limited() || stream.next < stream.end();
         if unmarked > 0 && !prague.in_loss && is_limited {
             if self.is_in_slow_start() {
@@ -139,7 +139,7 @@ impl LinuxSender {
             }
             prague.grow(unmarked, &self.path(stream));
         }
-        // The whole window follows step by step.
+        // The integer window follows in steps.
         let whole = (libm::ceil(prague.window) as u32).max(LEAST_WINDOW);
         if self.window > whole {
             self.window -= 1;

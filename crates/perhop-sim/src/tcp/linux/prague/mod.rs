@@ -1,37 +1,37 @@
-//! TCP Prague: scalable congestion control for the Internet (RFC 9331 §4), as `tcp_prague.c` of
-//! L4STeam/linux (version 0.7) does it: with a window, and where that has at most four segments, by a rate.
+//! TCP Prague: scalable congestion control for the Internet (RFC 9331 §4), as in `tcp_prague.c` of
+//! L4STeam/linux (version 0.7): with a window, or with a rate if the window has at most four segments.
 //!
-//! Departs from it: the rate does not fall below its minimum after
-//! losses either, nor the window with its fraction below what is sent at least where no rate is in control;
-//! a mark ends slow start also where its acknowledgment delivers unmarked segments, which undoes the first
-//! halving there. Without a virtual round trip it is the Prague of 2020, which knows no rates.
+//! Differences: the rate remains at least its minimum also after losses, and in window control the fractional
+//! window remains at least the minimum window. A mark ends slow start even if its acknowledgment delivers
+//! unmarked segments; in the source these undo the first halving. Without a virtual round trip this is the
+//! Prague of 2020, which has no rate control.
 
 mod hooks;
 
-/// The least window, segments (`MIN_CWND_RTT`).
+/// The minimum window, segments (`MIN_CWND_RTT`).
 const LEAST_WINDOW: u32 = 2;
-/// Round trips after slow start from which on growth does not depend on the round trip
+/// Round trips after slow start after which growth does not depend on the round-trip time
 /// (`DEFAULT_RTT_TRANSITION`).
 const TRANSITION: u32 = 4;
 
 /// `MINIMUM_RATE`, bytes per second.
 const LEAST_RATE: f64 = 12_500.0;
-/// `prague_cwnd_transit` packets of `MTU_SYS` bytes: in windows up to that the rate is in control.
+/// `prague_cwnd_transit` packets of `MTU_SYS` bytes: the largest window with rate control.
 const BY_RATE_UP_TO: f64 = 4.0 * FULL_PACKET;
 const FULL_PACKET: f64 = 1500.0;
-/// `RTT2SEC_SHIFT`: what counts as a second, eighths of a microsecond.
+/// `RTT2SEC_SHIFT`: the length of a second, eighths of a microsecond.
 const SECOND: f64 = (1 << 23) as f64;
-/// `RATE_OFFSET`, `OFFSET_UNIT`: by this part the pace swings up and down.
+/// `RATE_OFFSET`, `OFFSET_UNIT`: the relative swing of the pace.
 const SWING: f64 = 4.0 / 128.0;
-/// `MIN_CWND_VIRT`: packets in a virtual round trip at least; they are shorter where the rate is low.
+/// `MIN_CWND_VIRT`: minimum number of packets in a virtual round trip; packets are shorter at a low rate.
 const LEAST_PACKETS: f64 = 2.0;
-/// `HSRTT_SHIFT`: the slow mean of the round trip has 127/128 of what it was.
+/// `HSRTT_SHIFT`: the slow mean of the round-trip time keeps 127/128 of its value.
 const SLOW_SHIFT: u32 = 7;
 
-/// What Prague knows of its path.
+/// The properties of the path.
 #[derive(Clone, Copy, Debug)]
 struct Path {
-    /// 8 times the smoothed round trip, microseconds; 0 if unknown.
+    /// 8 times the smoothed round-trip time, microseconds; 0 if unknown.
     smoothed: u64,
     /// Bytes of a full packet.
     packet: f64,
@@ -49,34 +49,34 @@ impl Path {
 /// State of Prague. Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prague {
-    /// `rate_bytes`, bytes per second, and what it was at the last loss.
+    /// `rate_bytes`, bytes per second, and its value at the last loss.
     rate: f64,
     rate_at_loss: f64,
-    /// `cwnd_mode`: the window is so small that the rate is in control.
+    /// `cwnd_mode`: whether the window is so small that rate control is used.
     is_small: bool,
-    /// `hsrtt_us`: 8 * 128 times the slow mean of the round trip.
+    /// `hsrtt_us`: 8 * 128 times the slow mean of the round-trip time.
     slow: u64,
-    /// The pace by the rate, bytes per second, where that is in control.
+    /// The pace in rate control, bytes per second.
     pace: Option<u64>,
     /// `frac_cwnd`: the window with its fraction, segments.
     window: f64,
-    /// The share of segments that arrive marked; 0 until there was a mark.
+    /// The fraction of segments that arrive marked; 0 before the first mark.
     alpha: f64,
     has_seen_mark: bool,
-    /// After a loss, until no loss is known: the window does not grow.
+    /// Whether a loss is known, during which the window does not grow.
     in_loss: bool,
     /// The window at the last loss.
     window_at_loss: f64,
     /// Round trips since slow start.
     rounds: u32,
-    /// The offset whose acknowledgment ends the round trip, and what was delivered before it began.
+    /// The offset whose acknowledgment ends the round trip, and the segments delivered before it began.
     ends: u64,
     delivered: u32,
     marked: u32,
-    /// When the share was updated last, and when marks reduced the window last.
+    /// Times of the last update of the fraction, and of the last reduction by marks.
     updated: u64,
     reduced: u64,
-    /// The round trip whose share shorter ones take (`prague_rtt_target`).
+    /// The round-trip time whose growth shorter ones use (`prague_rtt_target`).
     virtual_rtt: u64,
 }
 
@@ -106,7 +106,7 @@ impl Prague {
     fn is_independent(&self, is_in_slow_start: bool) -> bool {
         !is_in_slow_start && self.rounds >= TRANSITION
     }
-    /// Whether the rate is in control, and the window follows from it.
+    /// Whether the rate is controlled and the window follows from it.
     fn goes_by_rate(&self, path: &Path) -> bool {
         self.is_small && self.is_independent(path.is_in_slow_start)
     }
@@ -120,16 +120,16 @@ impl Prague {
         let round_trip = if slow > 0 { slow } else { path.smoothed };
         self.rate * round_trip as f64 / SECOND / path.packet
     }
-    /// `prague_init`: the handshake is over, and has given a round trip if it is known.
+    /// `prague_init`, after the handshake, which may have given a round-trip time.
     fn start(&mut self, path: &Path, window: u32) {
         self.slow = path.smoothed << SLOW_SHIFT;
         if path.smoothed > 0 {
             self.rate = path.rate(f64::from(window));
         }
     }
-    /// `prague_ai_ack_increase`: segments by which a window of unmarked segments lets the window grow, at a
-    /// smoothed round trip of `smoothed`. A flow of half the virtual round trip has half its window, and two
-    /// of its round trips to grow in: a quarter.
+    /// `prague_ai_ack_increase`: the growth per window of unmarked segments, segments, at a smoothed
+    /// round-trip time of `smoothed`. A flow with half the virtual round-trip time has half its window and
+    /// twice as many round trips to grow in, so its growth is a quarter.
     fn increase(&self, smoothed: u64) -> f64 {
         if self.rounds < TRANSITION || smoothed == 0 || smoothed >= self.virtual_rtt {
             return 1.0;
@@ -137,7 +137,7 @@ impl Prague {
         let part = smoothed as f64 / self.virtual_rtt as f64;
         part * part
     }
-    /// `prague_enter_cwr`: marks, at `now`.
+    /// `prague_enter_cwr`: reduces for marks at `now`.
     fn on_marks(&mut self, now: u64, path: &Path) {
         if self.is_independent(path.is_in_slow_start) && now - self.reduced < self.virtual_rtt {
             return;
@@ -145,7 +145,7 @@ impl Prague {
         self.reduced = now;
         self.shrink_by(self.alpha / 2.0, path);
     }
-    /// Rate or window, whichever is in control, loses the part `part`; the other follows.
+    /// Reduces the controlled variable, rate or window, by the fraction `part`; the other one follows.
     fn shrink_by(&mut self, part: f64, path: &Path) {
         if self.goes_by_rate(path) {
             self.rate = (self.rate - self.rate * part).max(LEAST_RATE);
@@ -155,42 +155,43 @@ impl Prague {
             self.rate = path.rate(self.window);
         }
     }
-    /// To `window` segments, but not below what is sent at least: marks of what cannot be sent slower would
-    /// let it shrink without end, and growth is by the part of a window that is acknowledged.
+    /// Sets the window to `window` segments, at least the minimum window. Otherwise marks of a flow that
+    /// cannot send slower would reduce it without limit, and it could not grow again, because growth is
+    /// relative to the window.
     fn shrink_to(&mut self, window: f64) {
         self.window = if self.is_small { window } else { window.max(f64::from(LEAST_WINDOW)) };
     }
-    /// `prague_enter_loss`: half, also after a timeout.
+    /// `prague_enter_loss`: halves, also after a timeout.
     fn on_loss(&mut self, window: u32, path: &Path) {
         (self.window_at_loss, self.rate_at_loss) = (f64::from(window), self.rate);
         self.shrink_by(0.5, path);
         self.in_loss = true;
     }
-    /// `prague_cwnd_undo`: there was no loss.
+    /// `prague_cwnd_undo`, after a spurious loss.
     pub(super) fn undo(&mut self) {
         self.in_loss = false;
         self.rate = self.rate.max(self.rate_at_loss);
         self.window = self.window.max(self.window_at_loss);
     }
-    /// `prague_update_cwnd` outside of slow start: `unmarked` segments let the window grow, or the rate.
+    /// `prague_update_cwnd` outside slow start: `unmarked` segments grow the window or the rate.
     fn grow(&mut self, unmarked: u32, path: &Path) {
         let unmarked = f64::from(unmarked);
         if self.goes_by_rate(path) {
             let round_trip = self.virtual_round_trip(path);
-            // One packet per virtual round trip more in each.
+            // Per virtual round trip, one packet per virtual round trip more.
             let increase = unmarked * FULL_PACKET * SECOND / round_trip;
             let packets = libm::ceil(self.rate * round_trip / (path.packet * SECOND));
             self.rate += increase / packets.max(1.0);
             self.window = self.window.max(self.window_of_rate(path));
         } else {
-            // A packet of 1500 bytes, however long packets are now.
+            // A packet of 1500 bytes, regardless of the current length of packets.
             let packets = if self.virtual_rtt > 0 { FULL_PACKET / path.packet } else { 1.0 };
             self.window += unmarked * packets * self.increase(path.smoothed >> 3) / self.window;
             self.rate = self.rate.max(path.rate(self.window));
         }
     }
-    /// `prague_update_pacing_rate`, at `now`, with `in_flight` segments in the network. In the first half of
-    /// a virtual round trip the pace is above the rate, in the second half below it.
+    /// `prague_update_pacing_rate` at `now`, with `in_flight` segments in the network. The pace is above the
+    /// rate in the first half of a virtual round trip and below it in the second half.
     fn update_pace(&mut self, now: u64, path: &Path, in_flight: u32) {
         self.pace = None;
         if !self.goes_by_rate(path) {
@@ -201,7 +202,7 @@ impl Prague {
         let swing = if (now - self.updated) as f64 >= half { 1.0 - SWING } else { 1.0 + SWING };
         self.pace = Some((self.rate * swing) as u64);
     }
-    /// `prague_cong_control`: whether the rate is in control from now on, with a window of `window` segments.
+    /// `prague_cong_control`: chooses rate or window control for a window of `window` segments.
     fn choose_control(&mut self, path: &Path, window: u32) {
         if self.virtual_rtt == 0 {
             return;
@@ -217,7 +218,8 @@ impl Prague {
     pub(super) fn on_open(&mut self) {
         self.in_loss = false;
     }
-    /// `prague_pacing_rate_to_max_mtu`: the packet of which two leave in a virtual round trip, bytes.
+    /// `prague_pacing_rate_to_max_mtu`: the length of packets of which two are sent in a virtual round trip,
+    /// bytes.
     fn packet_of_rate(&self, path: &Path) -> f64 {
         let bytes = if self.goes_by_rate(path) {
             self.rate * self.virtual_round_trip(path) / SECOND
@@ -233,8 +235,8 @@ impl Prague {
 mod tests {
     use super::*;
 
-    /// Every segment is marked for a thousand round trips: the window is the least, and what grows by a
-    /// whole window of unmarked segments is one segment.
+    /// Every segment is marked for a thousand round trips: the window is the minimum, and after a window of
+    /// unmarked segments it grows by one segment.
     #[test]
     fn marks_without_end_leave_a_window_that_grows_by_a_segment() {
         let mut prague = Prague { alpha: 1.0, ..Prague::new(40.0, 0) };
@@ -249,8 +251,8 @@ mod tests {
         assert_eq!(prague.window, 2.0, "after a loss, too");
     }
 
-    /// By hand, at 10 ms and so 25 virtual ones (200,000 eighths of a microsecond, of 2^23 in a second): a
-    /// rate of 200 kB/s is 200e3 * 80e3 / 2^23 / 1500 = 1.27 segments.
+    /// By hand, at 10 ms, so 25 ms virtual (200,000 eighths of a microsecond, of 2^23 in a second): a rate of
+    /// 200 kB/s is 200e3 * 80e3 / 2^23 / 1500 = 1.27 segments.
     #[test]
     fn a_small_window_follows_the_rate() {
         let path = Path { smoothed: 80_000, packet: 1500.0, is_in_slow_start: false };
@@ -266,7 +268,7 @@ mod tests {
         // 2 * 1500 * 2^23 / 200e3 / 4 = 31457 bytes per second more.
         prague.grow(2, &path);
         assert!((prague.rate - 231_457.28).abs() < 0.01, "{}", prague.rate);
-        // Every segment marked: half, once per virtual round trip, and not below 100 kb/s.
+        // All segments marked: halves once per virtual round trip, down to 100 kb/s.
         prague.alpha = 1.0;
         prague.on_marks(100_000, &path);
         prague.on_marks(124_999, &path);

@@ -1,4 +1,4 @@
-//! The sender sends tail loss probes and reads their answers.
+//! The use of tail loss probes by the sender.
 
 use perhop_qos::units::Time;
 
@@ -11,17 +11,17 @@ use super::super::{LinuxSender, State};
 use super::TailProbe;
 
 impl LinuxSender {
-    /// The probe is due: new data if there are any, else the last segment again.
+    /// Sends the probe: new data if there are any, otherwise the last segment.
     pub(in crate::tcp::linux) fn send_probe(&mut self, stream: &mut Sender, now: Time) {
         if self.probe.end.is_some() || self.records.is_empty() {
-            // One at most.
+            // Only one probe.
             return self.restart_retransmission(stream, now);
         }
         let payload = stream.payload.min(stream.written.saturating_sub(stream.next));
         let has_new = stream.next < stream.end() && stream.next + payload <= stream.edge;
         self.output.force(if has_new { Forced::NewProbe } else { Forced::TailProbe });
     }
-    /// The probe was sent; its timeout begins now.
+    /// Records that the probe was sent; its timeout begins now.
     pub(in crate::tcp::linux) fn on_probe_sent(
         &mut self,
         stream: &mut Sender,
@@ -33,7 +33,8 @@ impl LinuxSender {
         self.restart_retransmission(stream, now);
     }
 
-    /// RFC 8985 §7.4.2 (`tcp_process_tlp_ack`): whether the probe repaired a loss, which then counts as one.
+    /// RFC 8985 §7.4.2 (`tcp_process_tlp_ack`): a loss that the probe repaired counts as a loss for
+    /// congestion control.
     pub(in crate::tcp::linux) fn process_probe_ack(
         &mut self,
         stream: &mut Sender,
@@ -44,7 +45,7 @@ impl LinuxSender {
         if !self.probe.is_retransmission || ack.repeats_probe {
             self.probe.end();
         } else if acknowledgment > end {
-            // More is acknowledged, and the probe was not reported to have arrived twice.
+            // Data beyond the probe are acknowledged, and no duplicate of the probe was reported.
             self.begin_reduction(stream, Cause::Loss);
             self.enter(State::Cwr);
             self.reduce_by_marks(stream, ack.now);

@@ -7,7 +7,7 @@ mod hooks;
 pub(super) struct TailProbe {
     /// `tlp_high_seq`: SND.NXT after it.
     end: Option<u64>,
-    /// Whether it carries data that were sent before.
+    /// Whether it repeats data.
     is_retransmission: bool,
 }
 
@@ -18,7 +18,7 @@ impl TailProbe {
     pub(super) fn is_retransmission(&self) -> bool {
         self.end.is_some() && self.is_retransmission
     }
-    /// Whether the report of a duplicate that ends at `end` answers it.
+    /// Whether a reported duplicate that ends at `end` answers it.
     pub(super) fn is_answered_by(&self, end: u64) -> bool {
         self.is_retransmission && self.end == Some(end)
     }

@@ -1,4 +1,4 @@
-//! The sender's rules of QUIC: acknowledgments, losses, probes.
+//! The rules of QUIC for the sender: acknowledgments, losses, probes.
 
 use perhop_qos::units::Time;
 
@@ -14,17 +14,17 @@ use super::{Fate, Newly, Packet};
 
 /// `kMinimumWindow`, datagrams.
 const LEAST_WINDOW: u32 = 2;
-/// RFC 9002 §6.2.4: packets that a probe timeout sends at most.
+/// RFC 9002 §6.2.4: maximum number of packets that a probe timeout sends.
 const PROBES: u8 = 2;
-/// The record of packets that carry none.
+/// The record number of packets without a record.
 const NO_RECORD: u64 = u64::MAX;
 
 impl LinuxSender {
-    /// The number of the packet that is being written, where packets have numbers.
+    /// The number of the packet that is being written, if packets have numbers.
     pub(in crate::tcp) fn packet_number(&self) -> Option<u32> {
         self.quic.as_ref().map(|quic| quic.last_number())
     }
-    /// The connection is open; the handshake took `round_trip` if it gave a sample.
+    /// Opens the connection; `round_trip` is the sample of the handshake, if there is one.
     pub(in crate::tcp::linux) fn open_quic(
         &mut self,
         stream: &mut Sender,
@@ -37,7 +37,7 @@ impl LinuxSender {
         }
         stream.rtt.set_base(quic.probe_timeout());
     }
-    /// §A.5, `OnPacketSent`: segment `record` leaves in a packet of its own.
+    /// §A.5, `OnPacketSent`: segment `record` leaves in its own packet.
     pub(in crate::tcp::linux) fn note_packet(&mut self, stream: &mut Sender, now: Time, record: u64) {
         let Some(quic) = &mut self.quic else { return };
         quic.packets.push_back(Packet { record, sent: now, fate: Fate::Outstanding });
@@ -45,7 +45,7 @@ impl LinuxSender {
         quic.last_sent = now;
         self.set_loss_timer(stream);
     }
-    /// A closed window is probed: a packet of which nothing is known afterwards.
+    /// Records a probe of a closed window: a packet without a record.
     pub(in crate::tcp) fn note_window_probe(&mut self, now: Time) {
         if let Some(quic) = &mut self.quic {
             quic.packets.push_back(Packet { record: NO_RECORD, sent: now, fate: Fate::Acknowledged });
@@ -89,7 +89,8 @@ impl LinuxSender {
         let Some(quic) = &mut self.quic else { return };
         quic.trim();
         stream.rtt.set_base(quic.probe_timeout());
-        // §B.5, `OnPacketsAcked`: not what was sent before a recovery period began, as one may have now.
+        // §B.5, `OnPacketsAcked`: packets sent before a recovery period do not count; a period may have begun
+        // now.
         let (growing, is_over) = match quic.recovery_began {
             None => (newly.count, true),
             Some(began) if began == now => (0, false),
@@ -103,7 +104,7 @@ impl LinuxSender {
             self.grow_window(stream, &ack, growing);
         }
     }
-    /// The packets that `segment` acknowledges, and the data that are delivered by them.
+    /// Takes the packets that `segment` acknowledges, and the data that they deliver.
     fn take_packets(&mut self, stream: &Sender, segment: &Segment) -> Newly {
         let mut newly = Newly::default();
         let Some(quic) = &mut self.quic else { return newly };
@@ -121,7 +122,7 @@ impl LinuxSender {
             self.records.forget(record.marks);
         }
         self.records.trim_transmissions();
-        // Where there may be more ranges, data that the receiver no longer waits for have arrived.
+        // With more ranges than the segment has room for, data below the lowest range have arrived.
         let lowest = segment.sack.iter().last().filter(|_| segment.sack.len() == SackBlocks::MOST);
         if let Some((lowest, _)) = lowest {
             for number in all.start..all.end.min(lowest as u32) {
@@ -133,8 +134,8 @@ impl LinuxSender {
         }
         newly
     }
-    /// A round trip took `sample`, if the packet acknowledged now with the largest number is the largest that
-    /// has arrived (§5.1).
+    /// Takes the round-trip time `sample`, if the largest packet number that has arrived is acknowledged now
+    /// (§5.1).
     fn sample_packet(&mut self, stream: &Sender, ack: &Ack, segment: &Segment, largest: u32, sample: Time) {
         let is_largest = segment.sack.iter().next().is_some_and(|(_, end)| end == u64::from(largest) + 1);
         let (Some(quic), Some(packet), true) = (&mut self.quic, segment.packet(), is_largest) else { return };
@@ -163,7 +164,8 @@ impl LinuxSender {
             }
         }
     }
-    /// §B.6, `OnCongestionEvent`: once per recovery period, which what is sent now ends.
+    /// §B.6, `OnCongestionEvent`: once per recovery period, which ends with the acknowledgment of a packet
+    /// sent later.
     fn on_congestion_event(&mut self, stream: &mut Sender, now: Time, sent: Time, cause: Cause) -> bool {
         let Some(quic) = &mut self.quic else { return false };
         if quic.recovery_began.is_some_and(|began| sent <= began) {
@@ -194,8 +196,8 @@ impl LinuxSender {
         }
         self.set_loss_timer(stream);
     }
-    /// The next probe: what is lost, else new data, else the first segment that is not known to have arrived
-    /// (§6.2.4).
+    /// The next probe: a lost segment, otherwise new data, otherwise the first segment not known to have
+    /// arrived (§6.2.4).
     pub(in crate::tcp::linux) fn send_quic_probe(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
         let quic = self.quic.as_mut()?;
         let is_first = quic.probes == PROBES;
@@ -223,7 +225,7 @@ impl LinuxSender {
         }
         Some(self.write_again(stream, now, number))
     }
-    /// Packets are outstanding, but all data have arrived: QUIC would send a PING, which carries nothing.
+    /// Discards outstanding packets whose data have all arrived. QUIC would send a PING, which has no data.
     fn forget_packets(&mut self, stream: &mut Sender) {
         let Some(quic) = &mut self.quic else { return };
         quic.first += quic.packets.len() as u32;

@@ -1,7 +1,7 @@
 //! Loss detection and congestion control of QUIC (RFC 9002; its appendices A and B name the functions).
 //!
-//! Every transmission is a packet with a number of its own, and acknowledgments name packets. The records
-//! tell which data are missing; windows are whole packets.
+//! Every transmission is a packet with its own number, and acknowledgments name packets. The records show
+//! which data are missing. Windows count whole packets.
 
 mod hooks;
 
@@ -22,11 +22,11 @@ const INITIAL_ROUND_TRIP: Time = Time::from_milliseconds(333);
 /// `kPersistentCongestionThreshold`.
 const PERSISTENT_CONGESTION: u64 = 3;
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Outstanding,
-    /// Or it does not count.
+    /// Acknowledged, or irrelevant.
     Acknowledged,
     Lost,
 }
@@ -43,25 +43,25 @@ struct Packet {
 #[derive(Clone, Copy, Debug, Default)]
 struct Newly {
     count: u32,
-    /// Of these, packets sent after the last recovery period began.
+    /// The number of these packets that were sent after the last recovery period began.
     growing: u32,
-    /// The largest number, and when that packet was sent.
+    /// The largest number, and the send time of that packet.
     largest: Option<(u32, Time)>,
 }
 
-/// Packets that are found to be lost.
+/// Packets that were declared lost.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lost {
-    /// When the last of them was sent; `None` if there is none.
+    /// The send time of the last of them; `None` if there is none.
     latest: Option<Time>,
-    /// The longest time between two of them with nothing but losses between.
+    /// The longest time between two of them without a delivery in between.
     longest: Time,
 }
 
 /// State of loss detection.
 #[derive(Clone, Debug)]
 pub(super) struct Quic {
-    /// Packets from number `first` on; those before are no longer outstanding.
+    /// Packets from number `first` on; earlier ones are no longer outstanding.
     packets: VecDeque<Packet>,
     first: u32,
     outstanding: u32,
@@ -76,13 +76,13 @@ pub(super) struct Quic {
     first_sample: Option<Time>,
     /// `max_ack_delay`.
     longest_delay: Time,
-    /// `loss_time`: when the first packet that may be late is lost.
+    /// `loss_time`: the time at which the first late packet is declared lost.
     loss_time: Option<Time>,
     /// `congestion_recovery_start_time`.
     recovery_began: Option<Time>,
     /// `time_of_last_ack_eliciting_packet`.
     last_sent: Time,
-    /// Probes that are still to be sent, and the first segment that they may repeat.
+    /// Probes that remain to be sent, and the first segment that they may repeat.
     probes: u8,
     probe_from: u64,
 }
@@ -114,7 +114,7 @@ impl Quic {
     pub(super) fn outstanding(&self) -> u32 {
         self.outstanding
     }
-    /// The number of the packet that was sent last.
+    /// The number of the packet sent last.
     pub(super) fn last_number(&self) -> u32 {
         (self.first + self.packets.len() as u32).wrapping_sub(1)
     }
@@ -123,7 +123,7 @@ impl Quic {
         self.first_sample.map(|_| self.smoothed)
     }
 
-    /// §A.7, `UpdateRtt`: a round trip took `sample`; its acknowledgment says that it was delayed by `delay`.
+    /// §A.7, `UpdateRtt`: takes the round-trip time `sample`, whose acknowledgment was delayed by `delay`.
     fn update_round_trip(&mut self, now: Time, sample: Time, delay: Time) {
         self.latest = sample;
         if self.first_sample.is_none() {
@@ -144,17 +144,17 @@ impl Quic {
         let variation = (self.variation * 4).max(GRANULARITY);
         self.smoothed.saturating_add(variation).saturating_add(self.longest_delay)
     }
-    /// §7.6.1: losses over so long a time, with nothing delivered in between, are persistent congestion.
+    /// §7.6.1: the span of losses without a delivery that is persistent congestion.
     fn persistent_congestion(&self) -> Time {
         self.probe_timeout() * PERSISTENT_CONGESTION
     }
-    /// §6.1.2: a packet sent so long before an acknowledged one is lost.
+    /// §6.1.2: a packet sent this long before an acknowledged one is lost.
     fn loss_delay(&self) -> Time {
         let round_trip = self.latest.max(self.smoothed);
         round_trip.saturating_add(Time::from_picoseconds(round_trip.as_picoseconds() / 8)).max(GRANULARITY)
     }
 
-    /// Takes the packet with `number` for acknowledged. Returns its segment, if it is the first time.
+    /// Marks the packet with `number` acknowledged. Returns its segment, if it was not acknowledged before.
     fn acknowledge(&mut self, number: u32, newly: &mut Newly) -> Option<u64> {
         let began = self.recovery_began;
         let packet = self.packets.get_mut(number.checked_sub(self.first)? as usize)?;
@@ -165,7 +165,7 @@ impl Quic {
             newly.growing += u32::from(began.is_none_or(|began| packet.sent > began));
             newly.largest = newly.largest.max(Some((number, packet.sent)));
         }
-        // What was held to be lost has arrived after all: its data need not be sent again.
+        // A packet declared lost may arrive after all: its data need no retransmission.
         (fate != Fate::Acknowledged).then_some(packet.record)
     }
     /// §A.10, `DetectAndRemoveLostPackets`, at `now`.
@@ -200,7 +200,7 @@ impl Quic {
         }
         lost
     }
-    /// Forgets packets at the front that are not outstanding.
+    /// Removes packets at the front that are not outstanding.
     fn trim(&mut self) {
         while self.packets.front().is_some_and(|packet| packet.fate != Fate::Outstanding) {
             self.packets.pop_front();
@@ -209,17 +209,18 @@ impl Quic {
     }
 }
 
-/// Returns `before` with `sample` taken in at a weight of one in `weight`, rounded down to a picosecond.
+/// Returns the mean of `before` and `sample`, with weight 1 / `weight` for `sample`, rounded down to a
+/// picosecond.
 fn weighted(before: Time, sample: Time, weight: u64) -> Time {
     let [before, sample] = [before, sample].map(|time| u128::from(time.as_picoseconds()));
     let sum = before * u128::from(weight - 1) + sample;
-    // No more than the larger of the two.
+    // The result is at most the larger of the two, so it fits.
     Time::from_picoseconds((sum / u128::from(weight)) as u64)
 }
 
-/// What an acknowledged packet means to the records.
+/// The effect of acknowledged packets on the records.
 impl Records {
-    /// The segment is delivered.
+    /// Records that the segment is delivered.
     fn deliver(&mut self, number: u64) {
         let Some(marks) = self.get(number).map(|record| record.marks) else { return };
         if marks.has(Marks::SACKED) {
@@ -232,7 +233,7 @@ impl Records {
         marks.clear(Marks::RETRANSMITTED);
         self.sacked += 1;
     }
-    /// A segment with `marks` is no longer counted among those.
+    /// Removes a segment with `marks` from the counts.
     fn forget(&mut self, marks: Marks) {
         self.sacked -= u32::from(marks.has(Marks::SACKED));
         self.lost -= u32::from(marks.has(Marks::LOST));

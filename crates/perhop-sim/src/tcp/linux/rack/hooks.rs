@@ -1,4 +1,4 @@
-//! The sender marks segments lost by RACK.
+//! The use of RACK by the sender.
 
 use perhop_qos::units::Time;
 
@@ -15,11 +15,11 @@ fn is_sent_after(sent: u64, other_sent: u64, end: u64, other_end: u64) -> bool {
 }
 
 impl LinuxSender {
-    /// RFC 8985 §6.2, step 2 (`tcp_rack_advance`): the segment of `record` is delivered.
+    /// RFC 8985 §6.2, step 2 (`tcp_rack_advance`), for the delivered segment of `record`.
     pub(in crate::tcp::linux) fn advance_rack(&mut self, now: u64, record: &Record) {
         let round_trip = now - record.sent;
         if round_trip < self.least.get() && record.marks.is_sent_again() {
-            // It is the first transmission that arrived.
+            // The first transmission arrived, not the retransmission.
             return;
         }
         self.rack.has_advanced = true;
@@ -29,7 +29,7 @@ impl LinuxSender {
         }
     }
 
-    /// RFC 8985 §6.2, step 4 (`tcp_rack_reo_wnd`): by how much segments may be late, microseconds.
+    /// RFC 8985 §6.2, step 4 (`tcp_rack_reo_wnd`): the permitted lateness of segments, microseconds.
     fn reordering_window(&self, stream: &Sender) -> u64 {
         let is_evident = self.state >= State::Recovery || self.records.sacked >= self.reordering;
         if !self.has_reordered && is_evident {
@@ -38,8 +38,8 @@ impl LinuxSender {
         let smoothed = self.smoothed(stream).unwrap_or(0) >> 3;
         ((self.least.get() >> 2).saturating_mul(u64::from(self.rack.steps))).min(smoothed)
     }
-    /// RFC 8985 §6.2, step 5 (`tcp_rack_detect_loss`): marks what is lost. Returns the microseconds until the
-    /// last of the others is.
+    /// RFC 8985 §6.2, step 5 (`tcp_rack_detect_loss`): marks lost segments. Returns the microseconds until
+    /// the last of the others is lost.
     fn detect_losses(&mut self, stream: &Sender, now: u64) -> Option<u64> {
         let window = self.reordering_window(stream);
         let (rack, mut last) = (self.rack, 0);
@@ -54,8 +54,8 @@ impl LinuxSender {
         (last > 0).then_some(last.unsigned_abs())
     }
 
-    /// `tcp_rack_mark_lost`: looks for losses after an acknowledgment. Returns whether the reordering timer
-    /// was set.
+    /// `tcp_rack_mark_lost`: detects losses after an acknowledgment. Returns whether the reordering timer was
+    /// set.
     pub(in crate::tcp::linux) fn mark_lost_by_time(&mut self, stream: &mut Sender, time: Time) -> bool {
         if !std::mem::take(&mut self.rack.has_advanced) {
             return false;
@@ -65,7 +65,7 @@ impl LinuxSender {
         self.set_timer(stream, time, Timer::Reordering, ticks);
         true
     }
-    /// `tcp_rack_reo_timeout`: what was late is lost now.
+    /// `tcp_rack_reo_timeout`: late segments are lost now.
     pub(in crate::tcp::linux) fn on_reordering_timer(&mut self, stream: &mut Sender, time: Time) {
         let (before, losses) = (self.in_flight(), self.records.losses);
         self.detect_losses(stream, microseconds(time));
@@ -82,8 +82,8 @@ impl LinuxSender {
         }
     }
 
-    /// RFC 8985 §6.2, step 4, the reordering window (`tcp_rack_update_reo_wnd`): a quarter of the least round
-    /// trip more for every round trip in which segments arrived twice.
+    /// RFC 8985 §6.2, step 4, the reordering window (`tcp_rack_update_reo_wnd`): widens it by a quarter of
+    /// the minimum round-trip time for every round trip with duplicates.
     pub(in crate::tcp::linux) fn adapt_reordering_window(&mut self, ack: &Ack) {
         let Some(sent_with) = ack.delivered_before.filter(|before| *before > 0) else { return };
         if sent_with < self.rack.round_began {

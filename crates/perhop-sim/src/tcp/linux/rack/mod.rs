@@ -1,26 +1,27 @@
-//! RACK: losses by the time at which segments were sent (RFC 8985 §6; `net/ipv4/tcp_recovery.c`).
+//! RACK: loss detection by send times (RFC 8985 §6; `net/ipv4/tcp_recovery.c`).
 
 mod hooks;
 
 use super::records::Record;
 
-/// Recoveries during which a widened reordering window stays (RFC 8985 §6.2, step 4).
+/// Recoveries for which a wider reordering window remains (RFC 8985 §6.2, step 4).
 pub(super) const PERSISTS_FOR: u8 = 16;
 
-/// What is known of the segment that was sent last of those delivered.
+/// The latest sent of the delivered segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// When it was sent, and the offset after it; microseconds.
+    /// Its send time, and the offset after it; microseconds.
     sent: u64,
     end: u64,
-    /// The round trip of the segment delivered last, microseconds.
+    /// The round-trip time of the segment delivered last, microseconds.
     round_trip: u64,
-    /// Whether a segment was delivered since the last look for losses.
+    /// Whether a segment was delivered since the last loss detection.
     pub(super) has_advanced: bool,
-    /// Quarters of the least round trip in the reordering window, and recoveries until they are one again.
+    /// The reordering window in quarters of the minimum round-trip time, and the recoveries until it is one
+    /// again.
     steps: u8,
     pub(super) persists: u8,
-    /// A segment arrived twice in this round trip, which began when so many were delivered.
+    /// Whether a segment arrived twice in this round trip, and the delivery count at its begin.
     pub(super) has_duplicate: bool,
     round_began: u32,
 }
@@ -41,8 +42,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Microseconds until the segment of `record` is lost, if it may be late by `window`; 0 or less where it
-    /// is.
+    /// Microseconds until the segment of `record` is lost with the permitted lateness `window`; 0 or less if
+    /// it is lost.
     pub(super) fn until_lost(&self, now: u64, record: &Record, window: u64) -> i64 {
         (self.round_trip + window).cast_signed() - (now - record.sent).cast_signed()
     }

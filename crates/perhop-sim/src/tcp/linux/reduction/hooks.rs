@@ -1,4 +1,4 @@
-//! The sender reduces its window.
+//! The reduction of the window by the sender.
 
 use perhop_scenario::tcp::{Reduction as InUse, WindowReduction};
 
@@ -8,7 +8,7 @@ use super::super::output::Forced;
 use super::super::{LinuxSender, Scalable, State};
 use super::{Reduction, UNLIMITED};
 
-/// The part `factor` of `segments`, in whole ones.
+/// The fraction `factor` of `segments`, rounded down.
 fn scaled(segments: u32, factor: f64) -> u32 {
     (f64::from(segments) * factor) as u32
 }
@@ -23,7 +23,7 @@ impl LinuxSender {
         self.reduce_threshold(stream, cause);
         stream.cwr_due = stream.ecn;
     }
-    /// The threshold that the congestion control has after congestion.
+    /// Sets the threshold of the congestion control after congestion.
     pub(in crate::tcp::linux) fn reduce_threshold(&mut self, stream: &Sender, cause: Cause) {
         let factor = cause.factor(&stream.parameters, self.is_in_slow_start());
         let in_use = match stream.parameters.reduction {
@@ -44,7 +44,7 @@ impl LinuxSender {
             }
             (None, None) => factor.map_or(in_use >> 1, |factor| scaled(in_use, factor)),
             (None, Some(Scalable::Dctcp(dctcp))) => dctcp.reduced(self.window),
-            // `prague_ssthresh`: what marks and losses leave is its own.
+            // `prague_ssthresh`: Prague reduces the window itself.
             (None, Some(Scalable::Prague(_))) => self.threshold,
         }
         .max(2);
@@ -58,9 +58,8 @@ impl LinuxSender {
         }
     }
 
-    /// Of `delivered` segments a part may be replaced, so that the window is at the threshold when a window
-    /// is delivered. An acknowledgment that `advances` and shows no new `losses` is safe to answer with one
-    /// more.
+    /// Sets the window for `delivered` segments, so that it reaches the threshold when a window is delivered.
+    /// After an acknowledgment that `advances` without new `losses`, one segment more may be sent.
     pub(in crate::tcp::linux) fn reduce_window(
         &mut self,
         stream: &Sender,
@@ -85,8 +84,8 @@ impl LinuxSender {
         // The first retransmission leaves at once.
         self.window = in_flight + allowed.max(u32::from(sent == 0));
     }
-    /// Where the reduction is not proportional, the window is at the threshold at once, and the first
-    /// retransmission leaves whatever it permits (RFC 6675 §5, step 4.3).
+    /// Sets the window to the threshold at once, if the reduction is not proportional; the first
+    /// retransmission leaves regardless of it (RFC 6675 §5, step 4.3).
     pub(in crate::tcp::linux) fn apply_reduction_at_once(&mut self, stream: &Sender) {
         if stream.parameters.window_reduction == WindowReduction::AtOnce {
             if !self.has_own_control() {

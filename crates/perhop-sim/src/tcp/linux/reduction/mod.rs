@@ -2,13 +2,13 @@
 
 mod hooks;
 
-/// The threshold that stands for none (`TCP_INFINITE_SSTHRESH`).
+/// The threshold that means no threshold (`TCP_INFINITE_SSTHRESH`).
 pub(super) const UNLIMITED: u32 = 0x7fff_ffff;
 
-/// The reduction under way.
+/// The current reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reduction {
-    /// `prior_cwnd`: the window before, segments.
+    /// `prior_cwnd`: the window before the reduction, segments.
     pub(super) window_before: u32,
     /// `prr_delivered`, `prr_out`: segments delivered and sent since it began.
     delivered: u32,

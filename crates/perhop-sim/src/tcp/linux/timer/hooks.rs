@@ -1,4 +1,4 @@
-//! The sender sets its timer and handles its expiry.
+//! The use of the timer by the sender.
 
 use perhop_qos::units::Time;
 
@@ -7,7 +7,7 @@ use super::super::{LinuxSender, State, microseconds};
 use super::{SLACK_TICKS, Timer};
 
 impl LinuxSender {
-    /// Sets the timer `ticks` from now. It expires with the tick after that, so that it never comes early
+    /// Sets the timer `ticks` from now. It expires one tick later, so that it is never early
     /// (`kernel/time/timer.c`, `calc_index`).
     pub(in crate::tcp::linux) fn set_timer(
         &mut self,
@@ -23,12 +23,12 @@ impl LinuxSender {
     pub(in crate::tcp::linux) fn arm(&self, stream: &mut Sender) {
         stream.deadline = self.expires.min(self.wakes);
     }
-    /// The pace lets the next segment leave at `departs`.
+    /// Wakes the sender at `departs`, when the pace permits the next segment.
     pub(in crate::tcp::linux) fn wake_at(&mut self, stream: &mut Sender, departs: Time) {
         self.wakes = departs;
         self.arm(stream);
     }
-    /// Ticks that last `microseconds` or longer.
+    /// `microseconds` in ticks, rounded up.
     pub(in crate::tcp::linux) fn ticks_of(&self, microseconds: u64) -> u64 {
         let span = Time::from_microseconds(microseconds);
         let whole = self.clock.ticks_in(span);
@@ -37,15 +37,15 @@ impl LinuxSender {
     pub(in crate::tcp::linux) fn rto_ticks(&self, stream: &Sender) -> u64 {
         self.clock.ticks_in(stream.rtt.rto()).max(1)
     }
-    /// `tcp_rto_delta_us`: microseconds until the retransmission timeout of the first segment, which began
-    /// when that was sent.
+    /// `tcp_rto_delta_us`: microseconds until the retransmission timeout of the first segment, which starts
+    /// with its transmission.
     fn until_timeout(&self, stream: &Sender, now: Time) -> Option<u64> {
         let sent = self.records.head()?.sent;
         (sent + microseconds(stream.rtt.rto())).checked_sub(microseconds(now)).filter(|left| *left > 0)
     }
 
-    /// `tcp_rearm_rto`: restarts the retransmission timer; after another timer it counts from when the first
-    /// segment was sent.
+    /// `tcp_rearm_rto`: restarts the retransmission timer; after another timer it counts from the
+    /// transmission of the first segment.
     pub(in crate::tcp::linux) fn restart_retransmission(&mut self, stream: &mut Sender, now: Time) {
         if self.quic.is_some() {
             return self.set_loss_timer(stream);
@@ -62,7 +62,7 @@ impl LinuxSender {
         };
         self.set_timer(stream, now, Timer::Retransmission, ticks);
     }
-    /// `tcp_set_xmit_timer`: new data were acknowledged.
+    /// `tcp_set_xmit_timer`, after new data were acknowledged.
     pub(in crate::tcp::linux) fn restart_timer(&mut self, stream: &mut Sender, now: Time) {
         let ticks = self.rto_ticks(stream);
         let until = self.clock.span(ticks);
@@ -70,8 +70,8 @@ impl LinuxSender {
             self.restart_retransmission(stream, now);
         }
     }
-    /// `tcp_schedule_loss_probe`: sets the timer for a tail loss probe, unless none is wanted. Returns
-    /// whether it did. The retransmission timeout is due after `timeout` microseconds, by default as it is.
+    /// `tcp_schedule_loss_probe`: sets the timer for a tail loss probe, unless none is due. Returns whether
+    /// it did. The retransmission timeout is due after `timeout` microseconds; `None`: at its current time.
     pub(in crate::tcp::linux) fn schedule_probe(
         &mut self,
         stream: &mut Sender,
@@ -84,7 +84,8 @@ impl LinuxSender {
             return false;
         }
         let mut ticks = match self.smoothed(stream) {
-            // RFC 8985 §7.2: 2 SRTT, and the longest delay of an acknowledgment for a single segment.
+            // RFC 8985 §7.2: 2 SRTT, plus the longest delay of an acknowledgment if a single segment is in
+            // flight.
             Some(scaled) => {
                 let slack = if self.records.len() == 1 {
                     self.clock.ticks_in(parameters.minimum_rto)
@@ -112,7 +113,7 @@ impl LinuxSender {
         }
     }
 
-    /// The timer has expired.
+    /// Handles the expired timer.
     pub(in crate::tcp) fn on_timer(&mut self, stream: &mut Sender, now: Time) {
         if self.wakes <= now {
             self.wakes = Time::MAX;

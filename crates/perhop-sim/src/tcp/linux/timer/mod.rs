@@ -1,17 +1,17 @@
-//! The one timer of the sender, and what it is set for.
+//! The single timer of the sender, and its purpose.
 
 mod hooks;
 
-/// What the timer is set for.
+/// The purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     Off,
     Retransmission,
     /// A tail loss probe.
     Probe,
-    /// RACK: what is late may be lost.
+    /// RACK: a late segment may be lost.
     Reordering,
-    /// QUIC: a packet may be late, or else a probe timeout.
+    /// QUIC: a late packet may be lost, otherwise a probe timeout.
     LossDetection,
 }
 

@@ -1,4 +1,4 @@
-//! The sender undoes a reduction that was spurious.
+//! The undo of a spurious reduction by the sender.
 
 use super::super::super::sender::Sender;
 use super::super::acknowledged::Ack;
@@ -6,13 +6,13 @@ use super::super::rack::PERSISTS_FOR;
 use super::super::{LinuxSender, Scalable, State};
 
 impl LinuxSender {
-    /// `tcp_init_undo`: from now on there is something to undo.
+    /// `tcp_init_undo`: makes the current reduction undoable.
     pub(in crate::tcp::linux) fn begin_undo(&mut self, stream: &Sender) {
         self.undo.began = Some(stream.unacknowledged);
         let in_flight = self.records.retransmitted + u32::from(self.probe.is_retransmission());
         self.undo.unexplained = Some(in_flight).filter(|count| *count > 0);
     }
-    /// `tcp_packet_delayed`: whether `ack` answers what was sent before the first retransmission.
+    /// `tcp_packet_delayed`: whether `ack` answers data that were sent before the first retransmission.
     fn is_delayed(&self, ack: &Ack) -> bool {
         self.undo.first_resent.is_none_or(|first| ack.echoes_before(first))
     }
@@ -22,7 +22,7 @@ impl LinuxSender {
         stream.parameters.undo && self.undo.is_possible() && is_spurious
     }
 
-    /// `tcp_undo_cwnd_reduction`: window and threshold are what they were.
+    /// `tcp_undo_cwnd_reduction`: restores window and threshold.
     fn restore_window(&mut self, stream: &mut Sender) {
         if let Some(threshold) = self.undo.threshold {
             if self.bbr.is_none() {
@@ -41,8 +41,8 @@ impl LinuxSender {
         self.rack.has_advanced = true;
     }
 
-    /// `tcp_try_undo_recovery`: the end of the recovery is acknowledged. Returns whether the state stays:
-    /// without SACK, something beyond must be acknowledged (RFC 6582 §3.2).
+    /// `tcp_try_undo_recovery`, when the end of the recovery is acknowledged. Returns whether the state
+    /// remains: without SACK, later data must be acknowledged (RFC 6582 §3.2).
     pub(in crate::tcp::linux) fn try_undo_recovery(&mut self, stream: &mut Sender, ack: &Ack) -> bool {
         if self.may_undo(stream, ack) {
             self.restore_window(stream);
@@ -69,8 +69,7 @@ impl LinuxSender {
         true
     }
 
-    /// `tcp_try_undo_loss`: the timeout was spurious, as `by_frto` or the acknowledgment tells. Returns
-    /// whether it was.
+    /// `tcp_try_undo_loss`: whether the timeout was spurious, by F-RTO (`by_frto`) or by the acknowledgment.
     pub(in crate::tcp::linux) fn try_undo_loss(
         &mut self,
         stream: &mut Sender,
@@ -89,8 +88,8 @@ impl LinuxSender {
         true
     }
 
-    /// `tcp_try_undo_partial`: a part of the window is acknowledged. Returns whether nothing else is to be
-    /// done.
+    /// `tcp_try_undo_partial`, when a part of the window is acknowledged. Returns whether the acknowledgment
+    /// needs no further processing.
     pub(in crate::tcp::linux) fn try_undo_partial(
         &mut self,
         stream: &mut Sender,

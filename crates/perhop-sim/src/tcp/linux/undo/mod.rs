@@ -1,18 +1,18 @@
-//! Recoveries that turn out to be spurious (RFC 4015, RFC 3708): what is known of them, and their undoing.
+//! Detection and undo of spurious recoveries (RFC 4015, RFC 3708).
 
 mod hooks;
 
-/// What is needed to undo the reduction of the window.
+/// The state for the undo of a reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// `undo_marker`: SND.UNA when the recovery began; `None` where there is nothing to undo.
+    /// `undo_marker`: SND.UNA when the recovery began; `None` if there is no reduction to undo.
     began: Option<u64>,
     /// `undo_retrans`: retransmissions whose originals are not known to have arrived; `None` before the
     /// first.
     unexplained: Option<u32>,
-    /// `prior_ssthresh`: the threshold before; `None` where ECN marks are the reason.
+    /// `prior_ssthresh`: the threshold before the reduction; `None` after ECN marks.
     pub(super) threshold: Option<u32>,
-    /// `retrans_stamp`: when the first retransmission was sent, microseconds.
+    /// `retrans_stamp`: send time of the first retransmission, microseconds.
     pub(super) first_resent: Option<u64>,
     /// Segments that are known to have arrived twice.
     pub(super) repeated: u32,
@@ -28,19 +28,19 @@ impl Undo {
     pub(super) fn forget_threshold(&mut self) {
         self.threshold = None;
     }
-    /// A segment is sent again at `now`.
+    /// Records a retransmission at `now`.
     pub(super) fn on_retransmission(&mut self, now: u64) {
         self.first_resent = self.first_resent.or(Some(now));
         self.unexplained = Some(self.unexplained.unwrap_or(0) + 1);
     }
-    /// `segments` that end at `end` arrived twice; they were acknowledged before, if that is not above
-    /// `acknowledged`.
+    /// Records that `segments` that end at `end` arrived twice; they were acknowledged before, unless `end`
+    /// is above `acknowledged`.
     pub(super) fn on_duplicate(&mut self, end: u64, segments: u32, acknowledged: u64) {
         if end <= acknowledged {
             self.explain(end, segments);
         }
     }
-    /// A segment in flight that ends at `end` and was sent again arrived twice.
+    /// Records that a retransmitted segment in flight that ends at `end` arrived twice.
     pub(super) fn on_duplicate_in_flight(&mut self, end: u64) {
         self.explain(end, 1);
     }
