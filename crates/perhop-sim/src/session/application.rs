@@ -1,25 +1,25 @@
-//! [`Application`]: who decides what a session sends.
+//! [`Application`]: the element that decides what a session sends.
 
 use perhop_measure::applications::SpeedTally;
 use perhop_net::agenda::Slot;
 
-/// Who decides what a session sends.
+/// The element that decides what a session sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Application {
-    /// Its plan.
+    /// The plan of the session.
     #[default]
     Plan,
-    /// The player at a place.
+    /// The player with this index.
     Player(usize),
-    /// The browser at a place.
+    /// The browser with this index.
     Browser(usize),
 }
 
-/// A speed test: what its connections have received by the ends of equal slices of its time.
+/// A speed test: the bytes that its connections have received by the end of each slice of its time.
 #[derive(Debug)]
 pub(crate) struct SpeedTest {
     pub(crate) slot: Slot,
-    /// The first of its sessions; those of its bulk data, and one more.
+    /// The first of its sessions, which are those of its bulk data and one more.
     pub(crate) first: usize,
     pub(crate) tally: SpeedTally,
 }

@@ -1,4 +1,4 @@
-//! What players and browsers do at hosts: the steps that they take, on the connections of their sessions.
+//! The actions of players and browsers on the connections of their sessions.
 
 use perhop_measure::tcp::{CLIENT, SERVER};
 use perhop_qos::random::Stream;
@@ -11,17 +11,17 @@ use super::transport::{Transport, end_of};
 use crate::engine::Engine;
 use crate::hosts::Hosts;
 
-/// What the steps of players and browsers come to.
+/// The actions that players and browsers need of an engine.
 pub(super) trait Steps: Engine {
-    /// A new connection of `session`.
+    /// Opens a new connection of `session`.
     fn connect(&mut self, now: Time, session: usize);
-    /// Sends what the end at `place` has to send.
+    /// Sends what is due at the end `place`.
     fn serve(&mut self, now: Time, place: usize);
-    /// A transaction of `session` that began at `began` is over.
+    /// Counts a completed transaction of `session` that began at `began`.
     fn complete(&mut self, now: Time, session: usize, began: Time);
 }
 
-/// The time for which the player or browser of `session` asked has come.
+/// Handles the wake-up of the player or browser of `session`.
 pub(super) fn due<S: Steps>(world: &mut S, now: Time, session: usize) {
     let transport = &mut world.hosts_mut().transport;
     transport.sessions[session].due = Time::MAX;
@@ -40,7 +40,7 @@ pub(super) fn due<S: Steps>(world: &mut S, now: Time, session: usize) {
     }
 }
 
-/// The connection at `place` is open.
+/// Handles the opening of the connection at `place`.
 pub(super) fn connected<S: Steps>(world: &mut S, now: Time, place: usize) {
     let transport = &mut world.hosts_mut().transport;
     let session = transport.pairs[place].session;
@@ -56,7 +56,7 @@ pub(super) fn connected<S: Steps>(world: &mut S, now: Time, place: usize) {
     }
 }
 
-/// The whole response has arrived on the connection at `place`.
+/// Handles the last byte of the response on the connection at `place`.
 pub(super) fn received<S: Steps>(world: &mut S, now: Time, place: usize) {
     let Transport { ends, pairs, sessions, players, .. } = &mut world.hosts_mut().transport;
     let end = &mut ends[end_of(place, CLIENT)];
@@ -75,7 +75,7 @@ pub(super) fn received<S: Steps>(world: &mut S, now: Time, place: usize) {
     }
 }
 
-/// A player requests its next segment, or waits.
+/// Requests a player's next segment, or schedules its next wake-up.
 fn play_on<S: Steps>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
     let player = &mut world.hosts_mut().transport.players[player];
     let (place, request) = (player.place, player.request());
@@ -86,7 +86,7 @@ fn play_on<S: Steps>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
     }
 }
 
-/// A browser hears something, and takes the steps that follow.
+/// Reports an event to a browser and carries out the steps that follow.
 fn walk<S: Steps>(
     world: &mut S,
     now: Time,
@@ -112,7 +112,7 @@ fn walk<S: Steps>(
     }
 }
 
-/// The client at `place` requests so many bytes by so many.
+/// Sends a request of `request` bytes from the client at `place`, for a response of `response` bytes.
 fn fetch<S: Steps>(world: &mut S, now: Time, place: usize, [request, response]: [u64; 2]) {
     let Transport { ends, pairs, .. } = &mut world.hosts_mut().transport;
     pairs[place].response = response;
@@ -123,7 +123,7 @@ fn fetch<S: Steps>(world: &mut S, now: Time, place: usize, [request, response]: 
     world.serve(now, client);
 }
 
-/// The agenda comes to `session` at `later`.
+/// Schedules the wake-up of `session` at `later`.
 fn wake<S: Steps>(world: &mut S, session: usize, later: Time) {
     let (Hosts { transport, .. }, agenda) = world.split();
     let session = &mut transport.sessions[session];
@@ -131,7 +131,7 @@ fn wake<S: Steps>(world: &mut S, session: usize, later: Time) {
     agenda.schedule(session.slot, later);
 }
 
-/// A slice of the speed test at a place is over.
+/// Records the end of a slice of the speed test with index `test`.
 pub(crate) fn sample_speed<E: Engine>(world: &mut E, test: usize) {
     let (Hosts { transport, measurements, .. }, agenda) = world.split();
     let Transport { ends, speed_tests, .. } = transport;

@@ -1,39 +1,39 @@
 //! [`Browser`]: loads of web pages, object by object over several connections.
 //!
-//! It knows no network: it is told what happened, and says step by step what it does.
+//! It does not use the network: its caller reports events, and it returns the steps to take.
 
 use perhop_measure::applications::PageTally;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_scenario::PageConfig;
 
-/// A `ClientHello`, and what a server answers with its certificates, bytes: what usual ones have.
+/// A `ClientHello`, and the answer of a server with its certificates, bytes: usual values.
 const TLS_REQUEST: u64 = 517;
 const TLS_RESPONSE: u64 = 4_000;
 
-/// A browser that loads page after page.
+/// A browser that loads one page after the other.
 #[derive(Debug)]
 pub(crate) struct Browser {
     config: PageConfig,
     warmup: Time,
     stops: Time,
-    /// The first of its sessions, one for each connection.
+    /// The first of its sessions; each has one connection.
     first: usize,
     links: Vec<Link>,
     stage: Stage,
-    /// Objects of the stage that were not requested yet, and those under way.
+    /// Objects of the stage that were not requested yet, and those in transfer.
     waiting: u32,
     outstanding: u32,
     began: Time,
     tally: PageTally,
 }
 
-/// What a connection is doing, with its place where it is open.
+/// The state of a connection; the `usize` is its place while it is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Link {
     Closed,
     Opening,
-    /// Round trips of TLS that are left.
+    /// The remaining round trips of TLS.
     Securing(usize, u32),
     Idle(usize),
     Busy(usize),
@@ -52,9 +52,9 @@ enum Stage {
 /// A step of a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It opens the connection of this session.
+    /// Open the connection of this session.
     Open(usize),
-    /// It requests so many bytes by so many on the connection at a place.
+    /// Request `response` bytes with `request` bytes.
     Fetch {
         /// The place of the connection.
         place: usize,
@@ -63,16 +63,16 @@ pub(crate) enum Step {
         /// Bytes.
         response: u64,
     },
-    /// It closes the connection at a place.
+    /// Close the connection at this place.
     Close(usize),
-    /// It is to be told at this time.
+    /// Wake the browser at this time.
     Wake(Time),
-    /// A page that began at this time is loaded.
+    /// Count a page that began at this time as loaded.
     Loaded(Time),
 }
 
 impl Browser {
-    /// A browser whose connections are the sessions from `first` on.
+    /// Creates a browser whose connections are the sessions from `first` on.
     pub(crate) fn new(config: &PageConfig, first: usize, warmup: Time, stops: Time) -> Browser {
         Browser {
             config: config.clone(),
@@ -87,16 +87,16 @@ impl Browser {
             tally: PageTally::default(),
         }
     }
-    /// The session that wakes it.
+    /// The session whose wake-ups it receives.
     pub(crate) fn session(&self) -> usize {
         self.first
     }
-    /// What it counted.
+    /// Removes and returns its counters.
     pub(crate) fn tally(&mut self) -> PageTally {
         std::mem::take(&mut self.tally)
     }
 
-    /// The time for which it asked has come.
+    /// Handles the wake-up that it requested.
     pub(crate) fn wake(&mut self, now: Time, stream: &mut Stream, steps: &mut Vec<Step>) {
         match self.stage {
             Stage::Between if now < self.stops => {
@@ -111,11 +111,11 @@ impl Browser {
             self.end_stage(now, stream, steps);
         }
     }
-    /// `session` is connected at `place`.
+    /// Handles the opening of `session`'s connection at `place`.
     pub(crate) fn connected(&mut self, session: usize, place: usize, steps: &mut Vec<Step>) {
         self.secure(session - self.first, place, self.config.tls_round_trips, steps);
     }
-    /// The response that `session` waited for at `place` has arrived.
+    /// Handles the arrival of the response that `session` waited for at `place`.
     pub(crate) fn received(
         &mut self,
         now: Time,
@@ -137,12 +137,12 @@ impl Browser {
                     self.end_stage(now, stream, steps);
                 }
             }
-            // What was under way when the page before was loaded.
+            // The response belongs to the page before, which was loaded without it.
             _ => {}
         }
     }
 
-    /// The connection `member` at `place` needs `left` more round trips of TLS.
+    /// Runs the `left` remaining round trips of TLS on connection `member` at `place`.
     fn secure(&mut self, member: usize, place: usize, left: u32, steps: &mut Vec<Step>) {
         if left == 0 {
             self.links[member] = Link::Idle(place);
@@ -155,7 +155,7 @@ impl Browser {
         (self.stage, self.waiting) = (stage, objects);
         self.dispatch(steps);
     }
-    /// Requests objects on idle connections, and opens others for those that are left.
+    /// Requests objects on idle connections, and opens connections for the remaining ones.
     fn dispatch(&mut self, steps: &mut Vec<Step>) {
         let (request, response) = (self.config.request.as_bytes(), self.size());
         for link in &mut self.links {
@@ -178,7 +178,7 @@ impl Browser {
             }
         }
     }
-    /// Bytes of an object of the stage.
+    /// The size of an object of the stage, bytes.
     fn size(&self) -> u64 {
         match self.stage {
             Stage::Html => self.config.html.as_bytes(),
@@ -186,7 +186,7 @@ impl Browser {
             _ => self.config.images.size.as_bytes(),
         }
     }
-    /// All objects of the stage are here.
+    /// Ends the stage, all of whose objects have arrived.
     fn end_stage(&mut self, now: Time, stream: &mut Stream, steps: &mut Vec<Step>) {
         let Browser { config, .. } = self;
         let next = match self.stage {
@@ -206,7 +206,7 @@ impl Browser {
             if let Link::Idle(place) | Link::Securing(place, _) | Link::Busy(place) = *link {
                 steps.push(Step::Close(place));
             }
-            // One that is opening belongs to the next page.
+            // A connection that is opening belongs to the next page.
             if *link != Link::Opening {
                 *link = Link::Closed;
             }

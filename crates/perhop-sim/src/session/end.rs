@@ -1,4 +1,4 @@
-//! [`End`]: one end of a connection, and what its application waits for.
+//! [`End`]: one end of a connection, and the data that its application waits for.
 
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
@@ -12,25 +12,25 @@ use perhop_scenario::routing::LinkId;
 
 /// One end of a connection.
 ///
-/// Its fields, and those of all that it consists of, are in the order of how often they are looked at: what
-/// most segments need takes a few cache lines, of several hundred connections in turn.
+/// Its fields, and those inside them, are ordered by how often they are used: most segments then touch a few
+/// cache lines, while several hundred connections alternate.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct End {
     /// The place of the other end.
     pub(super) peer: u32,
-    /// Which of the connections that had this place it is of.
+    /// The generation of its place: the number of earlier connections in it.
     pub(super) generation: u32,
-    /// The instant of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] where it waits
-    /// for none.
+    /// The time of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] if there is none.
     pub(super) armed: Time,
     pub(super) session: usize,
-    /// Of the transaction under way: bytes that have arrived here, and as many as the application waits for.
+    /// Of the current transaction: bytes that have arrived here, and the number that the application waits
+    /// for.
     pub(super) arrived: u64,
     pub(super) awaited: u64,
     /// Payload bytes that arrived in order after the warm-up, on this connection.
     pub(super) received: u64,
-    /// What all packets of the flow that leads away from it have in common, and the link by which they leave.
+    /// The header fields that all packets of its outgoing flow share, and the link by which they leave.
     pub(super) template: Packet,
     pub(super) link: LinkId,
     pub(super) connection: Connection,
@@ -38,19 +38,19 @@ pub(crate) struct End {
     pub(super) closed: bool,
 }
 
-/// What came of serving an end once.
+/// The result of serving an end once.
 #[derive(Clone, Copy)]
 pub(crate) struct Served {
     pub(super) transmitted: Transmitted,
-    /// What its application heard after the last segment, and may act on.
+    /// The event that its application received after the last segment and may react to.
     pub(super) heard: Option<TcpEvent>,
 }
 
 #[allow(clippy::inline_always)] // every segment asks these
 impl End {
-    /// Its wake-up came, if it waits for one at `now`: whether a timer has expired. Where the timer has moved
-    /// away since the wake-up was asked for, another one is, and nothing happens: a host has no such instant,
-    /// and an end that is ahead of the agenda passes it.
+    /// Handles its wake-up, if it has one at `now`. Returns whether a timer has expired. If the timer has
+    /// moved to a later time, this schedules another wake-up and does nothing else: a host has no event at
+    /// this instant, and an end that is ahead of the agenda skips it.
     pub(super) fn wake(&mut self, now: Time, agenda: &mut SimAgenda) -> bool {
         if self.armed != now {
             return false;
@@ -64,8 +64,8 @@ impl End {
         true
     }
 
-    /// A timer has expired. Linux, `tcp_write_timeout`: after a timeout the way may be to blame, and the
-    /// socket takes another hash.
+    /// Handles an expired timer. Linux, `tcp_write_timeout`: after a timeout the path may have failed, so the
+    /// socket chooses another hash.
     pub(super) fn on_timer(&mut self, now: Time) {
         let timeouts = self.connection.timeouts();
         self.connection.on_timer(now);
@@ -74,7 +74,7 @@ impl End {
         }
     }
 
-    /// Whether a timer expires before `now`, because it is ahead of the agenda.
+    /// Whether a timer expires before `now`, which is ahead of the agenda.
     #[inline]
     pub(super) fn is_late(&self, now: Time) -> bool {
         debug_assert!(
@@ -84,7 +84,8 @@ impl End {
         self.armed < now && self.connection.next_timer() < now
     }
 
-    /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.
+    /// A wake-up that is too early only costs time. Timers rarely move to an earlier time, so few wake-ups
+    /// are scheduled.
     #[inline(always)]
     pub(super) fn arm(&mut self, agenda: &mut SimAgenda) {
         let time = self.connection.next_timer();
@@ -94,9 +95,9 @@ impl End {
         }
     }
 
-    /// Puts its next segment, if it has one to send, into `carried`, which is in the place `held`, and its
-    /// packet into `packet`; `tally` is its flow's. After the last its application hears what there is to
-    /// hear. What leaves and arrives while the run `is_measured` is counted.
+    /// Writes its next segment, if there is one, into `carried` at place `held`, and its packet into
+    /// `packet`; `tally` is its flow's. After the last segment its application receives the next event.
+    /// Traffic counts while the run `is_measured`.
     #[inline(always)]
     pub(super) fn serve(
         &mut self,
@@ -127,8 +128,8 @@ impl End {
         Served { transmitted, heard: if is_last { self.hear(is_measured) } else { None } }
     }
 
-    /// What its application hears next and may act on. What arrives of a transaction before its last byte is
-    /// only counted, as all that arrives while the run `is_measured`.
+    /// The next event for its application. Bytes of a transaction before the last are only counted, like all
+    /// bytes that arrive while the run `is_measured`.
     #[inline(always)]
     fn hear(&mut self, is_measured: bool) -> Option<TcpEvent> {
         if !self.connection.is_unchanged() {
@@ -138,7 +139,7 @@ impl End {
         (bytes > 0 && self.completes_with(bytes, is_measured)).then_some(TcpEvent::Received(bytes))
     }
 
-    /// What its application hears next and may act on, where there may be more than that bytes arrived.
+    /// The next event for its application, if events other than arrived bytes are possible.
     #[inline(never)]
     fn hear_of_anything(&mut self, is_measured: bool) -> Option<TcpEvent> {
         loop {
@@ -150,7 +151,7 @@ impl End {
         }
     }
 
-    /// Counts `bytes` that arrived. Whether they are the last that the application waits for.
+    /// Counts `bytes` that arrived. Returns whether they are the last that the application waits for.
     #[inline(always)]
     fn completes_with(&mut self, bytes: u64, is_measured: bool) -> bool {
         if is_measured {

@@ -1,7 +1,7 @@
-//! [`Sessions`]: what passes between the two ends of connections, and what applications make of it.
+//! [`Sessions`]: the exchange of segments between the ends of connections, and the reactions of applications.
 //!
-//! Segments that arrive, segments that are sent, timers; then what an application does about it: it opens and
-//! closes connections, sends requests, answers and completes them.
+//! Segments arrive, segments are sent, and timers expire; applications open and close connections, send
+//! requests, and answer and complete them.
 
 use perhop_measure::Measurements;
 use perhop_measure::tcp::{CLIENT, SERVER};
@@ -22,10 +22,10 @@ use crate::flow::{flow_of, payload};
 use crate::hosts::Hosts;
 use crate::tcp::{Connection, ConnectionEvent as TcpEvent, Role, Transmitted};
 
-/// TCP at the hosts, whatever engine carries their packets.
+/// TCP at the hosts, with either engine.
 #[allow(clippy::inline_always)] // parts of `receive_segment`, which every segment takes
 pub(crate) trait Sessions: Engine {
-    /// The wake-up of an end came.
+    /// Handles the wake-up of an end.
     fn connection_timer(&mut self, now: Time, end: usize) {
         let (hosts, agenda) = self.split();
         if hosts.transport.ends[end].wake(now, agenda) {
@@ -33,8 +33,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// `packet` delivers the segment that it carries. Where that is answered the answer takes the place of
-    /// `packet`, and leaves by the link that is returned.
+    /// Delivers the segment of `packet`. If there is an answer, it replaces `packet`, and the link by which
+    /// it leaves is returned.
     fn receive_segment(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         let held = packet.payload as u32;
         let hosts = self.hosts_mut();
@@ -43,15 +43,15 @@ pub(crate) trait Sessions: Engine {
         self.take_in(now, held, packet)
     }
 
-    /// The segment that `packet` carries, in the place `held`, comes to its end.
+    /// Delivers the segment of `packet`, in place `held`, to its end.
     #[inline(always)]
     fn take_in(&mut self, now: Time, held: u32, packet: &mut Packet) -> Option<LinkId> {
         let (hosts, agenda) = self.split();
         let Hosts { transport: Transport { ends, segments, .. }, measurements, .. } = hosts;
         let carried = segments.at(held);
         let place = carried.end as usize;
-        // A recording's segments are for nobody. A late segment of a connection that is over: its successor
-        // in this place has other ports.
+        // A recording's segment has no end. A late segment may belong to a closed connection whose place is
+        // used again; on the wire its successor has other ports.
         let Some(end) = ends.get_mut(place).filter(|end| end.generation == carried.generation) else {
             segments.give_back(held);
             return None;
@@ -61,7 +61,7 @@ pub(crate) trait Sessions: Engine {
         }
         carried.segment.ecn = packet.marks.ecn();
         end.connection.on_segment(now, &carried.segment);
-        // The answer is written over it.
+        // The answer overwrites it.
         let tally = &mut measurements.counters[flow_of(&end.template)];
         let served = end.serve(now, now >= measurements.warmup, held, carried, tally, packet);
         if served.transmitted == Transmitted::Last && served.heard.is_none() {
@@ -77,8 +77,7 @@ pub(crate) trait Sessions: Engine {
         None
     }
 
-    /// The segment that `packet` carries comes to an end that is ahead of the agenda: its timers expire
-    /// first.
+    /// Delivers the segment of `packet` to an end that is ahead of the agenda: its timers expire first.
     #[inline(never)]
     fn receive_late(&mut self, now: Time, end: usize, held: u32, packet: &mut Packet) -> Option<LinkId> {
         loop {
@@ -93,7 +92,7 @@ pub(crate) trait Sessions: Engine {
         self.take_in(now, held, packet)
     }
 
-    /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
+    /// Sends all that is due at an end, delivers events to its application, and arms its timer.
     #[inline(never)]
     fn serve(&mut self, now: Time, place: usize) {
         let mut packet = Packet::default();
@@ -112,8 +111,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// What an end has transmitted leaves, and its application acts on what it heard; where there is neither
-    /// more to send nor to hear, its timer is armed. Whether there may be.
+    /// Forwards what an end has transmitted and lets its application react to its event; without either, arms
+    /// the end's timer. Returns whether more may be due.
     #[inline(never)]
     fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
         let Served { transmitted, heard } = served;
@@ -141,7 +140,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// `session` starts, begins a transaction by itself, or stops.
+    /// Starts `session`, begins a transaction of it, or stops it.
     fn session_due(&mut self, now: Time, session: usize) {
         if self.hosts().transport.sessions[session].application != Application::Plan {
             return applications::due(self, now, session);
@@ -168,7 +167,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// `session` begins nothing more; what it has not sent yet it does not send.
+    /// Stops `session`: it begins no transaction and discards data that it has not sent.
     fn stop(&mut self, now: Time, session: usize) {
         for place in 0..self.hosts().transport.pairs.len() {
             let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
@@ -180,7 +179,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// A new connection of `session`.
+    /// Opens a new connection of `session`.
     fn connect(&mut self, now: Time, session: usize) {
         let (Hosts { transport, measurements, .. }, _) = self.split();
         let Session { parameters, stream, begun, open, .. } = &mut transport.sessions[session];
@@ -210,7 +209,7 @@ pub(crate) trait Sessions: Engine {
         self.serve(now, server);
     }
 
-    /// `connection` is the end at `place`, client or server of `session`.
+    /// Puts `connection` at `place`, the client or server end of `session`.
     fn add_end(&mut self, session: usize, place: usize, connection: Connection) {
         let side = place % 2;
         let (hosts, agenda) = self.split();
@@ -241,8 +240,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// An `end` is closed. If the other is, too, neither needs an answer any more: the place of their
-    /// dialogue is free.
+    /// Records that `end` is closed. If both ends are closed, neither must answer any more, and their place
+    /// becomes free.
     #[inline(never)]
     fn retire(&mut self, end: usize) {
         let Hosts { transport, measurements, .. } = self.hosts_mut();
@@ -262,7 +261,7 @@ pub(crate) trait Sessions: Engine {
         for (end, received) in ends.iter_mut().zip(&mut tally.received) {
             over.merge(&end.connection.statistics());
             *received += std::mem::take(&mut end.received);
-            // Whatever still comes for it is for none.
+            // Later segments for it have no recipient.
             end.generation = end.generation.wrapping_add(1);
             end.closed = false;
             end.armed = Time::MAX;
@@ -271,7 +270,7 @@ pub(crate) trait Sessions: Engine {
         free.push(place);
     }
 
-    /// The application at `end` hears of `event`.
+    /// Reacts to `event` as the application at `end`.
     #[inline(never)]
     fn answer(&mut self, now: Time, end: usize, event: TcpEvent) {
         let place = end / 2;
@@ -286,14 +285,14 @@ pub(crate) trait Sessions: Engine {
                 let transport = &self.hosts().transport;
                 let ConnectionPair { session, began, .. } = transport.pairs[place];
                 if transport.sessions[session].plan.beginning != Beginning::InTurn {
-                    // The whole request is here.
+                    // The whole request has arrived.
                     self.complete(now, session, began);
                 }
             }
         }
     }
 
-    /// The client sends the request of the next transaction.
+    /// Sends the request of the client's next transaction.
     fn begin(&mut self, now: Time, place: usize) {
         let Transport { sessions, pairs, ends, .. } = &mut self.hosts_mut().transport;
         let pair = &mut pairs[place];
@@ -317,7 +316,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Requests have arrived at the server's `end`: each is answered.
+    /// Answers each request that has arrived at the server's `end`.
     fn answer_requests(&mut self, now: Time, end: usize) {
         let Hosts { transport: Transport { ends, sessions, pairs, .. }, measurements, .. } = self.hosts_mut();
         let End { connection, session, arrived, awaited, .. } = &mut ends[end];
@@ -339,8 +338,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// A whole response has arrived at the client's `end`: the transaction is over, or is followed by
-    /// closing.
+    /// Handles a complete response at the client's `end`: ends the transaction, or waits for the server to
+    /// close.
     fn take_response(&mut self, now: Time, end: usize) {
         let Transport { ends, sessions, pairs, .. } = &mut self.hosts_mut().transport;
         let End { connection, session, arrived, awaited, .. } = &mut ends[end];
@@ -361,7 +360,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// The server has closed: the transaction is over, the next one begins at once.
+    /// Handles the close of the server: the transaction is over, and the next one begins at once.
     fn client_hears_the_end(&mut self, now: Time, place: usize) {
         let Transport { sessions, pairs, ends, .. } = &mut self.hosts_mut().transport;
         let ConnectionPair { session, began, .. } = pairs[place];
@@ -370,7 +369,7 @@ pub(crate) trait Sessions: Engine {
             return;
         }
         if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction {
-            // It has closed already, unless the server was the first.
+            // The client has closed already, unless the server closed first.
             ends[end_of(place, CLIENT)].connection.close();
             self.complete(now, session, began);
             if now < stops {
@@ -379,7 +378,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// A transaction of `session` that began at `began` is over.
+    /// Counts a completed transaction of `session` that began at `began`.
     fn complete(&mut self, now: Time, session: usize, began: Time) {
         let Measurements { tcp, warmup, .. } = &mut self.hosts_mut().measurements;
         if now < *warmup {

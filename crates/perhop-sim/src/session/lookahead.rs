@@ -1,4 +1,4 @@
-//! Up to when ends of connections may answer ahead of the agenda (`docs/decisions/0005`).
+//! The limit up to which ends of connections may answer ahead of the agenda (`docs/decisions/0005`).
 
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
@@ -7,16 +7,16 @@ use perhop_scenario::tcp::Flags;
 use super::transport::{Answers, Session, Transport};
 
 impl Transport {
-    /// The lookahead of the end that `packet` is for: up to that instant nothing that the agenda holds
-    /// happens to it, and it may answer `packet` as soon as its arrival is known. `None` where it must wait
-    /// for the agenda, the end of the run where nobody answers.
+    /// The lookahead of the end that `packet` is addressed to: up to that instant no event of the agenda
+    /// affects it, and it may answer `packet` as soon as its arrival is known. `None` if it must wait for the
+    /// agenda; the end of the run if no end answers.
     ///
-    /// What opens or closes a connection is left to the agenda, since it concerns both ends and those that
-    /// follow; so is all that arrives while the session has several connections.
+    /// Segments that open or close a connection wait for the agenda, because they concern both ends and later
+    /// connections. So do all segments while the session has several connections.
     pub(crate) fn lookahead(&self, packet: &Packet) -> Option<Time> {
         let Some(carried) = self.segments.of(packet) else { return Some(self.duration) };
         let place = carried.end as usize;
-        // A segment of a recording, or of a connection that is over, is for nobody.
+        // A segment of a recording, or of a closed connection, has no recipient.
         let Some(end) = self.ends.get(place).filter(|end| end.generation == carried.generation) else {
             return Some(self.duration);
         };

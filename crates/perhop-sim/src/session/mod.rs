@@ -1,13 +1,13 @@
 //! TCP at simulated hosts: sessions (an application between two hosts) and their connections.
 //!
-//! A session is one flow of a scenario's TCP traffic: a client at `from`, a server at `to`, and a way for
+//! A session is one flow of a scenario's TCP traffic: a client at `from`, a server at `to`, and a path for
 //! packets in either direction. Its application follows a [`Plan`](perhop_scenario::plan::Plan). A connection
-//! pair is one connection of it with both its ends. What an end has to send becomes packets of the session's
-//! two flows.
+//! pair is one of its connections with both ends. The segments of an end become packets of the session's two
+//! flows.
 //!
-//! Reading order: `transport` (what there is), `end` (one end of a connection), `exchange` (what happens),
-//! `lookahead` (which ends may answer ahead of the agenda), `segments` (what is under way); `player` and
-//! `browser` (applications that no plan describes), `applications` (how they use connections).
+//! Reading order: `transport` (the state), `end` (one end of a connection), `exchange` (the events),
+//! `lookahead` (the ends that may answer ahead of the agenda), `segments` (segments in the network); `player`
+//! and `browser` (applications without a plan), `applications` (their use of connections).
 
 mod application;
 mod applications;

@@ -1,6 +1,7 @@
 //! [`Player`]: a player of adaptive video, its buffer and its rate adaptation.
 //!
-//! It knows no network: it is told when a segment has arrived, and says which to request, or when.
+//! It does not use the network: its caller reports the arrival of a segment, and it returns the next request,
+//! or its time.
 
 use std::collections::VecDeque;
 
@@ -15,15 +16,15 @@ pub(crate) struct Player {
     /// Bits per second of the representations, in ascending order.
     rates: Vec<u64>,
     warmup: Time,
-    /// When it stops.
+    /// The time at which it stops.
     stops: Time,
     begun: Time,
-    /// Place of the last representation that was requested.
+    /// Index of the last representation that was requested.
     rung: Option<usize>,
     requested: Time,
     /// Bits per second of the last segments.
     throughputs: VecDeque<f64>,
-    /// Playing time in the buffer at the instant `at`.
+    /// Playing time in the buffer at time `at`.
     level: Time,
     at: Time,
     state: State,
@@ -34,25 +35,25 @@ pub(crate) struct Player {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing was played yet.
+    /// Playback has not started.
     Starting,
     Playing,
     Stalled,
 }
 
-/// What a player does next.
+/// The next action of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It requests a segment of so many bytes.
+    /// Request a segment of this size, bytes.
     Request(u64),
-    /// It waits until there is room in its buffer.
+    /// Wait until this time, when the buffer has room.
     At(Time),
-    /// It has stopped.
+    /// None; it has stopped.
     Over,
 }
 
 impl Player {
-    /// A player that counts from `warmup` on and stops at `stops`.
+    /// Creates a player that counts from `warmup` on and stops at `stops`.
     pub(crate) fn new(config: &VideoConfig, warmup: Time, stops: Time) -> Player {
         Player {
             config: config.clone(),
@@ -70,7 +71,7 @@ impl Player {
             tally: VideoTally::default(),
         }
     }
-    /// The viewer presses play.
+    /// Starts the playback.
     pub(crate) fn begin(&mut self, now: Time) {
         (self.begun, self.at) = (now, now);
     }
@@ -78,7 +79,7 @@ impl Player {
     pub(crate) fn request(&self) -> u64 {
         self.config.request.as_bytes()
     }
-    /// What it does at `now`, with nothing under way.
+    /// The next action at `now`, while no segment is in transfer.
     pub(crate) fn next(&mut self, now: Time) -> Next {
         if now >= self.stops {
             return Next::Over;
@@ -95,7 +96,7 @@ impl Player {
         (self.rung, self.requested) = (Some(rung), now);
         Next::Request(self.segment_bytes(rung))
     }
-    /// The segment under way has arrived; when it was requested.
+    /// Adds the requested segment, which has arrived, to the buffer. Returns the time of its request.
     pub(crate) fn receive(&mut self, now: Time) -> Time {
         self.play_until(now);
         let rate = self.rates[self.rung.unwrap_or_default()];
@@ -114,20 +115,20 @@ impl Player {
         }
         self.requested
     }
-    /// What it counted, at the end of a run that takes `duration`.
+    /// Returns its counters at the end of a run of length `duration`.
     pub(crate) fn finish(&mut self, duration: Time) -> VideoTally {
         self.play_until(duration);
         self.tally
     }
 
-    /// Plays what is in the buffer until `now`, or stalls.
+    /// Plays the buffer until `now`, or stalls.
     fn play_until(&mut self, now: Time) {
         let now = now.min(self.stops).max(self.at);
         if self.state == State::Playing {
             let ends = self.at + self.level;
             self.tally.played += self.counted(self.at, ends.min(now));
             self.level = ends.saturating_sub(now);
-            // A buffer that is empty just when a segment arrives does not stall.
+            // A buffer that becomes empty exactly when a segment arrives does not stall.
             if ends < now {
                 self.state = State::Stalled;
                 self.tally.stalls += u64::from(ends >= self.warmup);
@@ -139,7 +140,7 @@ impl Player {
         }
         self.at = now;
     }
-    /// How much of the time from `from` to `until` counts.
+    /// The counted part of the time from `from` to `until`.
     fn counted(&self, from: Time, until: Time) -> Time {
         until.saturating_sub(from.max(self.warmup))
     }
@@ -156,7 +157,8 @@ impl Player {
             Adaptation::Bola(rule) => self.by_bola(rule.gamma_p),
         }
     }
-    /// The highest below a part of the harmonic mean of the last throughputs; at first the lowest.
+    /// The highest bitrate below a fraction of the harmonic mean of the last throughputs; initially the
+    /// lowest.
     fn by_throughput(&mut self, rule: ThroughputRule) -> usize {
         while self.throughputs.len() > rule.segments as usize {
             self.throughputs.pop_front();
@@ -225,7 +227,7 @@ mod tests {
         VideoConfig { adaptation, ..config }
     }
 
-    /// Lets a player download at `rate` bits per second until `ends`; its tally, and the rungs.
+    /// Runs a player that downloads at `rate` bits per second until `ends`; returns its tally and the rungs.
     fn watch(config: &VideoConfig, rate: f64, ends: Time) -> (VideoTally, Vec<u64>) {
         let mut player = Player::new(config, Time::ZERO, Time::MAX);
         player.begin(Time::ZERO);
@@ -255,7 +257,7 @@ mod tests {
         assert_eq!((tally.stalls, tally.stalled, tally.switches), (0, Time::ZERO, 1));
     }
 
-    /// 2 Mbit at 3 Mb/s take 2/3 s, 4 Mbit 4/3 s: 4 s are there after 2 s.
+    /// 2 Mbit at 3 Mb/s take 2/3 s, 4 Mbit 4/3 s: the buffer contains 4 s after 2 s.
     #[test]
     fn playback_starts_with_what_it_waits_for() {
         let (tally, _) = watch(&config(Adaptation::default()), 3e6, s(60));
@@ -263,9 +265,9 @@ mod tests {
         assert!((tally.played.as_seconds() - 58.0).abs() < 1e-9);
     }
 
-    /// At half the lowest bitrate a segment of 2 s takes 4 s. It starts at 8 s with 4 s, which are over at
-    /// 12 s, when the third has just arrived: 2 s more to 14 s, and 4 s are there at 20 s: it stalls for 6 s
-    /// of each 12.
+    /// At half the lowest bitrate a segment of 2 s takes 4 s. Playback starts at 8 s with 4 s in the buffer,
+    /// which last until 12 s, when the third segment arrives: 2 s more, until 14 s. At 20 s the buffer
+    /// contains 4 s again, so it stalls for 6 s of each 12.
     #[test]
     fn a_link_below_the_lowest_bitrate_stalls_for_half_the_time() {
         let (tally, _) = watch(&config(Adaptation::default()), 0.5e6, s(8 + 800));
@@ -298,10 +300,9 @@ mod tests {
             player.choose()
         };
         assert_eq!([rung(2, 3.75), rung(0, 9.0)], [0, 2]);
-        // 2 Mb/s at 5.5 s: below it the lowest stays, above it the second is next.
+        // 2 Mb/s at 5.5 s: below it the lowest remains, above it the second follows.
         assert_eq!([rung(0, 5.4), rung(0, 5.6), rung(1, 8.9)], [0, 1, 1]);
-        // From above it falls where the map is at the bitrate below: from 4 to more than 2 Mb/s is none
-        // but 4.
+        // Downwards it changes where the map gives the next bitrate below: between 4 and 2 Mb/s, 4 remains.
         assert_eq!([rung(2, 5.6), rung(2, 5.4), rung(1, 3.8)], [2, 1, 1]);
     }
 

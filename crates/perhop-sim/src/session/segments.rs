@@ -1,4 +1,4 @@
-//! [`Segments`]: the TCP segments under way. A packet carries the place of its own.
+//! [`Segments`]: the TCP segments in the network. A packet carries the place of its segment.
 
 use perhop_qos::packet::{Packet, Protocol};
 
@@ -6,11 +6,11 @@ use crate::tcp::Segment;
 use perhop_measure::tcp::SERVER;
 use perhop_scenario::{Recorded, TcpNumbers};
 
-/// A segment under way, and whose it is.
+/// A segment in the network, and its recipient.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)] // beside the segment's first fields
 pub(crate) struct Carried {
-    /// The place of the end that it goes to, and which of the connections that had this place it is of.
+    /// The place of the receiving end, and the generation of that place.
     pub(crate) end: u32,
     pub(crate) generation: u32,
     /// Number of its packet in the flow.
@@ -22,7 +22,7 @@ pub(crate) struct Carried {
 const NOWHERE: u32 = u32::MAX;
 
 impl Carried {
-    /// Packet `number` of a recording's flow: its header's numbers as they were, for no connection.
+    /// Packet `number` of a recording's flow, with the recorded header fields and without a connection.
     pub(crate) fn replayed(recorded: &Recorded, number: u32) -> Carried {
         let TcpNumbers { sequence, acknowledgment, window, flags } = recorded.tcp;
         let segment = Segment {
@@ -38,13 +38,13 @@ impl Carried {
     pub(crate) fn is_clients(&self) -> bool {
         self.end as usize % 2 == SERVER
     }
-    /// Whether it is a recording's.
+    /// Whether it belongs to a recording.
     pub(crate) fn is_replayed(&self) -> bool {
         self.end == NOWHERE
     }
 }
 
-/// The segments under way. Places are used again: as many as are under way at most.
+/// The segments in the network. Places are reused, so there are as many as the maximum number at one time.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
     carried: Vec<Carried>,
@@ -52,8 +52,8 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// A place for a segment, as the low half of a packet's payload word. It still holds the last segment
-    /// that was under way there.
+    /// Takes a place for a segment, the lower half of a packet's payload word. It still contains its previous
+    /// segment.
     pub(crate) fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.add_place())
     }
@@ -62,32 +62,31 @@ impl Segments {
         self.carried.push(Carried::default());
         (self.carried.len() - 1) as u32
     }
-    /// What is in a `place` that was [taken](Self::take).
+    /// The contents of a `place` that was [taken](Self::take).
     pub(crate) fn at(&mut self, place: u32) -> &mut Carried {
         &mut self.carried[place as usize]
     }
-    /// Nothing is under way in `place`: it is used again.
+    /// Frees `place`.
     pub(crate) fn give_back(&mut self, place: u32) {
         self.free.push(place);
     }
-    /// A place for `carried`, as the low half of a packet's payload word.
+    /// Stores `carried`. Returns its place, the lower half of a packet's payload word.
     pub(crate) fn hold(&mut self, carried: Carried) -> u32 {
         let place = self.take();
         *self.at(place) = carried;
         place
     }
-    /// What `packet` carries, if that is a segment.
+    /// The segment of `packet`, if it carries one.
     pub(crate) fn of(&self, packet: &Packet) -> Option<&Carried> {
         (packet.protocol == Protocol::TCP).then(|| &self.carried[packet.payload as u32 as usize])
     }
-    /// `packet` has arrived or was dropped, and with it the segment, if it carried one: its place is used
-    /// again.
+    /// Frees the place of the segment of `packet`, which has arrived or was dropped, if it carries one.
     pub(crate) fn release(&mut self, packet: &Packet) {
         if packet.protocol == Protocol::TCP {
             self.give_back(packet.payload as u32);
         }
     }
-    /// How many are under way.
+    /// The number of segments in the network.
     pub(crate) fn len(&self) -> usize {
         self.carried.len() - self.free.len()
     }

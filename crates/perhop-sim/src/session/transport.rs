@@ -1,4 +1,4 @@
-//! [`Transport`]: the sessions of a scenario, their open connections, and the segments under way.
+//! [`Transport`]: the sessions of a scenario, their open connections, and the segments in the network.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,36 +16,35 @@ use super::end::End;
 use super::player::Player;
 use super::segments::{Carried, Segments};
 
-/// All that is TCP at the hosts.
+/// The TCP state of all hosts.
 #[derive(Debug)]
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
     pub(super) pairs: Vec<ConnectionPair>,
-    /// Their ends: those of the pair at a place stand at [twice that](end_of), the client's before the
-    /// server's.
+    /// The ends of connections: those of a pair begin at [twice its place](end_of), the client's first.
     pub(super) ends: Vec<End>,
-    /// Places in `pairs` whose connection is over.
+    /// Places in `pairs` whose connection is closed.
     pub(super) free: Vec<usize>,
     pub(crate) segments: Segments,
-    /// Up to when TCP may be ahead of the agenda: the end of the warm-up, when its counters are read, then
-    /// the end of the run.
+    /// The limit up to which TCP may be ahead of the agenda: the end of the warm-up, when its counters are
+    /// read, then the end of the run.
     pub(super) not_beyond: Time,
     pub(super) duration: Time,
     pub(crate) probes: Vec<ConnectionProbe>,
     pub(crate) players: Vec<Player>,
     pub(crate) browsers: Vec<Browser>,
     pub(crate) speed_tests: Vec<SpeedTest>,
-    /// Where something is captured: every connection there was.
+    /// All connections so far, if a link is captured.
     pub(crate) ledger: Option<Ledger>,
 }
 
-/// Session and number of each connection, by its place and which of the connections in that place it is.
+/// Session and number of each connection, by its place and the generation of that place.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger(pub(super) BTreeMap<(u32, u32), (usize, u32)>);
 
 impl Ledger {
-    /// The session of the connection that `carried` belongs to, and which of that session's connections it
-    /// is.
+    /// The session of the connection that `carried` belongs to, and the number of that connection in the
+    /// session.
     pub(crate) fn connection_of(&self, carried: &Carried) -> Option<(usize, u32)> {
         self.0.get(&(carried.end / 2, carried.generation)).copied()
     }
@@ -61,46 +60,46 @@ pub(crate) struct Session {
     pub(crate) parameters: Parameters,
     pub(crate) plan: Plan,
     pub(crate) application: Application,
-    /// Somebody looks at its ends at times of the agenda: none of them may be ahead.
+    /// A probe reads its ends at times of the agenda, so neither may be ahead.
     pub(crate) is_watched: bool,
     pub(crate) stops: Time,
     pub(crate) stream: Stream,
     pub(crate) slot: Slot,
-    /// When the agenda comes to it next; [`Time::MAX`] if it does not.
+    /// The time of its next event; [`Time::MAX`] if there is none.
     pub(crate) due: Time,
     /// Whether the client and the server may answer ahead of the agenda (see `crate::fast::plan`).
     pub(crate) answers: [Answers; 2],
-    /// Connections that are not over.
+    /// Connections that are not closed.
     pub(crate) open: u32,
     pub(crate) started: bool,
     /// Connections begun since the start of the run.
     pub(crate) begun: u32,
-    /// What the senders of connections that are over did.
+    /// The counters of the senders of closed connections.
     pub(crate) over: SenderStatistics,
-    /// What all its senders had done by the end of the warm-up.
+    /// The counters of all its senders at the end of the warm-up.
     pub(crate) before: SenderStatistics,
 }
 
-/// When one end of a session may answer what arrives.
+/// The time at which one end of a session may answer a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// When the agenda comes to the arrival.
+    /// The time at which the agenda reaches the arrival.
     #[default]
     OnTime,
-    /// As soon as the arrival is known: nobody else sends by the link by which its packets leave, and nobody
-    /// looks at that link's queues.
+    /// At once when the arrival is known: no other flow uses the link by which its packets leave, and no
+    /// probe observes that link's queues.
     Ahead,
 }
 
-/// One connection: what its ends have in common.
+/// The state of one connection that its ends share.
 #[derive(Debug)]
 pub(super) struct ConnectionPair {
     pub(super) session: usize,
-    /// Which of its session's connections it is, from 0; `None` once it is over.
+    /// Its number among the session's connections, from 0; `None` once it is closed.
     pub(super) number: Option<u32>,
-    /// When the transaction under way began.
+    /// The time at which the current transaction began.
     pub(super) began: Time,
-    /// What the server answers to the request under way, bytes, where no plan says it.
+    /// The size of the response to the current request, bytes, if no plan gives it.
     pub(super) response: u64,
 }
 
@@ -113,7 +112,7 @@ pub(super) const fn end_of(place: usize, end: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct ConnectionProbe {
     pub(crate) sessions: Range<usize>,
-    /// The end that is looked at.
+    /// The sampled end.
     pub(crate) end: usize,
     pub(crate) every: Time,
     pub(crate) slot: Slot,
@@ -121,7 +120,7 @@ pub(crate) struct ConnectionProbe {
 }
 
 impl Transport {
-    /// No session yet, of a run that takes `duration`, `warmup` of it included.
+    /// The state without sessions, for a run of length `duration` that includes `warmup`.
     pub(crate) fn new(warmup: Time, duration: Time) -> Transport {
         Transport {
             sessions: Vec::new(),
@@ -138,7 +137,8 @@ impl Transport {
             ledger: None,
         }
     }
-    /// The place of `pair`, whose ends are still those of an earlier one there, or none.
+    /// Adds `pair` and returns its place; its ends are still those of an earlier pair there, if there was
+    /// one.
     pub(super) fn add(&mut self, pair: ConnectionPair) -> usize {
         let Some(place) = self.free.pop() else {
             self.pairs.push(pair);
@@ -147,14 +147,13 @@ impl Transport {
         self.pairs[place] = pair;
         place
     }
-    /// What the senders of both ends of each session counted since the start of the run.
+    /// The counters of the senders of both ends of each session, since the start of the run.
     fn sent(&self) -> Vec<SenderStatistics> {
         let mut sums: Vec<SenderStatistics> = self.sessions.iter().map(|session| session.over).collect();
         self.ends.iter().for_each(|end| sums[end.session].merge(&end.connection.statistics()));
         sums
     }
-    /// `probe` takes a sample of every connection that is open; its next sample is due at the time that is
-    /// returned.
+    /// Samples every open connection for `probe`. Returns its slot and the time of its next sample.
     pub(crate) fn sample(&mut self, now: Time, probe: usize) -> (Slot, Time) {
         let ConnectionProbe { sessions, end, every, slot, samples } = &mut self.probes[probe];
         let first = samples.len();
@@ -173,18 +172,18 @@ impl Transport {
                 timeout: sampled.retransmission_timeout(),
             });
         }
-        // Places are used again: a connection may stand before an earlier one.
+        // Places are reused: a connection may come before an earlier one.
         samples[first..].sort_by_key(|sample| (sample.session, sample.connection));
         (*slot, now + *every)
     }
-    /// The warm-up is over: what the senders counted before does not count.
+    /// Ends the warm-up: earlier counts of the senders are subtracted.
     pub(crate) fn end_warmup(&mut self) {
         self.not_beyond = self.duration;
         for (session, before) in (0..).zip(self.sent()) {
             self.sessions[session].before = before;
         }
     }
-    /// Adds to `tcp` what is known of each session at the end of the run.
+    /// Adds the counters of each session at the end of the run to `tcp`.
     pub(crate) fn measure(&mut self, tcp: &mut TcpMeasurements) {
         let sums = self.sent().into_iter().zip(&self.sessions);
         for (measured, (sum, session)) in tcp.sessions.iter_mut().zip(sums) {
