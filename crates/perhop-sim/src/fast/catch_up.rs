@@ -1,5 +1,5 @@
-//! Catching up: ports that nobody polls when their wire is free, and sources that send ahead of the agenda.
-//! Which is brought to what time, and when.
+//! Catch-up of ports that are not polled when their wire becomes free, and of sources that send ahead of the
+//! agenda: which of them is brought to which time, and when.
 
 use perhop_net::Flight;
 use perhop_net::source::Emission;
@@ -14,11 +14,11 @@ use super::lookahead::{Feeder, Lookahead, Prescheduled};
 use super::world::World;
 
 impl<W: PortObservers> World<W> {
-    /// Lets the sources of `lookahead` go on behind `now`: the arrival of their next packet is put on the
-    /// agenda where that suffices, else they send ahead.
+    /// Advances the sources of `lookahead` beyond `now`: schedules the arrival of their next packet if that
+    /// is sufficient, and sends ahead otherwise.
     ///
-    /// A packet that will find the port idle needs nothing but its arrival on the agenda until then: nobody
-    /// asks for it, and nothing enters this link but what its own sources send after it.
+    /// A packet that will find the port idle needs only its arrival on the agenda: until then no other code
+    /// reads it, and only packets that the same sources send later enter this link.
     #[allow(clippy::inline_always)] // a part of the arrival before
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
@@ -38,8 +38,8 @@ impl<W: PortObservers> World<W> {
         self.send_ahead(now, link, lookahead);
     }
 
-    /// Sends the packet of `source`, one of `lookahead`'s, whose arrival at the far end of `link`, at
-    /// `arrives`, was put on the agenda. `packet` is its template.
+    /// Sends the packet of `source`, one of `lookahead`'s, whose arrival at the far end of `link` was
+    /// scheduled for `arrives`. `packet` is its template.
     #[allow(clippy::inline_always)] // a part of its arrival, seldom of anything else
     #[inline(always)]
     pub(super) fn send_prescheduled(
@@ -59,8 +59,8 @@ impl<W: PortObservers> World<W> {
         hop.cut_through(packet, departure);
     }
 
-    /// Sends the prescheduled packet of `feeder` if it is due by `now`. The answer is whether it is still to
-    /// be sent.
+    /// Sends the prescheduled packet of `feeder` if it is due by `now`. Returns whether it remains to be
+    /// sent.
     #[cold]
     fn send_if_due(&mut self, now: Time, link: LinkId, lookahead: u32, feeder: Feeder) -> bool {
         let source = self.lookaheads[lookahead as usize].feeders.source(feeder);
@@ -79,12 +79,12 @@ impl<W: PortObservers> World<W> {
         false
     }
 
-    /// Lets happen at `link`'s port what has become due by `now`, each at its own instant.
+    /// Runs what is due at `link`'s port by `now`, each step at its own instant.
     ///
-    /// Nobody needs to be woken when a ring has room again: a packet's times are known when it enters the
-    /// ring, so while a port is busy something is in flight on its wire, and its arrival comes by here before
-    /// the packet after the next could be late. Where packets are delivered inline nothing can be late, or
-    /// the port asks to be polled ([`World::await_poll`]).
+    /// A poll is not necessary when the transmit ring has room again. The departure of a packet is known when
+    /// it enters the ring, so while a port is busy, a packet is in flight on its wire. Its arrival calls this
+    /// function before the packet after the next could be late. With inline delivery no packet can be late,
+    /// or the port schedules a poll ([`World::await_poll`]).
     #[inline]
     pub(super) fn bring_to(&mut self, now: Time, link: LinkId) {
         if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
@@ -94,7 +94,7 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Lets `link`'s port send what is due by `now`.
+    /// Sends what is due at `link`'s port by `now`.
     #[inline(never)]
     pub(super) fn let_out(&mut self, now: Time, link: LinkId) {
         let due = |world: &Self| world.links[link.index()].direction.port.poll_timeout();
@@ -104,8 +104,8 @@ impl<W: PortObservers> World<W> {
         self.await_poll(link);
     }
 
-    /// Lets the sources that look ahead by `link` send what is due by `now`, before anything leaves a port
-    /// further on at that time.
+    /// Sends what is due by `now` from the sources that look ahead by `link`, before any packet leaves a
+    /// later port at that time.
     #[inline(never)]
     pub(super) fn bring_upstream_to(&mut self, now: Time, link: LinkId) {
         if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
@@ -113,10 +113,11 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Lets a host's sources send what is due by `now`, and on until a packet is in flight at their barrier.
+    /// Sends what is due by `now` from a host's sources, and continues until a packet is in flight at their
+    /// barrier.
     ///
-    /// Nothing that happens elsewhere changes what these sources send or what becomes of it up to there, so
-    /// that packet's arrival is the only event that the agenda needs.
+    /// The rest of the network does not change what these sources send or its fate up to the barrier, so the
+    /// arrival of that packet is the only event that the agenda needs.
     #[inline(never)]
     fn send_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
         let Lookahead { prescheduled, feeders, barrier } = self.lookaheads[lookahead as usize];
@@ -146,7 +147,7 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Asks for a poll of `link`'s port where no packet in flight brings one.
+    /// Schedules a poll of `link`'s port, unless the arrival of a packet in flight causes one.
     #[inline]
     pub(super) fn await_poll(&mut self, link: LinkId) {
         if self.links[link.index()].awaits_poll() {
@@ -154,25 +155,26 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Asks for a poll of `link`'s port.
+    /// Schedules a poll of `link`'s port.
     #[inline(never)]
     pub(super) fn ask_for_poll(&mut self, link: LinkId) {
         let link = &mut self.links[link.index()];
         let direction = &mut link.direction;
         let Some(timeout) = direction.port.poll_timeout() else { return };
-        // An inline packet cannot reach the far end earlier, and before that nobody knows that it is late.
+        // An inline packet cannot reach the far end earlier, and its lateness is invisible before that.
         let time = match link.far_end {
             FarEnd::Inline(_) => timeout.saturating_add(direction.delay),
             FarEnd::Event | FarEnd::PolledEvent => timeout,
         };
-        // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
+        // A poll that is too early only costs time and is scheduled again; one that is too late gives wrong
+        // results.
         if direction.poll_at.is_none_or(|pending| time < pending) {
             self.agenda.schedule(direction.poll, time);
             direction.poll_at = Some(time);
         }
     }
 
-    /// `link`'s port asked to be polled at `now`, unless an earlier poll has taken this one's place.
+    /// Polls `link`'s port at `now`, unless an earlier poll replaced this one.
     pub(super) fn poll(&mut self, now: Time, link: LinkId) {
         let pending = &mut self.links[link.index()].direction.poll_at;
         if *pending == Some(now) {

@@ -1,4 +1,4 @@
-//! A packet's way from node to node: through a port, over a wire, into the next node.
+//! The path of a packet from node to node: through a port, over a wire, into the next node.
 
 use perhop_net::{DropPoint, DropSink, Flight};
 use perhop_qos::observer::PortObservers;
@@ -16,7 +16,7 @@ use crate::host_events::HostEvents;
 
 #[allow(clippy::inline_always)] // parts of what every packet does on every hop
 impl<W: PortObservers> World<W> {
-    /// `packet` leaves a node by `link`, and goes on as far as what becomes of it is known now.
+    /// Sends `packet` from a node by `link`, and forwards it as far as its fate is known now.
     #[inline]
     pub(super) fn send(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         if let Some(arrives) = self.pass(now, link, packet) {
@@ -24,7 +24,7 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// `packet` reaches the far end of `link`, and goes on as far as what becomes of it is known now.
+    /// Receives `packet` at the far end of `link`, and forwards it as far as its fate is known now.
     #[inline(always)]
     fn go_on(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
         while let Some(next) = self.reach(now, link, packet) {
@@ -33,8 +33,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// `packet` passes `link`'s output conditioners and its port, after what is due there by `now`. Where
-    /// what becomes of it at the far end is known now, the answer is when it arrives there.
+    /// Passes `packet` through `link`'s output conditioners and its port, after what is due there by `now`.
+    /// Returns the time of arrival at the far end if the packet is delivered inline.
     #[inline(always)]
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
@@ -48,7 +48,7 @@ impl<W: PortObservers> World<W> {
         self.pass_by_queue(now, link, packet)
     }
 
-    /// [`World::pass`] where somebody decides about `packet`, or something is before it.
+    /// [`World::pass`] if the port takes a decision about `packet`, or other packets are in front of it.
     #[inline(never)]
     fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
@@ -58,7 +58,7 @@ impl<W: PortObservers> World<W> {
             self.exceed_mtu(now, link, packet);
             return None;
         }
-        // Sources that look ahead are all that enters a link, and have seen to its port.
+        // With lookahead, only the host's own sources enter a link, and they have advanced its port.
         if hop.link.direction.port.backlog() > 0 && !matches!(hop.link.entry, Entry::Lookahead(_)) {
             self.let_out(now, link);
             hop = self.hop(link);
@@ -77,7 +77,7 @@ impl<W: PortObservers> World<W> {
         hop.launch(departure.starts, packet, departure)
     }
 
-    /// `packet` is longer than what the interface to `link` sends at once: it is fragmented, or ends.
+    /// Fragments `packet`, which is longer than the MTU of the interface to `link`, or drops it.
     #[cold]
     fn exceed_mtu(&mut self, now: Time, link: LinkId, packet: &Packet) {
         let mtu = self.links[link.index()].direction.mtu;
@@ -89,17 +89,17 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// `packet`, which has passed the output conditioners, passes a port that says when it departs as late as
-    /// it leaves its queue.
+    /// Passes `packet`, after the output conditioners, through a port whose departures are known only when a
+    /// packet leaves its queue.
     #[inline(never)]
     fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
         match hop.send(now, packet) {
             Sent::Transmitted(departure) => hop.launch(now, packet, departure),
-            // A port is polled after a drop too: where a shaper waits for one head, another may have become
-            // eligible inside.
+            // A port is polled after a drop too: while a shaper delays one head, another may have become
+            // eligible.
             Sent::Queued | Sent::Dropped => {
-                // Mostly the ring has none, and what was queued waits for that.
+                // Mostly the transmit ring has no room, and the queued packets wait for it.
                 if hop.link.direction.port.ring().has_room() {
                     self.transmit(now, link);
                 } else if hop.link.awaits_poll() {
@@ -110,14 +110,14 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Puts on `link`'s wire whatever its port lets out at `now`.
+    /// Puts on `link`'s wire all that its port transmits at `now`.
     #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, link: LinkId) {
         self.let_out_at(now, link);
         self.await_poll(link);
     }
 
-    /// [`World::transmit`] without asking for a poll, as a part of [`World::let_out`].
+    /// [`World::transmit`] without scheduling a poll, as a part of [`World::let_out`].
     #[inline(always)]
     pub(super) fn let_out_at(&mut self, now: Time, link: LinkId) {
         let mut packet = Packet::default();
@@ -130,11 +130,11 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// The packet at the head of `link`'s flight reaches the far end.
+    /// Receives the first packet in flight on `link` at the far end.
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
         let Link { entry, far_end, direction, .. } = &mut self.links[link.index()];
-        // Copied once: what follows changes it in place.
+        // Copied once; the rest changes it in place.
         let mut packet;
         if let Entry::Lookahead(lookahead) = *entry
             && let Prescheduled::Next(feeder) = self.lookaheads[lookahead as usize].prescheduled
@@ -156,7 +156,7 @@ impl<W: PortObservers> World<W> {
         self.go_on(now, link, &mut packet);
     }
 
-    /// A packet has reached the far end of `link`: what has become due before it happens.
+    /// Runs what became due before a packet reached the far end of `link`.
     #[inline(always)]
     fn follow(&mut self, now: Time, link: LinkId) {
         let Link { entry, direction, .. } = &self.links[link.index()];
@@ -171,8 +171,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// The packet at the head of `link`'s flight, which could not be delivered inline when it was launched,
-    /// reaches the far end; those behind it are delivered inline as far as they can be now.
+    /// Receives the first packet in flight on `link`, which could not be delivered inline at its launch.
+    /// Those behind it are delivered inline as far as possible now.
     #[inline(never)]
     fn deliver_in_flight(&mut self, now: Time, link: LinkId) {
         loop {
@@ -182,15 +182,15 @@ impl<W: PortObservers> World<W> {
                 hop.await_arrival(arrives);
                 break;
             }
-            // It stays in flight until it has arrived, so that none is delivered before it.
+            // It remains in flight until it has arrived, so that no other is delivered first.
             self.go_on(arrives, link, &mut packet);
             self.links[link.index()].direction.in_flight.drop_front();
         }
         self.bring_to(now, link);
     }
 
-    /// `packet` reaches the far end of `link`: the answer is by which link it, or what a host answers it,
-    /// leaves the node there, if it does.
+    /// Receives `packet` at the far end of `link`. Returns the link by which the packet, or the answer of a
+    /// host, leaves the node, if one does.
     #[inline(always)]
     fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
         let mut hop = &mut self.links[link.index()];
@@ -215,7 +215,7 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Whether `packet` reaches the far end of a `link` that loses packets, or that is captured.
+    /// Whether `packet` reaches the far end of `link`, which loses packets or is captured.
     #[inline(never)]
     fn survives_the_wire(&mut self, now: Time, link: LinkId, packet: &Packet) -> bool {
         self.hosts.crossed(now, link, packet);
@@ -227,7 +227,7 @@ impl<W: PortObservers> World<W> {
         !lost
     }
 
-    /// `packet` ends at `link` outside the queues of its port, at `point`.
+    /// Drops `packet` at `link` outside the queues of its port, at `point`.
     #[cold]
     fn drop_unqueued(
         &mut self,

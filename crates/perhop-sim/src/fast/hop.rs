@@ -1,4 +1,5 @@
-//! [`Hop`]: one link, and all of the world that a packet asks on its way through that link's port and onto its wire.
+//! [`Hop`]: one link, and the parts of the world that a packet needs on its way through that link's port and
+//! onto its wire.
 
 use perhop_net::{Flight, PortCounters};
 use perhop_qos::observer::PortObservers;
@@ -12,7 +13,7 @@ use super::world::World;
 use crate::event::SimAgenda;
 use crate::hosts::Hosts;
 
-/// One link of a world, looked up once for all that is done there.
+/// One link of a world, looked up once for all steps there.
 pub(super) struct Hop<'w, W> {
     pub(super) link: &'w mut Link,
     id: LinkId,
@@ -22,7 +23,7 @@ pub(super) struct Hop<'w, W> {
 }
 
 impl<W> World<W> {
-    /// What a packet asks at `link`.
+    /// The parts of the world that a packet needs at `link`.
     #[allow(clippy::inline_always)] // a part of what every packet does on every hop
     #[inline(always)]
     pub(super) fn hop(&mut self, id: LinkId) -> Hop<'_, W> {
@@ -33,7 +34,7 @@ impl<W> World<W> {
 
 #[allow(clippy::inline_always)] // parts of what every packet does on every hop
 impl<W: PortObservers> Hop<'_, W> {
-    /// The port, and who counts what happens there.
+    /// The port and the observers of its events.
     #[inline(always)]
     fn port(&mut self) -> (&mut Port, PortCounters<'_, Hosts, W::Observer<'_>>) {
         let (counts_from, ends) = (self.hosts.measurements.warmup, self.hosts.measurements.duration);
@@ -48,7 +49,7 @@ impl<W: PortObservers> Hop<'_, W> {
         (&mut self.link.direction.port, counters)
     }
 
-    /// `packet` comes to the port, before its conditioners.
+    /// Records that `packet` arrived at the port, before its conditioners.
     #[inline(always)]
     pub(super) fn come(&mut self, now: Time, packet: &Packet) {
         self.observers.arriving(now, self.id.index(), packet);
@@ -64,7 +65,7 @@ impl<W: PortObservers> Hop<'_, W> {
     pub(super) fn precompute_departure(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
         let (port, counters) = self.port();
         let Departure { starts, ends } = port.precompute_departure(now, packet, counters)?;
-        // Before a slow wire a packet's turn may come after all times there are.
+        // With a slow wire, a packet's turn may come after the largest time.
         let latest = Time::MAX.saturating_sub(self.link.direction.delay);
         Some(Departure { starts, ends: ends.min(latest.saturating_sub(Time::from_picoseconds(1))) })
     }
@@ -81,8 +82,9 @@ impl<W: PortObservers> Hop<'_, W> {
         port.poll_transmit(now, packet, counters)
     }
 
-    /// `packet`, which `leaves` its queue then, arrives when its last bit does, which goes out as its
-    /// `departure` ends. The answer is when, if it is delivered inline now; else the agenda will come to it.
+    /// Puts `packet`, which leaves its queue at `leaves`, on the wire. It arrives with its last bit, which is
+    /// sent as its `departure` ends. Returns the time of arrival if it is delivered inline now; otherwise the
+    /// agenda contains the arrival.
     #[inline(always)]
     pub(super) fn launch(&mut self, leaves: Time, packet: &Packet, departure: Departure) -> Option<Time> {
         self.link.direction.transmitted += u64::from(leaves <= self.hosts.measurements.duration);
@@ -97,10 +99,10 @@ impl<W: PortObservers> Hop<'_, W> {
         None
     }
 
-    /// Up to which instant nothing else can reach what `packet` meets at the far end: the link's lookahead
-    /// (Chandy and Misra 1979, "Distributed simulation"). If it arrives by then it is received inline; where
-    /// there is no lookahead, by an event. At the instant itself arrivals come before all else that the
-    /// agenda holds.
+    /// The instant up to which no other packet can reach the elements that `packet` meets at the far end: the
+    /// link's lookahead (Chandy and Misra 1979, "Distributed simulation"). If the packet arrives by then, it
+    /// is received inline; without lookahead, it is received by an event. At the same instant, arrivals come
+    /// before all other events of the agenda.
     #[inline(always)]
     pub(super) fn lookahead(&self, packet: &Packet) -> Option<Time> {
         match self.link.far_end {
@@ -109,7 +111,7 @@ impl<W: PortObservers> Hop<'_, W> {
             FarEnd::Inline(_) => Some(self.hosts.measurements.duration),
         }
     }
-    /// The agenda will come to what is in flight here at `arrives`.
+    /// Schedules the arrival of the packet in flight at `arrives`.
     #[inline(always)]
     pub(super) fn await_arrival(&mut self, arrives: Time) {
         self.agenda.schedule(self.link.direction.arrival, arrives);

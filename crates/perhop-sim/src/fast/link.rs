@@ -1,7 +1,7 @@
-//! [`Link`]: one direction of a link with its plan: how packets come to it, pass its port, and go on.
+//! [`Link`]: one direction of a link with its plan: how packets enter it, pass its port, and continue.
 //!
-//! The plan is made once, before the run (`plan.rs`). Each of its enums says which way packets take; what
-//! cannot be written cannot happen. ARCHITECTURE.md lists all ways.
+//! The plan is made once, before the run (`plan.rs`). Each of its enums selects the steps of a packet; a
+//! combination that cannot be written cannot occur. ARCHITECTURE.md lists all of them.
 
 #[cfg(target_pointer_width = "64")]
 use std::mem::offset_of;
@@ -11,26 +11,26 @@ use perhop_net::Direction;
 use perhop_qos::port::Port;
 use perhop_scenario::routing::LinkId;
 
-/// How packets come to a link's port.
+/// The origin of the packets that enter a link's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// When the agenda says so.
+    /// Events of the agenda.
     Agenda,
-    /// From the sources of the host it leads away from, and from nobody else. Nothing that happens elsewhere
-    /// changes what they send, so they send ahead of the agenda: the index of their lookahead.
+    /// Only the sources of the host that the link leads away from. The rest of the network does not change
+    /// what they send, so they send ahead of the agenda. The value is the index of their lookahead.
     Lookahead(u32),
-    /// From this link away from a host, ahead of the agenda, and from nowhere else.
+    /// Only this link, which leads away from a host, ahead of the agenda.
     Upstream(LinkId),
 }
 
-/// What decides about a packet at a port.
+/// The elements of a port that decide about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PortMode {
-    /// Nobody, where it finds the port idle: it goes straight to the wire.
+    /// None if the port is idle: the packet goes straight to the wire.
     CutThrough(Departures),
-    /// Output conditioners, a classifier, a buffer manager or a scheduler, whatever it finds.
+    /// Output conditioners, a classifier, a buffer manager or a scheduler, in every state of the port.
     Queued(Departures),
-    /// As `Queued`, after whoever fragments what is longer than the interface sends.
+    /// The same as `Queued`, after fragmentation of packets that exceed the interface's MTU.
     Limited(Departures),
 }
 
@@ -40,7 +40,7 @@ impl PortMode {
     pub(super) fn cuts_through(self) -> bool {
         matches!(self, PortMode::CutThrough(_))
     }
-    /// When the departure of a packet that waits is known.
+    /// The time at which the departure of a waiting packet is known.
     #[inline]
     pub(super) fn departures(self) -> Departures {
         let (PortMode::CutThrough(departures) | PortMode::Queued(departures) | PortMode::Limited(departures)) =
@@ -49,65 +49,65 @@ impl PortMode {
     }
 }
 
-/// When the departure of a packet that waits is known.
+/// The time at which the departure of a waiting packet is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departures {
-    /// On its arrival: a FIFO whose buffer manager decides then (`docs/decisions/0006`).
+    /// On its arrival: a FIFO whose buffer manager decides on arrival (`docs/decisions/0006`).
     Precomputed,
     /// When the port is polled.
     Polled,
 }
 
-/// How a packet is received at the far end of a link.
+/// The way in which a packet is received at the far end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FarEnd {
-    /// By an event of its own.
+    /// By its own event.
     Event,
-    /// By an event of its own, from a port that is polled in time: while a packet is sent in fragments,
-    /// nothing is in flight whose arrival would see to the next of them.
+    /// By its own event, from a port that is polled in time: while a packet is sent in fragments, no packet
+    /// is in flight whose arrival would transmit the next fragment.
     PolledEvent,
-    /// Inline, as soon as it is on the wire: nothing else can reach what it meets there before
+    /// Inline, as soon as it is on the wire: no other packet can reach the elements at the far end first
     /// (`docs/decisions/0005`).
     Inline(Awaited),
 }
 
-/// Who waits for what an inline link delivers.
+/// The recipient that needs an inline delivery at a certain time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Awaited {
-    /// Nobody before the end of the run: the port may be late.
+    /// None before the end of the run: the port may be late.
     Nobody,
-    /// Something on the agenda further along its way: the port is polled in time.
+    /// An event of the agenda further along the path: the port is polled in time.
     Downstream,
-    /// The host at the far end, whose TCP answers, ahead of the agenda where it may; so the port is polled in
-    /// time.
+    /// The TCP of the host at the far end, which answers, if possible ahead of the agenda: the port is polled
+    /// in time.
     Tcp,
 }
 
-/// Where a packet goes that has reached the far end.
+/// The next step of a packet that has reached the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Onward {
-    /// To the host there.
+    /// Delivery to the host there.
     Host,
-    /// By this link: all packets take it.
+    /// This link, which all packets take.
     Link(LinkId),
-    /// By the link that its flow takes.
+    /// The link of its flow's path.
     Routed,
 }
 
-/// What happens on a wire.
+/// The processing on a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wire {
-    /// Nothing.
+    /// None.
     Ideal,
-    /// It loses packets, or is captured.
+    /// Random loss, or capture.
     Inspected,
 }
 
 /// One direction of a link.
 ///
-/// In this order and from the start of a cache line, what a packet asks that cuts through lies in few lines
-/// (the first two, the port's, the tally's), and what its arrival asks in the first two: a network has many
-/// links.
+/// The fields are in this order, from the start of a cache line, so that a packet that cuts through touches
+/// few lines (the first two, the port's, the tally's), and its arrival touches the first two: a network has
+/// many links.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
@@ -126,9 +126,8 @@ const _: () = assert!(
 );
 
 impl Link {
-    /// Whether its port needs a poll of its own: where a shaper holds back all that waits, and where packets
-    /// are delivered inline that somebody waits for; but not where sources look ahead, which poll it
-    /// themselves.
+    /// Whether its port needs its own poll: if a shaper delays all waiting packets, or if packets are
+    /// delivered inline to a recipient that needs them in time. Sources that look ahead poll it themselves.
     #[inline]
     pub(super) fn awaits_poll(&self) -> bool {
         let waits = match self.far_end {

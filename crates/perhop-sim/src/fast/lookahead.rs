@@ -1,35 +1,36 @@
-//! [`Lookahead`]: the sources of one host, which send ahead of the agenda.
+//! [`Lookahead`]: the sources of one host that send ahead of the agenda.
 
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
 
-/// The sources of a host whose packets are all that enters the link away from it.
+/// The sources of a host, if only their packets enter the link away from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookahead {
     pub(super) feeders: Feeders,
-    /// The first link on their way where packets are received by events: they send until one is in flight
-    /// there.
+    /// The first link on their path whose packets are received by events: they send until a packet is in
+    /// flight there.
     pub(super) barrier: LinkId,
     pub(super) prescheduled: Prescheduled,
 }
 
-/// Whether the arrival of a packet is put on the agenda before the packet is sent: it will find the port
-/// idle, nothing is in flight before it, and nobody asks for it before it arrives.
+/// Whether the arrival of a packet is scheduled before the packet is sent. This is possible if the packet
+/// will find the port idle, no packet is in flight in front of it, and no other code reads it before it
+/// arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prescheduled {
-    /// Never: its port asks somebody about every packet, or its far end needs no event.
+    /// Never: the port decides about every packet, or the far end needs no event.
     Never,
-    /// Where it can be, but nothing is now.
+    /// Possible, but no arrival is scheduled now.
     Nothing,
     /// The next packet of this feeder.
     Next(Feeder),
 }
 
-/// One of the [`Feeders`], by its place.
+/// One of the [`Feeders`], by its index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Feeder(u8);
 
-/// Sources of one host, so few that each packet can look for the first among them.
+/// The sources of one host. They are few, so that each packet can search for the first among them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Feeders {
     sources: [u32; Feeders::MOST],
@@ -37,10 +38,10 @@ pub(super) struct Feeders {
 }
 
 impl Feeders {
-    /// How many there can be.
+    /// The maximum number of sources.
     pub(super) const MOST: usize = 4;
 
-    /// `sources`, at least one and not more than there can be.
+    /// Creates the list from one to [`Feeders::MOST`] sources.
     pub(super) fn new(sources: &[usize]) -> Feeders {
         let mut feeders = Feeders { count: sources.len() as u8, ..Feeders::default() };
         for (place, source) in feeders.sources.iter_mut().zip(sources) {
@@ -48,12 +49,12 @@ impl Feeders {
         }
         feeders
     }
-    /// As an index into the hosts' sources.
+    /// The index into the hosts' sources.
     #[inline]
     pub(super) fn source(&self, Feeder(place): Feeder) -> usize {
         self.sources[usize::from(place) % Feeders::MOST] as usize
     }
-    /// The one that comes first by `due`, of several the first in order.
+    /// The feeder with the earliest `due`; of several, the first in order.
     #[inline]
     pub(super) fn first_by(&self, due: impl Fn(usize) -> Time) -> Feeder {
         let mut first = Feeder::default();

@@ -1,8 +1,7 @@
-//! The fast engine: the same network as the plain one, and the same results, with fewer events.
+//! The fast engine: the same network and the same results as the plain engine, with fewer events.
 //!
-//! Reading order: [`World`] (what it is), `link` (the plan of a link: which ways packets take), `plan` (how
-//! the plan is made), `forwarding` (a packet's way), `hop` (one link on it), `catch_up` (ports that nobody
-//! polls, and lookahead).
+//! Reading order: [`World`] (the state), `link` (the plan of a link), `plan` (its construction), `forwarding`
+//! (the path of a packet), `hop` (one link of it), `catch_up` (ports that are not polled, and lookahead).
 
 mod catch_up;
 mod forwarding;

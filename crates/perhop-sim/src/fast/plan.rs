@@ -1,9 +1,9 @@
-//! How the plan of a [`World`] is made: which ways packets may take through each link ([`super::link`]).
+//! Construction of the plan of a [`World`]: which steps packets take at each link ([`super::link`]).
 //!
-//! One question decides most of it, the lookahead of conservative parallel simulation (Chandy and Misra 1979;
-//! Bryant 1977): before which instant can nothing else reach what a packet meets at the far end of a link?
-//! Where all packets that come there come over this wire, that is the end of the run; where TCP answers, it
-//! is asked of the connection, packet by packet; elsewhere the agenda must come to the arrival.
+//! Most of it follows from the lookahead of conservative parallel simulation (Chandy and Misra 1979; Bryant
+//! 1977): the instant before which no other packet can reach the elements at the far end of a link. If all
+//! packets arrive there over this wire, that is the end of the run. If TCP answers there, the connection
+//! gives it for each packet. Otherwise the agenda must reach the arrival.
 
 use std::collections::BTreeMap;
 
@@ -22,17 +22,17 @@ use crate::hosts::{FarNode, FlowSource, Hosts};
 use crate::session::{Answers, Session};
 use crate::setup::{Entering, Setup};
 
-/// Over which link packets come to the node where they leave by another.
+/// The links over which packets reach the node that they leave by another link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feeding {
     Unused,
     By(LinkId),
-    /// Over several, or from the hosts themselves.
+    /// Several links, or the hosts themselves.
     Mixed,
 }
 
 impl<W: PortObservers> World<W> {
-    /// The fast engine for what was set up, its ports observed by `observers`.
+    /// Creates the fast engine, whose ports are observed by `observers`.
     pub fn new(setup: Setup, observers: W) -> World<W> {
         let Setup { agenda, directions, mut hosts, entering } = setup;
         let (feeding, probed) = (feeding(&hosts), probed_links(&hosts));
@@ -73,7 +73,7 @@ impl<W: PortObservers> World<W> {
         world
     }
 
-    /// Puts the sources on the agenda, or lets them look ahead of it where nobody could tell.
+    /// Schedules the sources, or lets them look ahead of the agenda if the results are the same.
     fn start_sources(&mut self, entering: &[Entering], stretches: &[Vec<LinkId>], probed: &[bool]) {
         let stretches: BTreeMap<LinkId, &Vec<LinkId>> =
             stretches.iter().map(|stretch| (stretch[0], stretch)).collect();
@@ -114,12 +114,12 @@ impl<W: PortObservers> World<W> {
     }
 }
 
-/// The links whose packets all go on to a link that gets its packets from here alone and whose queues nobody
-/// looks at, or end at a host: then nothing can come between, and packets are delivered inline. Whether TCP
-/// answers there ahead of the agenda is asked for each packet.
+/// The links that deliver inline: all their packets continue to a link that receives packets only from here
+/// and whose queues have no probe, or all end at a host. Then no other packet can come between. Whether TCP
+/// answers ahead of the agenda is decided for each packet.
 ///
-/// Not the links away from a host, whose sources and TCP are ahead of the agenda: an arrival that is an event
-/// must be their barrier. See [`stretches`].
+/// Links away from a host are excluded, because their sources and TCP are ahead of the agenda: an arrival by
+/// an event must be their barrier. See [`stretches`].
 fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool]) -> Vec<bool> {
     let mut inline = vec![true; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -136,9 +136,9 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool]) -> Vec<bool
     inline
 }
 
-/// From each link away from a host, the links up to the first that is not inline, which is the barrier: where
-/// all its packets come to that one, and nobody else's. There the link away from the host delivers inline,
-/// too.
+/// For each link away from a host: the links up to the first that is not inline, the barrier, provided that
+/// all packets of the first link, and no others, reach the barrier. There the link away from the host
+/// delivers inline, too.
 fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool]) -> Vec<Vec<LinkId>> {
     let mut found: Vec<Option<Option<Vec<LinkId>>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -156,9 +156,9 @@ fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool
     found.into_iter().flatten().flatten().collect()
 }
 
-/// How packets are received at the far ends, given which links deliver `inline`. Finds the ends of sessions
-/// that may answer ahead of the agenda: nobody else sends by the link by which their packets leave, and
-/// nobody looks at that link's queues, or at connections.
+/// The way in which packets are received at the far ends, given which links deliver `inline`. Also finds the
+/// ends of sessions that may answer ahead of the agenda: no other flow uses the link by which their packets
+/// leave, and no probe observes that link's queues or any connection.
 fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> {
     let of = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
     let mut far_ends: Vec<FarEnd> = inline.iter().map(of).collect();
@@ -177,7 +177,7 @@ fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> 
             if let Some(arrives) = hosts.path(flows[1 - end]).last()
                 && inline[arrives.index()]
             {
-                // Asked for each packet, which may be another session's.
+                // Decided for each packet, because it may belong to another session.
                 far_ends[arrives.index()] = FarEnd::Inline(Awaited::Tcp);
             }
         }
@@ -186,7 +186,7 @@ fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> 
     far_ends
 }
 
-/// How packets of `direction` are received there, which nothing but its port keeps from being an `Event`.
+/// The reception at the far end of `direction`, where only the port can prevent an `Event`.
 fn far_end_of(far_end: FarEnd, direction: &Direction) -> FarEnd {
     match far_end {
         FarEnd::Event if direction.port.sends_fragments() => FarEnd::PolledEvent,
@@ -194,7 +194,7 @@ fn far_end_of(far_end: FarEnd, direction: &Direction) -> FarEnd {
     }
 }
 
-/// Finds the inline links on whose packets something on the agenda waits further along their way.
+/// Finds the inline links whose packets are needed by an event further along their path.
 fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
     let mut found = true;
     while std::mem::take(&mut found) {
@@ -212,7 +212,7 @@ fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
     }
 }
 
-/// Where packets go that have reached the far end of each link.
+/// The next step of packets that have reached the far end of each link.
 fn onward(hosts: &Hosts) -> Vec<Onward> {
     let mut next: Vec<Option<Option<LinkId>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -229,7 +229,7 @@ fn onward(hosts: &Hosts) -> Vec<Onward> {
     hosts.far_nodes.iter().zip(next).map(of).collect()
 }
 
-/// What happens on each wire.
+/// The processing on each wire.
 fn wires(hosts: &Hosts, directions: &[Direction]) -> Vec<Wire> {
     let of = |(direction, tap): (&Direction, &Option<_>)| {
         if direction.loss.is_none() && tap.is_none() { Wire::Ideal } else { Wire::Inspected }
@@ -237,7 +237,7 @@ fn wires(hosts: &Hosts, directions: &[Direction]) -> Vec<Wire> {
     directions.iter().zip(&hosts.taps).map(of).collect()
 }
 
-/// What feeds each link.
+/// The feeding of each link.
 fn feeding(hosts: &Hosts) -> Vec<Feeding> {
     let mut feeding = vec![Feeding::Unused; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -255,7 +255,7 @@ fn feeding(hosts: &Hosts) -> Vec<Feeding> {
     feeding
 }
 
-/// For each link whether a probe looks at the queues before it.
+/// For each link whether a probe observes the queues in front of it.
 fn probed_links(hosts: &Hosts) -> Vec<bool> {
     let mut probed = vec![false; hosts.far_nodes.len()];
     for probe in &hosts.queue_probes {

@@ -1,4 +1,4 @@
-//! [`World`]: the fast engine's network in motion.
+//! [`World`]: the state of the fast engine.
 
 use perhop_net::{Direction, Event};
 use perhop_qos::observer::PortObservers;
@@ -25,7 +25,7 @@ pub struct World<W = ()> {
 }
 
 impl<W> World<W> {
-    /// Who observes the ports.
+    /// The observers of the ports.
     pub fn observers(&mut self) -> &mut W {
         &mut self.observers
     }
