@@ -1,7 +1,7 @@
-//! [`Batch`]: many points of one scenario, simulated side by side by the threads of one pool.
+//! [`Batch`]: many points of one scenario, simulated in parallel by the threads of one pool.
 //!
-//! A point is the scenario with some values changed. What a point gives depends on the point alone: neither
-//! the number of threads nor the order in which points end is in it.
+//! A point is the scenario with some values changed. Its results depend on the point alone, not on the number
+//! of threads or on the order in which points end.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,40 +18,40 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::run::{EngineChoice, Progress, RunError, RunOptions, run_replication};
 
-/// What is simulated, and how.
+/// The scenario of a batch and the settings that all its points share.
 #[derive(Clone)]
 pub struct BatchPlan {
     /// The scenario that every point changes.
     pub document: Document,
-    /// Where relative paths in it start.
+    /// The directory that relative paths in it refer to.
     pub base: PathBuf,
-    /// What reads it.
+    /// The loader that reads it.
     pub loader: Loader<'static>,
-    /// Seed of every point; `None` for the scenario's own, which a point may change.
+    /// Seed of every point. `None`: the scenario's own seed, which a point may change.
     pub seed: Option<u64>,
-    /// Replications of every point; `None` for the scenario's own.
+    /// Replications of every point. `None`: the scenario's own number.
     pub replications: Option<u32>,
-    /// When a point has had enough replications; `None` where their number is fixed.
+    /// The stop rule of a point. `None`: the number of replications is fixed.
     pub until: Option<Until>,
-    /// The tables that are kept of a point.
+    /// Names of the result tables to keep.
     pub tables: Vec<String>,
 }
 
 /// A stop rule: replications are added until the confidence interval of a metric is narrow enough.
 ///
-/// It is judged after each replication in their order, from the second on, so that their number does not
-/// depend on how many run side by side. An interval that is looked at repeatedly covers the mean somewhat
+/// The rule is applied after each replication in their order, from the second on, so that their number does
+/// not depend on how many run in parallel. An interval that is checked repeatedly covers the mean somewhat
 /// less often than 95 times in 100 (Chow and Robbins 1965, "On the asymptotic theory of fixed-width
 /// sequential confidence intervals for the mean").
 #[derive(Clone, Debug)]
 pub struct Until {
-    /// The class whose metric it is.
+    /// The class that the metric belongs to.
     pub class: String,
-    /// The column of the table `classes`.
+    /// The column of the table `classes` that contains the metric.
     pub column: String,
     /// The greatest half-width of the 95 % interval.
     pub half_width: HalfWidth,
-    /// The most replications of a point.
+    /// The maximum number of replications of a point.
     pub most: u32,
 }
 
@@ -60,16 +60,16 @@ pub struct Until {
 pub enum HalfWidth {
     /// In the unit of the metric.
     Absolute(f64),
-    /// As a part of the mean's magnitude.
+    /// A fraction of the mean's magnitude.
     Relative(f64),
 }
 
 /// One point.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Its number, which its rows bear.
+    /// Its number, which its result rows carry.
     pub number: u64,
-    /// What is changed: paths and YAML texts, as `perhop run --set` takes them.
+    /// The changed values: paths and YAML texts, as `perhop run --set` takes them.
     pub changes: Vec<(String, String)>,
 }
 
@@ -78,23 +78,23 @@ pub struct Point {
 pub struct Ended {
     /// Its number.
     pub number: u64,
-    /// The kept tables of all replications, or why there are none.
+    /// The kept tables of all replications, or the reason for their absence.
     pub outcome: Result<Outcome, String>,
 }
 
-/// What a point gave.
+/// The results of a point.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How many replications were run.
+    /// The number of replications that ran.
     pub replications: u32,
     /// The kept tables, in the order in which a run has them.
     pub tables: Vec<Table>,
 }
 
-/// Points that wait, run or have ended.
+/// A queue of points and the threads that run them.
 pub struct Batch {
     shared: Arc<Shared>,
-    // Dropped without waiting: a point that runs sees that it is cancelled.
+    // Dropped without waiting: a running point sees that it is cancelled.
     pool: ThreadPool,
 }
 
@@ -122,10 +122,9 @@ impl Shared {
 }
 
 impl Batch {
-    /// A batch without points, and its `threads`.
+    /// Creates a batch without points and starts `threads` threads.
     ///
-    /// # Errors
-    /// When the system gives no threads.
+    /// # Errors If the system cannot start the threads.
     pub fn new(plan: BatchPlan, threads: usize) -> Result<Batch, ThreadPoolBuildError> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -141,7 +140,7 @@ impl Batch {
         Ok(Batch { shared: Arc::new(shared), pool })
     }
 
-    /// Hands over points; the results of each may take `memory` bytes.
+    /// Adds points to the queue; the results of each may take `memory` bytes.
     pub fn submit(&self, points: Vec<Point>, memory: f64) {
         let count = points.len();
         self.shared.state().waiting.extend(points.into_iter().map(|point| (point, memory)));
@@ -151,8 +150,8 @@ impl Batch {
         }
     }
 
-    /// Takes the points that have ended since the last call; waits until no point is left to run, and at most
-    /// for `timeout`.
+    /// Removes and returns the points that have ended since the last call. Waits until no point is left to
+    /// run, at most for `timeout`.
     pub fn take(&self, timeout: Duration) -> Vec<Ended> {
         let busy = |state: &mut State| state.running > 0 || !state.waiting.is_empty();
         let (mut state, _) = self
@@ -163,24 +162,24 @@ impl Batch {
         std::mem::take(&mut state.ended)
     }
 
-    /// How many points wait or run.
+    /// The number of points that wait or run.
     pub fn unfinished(&self) -> u64 {
         let state = self.shared.state();
         state.waiting.len() as u64 + state.running
     }
 
-    /// The work that is done in points that have been started, in points: those that run count by the part of
-    /// their time that is simulated.
+    /// The work done so far, in points. A running point counts as the fraction of its simulated time that has
+    /// passed.
     pub fn points_done(&self) -> f64 {
         self.shared.state().started as f64 * self.shared.progress.fraction()
     }
 
-    /// What has been simulated.
+    /// The progress of all points together.
     pub fn progress(&self) -> &Progress {
         &self.shared.progress
     }
 
-    /// Lets no further point begin, and asks those that run to stop.
+    /// Starts no further point and stops the running ones.
     pub fn cancel(&self) {
         self.shared.state().waiting.clear();
         self.shared.progress.cancel();
@@ -194,7 +193,7 @@ impl Drop for Batch {
 }
 
 impl Shared {
-    /// Runs the point that has waited longest, if one still does.
+    /// Runs the point that has waited longest, if there is one.
     fn run_next(&self) {
         let ((point, memory), last) = {
             let mut state = self.state();
@@ -203,7 +202,8 @@ impl Shared {
             state.running += 1;
             (next, state.waiting.len() < self.threads)
         };
-        // With points for every thread, each keeps to its own; the last ones share their replications.
+        // While there are points for every thread, each point uses one thread; the last ones run their
+        // replications in parallel.
         let side_by_side = if last { self.threads } else { 1 };
         let outcome = catch_unwind(AssertUnwindSafe(|| self.run(&point, memory, side_by_side)))
             .unwrap_or_else(|panic| Err(Failure::Error(panic_message(panic.as_ref()))));
@@ -261,7 +261,7 @@ impl Shared {
         Ok(self.kept(next, tables))
     }
 
-    /// The tables of one replication that are kept, and `classes` where the stop rule reads it.
+    /// Runs one replication and returns its kept tables, and `classes` if the stop rule reads it.
     fn replication(
         &self,
         scenario: &Scenario,
@@ -294,7 +294,7 @@ fn append(tables: &mut Vec<Table>, more: Vec<Table>) {
     }
 }
 
-/// Tells when a point has had enough replications.
+/// The state of a stop rule for one point.
 struct Enough<'a> {
     until: Option<&'a Until>,
     least: usize,
@@ -307,7 +307,7 @@ impl<'a> Enough<'a> {
         Enough { until, least: least as usize, count: 0, samples: Vec::new() }
     }
 
-    /// Whether no further replication is wanted after the one with these tables.
+    /// Adds the tables of one replication. Returns whether the point has enough replications.
     fn after(&mut self, tables: &[Table]) -> Result<bool, Failure> {
         self.count += 1;
         let Some(until) = self.until else { return Ok(false) };
@@ -333,14 +333,14 @@ impl<'a> Enough<'a> {
     }
 }
 
-/// Why a point gave nothing.
+/// The reason why a point has no results.
 enum Failure {
     Cancelled,
     Error(String),
 }
 
 impl Failure {
-    /// The errors in a scenario, one after the other.
+    /// Joins the errors in a scenario into one message.
     fn invalid(found: &Diagnostics) -> Failure {
         let errors = found.iter().filter(|one| one.severity == Severity::Error);
         let said = errors.map(|one| match &one.help {
@@ -360,7 +360,7 @@ impl From<RunError> for Failure {
     }
 }
 
-/// What a panic of the simulator is told as.
+/// Returns the message of a panic of the simulator.
 pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let said =
         panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());

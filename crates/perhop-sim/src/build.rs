@@ -1,4 +1,5 @@
-//! From a [`Scenario`] to a [`Setup`]: names become indices, policies become ports, paths are found.
+//! Conversion of a [`Scenario`] to a [`Setup`]: names become indices, policies become ports, paths are
+//! computed.
 
 mod captures;
 mod lengths;
@@ -31,12 +32,12 @@ use crate::hosts::{FarNode, Hosts};
 use crate::session::Transport;
 use crate::setup::{Entering, Setup};
 
-/// One replication of `scenario`, every random stream derived from `seed` and `replication`, ready for either
-/// engine. Trace files and captures are looked for relative to `base`; the directions of links between
-/// `captured` nodes are captured.
+/// Builds one replication of `scenario`, ready for either engine. Every random stream is derived from `seed`
+/// and `replication`. Paths of trace files and captures are relative to `base`. The directions of links
+/// between `captured` nodes are captured.
 ///
-/// # Errors
-/// Whatever of the scenario cannot be built; a scenario that passed the checks of [`perhop_scenario`] builds.
+/// # Errors If a part of the scenario cannot be built. A scenario that passed the checks of
+/// [`perhop_scenario`] builds.
 pub fn set_up(
     scenario: &Scenario,
     base: &Path,
@@ -50,7 +51,7 @@ pub fn set_up(
     Ok(Setup { agenda, directions, hosts, entering })
 }
 
-/// Errors of policies already lead from the scenario's root.
+/// Prefixes the path of `error` with its place in the scenario, unless it begins at the root already.
 fn rooted(error: ConfigError, list: &str, index: usize) -> ConfigError {
     if error.path.first().is_some_and(|first| first == "policies") {
         error
@@ -99,8 +100,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// All that the scenario names, in the order in which one part needs another. Slots of the agenda are
-    /// registered in that order, which decides about what is simultaneous.
+    /// Builds all parts of the scenario in the order in which they depend on each other. Agenda slots are
+    /// registered in that order, which decides the order of simultaneous events.
     fn assemble(&mut self, captured: &[[String; 2]]) -> Result<(), ConfigError> {
         let scenario = self.scenario;
         for (index, link) in scenario.links.iter().enumerate() {
@@ -147,7 +148,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// What the configurations of both interfaces make of the next direction, from `from` to `to`.
+    /// Builds the next direction, from `from` to `to`, from the configurations of both interfaces.
     fn direction(&mut self, config: &LinkConfig, from: &str, to: &str) -> Result<Direction, ConfigError> {
         let plain = InterfaceConfig::default();
         let near = config.interfaces.get(from).unwrap_or(&plain);
@@ -187,7 +188,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The port of `node` before `wire`, and the names of its queues.
+    /// Returns the port of `node` in front of `wire`, and the names of its queues.
     fn port(
         &self,
         policy: Option<&str>,
@@ -203,7 +204,7 @@ impl<'a> Builder<'a> {
         Ok((port.map_err(|error| in_policy(error, policy))?, queue_names(config.queueing.as_ref())))
     }
 
-    /// The conditioners of one `side` of an interface of `node`: `input` or `output`.
+    /// Returns the conditioners of one `side` (`input` or `output`) of an interface of `node`.
     fn conditioner(
         &self,
         policy: Option<&str>,

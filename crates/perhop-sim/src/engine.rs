@@ -1,5 +1,5 @@
-//! [`Engine`]: what hosts ask of whatever carries their packets, and what a run asks of it. Two there are: the plain
-//! one, a [`Network`](perhop_net::Network) with [`Hosts`] at its edge, and the fast one,
+//! [`Engine`]: the interface of the two engines, for hosts and for a run. The plain engine is a
+//! [`Network`](perhop_net::Network) with [`Hosts`] at its edge; the fast one is
 //! [`World`](crate::fast::World).
 
 use perhop_measure::{Conditioned, Measurements, PortMeasurements, QueueSeries};
@@ -24,44 +24,44 @@ pub trait Engine: Sized {
     fn direction(&self, link: LinkId) -> &Direction;
     /// One direction of a link.
     fn direction_mut(&mut self, link: LinkId) -> &mut Direction;
-    /// `packet` leaves a node by `link`.
+    /// Sends `packet` from a node by `link`.
     fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet);
-    /// Brings the port of `link` to `now`, before somebody looks at it.
+    /// Brings the port of `link` to `now`, before its state is read.
     fn catch_up(&mut self, now: Time, link: LinkId);
-    /// Lets happen whatever happens no later than `limit`.
+    /// Runs all events up to `limit`.
     fn run_until(&mut self, limit: Time);
-    /// The hosts, and the directions of links in their order, when the run is over.
+    /// Returns the hosts, and the directions of links in their order, when the run is over.
     fn into_parts(self) -> (Hosts, Vec<Direction>);
 
-    /// Lets happen whatever happens in the whole run, and brings every port to its end.
+    /// Runs all events of the whole run and brings every port to its end.
     fn finish(&mut self) {
         let duration = self.hosts().measurements.duration;
         self.run_until(duration);
         self.catch_up_everywhere(duration);
     }
-    /// Brings every port to `now`, along the paths: what catches up may be all that feeds the port behind it.
+    /// Brings every port to `now`, in the order of the paths: a port that catches up may feed the port behind
+    /// it.
     fn catch_up_everywhere(&mut self, now: Time) {
         for place in 0..self.hosts().paths.len() {
             let link = self.hosts().paths[place];
             self.catch_up(now, link);
         }
     }
-    /// Packets times the links whose wire they entered, since the start of the run.
+    /// The sum over all packets of the links whose wire they entered, since the start of the run.
     fn packet_hops(&self) -> u64 {
         let links = 0..self.hosts().link_ends.len() as u32;
         links.map(|link| self.direction(LinkId(link)).transmitted).sum()
     }
-    /// The name in results of port number `port`: ports are numbered in the order of the scenario's links,
+    /// The name in results of port number `port`. Ports are numbered in the order of the scenario's links,
     /// both directions of each.
     fn port_name(&self, port: usize) -> Option<&str> {
         let is_known = port < self.hosts().link_ends.len();
         is_known.then(|| self.direction(LinkId(port as u32)).name.as_str())
     }
 
-    /// All that was counted of a run that is over.
+    /// Returns all counts of a run that is over.
     ///
-    /// # Panics
-    /// In debug builds, where a packet was lost or invented: a bug of the engine.
+    /// # Panics In debug builds, if a packet was lost or invented: a bug of the engine.
     fn measure(self) -> Measurements {
         let (mut hosts, directions) = self.into_parts();
         hosts.measurements.in_network = vec![0; hosts.measurements.flows.len()];

@@ -1,14 +1,14 @@
-//! [`HostEvent`]: what can happen at hosts by itself, and the agenda that holds it.
+//! [`HostEvent`]: the scheduled events of hosts, and the agenda that contains them.
 
 use perhop_net::Event;
 use perhop_net::agenda::Agenda;
 
-/// What can happen at hosts by itself.
+/// A scheduled event at a host.
 #[derive(Clone, Copy, Debug)]
 pub enum HostEvent {
     /// A source sends its next packet.
     Emission(u32),
-    /// A recording's next packet is due.
+    /// The next packet of a recording is due.
     Replay(u32),
     /// A queue probe takes a sample.
     QueueSample(u32),
@@ -24,8 +24,8 @@ pub enum HostEvent {
     WarmupEnds,
 }
 
-/// What happens next in a simulated network.
+/// The pending events of a simulated network.
 pub(crate) type SimAgenda = Agenda<Event<HostEvent>>;
 
-// The agenda looks up each event before anything else is known of it.
+// The agenda reads each event before any other state, so its size matters.
 const _: () = assert!(size_of::<Event<HostEvent>>() == 8);

@@ -1,9 +1,9 @@
-//! The payload word of a simulated packet: which flow it belongs to (24 bits), how often its sender has
-//! chosen another hash (8), and its number there or its segment's place (32).
+//! The payload word of a simulated packet: the number of its flow (24 bits), how often its sender has chosen
+//! another hash (8), and the packet's number in the flow or its segment's place (32).
 
 use perhop_qos::packet::Packet;
 
-/// Flows that can be told apart.
+/// The maximum number of flows.
 pub(crate) const FLOWS: usize = 1 << 24;
 
 /// The flow that a packet belongs to.
@@ -11,7 +11,7 @@ pub(crate) fn flow_of(packet: &Packet) -> usize {
     (packet.payload >> 40) as usize
 }
 
-/// The number of a datagram in its flow: the low half of its payload word.
+/// The number of a datagram in its flow: the lower half of its payload word.
 pub(crate) fn sequence_of(packet: &Packet) -> u32 {
     packet.payload as u32
 }

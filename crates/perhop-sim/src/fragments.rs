@@ -1,7 +1,7 @@
-//! [`Fragments`]: datagrams on their way in pieces (RFC 791 §2.3 and §3.2), and their reassembly.
+//! [`Fragments`]: fragmentation of datagrams and their reassembly (RFC 791 §2.3 and §3.2).
 //!
-//! Flows count datagrams: one has arrived when all its fragments have, and is lost when one of them was
-//! dropped, once what became of all of them is known. Ports count fragments.
+//! Flows count datagrams. A datagram has arrived when all its fragments have arrived. It is lost if one of
+//! them was dropped, as soon as the fate of all of them is known. Ports count fragments.
 
 use perhop_capture::FragmentFields;
 use perhop_qos::packet::Packet;
@@ -12,16 +12,16 @@ use crate::flow::{flow_of, payload, sequence_of};
 
 /// IPv4 header without options, bytes (RFC 791 §3.1).
 const HEADER: u32 = 20;
-/// What offsets of fragments count, bytes (same place).
+/// The unit of fragment offsets, bytes (RFC 791 §3.1).
 const UNIT: u32 = 8;
 
-/// The fragments under way. They travel under flow numbers of their own, behind those of all flows, so that
-/// nothing is asked of other packets.
+/// The fragments in the network. They use flow numbers of their own, above those of all flows, so that other
+/// packets need no additional check.
 #[derive(Debug, Default)]
 pub(crate) struct Fragments {
     /// The first of these numbers.
     first: usize,
-    /// By flow: the number under which fragments of its datagrams travel.
+    /// By flow: the flow number of its fragments.
     travels_as: Vec<Travel>,
     datagrams: Places<Datagram>,
     pieces: Places<Piece>,
@@ -30,29 +30,29 @@ pub(crate) struct Fragments {
 /// How the fragments of a flow travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Travel {
-    /// Not yet known.
+    /// No packet has needed it yet.
     #[default]
     Undecided,
-    /// Not at all.
+    /// The flow does not permit fragmentation.
     Refused,
-    /// Under this number.
+    /// With this flow number.
     As(u32),
 }
 
-/// A datagram in pieces.
+/// A datagram that was fragmented.
 #[derive(Clone, Copy, Debug, Default)]
 struct Datagram {
-    /// As it was before; its codepoint is that of the first fragment that arrived.
+    /// The datagram before fragmentation. Its codepoint is that of the first fragment that arrived.
     whole: Packet,
-    /// Fragments of which it is not known yet what becomes of them; 0 in a place that is free.
+    /// Fragments that have neither arrived nor been dropped; 0 in a free place.
     awaited: u32,
     lost: Option<Loss>,
 }
 
-/// The loss of a datagram, the same for any order in which the ends of its fragments become known.
+/// The loss of a datagram. It is the same for any order in which the fates of its fragments become known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loss {
-    /// Of the causes of several dropped fragments the first in the order of causes.
+    /// If several fragments were dropped: the first of the causes, in the order of causes.
     pub(crate) cause: DropCause,
     /// The time of the first drop.
     pub(crate) at: Time,
@@ -69,63 +69,63 @@ impl Loss {
 struct Piece {
     /// The place of its datagram.
     datagram: u32,
-    /// Where in the datagram's payload it begins, in units of eight bytes.
+    /// The offset in the datagram's payload, in units of eight bytes.
     offset: u16,
-    /// Whether others follow it in the datagram.
+    /// Whether more fragments of the datagram follow.
     has_more: bool,
 }
 
-/// A datagram of which it is known what became of all its fragments.
+/// A datagram all of whose fragments have arrived or been dropped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reassembled {
     pub(crate) datagram: Packet,
     pub(crate) lost: Option<Loss>,
 }
 
-/// What a packet is cut into, one piece after the other.
+/// The fragments of a packet, produced one after the other.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     packet: Packet,
     datagram: u32,
     /// The flow number of the fragments.
     number: usize,
-    /// Payload bytes of a piece at most.
+    /// The maximum number of payload bytes of a fragment.
     room: u32,
-    /// Payload bytes that are left.
+    /// Payload bytes that remain.
     left: u32,
     offset: u16,
-    /// Whether the packet is a fragment that others follow.
+    /// Whether the packet is itself a fragment and not the last one.
     has_more: bool,
 }
 
 impl Fragments {
-    /// Flow numbers from `first` on are those of fragments.
+    /// Reserves the flow numbers from `first` on for fragments.
     pub(crate) fn number_from(&mut self, first: usize) {
         self.first = first;
         self.travels_as.resize(first, Travel::Undecided);
     }
-    /// Datagrams of `flow` must not be fragmented.
+    /// Forbids fragmentation of datagrams of `flow`.
     pub(crate) fn refuse(&mut self, flow: usize) {
         self.travels_as.resize(self.travels_as.len().max(flow + 1), Travel::Undecided);
         self.travels_as[flow] = Travel::Refused;
     }
-    /// Whether nobody has refused that for `flow`.
+    /// Whether fragmentation is not forbidden for `flow`.
     pub(crate) fn is_allowed(&self, flow: usize) -> bool {
         self.travels_as.get(flow) != Some(&Travel::Refused)
     }
-    /// Fragments of datagrams of `flow` travel under `number`.
+    /// Assigns flow number `number` to fragments of `flow`.
     pub(crate) fn allow(&mut self, flow: usize, number: usize) {
         self.travels_as[flow] = Travel::As(number as u32);
     }
 
-    /// What `packet` becomes before an interface that sends at most `mtu` bytes at once; `None` where it may
-    /// not be fragmented.
+    /// Splits `packet` for an interface whose largest IP packet is `mtu` bytes. `None` if the packet must not
+    /// be fragmented.
     pub(crate) fn split(&mut self, packet: &Packet, mtu: u16) -> Option<Pieces> {
         let (flow, left) = (flow_of(packet), packet.length.saturating_sub(HEADER));
         let room = (u32::from(mtu) - HEADER) / UNIT * UNIT;
         let count = left.div_ceil(room);
         if flow >= self.first {
-            // Of a fragment: what was awaited is in pieces itself.
+            // A fragment that is split again is replaced by its pieces.
             let place = packet.payload as u32;
             let Piece { datagram, offset, has_more } = *self.pieces.at(place);
             self.pieces.give_back(place);
@@ -139,7 +139,8 @@ impl Fragments {
         Some(Pieces { packet: *packet, datagram, number, room, left, offset: 0, has_more: false })
     }
 
-    /// What tells `packet`, which is under way, from other fragments, if it is one or may become several.
+    /// The fields that identify `packet` among fragments. `None` if it is not a fragment and cannot become
+    /// several.
     pub(crate) fn fields(&self, packet: &Packet) -> Option<FragmentFields> {
         if flow_of(packet) < self.first {
             let identification = sequence_of(packet) as u16;
@@ -153,12 +154,12 @@ impl Fragments {
         Some(FragmentFields { identification, offset, has_more, datagram: whole.length })
     }
 
-    /// `fragment` came to its host. The answer is its datagram, where it was the last of which that was not
-    /// known.
+    /// Records that `fragment` arrived at its host. Returns its datagram if the fate of all its fragments is
+    /// now known.
     pub(crate) fn arrived(&mut self, fragment: &Packet) -> Option<Reassembled> {
         self.resolved(fragment, None)
     }
-    /// `fragment` was dropped; the answer is that of [`arrived`](Fragments::arrived).
+    /// Records that `fragment` was dropped; returns the same as [`arrived`](Fragments::arrived).
     pub(crate) fn dropped(&mut self, fragment: &Packet, loss: Loss) -> Option<Reassembled> {
         self.resolved(fragment, Some(loss))
     }
@@ -179,7 +180,7 @@ impl Fragments {
         self.datagrams.give_back(whose);
         Some(resolved)
     }
-    /// The datagrams that still have fragments under way.
+    /// The datagrams that still have fragments in the network.
     pub(crate) fn unresolved(&self) -> impl Iterator<Item = Reassembled> {
         let under_way = self.datagrams.all.iter().filter(|datagram| datagram.awaited > 0);
         under_way.map(|datagram| Reassembled { datagram: datagram.whole, lost: datagram.lost })
@@ -187,7 +188,7 @@ impl Fragments {
 }
 
 impl Pieces {
-    /// The next piece, now one of `fragments`.
+    /// Returns the next piece and adds it to `fragments`.
     pub(crate) fn next(&mut self, fragments: &mut Fragments) -> Option<Packet> {
         if self.left == 0 {
             return None;
@@ -200,7 +201,7 @@ impl Pieces {
         let mut piece =
             Packet { length: HEADER + carried, payload: payload(self.number, place), ..self.packet };
         if self.offset > 0 {
-            // Only the first has the header in which the ports stand.
+            // Only the first fragment contains the transport header with the ports.
             (piece.source_port, piece.destination_port) = (0, 0);
         }
         self.offset += (carried / UNIT) as u16;
@@ -208,7 +209,7 @@ impl Pieces {
     }
 }
 
-/// Values in places that are used again: as many as there are at a time at most.
+/// A vector that reuses free places, so that it is as long as the maximum number of values at one time.
 #[derive(Debug, Default)]
 struct Places<T> {
     all: Vec<T>,
@@ -216,7 +217,7 @@ struct Places<T> {
 }
 
 impl<T: Copy + Default> Places<T> {
-    /// A place, which still holds what was there last.
+    /// Takes a place; it still contains its previous value.
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.all.push(T::default());

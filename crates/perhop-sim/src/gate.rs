@@ -1,11 +1,11 @@
-//! [`Gate`]: how far a watched replication may go, as whoever watches says.
+//! [`Gate`]: the limit up to which a watched replication may run.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use perhop_qos::units::Time;
 
-/// How far a replication may go. The run reads no clock: whoever watches does, and moves the gate. Where it
-/// stands changes when something is simulated, and nothing of what.
+/// The instant up to which a replication may run. The run reads no clock; the observer does, and moves the
+/// gate. The gate affects when something is simulated, never the results.
 #[derive(Debug)]
 pub(crate) struct Gate {
     state: Mutex<State>,
@@ -14,7 +14,7 @@ pub(crate) struct Gate {
 
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// Nothing after this instant happens yet.
+    /// No event after this instant runs yet.
     open_until: Time,
     is_cancelled: bool,
 }
@@ -27,25 +27,25 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Lets a replication go as far as `until`. What it has done already stays done.
+    /// Permits a replication to run up to `until`. Earlier progress remains.
     pub(crate) fn open_until(&self, until: Time) {
         self.state().open_until = until;
         self.bell.notify_all();
     }
-    /// Lets nobody wait any longer.
+    /// Opens the gate for all waiting threads.
     pub(crate) fn cancel(&self) {
         self.state().is_cancelled = true;
         self.bell.notify_all();
     }
-    /// Waits until a replication that is at `now` may go on; up to which instant, at most `target`. `None`
-    /// where it was cancelled.
+    /// Waits until a replication that is at `now` may continue. Returns the instant up to which it may run,
+    /// at most `target`; `None` if it was cancelled.
     pub(crate) fn pass(&self, now: Time, target: Time) -> Option<Time> {
         let is_shut = |state: &mut State| !state.is_cancelled && state.open_until <= now;
         let waited = self.bell.wait_while(self.state(), is_shut);
         let state = *waited.unwrap_or_else(PoisonError::into_inner);
         (!state.is_cancelled).then_some(state.open_until.min(target))
     }
-    /// A thread that panicked while it held the lock left nothing half-done behind.
+    /// The state. A panic of another thread with the lock held leaves it valid.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

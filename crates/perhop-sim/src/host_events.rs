@@ -1,4 +1,4 @@
-//! [`HostEvents`]: what hosts do when the agenda comes to them.
+//! [`HostEvents`]: the reactions of hosts to events of the agenda.
 
 use perhop_measure::counters::QueueSample;
 use perhop_net::source::ReplayedPacket;
@@ -13,9 +13,9 @@ use crate::flow::{flow_of, payload, sequence_of};
 use crate::hosts::{FlowSource, QueueProbe};
 use crate::session::{Carried, Sessions, sample_speed};
 
-/// What happens at hosts, whatever carries their packets.
+/// The events at hosts, with either engine.
 pub(crate) trait HostEvents: Sessions {
-    /// `event` happens.
+    /// Handles `event`.
     #[inline]
     fn happen(&mut self, now: Time, event: HostEvent) {
         match event {
@@ -34,7 +34,7 @@ pub(crate) trait HostEvents: Sessions {
         }
     }
 
-    /// A source's next packet is sent; its successor becomes due.
+    /// Sends a source's next packet and schedules the one after it.
     fn emit(&mut self, now: Time, source: usize) {
         let (hosts, agenda) = self.split();
         let mut packet = hosts.sources[source].template;
@@ -47,7 +47,7 @@ pub(crate) trait HostEvents: Sessions {
         self.forward(now, link, &mut packet);
     }
 
-    /// A recording's next packet is sent; its successor becomes due.
+    /// Sends a recording's next packet and schedules the one after it.
     fn replay(&mut self, now: Time, replay: usize) {
         let (hosts, agenda) = self.split();
         let replay = &mut hosts.replays[replay];
@@ -78,7 +78,7 @@ pub(crate) trait HostEvents: Sessions {
         self.forward(now, link, &mut packet);
     }
 
-    /// A queue probe takes a sample.
+    /// Takes a sample for a queue probe.
     fn sample_queues(&mut self, now: Time, probe: usize) {
         let (hosts, agenda) = self.split();
         let QueueProbe { link, every, slot, samples, .. } = &mut hosts.queue_probes[probe];
@@ -88,7 +88,7 @@ pub(crate) trait HostEvents: Sessions {
         let port = &mut self.direction_mut(link).port;
         port.release_departed(now);
         let peaks = port.take_peaks(now);
-        // Others that sample the same port go by their own intervals.
+        // Other probes of the same port keep their own intervals.
         for other in self.hosts_mut().queue_probes.iter_mut().filter(|other| other.link == link) {
             other.most.resize(peaks.len(), Peak::default());
             other.most.iter_mut().zip(&peaks).for_each(|(most, peak)| *most = most.or(*peak));
@@ -98,8 +98,8 @@ pub(crate) trait HostEvents: Sessions {
         self.hosts_mut().queue_probes[probe].samples = samples;
     }
 
-    /// `packet` has arrived at its host. Where that answers it at once the answer takes its place, and leaves
-    /// by the link that is returned.
+    /// Delivers `packet` to its host. If the host answers at once, the answer replaces `packet`, and the link
+    /// by which it leaves is returned.
     #[inline]
     fn deliver(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         if packet.protocol == Protocol::TCP {

@@ -1,4 +1,5 @@
-//! [`Hosts`]: the edge of a simulated network. Sources send, TCP answers, probes look, and what arrives is counted.
+//! [`Hosts`]: the edge of a simulated network. Hosts send, TCP endpoints answer, probes take samples, and
+//! arrivals are counted.
 
 use perhop_measure::Measurements;
 use perhop_measure::counters::QueueSample;
@@ -20,13 +21,13 @@ use crate::session::Transport;
 #[derive(Debug)]
 #[repr(C, align(64))] // what every packet asks lies in three cache lines
 pub(crate) struct FlowSource {
-    /// What all its packets have in common, as its flow has it.
+    /// The header fields that all its packets share.
     pub(crate) template: Packet,
     /// Its next packet; `at` is [`Time::MAX`] when there is none.
     pub(crate) due: Emission,
     pub(crate) stops: Time,
     pub(crate) flow: usize,
-    /// Its place on the agenda; none where its host's link looks ahead.
+    /// Its place on the agenda. `None`: the link of its host looks ahead.
     pub(crate) slot: Option<Slot>,
     pub(crate) source: Source,
 }
@@ -38,11 +39,11 @@ pub(crate) struct QueueProbe {
     pub(crate) every: Time,
     pub(crate) slot: Slot,
     pub(crate) samples: Vec<QueueSample>,
-    /// How full each queue was at most since the last sample; empty where it was not looked at.
+    /// The peak of each queue since the last sample; empty where the queue was not observed.
     pub(crate) most: Vec<Peak>,
 }
 
-/// What stands at the far end of one direction of a link.
+/// The kind of node at the far end of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FarNode {
     /// A host: packets end there.
@@ -51,25 +52,25 @@ pub(crate) enum FarNode {
     Router,
 }
 
-/// The hosts of a scenario, and what is counted of their traffic.
+/// The hosts of a scenario and the counts of their traffic.
 #[derive(Debug)]
 pub struct Hosts {
-    /// Where the path of each flow begins in `paths`.
+    /// By flow: the start of its path in `paths`.
     pub(crate) flow_paths: Vec<u32>,
-    /// What all packets of each flow have in common.
+    /// By flow: the header fields that its packets share.
     pub(crate) templates: Vec<Packet>,
-    /// The links that each flow takes, in order, one path after the other.
+    /// The links of each flow's path in order, one path after the other.
     pub(crate) paths: Vec<LinkId>,
     pub(crate) sources: Vec<FlowSource>,
     pub(crate) replays: Vec<Replay>,
     pub(crate) transport: Transport,
     pub(crate) fragments: Fragments,
     pub(crate) queue_probes: Vec<QueueProbe>,
-    /// By link: what came by, where it is captured.
+    /// By link: the captured packets, where the link is captured.
     pub(crate) taps: Vec<Option<Box<Tap>>>,
     /// By link: the names of the nodes at its ends.
     pub(crate) link_ends: Vec<[String; 2]>,
-    /// By link.
+    /// By link: the kind of node at its far end.
     pub(crate) far_nodes: Vec<FarNode>,
     pub(crate) measurements: Measurements,
 }
@@ -81,7 +82,7 @@ impl Hosts {
         self.paths[self.flow_paths[flow] as usize + usize::from(hops)]
     }
 
-    /// The links that `flow` takes.
+    /// The links of the path of `flow`.
     pub(crate) fn path(&self, flow: usize) -> impl Iterator<Item = LinkId> + '_ {
         let mut ended = false;
         self.paths[self.flow_paths[flow] as usize..].iter().copied().take_while(move |link| {
@@ -89,7 +90,7 @@ impl Hosts {
         })
     }
 
-    /// Makes of its template the packet that `source` sends now; its successor becomes due.
+    /// Turns its template into the packet that `source` sends now, and schedules the one after it.
     #[allow(clippy::inline_always)] // a part of the fast engine's lookahead
     #[inline(always)]
     pub(crate) fn take_packet(&mut self, source: usize, packet: &mut Packet) {
@@ -112,7 +113,7 @@ impl Hosts {
         }
     }
 
-    /// `packet` came to the far end of `link`, before anything is done to it there.
+    /// Records that `packet` reached the far end of `link`, before that node handles it.
     pub(crate) fn crossed(&mut self, now: Time, link: LinkId, packet: &Packet) {
         if self.taps[link.index()].is_some() {
             let contents = self.contents(packet);
@@ -122,8 +123,8 @@ impl Hosts {
         }
     }
 
-    /// A fragment came to its host: with the last of its datagram, that arrived, or is lost where one was
-    /// dropped.
+    /// Records that a fragment reached its host. With the last fragment, its datagram has arrived, or is lost
+    /// if one was dropped.
     #[cold]
     pub(crate) fn receive_fragment(&mut self, now: Time, fragment: &Packet) {
         if let Some(Reassembled { datagram, lost }) = self.fragments.arrived(fragment) {
@@ -134,7 +135,7 @@ impl Hosts {
             }
         }
     }
-    /// A fragment was dropped: with the last of its datagram to arrive or be dropped, that is lost.
+    /// Records that a fragment was dropped. Its datagram is lost once the fate of all its fragments is known.
     #[cold]
     fn lose_fragment(&mut self, now: Time, fragment: &Packet, cause: DropCause) {
         let loss = Loss { cause, at: now };
@@ -145,8 +146,8 @@ impl Hosts {
     fn lose(&mut self, datagram: &Packet, loss: Loss) {
         self.measurements.drop_packet(loss.at, flow_of(datagram), datagram, loss.cause);
     }
-    /// The run is over: datagrams that still have fragments under way are under way themselves, or lost where
-    /// one was dropped.
+    /// Ends the run: a datagram with fragments in the network counts as in the network, or as lost if a
+    /// fragment was dropped.
     pub(crate) fn settle_fragments(&mut self) {
         let left: Vec<Reassembled> = self.fragments.unresolved().collect();
         for Reassembled { datagram, lost } in left {
@@ -159,7 +160,7 @@ impl Hosts {
         }
     }
 
-    /// What `packet`, which is under way, carries.
+    /// The captured contents of `packet`, which is in the network.
     fn contents(&self, packet: &Packet) -> Contents {
         match (self.fragments.fields(packet), self.transport.segments.of(packet)) {
             (Some(fields), _) => Contents::Fragment(fields),
@@ -168,7 +169,7 @@ impl Hosts {
         }
     }
 
-    /// Shows a dropped packet to whoever captures `link`.
+    /// Writes a dropped packet to the capture of `link`, if there is one.
     #[cold]
     fn record(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
         let contents = self.contents(packet);
@@ -193,7 +194,7 @@ impl DropSink for Hosts {
         self.transport.segments.release(packet);
     }
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
-        // Of QUIC nobody on the way sees more than UDP.
+        // A capture in the network sees no more of QUIC than UDP.
         let carried = self.transport.segments.of(packet).filter(|carried| carried.segment.packet().is_none());
         carried.map(|carried| carried.segment.header())
     }

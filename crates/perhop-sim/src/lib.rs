@@ -4,10 +4,10 @@
 //! source → host's port → wire → [input conditioner → route → output conditioner → port → wire]* → host
 //! ```
 //!
-//! Reading order: [`perhop_scenario`] (what a user writes), [`build`] (how it becomes a [`Setup`]),
-//! [`perhop_net`] (the plain engine: what happens to a packet), [`Hosts`] (who sends and receives) with
-//! `session` and [`tcp`], [`fast`] (the fast engine), [`mod@run`] (replications side by side);
-//! [`perhop_measure`] holds what is counted and makes the tables.
+//! Reading order: [`perhop_scenario`] (the input format), [`build`] (its conversion to a [`Setup`]),
+//! [`perhop_net`] (the plain engine: the path of a packet), [`Hosts`] (senders and receivers) with `session`
+//! and [`tcp`], [`fast`] (the fast engine), [`mod@run`] (replications in parallel). [`perhop_measure`]
+//! contains the counters and makes the tables.
 
 pub mod batch;
 pub mod build;

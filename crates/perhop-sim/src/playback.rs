@@ -1,7 +1,7 @@
-//! [`Playback`]: a run again, packet by packet, for whoever draws what happens at a port.
+//! [`Playback`]: a repeated run that records each packet at one port, for a drawing of its queues.
 //!
-//! A seed gives one run, so that any instant of it can be looked at afterwards: the plain engine
-//! runs up to it and writes down what becomes of the packets from there on.
+//! A seed determines a run, so any instant of it can be repeated: the plain engine runs up to that instant
+//! and records the packets from there on.
 
 mod columns;
 mod watch;
@@ -21,7 +21,7 @@ use crate::hosts::Hosts;
 use watch::PortWatch;
 pub use way::Way;
 
-/// A span is looked at in this many steps, so that it can end when it has packets enough.
+/// The number of steps in which a span is run, so that it can end early when it contains enough packets.
 const STEPS: u64 = 64;
 
 /// The first replication of a scenario, with the packets at one port.
@@ -42,16 +42,15 @@ pub struct Span {
     pub from: Time,
     /// The end.
     pub until: Time,
-    /// Every packet that was at the port then, in the order of arrival.
+    /// Every packet that was at the port in the span, in the order of arrival.
     pub ways: Vec<Way>,
 }
 
 impl Playback {
-    /// The replication before its start; port number `port` is watched: ports are numbered in the order of
-    /// the scenario's links, both directions of each. Trace files are looked for relative to `base`.
+    /// Builds the replication at its start, with an observer of port number `port`. Ports are numbered in the
+    /// order of the scenario's links, both directions of each. Paths of trace files are relative to `base`.
     ///
-    /// # Errors
-    /// Whatever of the scenario cannot be built, or if there is no such port.
+    /// # Errors If a part of the scenario cannot be built, or if there is no such port.
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, port: usize) -> Result<Playback, ConfigError> {
         let setup = set_up(scenario, base, seed, 0, &[])?;
         let ends = &setup.hosts.link_ends;
@@ -72,11 +71,10 @@ impl Playback {
         directions.map(|one| (one.name.as_str(), one.queue_names.as_slice())).collect()
     }
 
-    /// The packets at the port from `from` to `until`, or to an earlier instant by which there were at least
-    /// `enough` of them. Going back runs the scenario again.
+    /// Returns the packets at the port from `from` to `until`, or to an earlier instant by which there were
+    /// at least `enough` of them. A `from` in the past starts the scenario again.
     ///
-    /// # Errors
-    /// As for [`Playback::new`].
+    /// # Errors As for [`Playback::new`].
     pub fn span(&mut self, from: Time, until: Time, enough: usize) -> Result<Span, ConfigError> {
         if from < self.network.observers.from {
             *self = Playback::new(&self.scenario, &self.base, self.seed, self.port)?;
@@ -94,7 +92,7 @@ impl Playback {
                 break;
             }
         }
-        // The engine may have been further already.
+        // The engine may be at a later time already.
         let until = reached.max(self.now.min(until));
         Ok(Span { from, until, ways: self.network.observers.ways() })
     }
@@ -102,7 +100,7 @@ impl Playback {
     fn advance(&mut self, until: Time) {
         if until > self.now {
             self.network.run_until(until);
-            // Polls that are due at that instant have happened: ports are wholly at it.
+            // Events at that instant have run, so the ports are at it too.
             self.now = until;
         }
     }

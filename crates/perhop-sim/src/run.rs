@@ -1,4 +1,4 @@
-//! [`run`]: all replications of a scenario, side by side, with progress and a way to stop.
+//! [`run`]: all replications of a scenario, in parallel, with progress and cancellation.
 
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
@@ -18,30 +18,30 @@ use perhop_measure::budget::Budget;
 use perhop_measure::{Replication, Results};
 use perhop_scenario::Scenario;
 
-/// How a scenario is run.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunOptions {
     /// Seed of every random stream.
     pub seed: u64,
-    /// The number of runs, each with other draws; 0 is as many as [fit](fitting_replications).
+    /// The number of replications, each with other draws. 0: [`fitting_replications`] decides.
     pub replications: u32,
-    /// Threads to use; 0 is one per processor. The results do not depend on it.
+    /// The number of threads; 0 is one per processor. The results do not depend on it.
     pub threads: usize,
-    /// What carries the packets. The results do not depend on it.
+    /// The engine. The results do not depend on it.
     pub engine: EngineChoice,
 }
 
-/// What carries the packets of a run.
+/// The engine that carries the packets of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// The fast engine, with as few events as can be.
+    /// The fast engine, with as few events as possible.
     #[default]
     Fast,
-    /// The plain one, which is the specification of the other: everything is an event.
+    /// The plain engine, the specification of the fast one: every step is an event.
     Plain,
 }
 
-/// What has been simulated so far, for whoever watches from another thread; and the way to stop.
+/// The progress of a run, readable from other threads, and its cancellation.
 #[derive(Debug, Default)]
 pub struct Progress {
     simulated: AtomicU64,
@@ -53,26 +53,26 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nothing simulated yet.
+    /// The progress of a run that has not started.
     pub fn new() -> Progress {
         Progress::default()
     }
-    /// Nothing simulated yet, and somebody will look into the first replication while it runs.
+    /// The progress of a run that has not started and whose first replication will be watched.
     pub fn watched() -> Progress {
         Progress { view: LiveView::asked_for(), ..Progress::default() }
     }
-    /// The next that is to be seen of the network of the first replication: what waits to be seen is bounded,
-    /// and what finds no room is left out. `None` where there is nothing new, and unless the run is
+    /// Removes and returns the next snapshot of the network of the first replication. Waiting snapshots are
+    /// limited; those without room are left out. `None` if there is no new one, or if the run is not
     /// [`watched`](Progress::watched).
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.view.take()
     }
-    /// Lets the first replication of a watched run go as far as `until`, and wait there. At first it may go
-    /// to its end. Whatever it is held at changes nothing of the results.
+    /// Permits the first replication of a watched run to run up to `until`, where it waits. Initially it may
+    /// run to its end. The results do not depend on it.
     pub fn hold_at(&self, until: Time) {
         self.gate.open_until(until);
     }
-    /// Share of the planned simulated time that is done, 0 to 1.
+    /// The fraction of the planned simulated time that is done, 0 to 1.
     pub fn fraction(&self) -> f64 {
         match self.planned.load(Ordering::Relaxed) {
             0 => 0.0,
@@ -83,21 +83,21 @@ impl Progress {
     pub fn simulated_seconds(&self) -> f64 {
         self.simulated.load(Ordering::Relaxed) as f64 / 1e6
     }
-    /// Packets times links crossed so far.
+    /// The sum over all packets so far of the links they crossed.
     pub fn packet_hops(&self) -> u64 {
         self.packet_hops.load(Ordering::Relaxed)
     }
-    /// Asks the run to stop soon; it then ends with [`RunError::Cancelled`].
+    /// Cancels the run, which then ends with [`RunError::Cancelled`].
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
         self.gate.cancel();
     }
-    /// Whether it was asked to stop.
+    /// Whether the run is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
     fn plan(&self, time: Time, replications: u32) {
-        // In picoseconds the sum may be beyond 64 bits.
+        // In picoseconds the sum may exceed 64 bits.
         let planned = microseconds(time).saturating_mul(u64::from(replications));
         self.planned.fetch_add(planned, Ordering::Relaxed);
     }
@@ -105,7 +105,7 @@ impl Progress {
         self.planned.fetch_sub(microseconds(time).saturating_mul(u64::from(replications)), Ordering::Relaxed);
     }
     fn advance(&self, from: Time, until: Time, packet_hops: u64) {
-        // The difference of what is rounded: of many short steps nothing is lost.
+        // Rounding both ends keeps the sum of many short steps exact.
         self.simulated.fetch_add(microseconds(until) - microseconds(from), Ordering::Relaxed);
         self.packet_hops.fetch_add(packet_hops, Ordering::Relaxed);
     }
@@ -115,14 +115,14 @@ fn microseconds(time: Time) -> u64 {
     time.as_picoseconds() / 1_000_000
 }
 
-/// Why a run gave no results.
+/// The reason why a run gave no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// It was asked to stop.
+    /// It was cancelled.
     Cancelled,
     /// The scenario cannot be built.
     Config(ConfigError),
-    /// A capture could not be written: why.
+    /// A capture could not be written, with the reason.
     Capture(String),
 }
 
@@ -138,13 +138,12 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// Simulated time between two looks at the clock of progress: this share of the run.
+/// The number of progress updates and checks for cancellation in a replication.
 const SLICES: u64 = 200;
 
-/// Runs every replication of `scenario`; trace files are looked for relative to `base`.
+/// Runs every replication of `scenario`. Paths of trace files are relative to `base`.
 ///
-/// # Errors
-/// When it was cancelled, or the scenario cannot be built.
+/// # Errors If the run was cancelled, or if the scenario cannot be built.
 pub fn run(
     scenario: &Scenario,
     base: &Path,
@@ -154,11 +153,10 @@ pub fn run(
     run_captured(scenario, base, options, progress, None).map(|(results, _)| results)
 }
 
-/// [`run`] with `captures`, if any, of what `scenario` says, or of the links around its policies. Captured is
-/// the first replication: the others are the same with other draws.
+/// [`run`] with `captures`, if any, of the links that `scenario` names or of those around its policies. Only
+/// the first replication is captured; the others differ from it only in their draws.
 ///
-/// # Errors
-/// As for [`run`], and where a capture cannot be written.
+/// # Errors As for [`run`], and if a capture cannot be written.
 pub fn run_captured(
     scenario: &Scenario,
     base: &Path,
@@ -170,7 +168,7 @@ pub fn run_captured(
         let captures = captures.filter(|_| replication == 0);
         run_one(scenario, base, options, replication, progress, captures)
     };
-    // The system may give no threads: one after the other gives the same results.
+    // Without threads from the system, the replications run one after the other with the same results.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build().ok();
     let side_by_side = |range: Range<u32>| match &pool {
         Some(pool) => pool.install(|| range.into_par_iter().map(one).collect::<Result<Vec<_>, _>>()),
@@ -191,16 +189,16 @@ pub fn run_captured(
     Ok((Results::new(scenario, options.seed, replications), files.into_iter().flatten().collect()))
 }
 
-/// The least and the most replications of a run that does not give their number: intervals need several, and
-/// become little narrower beyond ten.
+/// The minimum and maximum number of replications of a run that does not set it: intervals need several, and
+/// hardly narrow beyond ten.
 const FITTING: RangeInclusive<u32> = 3..=10;
-/// Packet-hops of all replications together that they may exceed no sooner than the least number.
+/// The packet-hops of all replications that are not exceeded above the minimum number.
 const FITTING_PACKET_HOPS: u64 = 1_500_000;
-/// Bytes of results of all replications together, likewise.
+/// The result bytes of all replications that are not exceeded above the minimum number.
 const FITTING_BYTES: f64 = 200e6;
 
-/// Returns the number of replications of a run that does not give it, whose first carried `packet_hops`.
-/// Events and results bound it, not time: the answer is the same on every machine.
+/// Returns the number of replications of a run that does not set it, if the first carried `packet_hops`.
+/// Events and results limit it, not time, so that it is the same on every machine.
 pub fn fitting_replications(scenario: &Scenario, packet_hops: u64) -> u32 {
     let by_bytes = (FITTING_BYTES / Budget::of(scenario, 1).bytes()) as u64;
     let fitting = (FITTING_PACKET_HOPS / packet_hops.max(1)).min(by_bytes);
@@ -209,8 +207,7 @@ pub fn fitting_replications(scenario: &Scenario, packet_hops: u64) -> u32 {
 
 /// Runs replication `number` of `scenario` in this thread; `options` gives the seed and the engine.
 ///
-/// # Errors
-/// When it was cancelled, or the scenario cannot be built.
+/// # Errors If the run was cancelled, or if the scenario cannot be built.
 pub fn run_replication(
     scenario: &Scenario,
     base: &Path,
@@ -235,7 +232,8 @@ fn run_one(
         set_up(scenario, base, options.seed, u64::from(number), &captured).map_err(RunError::Config)?;
     let about = format!("scenario \"{}\", seed {}, replication {number}", scenario.name, options.seed);
     let part = Part { scenario, number, progress, captures, about };
-    // Between two events the plain engine is wholly at the time of the first: somebody may look at it.
+    // Between two events every part of the plain engine is at the time of the first, so an observer may read
+    // it.
     if options.engine == EngineChoice::Plain || part.is_watched() {
         part.drive(setup.plain(()))
     } else {
@@ -249,12 +247,12 @@ struct Part<'a> {
     number: u32,
     progress: &'a Progress,
     captures: Option<&'a Captures<'a>>,
-    /// What captures say of it.
+    /// The description in captures.
     about: String,
 }
 
 impl Part<'_> {
-    /// Whether somebody looks into it while it runs.
+    /// Whether an observer reads its state while it runs.
     fn is_watched(&self) -> bool {
         self.number == 0 && self.progress.view.is_possible
     }
@@ -290,7 +288,7 @@ impl Part<'_> {
         Ok((Replication::new(scenario, &engine.measure(), *number), files))
     }
 
-    /// Runs `engine` from `now` to `until`; where somebody watches, no further than they let it.
+    /// Runs `engine` from `now` to `until`; if it is watched, no further than the gate permits.
     fn step(&self, engine: &mut impl Engine, mut now: Time, until: Time) -> Result<(), RunError> {
         if !self.is_watched() {
             engine.run_until(until);

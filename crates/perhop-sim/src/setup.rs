@@ -6,16 +6,16 @@ use perhop_qos::observer::PortObservers;
 use crate::event::{HostEvent, SimAgenda};
 use crate::hosts::Hosts;
 
-/// Who sends by a link away from a host.
+/// The kind of senders on a link that leaves a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entering {
-    /// Sources alone, if anybody: what they send does not depend on what happens elsewhere.
+    /// At most sources: their packets do not depend on the rest of the network.
     Sources,
-    /// TCP or a recording, too: what enters is on the agenda, as TCP is, which answers what arrives.
+    /// Also TCP or a recording: packets enter by events of the agenda, because TCP reacts to arrivals.
     Reactive,
 }
 
-/// A scenario made ready for either engine: names are indices, policies are ports, and paths are found.
+/// A scenario that is ready for either engine: names are indices, policies are ports, and paths are computed.
 #[derive(Debug)]
 pub struct Setup {
     pub(crate) agenda: SimAgenda,
@@ -27,7 +27,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The plain engine, its ports observed by `observers`. Everything happens when the agenda comes to it.
+    /// Creates the plain engine, whose ports are observed by `observers`. Every step is an event of the
+    /// agenda.
     pub fn plain<W: PortObservers>(self, observers: W) -> Network<Hosts, W> {
         let Setup { mut agenda, directions, mut hosts, .. } = self;
         for (number, source) in (0..).zip(&mut hosts.sources) {

@@ -1,4 +1,4 @@
-//! [`Snapshot`]: the network of a run at one instant, for whoever watches it from another thread.
+//! [`Snapshot`]: the network of a run at one instant, for an observer in another thread.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,25 +11,25 @@ use perhop_qos::verdict::DropCause;
 use crate::engine::Engine;
 use perhop_scenario::routing::LinkId;
 
-/// What waits in every queue, and what each class received so far.
+/// The fill of every queue and the counts of each class so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Simulated time of it.
+    /// The simulated time.
     pub time: Time,
     /// By port, then by queue.
     pub queues: Vec<QueueState>,
     /// In the order of results.
     pub classes: Vec<ClassState>,
-    /// Snapshots that found no room since the one before.
+    /// Snapshots that were discarded for lack of room since the one before.
     pub left_out: u64,
 }
 
-/// What waits in one queue.
+/// The fill of one queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueState {
-    /// The port, as results call it.
+    /// The name of the port in results.
     pub port: String,
-    /// The queue, as results call it.
+    /// The name of the queue in results.
     pub queue: String,
     /// Packets waiting.
     pub packets: u64,
@@ -37,7 +37,7 @@ pub struct QueueState {
     pub bytes: u64,
 }
 
-/// What was counted of one class since the warm-up ended, as results count it.
+/// The counts of one class since the end of the warm-up, as in results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassState {
     /// The class.
@@ -50,39 +50,39 @@ pub struct ClassState {
     pub delivered: u64,
     /// Packets dropped, by cause.
     pub dropped: [u64; DropCause::COUNT],
-    /// Delays of the delivered packets in all, picoseconds.
+    /// Sum of the delays of the delivered packets, picoseconds.
     pub delay_sum: u128,
 }
 
-/// When a snapshot is made.
+/// The reason for a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// At the end of a part of the run: one is wanted of each, where there is room.
+    /// A slice of the run ended; one snapshot of each is kept while there is room.
     EndOfSlice,
-    /// Where the run was held in between: one is wanted of where it stands, not of where it has stood.
+    /// The run stopped at the gate inside a slice; only the newest such snapshot is kept.
     Between,
-    /// At the end of the run: this one nobody misses.
+    /// The run ended; this snapshot is always kept.
     End,
 }
 
-/// States of queues that wait to be seen, at most: what is watched of a large network takes no more memory.
+/// The maximum number of queue states in waiting snapshots, which limits the memory for a large network.
 const MOST_STATES: usize = 500_000;
-/// Snapshots that wait to be seen, at most: more than a run has parts.
+/// The maximum number of waiting snapshots; larger than the number of slices of a run.
 const MOST_WAITING: usize = 256;
 
-/// Where the run leaves its snapshots. The run reads no clock and waits for nobody.
+/// The buffer between a run and its observer. The run reads no clock and does not wait for the observer.
 #[derive(Debug, Default)]
 pub(crate) struct LiveView {
-    /// Whether anybody will look.
+    /// Whether the run has an observer.
     pub(crate) is_possible: bool,
     waiting: Mutex<Waiting>,
 }
 
-/// The snapshots that nobody has seen yet, the oldest first.
+/// The snapshots that were not read yet, the oldest first.
 #[derive(Debug, Default)]
 struct Waiting {
     snapshots: VecDeque<Snapshot>,
-    /// Whether the newest is of an instant in between.
+    /// Whether the newest is of an instant inside a slice.
     ends_between: bool,
     left_out: u64,
 }
@@ -92,7 +92,7 @@ impl Waiting {
         let states = self.snapshots.front().map_or(0, |first| first.queues.len());
         self.snapshots.len() < (MOST_STATES / states.max(1)).clamp(1, MOST_WAITING)
     }
-    /// Adds one; it takes the place of one in between that nobody saw while the run stood there.
+    /// Adds a snapshot; it replaces an unread one of an instant inside the same slice.
     fn add(&mut self, snapshot: Snapshot, moment: Moment) {
         if self.ends_between
             && let Some(passed) = self.snapshots.pop_back()
@@ -106,15 +106,15 @@ impl Waiting {
 }
 
 impl LiveView {
-    /// Somebody will look.
+    /// A buffer for a run with an observer.
     pub(crate) fn asked_for() -> LiveView {
         LiveView { is_possible: true, ..LiveView::default() }
     }
-    /// Takes the oldest that was left here.
+    /// Removes and returns the oldest snapshot.
     pub(crate) fn take(&self) -> Option<Snapshot> {
         self.waiting().snapshots.pop_front()
     }
-    /// Leaves what `engine` looks like at `now`, where there is room for it.
+    /// Adds a snapshot of `engine` at `now`, if there is room.
     pub(crate) fn show(&self, now: Time, engine: &mut impl Engine, moment: Moment) {
         let mut waiting = self.waiting();
         if moment == Moment::EndOfSlice && !waiting.has_room() {
@@ -125,13 +125,13 @@ impl LiveView {
         let snapshot = snapshot(engine, now);
         self.waiting().add(snapshot, moment);
     }
-    /// A thread that panicked while it held the lock left nothing half-done behind.
+    /// The waiting snapshots. A panic of another thread with the lock held leaves them valid.
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The network of `engine` at `now`, to which it was run.
+/// Takes a snapshot of `engine`, which has run up to `now`.
 fn snapshot(engine: &mut impl Engine, now: Time) -> Snapshot {
     let mut queues = Vec::new();
     for link in (0..engine.hosts().link_ends.len() as u32).map(LinkId) {
@@ -175,7 +175,7 @@ mod tests {
         Snapshot { time, queues: Vec::new(), classes: Vec::new(), left_out: 0 }
     }
 
-    /// A step of a few milliseconds that passes the end of a part: where the run stands is seen after it.
+    /// A step of a few milliseconds crosses the end of a slice; the snapshot at the gate comes after it.
     #[test]
     fn where_a_run_stands_is_seen_behind_all_that_waits() {
         let mut waiting = Waiting::default();

@@ -1,4 +1,4 @@
-//! [`Stepwise`]: one replication of a scenario, run step by step by whoever shows it while it runs.
+//! [`Stepwise`]: one replication of a scenario, run in steps that its caller chooses.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use crate::engine::Engine;
 use crate::fast::World;
 use crate::flow::flow_of;
 
-/// One replication that is run step by step, in the fast engine. Its results are those of
-/// [`run`](crate::run()) with the same seed and one replication, whatever the steps were.
+/// One replication in the fast engine, run in steps. Its results are those of [`run`](crate::run()) with the
+/// same seed and one replication, for any steps.
 #[derive(Debug)]
 pub struct Stepwise {
     scenario: Scenario,
@@ -26,11 +26,10 @@ pub struct Stepwise {
 }
 
 impl Stepwise {
-    /// The first replication of `scenario` before its start; drops are counted in intervals of `every`. Trace
-    /// files are looked for relative to `base`.
+    /// Builds the first replication of `scenario` before its start; drops are counted in intervals of
+    /// `every`. Paths of trace files are relative to `base`.
     ///
-    /// # Errors
-    /// Whatever of the scenario cannot be built.
+    /// # Errors If a part of the scenario cannot be built.
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, every: Time) -> Result<Stepwise, ConfigError> {
         let setup = set_up(scenario, base, seed, 0, &[])?;
         let Measurements { flows, class_names, warmup, .. } = &setup.hosts.measurements;
@@ -43,30 +42,30 @@ impl Stepwise {
         Ok(Stepwise { scenario: scenario.clone(), seed, world: World::new(setup, losses) })
     }
 
-    /// Lets happen whatever happens no later than `until`. What is counted in intervals is then complete for
-    /// those that have ended.
+    /// Runs all events up to `until`. Counts in intervals are then complete for the intervals that have
+    /// ended.
     pub fn advance(&mut self, until: Time) {
         self.world.run_until(until);
         self.world.catch_up_everywhere(until);
     }
-    /// What was counted so far; packets may count that arrive a little later.
+    /// The counts so far. They may include packets that arrive shortly after the current time.
     pub fn measurements(&self) -> &Measurements {
         &self.world.hosts().measurements
     }
-    /// What the scenario's probe number `probe` saw so far.
+    /// The samples so far of the scenario's probe number `probe`.
     pub fn queue_samples(&self, probe: usize) -> &[QueueSample] {
         self.world.hosts().queue_probes.get(probe).map_or(&[], |probe| &probe.samples)
     }
-    /// Dropped packets of class number `class` by interval, those sent during the warm-up left out; intervals
+    /// Dropped packets of class number `class` by interval, without those sent during the warm-up. Intervals
     /// after the last drop are missing.
     pub fn dropped(&mut self, class: usize) -> &[u64] {
         self.world.observers().dropped.get(class).map_or(&[], Vec::as_slice)
     }
-    /// Packets times links crossed so far.
+    /// The sum over all packets so far of the links they crossed.
     pub fn packet_hops(&self) -> u64 {
         self.world.packet_hops()
     }
-    /// The results, after whatever is left of the run.
+    /// Runs the rest of the replication and returns its results.
     pub fn finish(mut self) -> Results {
         self.world.finish();
         let replication = Replication::new(&self.scenario, &self.world.measure(), 0);
@@ -88,7 +87,7 @@ struct Losses {
 impl Losses {
     #[cold]
     fn count(&mut self, now: Time, packet: &Packet) {
-        // Fragments travel under flow numbers behind those of all flows.
+        // Fragments have flow numbers above those of all flows.
         let Some(class) = self.classes.get(flow_of(packet)) else { return };
         if packet.sent_at < self.begins {
             return;

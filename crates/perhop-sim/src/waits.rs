@@ -1,5 +1,5 @@
-//! [`Waits`]: how long packets waited at every queue at most, how long the queues were, and, of chosen queues,
-//! when each packet came and left.
+//! [`Waits`]: the longest delay and the peak length of every queue and, for selected queues, the arrival and
+//! departure of each packet.
 
 use std::collections::VecDeque;
 
@@ -12,27 +12,27 @@ use perhop_qos::verdict::DropCause;
 /// A packet's stay at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// When it came to its queue.
+    /// Time of arrival at its queue.
     pub arrived: Time,
-    /// When its last bit left.
+    /// Time at which its last bit left.
     pub left: Time,
     /// IP bytes.
     pub length: u32,
 }
 
-/// What was seen of one queue.
+/// The observations at one queue.
 #[derive(Clone, Debug, Default)]
 pub struct Wait {
-    /// The packets that wait: what tells them apart, and when they came.
+    /// The waiting packets: payload word and arrival time.
     waiting: VecDeque<(u64, Time)>,
     bytes: u64,
-    /// The longest time from a packet's arrival to its last bit on the wire.
+    /// The longest time from a packet's arrival to the end of its transmission.
     pub longest: Time,
-    /// The most IP bytes that waited.
+    /// The maximum of waiting IP bytes.
     pub most_bytes: u64,
-    /// The most packets that waited.
+    /// The maximum of waiting packets.
     pub most_packets: usize,
-    /// Every packet that left, where that was asked for.
+    /// Every packet that left, if they are recorded.
     pub passages: Vec<Passage>,
 }
 
@@ -43,7 +43,7 @@ impl Wait {
         self.most_bytes = self.most_bytes.max(self.bytes);
         self.most_packets = self.most_packets.max(self.waiting.len());
     }
-    /// When `packet` came, which waits no longer. Most often it is the first.
+    /// Removes `packet` and returns its arrival time. It is usually the first.
     fn gone(&mut self, packet: &Packet) -> Option<Time> {
         let place = self.waiting.iter().position(|(payload, _)| *payload == packet.payload)?;
         self.bytes -= u64::from(packet.length);
@@ -51,12 +51,12 @@ impl Wait {
     }
 }
 
-/// What was seen of one port.
+/// The observations at one port.
 #[derive(Clone, Debug, Default)]
 pub struct PortWaits {
-    /// By queue, as far as one had packets.
+    /// By queue, up to the last that had packets.
     pub queues: Vec<Wait>,
-    /// The queue whose packets are noted one by one.
+    /// The queue whose packets are recorded.
     noted: Option<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Observer for PortWaits {
         self.at(place).came(now, packet);
     }
     fn dropped(&mut self, _: Time, place: Option<Place>, packet: &Packet, _: DropCause) {
-        // Most are dropped before they join a queue, and then nobody knows them there.
+        // A packet that is dropped before it joins a queue is not in the list.
         if let Some(place) = place {
             self.at(place).gone(packet);
         }
@@ -91,19 +91,19 @@ impl Observer for PortWaits {
     }
 }
 
-/// What was seen of all ports of a network, by their numbers: `PortObservers` of the plain engine.
+/// The observations at all ports of a network, by their numbers: `PortObservers` of the plain engine.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    /// By port, as far as one had packets.
+    /// By port, up to the last that had packets.
     pub ports: Vec<PortWaits>,
 }
 
 impl Waits {
-    /// Notes every packet of `queue` of `port`.
+    /// Records every packet of `queue` of `port`.
     pub fn note(&mut self, port: usize, queue: usize) {
         self.of_port(port).noted = Some(queue);
     }
-    /// What was seen of `queue` of `port`; `None` where nothing came.
+    /// The observations at `queue` of `port`; `None` if no packet arrived.
     pub fn of(&self, port: usize, queue: usize) -> Option<&Wait> {
         self.ports.get(port)?.queues.get(queue)
     }

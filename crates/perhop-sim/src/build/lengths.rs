@@ -1,4 +1,4 @@
-//! How long packets may be on their way: segments of TCP, and fragments of datagrams.
+//! The maximum length of packets on a path: segments of TCP, and fragments of datagrams.
 
 use std::net::IpAddr;
 
@@ -14,11 +14,11 @@ const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 
 impl Builder<'_> {
-    /// The longest IP packet of a connection that goes by `way` and `back`; `None` where nothing on it limits
-    /// that.
+    /// The longest IP packet of a connection whose directions take `way` and `back`; `None` if no MTU limits
+    /// it.
     ///
-    /// Both ends know the MTU of the path from the start, as if path MTU discovery had been there before
-    /// (RFC 1191 §6.3), and use the least MSS that an interface on the way puts into a SYN of either.
+    /// Both ends know the path MTU from the start, as after path MTU discovery (RFC 1191 §6.3), and use the
+    /// smallest MSS that an interface on the path writes into the SYN of either end.
     pub(super) fn longest_segment_packet(
         &self,
         way: &[LinkId],
@@ -35,8 +35,8 @@ impl Builder<'_> {
         mtu.into_iter().chain(adjusted).min()
     }
 
-    /// Ways for the fragments of datagrams, where an interface has an MTU: of IPv4 that allows it. Routers
-    /// do not fragment IPv6 (RFC 8200 §5), and TCP forbids it (RFC 1191 §6.4).
+    /// Adds paths for the fragments of datagrams of flows that permit fragmentation, if an interface has an
+    /// MTU. Routers do not fragment IPv6 (RFC 8200 §5), and TCP forbids it (RFC 1191 §6.4).
     pub(super) fn add_fragments(&mut self) {
         let is_limited = |direction: &Direction| direction.mtu != Direction::UNLIMITED;
         self.hosts.fragments.number_from(self.hosts.templates.len());

@@ -1,4 +1,4 @@
-//! Probes: what a scenario's `measure` asks for beyond the counters that every run keeps.
+//! Probes: the measurements that a scenario requests in `measure`, in addition to the counters of every run.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use perhop_scenario::routing::LinkId;
 use perhop_scenario::{ConnectionEnd, ConnectionProbeConfig};
 
 impl Builder<'_> {
-    /// Puts the probes of queues on the agenda, and makes room for throughput and delay over time.
+    /// Schedules the probes of queues, and prepares the time series of throughput and delay.
     pub(super) fn add_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
         let mut links = BTreeMap::new();
@@ -42,10 +42,10 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Puts the probes of TCP connections on the agenda.
+    /// Schedules the probes of TCP connections.
     pub(super) fn add_connection_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
-        // The sessions of one entry stand side by side: the first and their number.
+        // The sessions of one traffic entry are consecutive: the first and their number.
         let mut sessions: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (place, session) in self.hosts.transport.sessions.iter().enumerate() {
             sessions.entry(&self.scenario.traffic[session.traffic].name).or_insert((place, 0)).1 += 1;
@@ -73,7 +73,7 @@ impl Builder<'_> {
     }
 }
 
-/// Refuses probes that look all the time.
+/// Rejects probes with an interval of 0.
 fn refuse_zero(every: Time) -> Result<(), ConfigError> {
     if every > Time::ZERO {
         return Ok(());

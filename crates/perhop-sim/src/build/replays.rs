@@ -1,4 +1,4 @@
-//! Recordings: from their packets to flows and a place on the agenda.
+//! Recordings: conversion of their packets to flows and an agenda slot.
 
 use perhop_measure::Flow;
 use perhop_qos::error::ConfigError;
@@ -13,7 +13,7 @@ use perhop_scenario::routing::LinkId;
 use perhop_scenario::{Recording, TrafficConfig};
 
 impl<'a> Builder<'a> {
-    /// The flows of `recording`, the source of `config`, which go along `path`.
+    /// Adds the flows of `recording`, the source of `config`, which take `path`.
     pub(super) fn add_replay(
         &mut self,
         index: usize,

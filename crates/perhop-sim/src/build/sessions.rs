@@ -1,4 +1,4 @@
-//! TCP traffic: from its entry in a scenario to sessions and the flows of both directions.
+//! TCP traffic: conversion of its scenario entry to sessions and the flows of both directions.
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Dscp, FlowKey, Packet};
@@ -19,7 +19,8 @@ use perhop_scenario::tcp::Parameters;
 use perhop_scenario::{SourceConfig, TrafficConfig};
 
 impl<'a> Builder<'a> {
-    /// The flows and sessions of TCP traffic; `ways` lead to the server and back, `class` is the client's.
+    /// Adds the flows and sessions of TCP traffic. `ways` lead to the server and back; `class` is the
+    /// client's.
     pub(super) fn add_sessions(
         &mut self,
         index: usize,
@@ -70,7 +71,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Who decides what flow `number` of `config` sends, and whether it begins by itself.
+    /// Returns the application that decides what flow `number` of `config` sends, and whether it starts by
+    /// itself.
     fn add_application(&mut self, config: &TrafficConfig, number: u32) -> (Application, bool) {
         let Hosts { transport, measurements: Measurements { warmup, duration, .. }, .. } = &mut self.hosts;
         let (stops, first) = (config.stop.unwrap_or(Time::MAX), transport.sessions.len());
@@ -103,8 +105,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The place of `way` among the paths. What enters its first link is on the agenda, as TCP is, which
-    /// answers what arrives: other sources of that link do not run ahead.
+    /// Returns the index of `way` among the paths. Packets enter its first link by events of the agenda,
+    /// because TCP reacts to arrivals, so other sources of that link do not look ahead.
     pub(super) fn add_reactive_path(&mut self, way: &[LinkId]) -> u32 {
         if let Some(first) = way.first() {
             self.entering[first.index()] = Entering::Reactive;
@@ -112,7 +114,8 @@ impl<'a> Builder<'a> {
         self.add_path(way)
     }
 
-    /// The senders of TCP count from the start; what they counted in the warm-up is subtracted.
+    /// Schedules the end of the warm-up. The senders of TCP count from the start; their counts of the warm-up
+    /// are subtracted.
     pub(super) fn await_warmup(&mut self) {
         let Hosts { transport, measurements: Measurements { warmup, .. }, .. } = &self.hosts;
         if !transport.sessions.is_empty() && *warmup > Time::ZERO {
@@ -122,8 +125,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What all packets of flow `key` have in common: all that their sender's host knows of a color is what the
-/// codepoint says.
+/// The header fields that all packets of flow `key` share. Its sender's host knows a color only from the
+/// codepoint.
 pub(super) fn template(dscp: Dscp, key: FlowKey) -> Packet {
     Packet { dscp, color: dscp.color(), ..Packet::new(key, 0) }
 }

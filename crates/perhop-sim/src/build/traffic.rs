@@ -1,4 +1,4 @@
-//! Traffic: from its entry in a scenario to flows, their paths and whoever sends on them.
+//! Traffic: conversion of its scenario entry to flows, their paths and their senders.
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{FlowKey, Packet};
@@ -14,7 +14,7 @@ use perhop_scenario::routing::LinkId;
 use perhop_scenario::{SourceConfig, TraceEntry, TrafficConfig, read_recording, read_trace};
 
 impl<'a> Builder<'a> {
-    /// The flows of `config`, the entry of the scenario's traffic with index `index`, and who sends on them.
+    /// Adds the flows and senders of `config`, the traffic entry of the scenario with index `index`.
     pub(super) fn add_traffic(&mut self, index: usize, config: &'a TrafficConfig) -> Result<(), ConfigError> {
         let (from, to) = (&config.from, &config.to);
         let no_route = || ConfigError::new("to", format!("there is no route from {from} to {to}"));
@@ -67,7 +67,7 @@ impl<'a> Builder<'a> {
                     self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: true });
                 let dscp = config.reply_dscp.unwrap_or(config.dscp);
                 self.add_way(*first, sessions::template(dscp, key.reversed()), way);
-                // Player and server do not tick together.
+                // The clocks of player and server are not synchronous.
                 let phase = streams.child("phase").stream().uniform();
                 let start = start + Time::from_seconds_f64(phase * interval(source));
                 let stream = streams.child("back").stream();
@@ -77,7 +77,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The packets that `config` replays of a trace, if it does.
+    /// The packets of the trace that `config` replays, if there is one.
     fn trace_of(&self, config: &TrafficConfig) -> Result<Vec<TraceEntry>, ConfigError> {
         match &config.source {
             SourceConfig::Trace(trace) => read_trace(self.base, &trace.file)
@@ -86,14 +86,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What tells flow `number` of `config` from every other.
+    /// The flow key of flow `number` of `config`.
     pub(super) fn flow_key(&self, config: &TrafficConfig, number: u32) -> Result<FlowKey, ConfigError> {
         let ends = [self.topology.address(&config.from)?, self.topology.address(&config.to)?];
         Ok(config.flow_key(ends, number))
     }
 
-    /// Adds the way of the flow that was added to the measurements last: its `path`, among the world's paths,
-    /// along `links`, whose conditioners are told that it will come by, and the `template` of its packets.
+    /// Adds the path of the flow that was added to the measurements last: its index `path` among the world's
+    /// paths, its `links`, whose conditioners register the flow, and the `template` of its packets.
     pub(super) fn add_way(&mut self, path: u32, template: Packet, links: &[LinkId]) {
         let key = template.flow_key();
         for link in links {
@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
         self.hosts.templates.push(template);
     }
 
-    /// The place of `way` among the paths.
+    /// Returns the index of `way` among the paths.
     pub(super) fn add_path(&mut self, way: &[LinkId]) -> u32 {
         let place = self.hosts.paths.len() as u32;
         self.hosts.paths.extend(way);

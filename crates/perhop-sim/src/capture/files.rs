@@ -35,7 +35,7 @@ struct File {
 }
 
 impl Files {
-    /// A file for each link of `engine` with a tap; `comment` says what all of them are about.
+    /// Creates a file for each link of `engine` with a tap; `comment` describes the run in all of them.
     pub(crate) fn create(
         scenario: &Scenario,
         engine: &impl Engine,
@@ -170,7 +170,7 @@ fn tap(hosts: &Hosts, link: LinkId) -> Option<&Tap> {
 
 /// The TCP header of `packet`, whose ports become those of the connection.
 ///
-/// To classifiers all connections of a flow have its ports. On the wire they need some of their own.
+/// For classifiers all connections of a flow have its ports. On the wire each needs its own.
 fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet) -> Transport {
     if carried.is_replayed() {
         return Transport::Tcp(tcp::replayed_fields(&carried.segment));
@@ -184,7 +184,7 @@ fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet)
     let is_clients = carried.is_clients();
     *(if is_clients { &mut packet.source_port } else { &mut packet.destination_port }) = port;
     if carried.segment.packet().is_some() {
-        // QUIC: what is above UDP is encrypted.
+        // A capture shows no more of QUIC than UDP: the payload is encrypted.
         packet.protocol = Protocol::UDP;
         return Transport::Plain;
     }

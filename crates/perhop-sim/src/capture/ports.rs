@@ -1,16 +1,16 @@
-//! [`Ports`]: the client ports that tell flows apart in a capture.
+//! [`Ports`]: the client ports that distinguish flows in a capture.
 
 use perhop_qos::packet::Packet;
 use perhop_scenario::{Scenario, TrafficConfig};
 
 /// The client ports of a scenario's flows on the wire.
 ///
-/// To classifiers a flow has the ports that its scenario says, and two entries of traffic that leave them
-/// open have the same. On the wire these would be one conversation, so entries with equal ends count on from
-/// each other, and so do the connections of a flow.
+/// For classifiers a flow has the ports of its scenario, and two traffic entries without ports have the same.
+/// On the wire these would be one conversation. So entries with equal ends are numbered consecutively, and so
+/// are the connections of a flow.
 pub(crate) struct Ports(Vec<Place>);
 
-/// The place of an entry of traffic among those with equal ends.
+/// The place of a traffic entry among those with equal ends.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,
@@ -34,15 +34,15 @@ impl Ports {
         Ports(all.iter().enumerate().map(place).collect())
     }
 
-    /// The client port of connection `number` of flow `flow` of an entry of `traffic`.
+    /// The client port of connection `number` of flow `flow` of traffic entry `traffic`.
     pub(crate) fn client(&self, traffic: usize, flow: u32, number: u64) -> u16 {
         let Place { first, before, flows } = self.0[traffic];
         let above = before + u64::from(flow) + number * flows;
         first + (above % (0x1_0000 - u64::from(first))) as u16
     }
 
-    /// Gives `packet`, a datagram of flow `flow` of an entry of `traffic`, that port, unless it has one of
-    /// its own, as recorded packets have.
+    /// Sets that port in `packet`, a datagram of flow `flow` of traffic entry `traffic`. Recorded packets
+    /// keep their own.
     pub(crate) fn tell_apart(&self, traffic: usize, flow: u32, packet: &mut Packet) {
         if packet.source_port == self.0[traffic].first.wrapping_add(flow as u16) {
             packet.source_port = self.client(traffic, flow, 0);
@@ -50,7 +50,7 @@ impl Ports {
     }
 }
 
-/// What the packets of two entries must have in common to have the same ports.
+/// The fields that two traffic entries share if they have the same ports.
 fn ends(traffic: &TrafficConfig) -> (&str, &str, u8, u16, u16) {
     let TrafficConfig { from, to, source_port, destination_port, .. } = traffic;
     (from, to, traffic.protocol().0, *source_port, *destination_port)

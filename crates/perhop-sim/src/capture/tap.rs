@@ -23,23 +23,23 @@ pub(crate) struct Record {
     pub(crate) dropped: Option<(DropCause, DropPoint)>,
 }
 
-/// What a recorded packet carries.
+/// The contents of a recorded packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Contents {
     /// A datagram that is not fragmented anywhere.
     Datagram,
-    /// A part of one, or one that may be fragmented.
+    /// A fragment, or a datagram that may be fragmented.
     Fragment(FragmentFields),
     /// A TCP segment.
     Segment(Carried),
 }
 
-/// Records of one direction of a link that are not written yet. Both queues are in order of time, whichever
-/// shortcut the simulator took: packets keep their order on a wire, and arrive at a port in order.
+/// Records of one direction of a link that are not written yet. Both queues are in order of time for any
+/// shortcut of the simulator: packets keep their order on a wire, and arrive at a port in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Tap {
     pub(crate) wire: WireConfig,
-    /// Where the rate changes.
+    /// The rate changes of the link.
     changes: Option<Box<RateChanges>>,
     delay: Time,
     crossed: VecDeque<Record>,
@@ -58,8 +58,8 @@ impl Tap {
             dropped: VecDeque::new(),
         }
     }
-    /// When the first bit of `packet` was sent on the wire, if its last bit arrived at `arrived`; that of its
-    /// last fragment where the link cuts packets, which is when the receiver has all of it.
+    /// The time at which the first bit of `packet` was sent, if its last bit arrived at `arrived`. On a link
+    /// that fragments packets: the time of its last fragment, with which the receiver has the whole packet.
     pub(crate) fn began(&self, arrived: Time, packet: &Packet) -> Time {
         let bytes = self.wire.last_bytes(packet.length);
         if let Some(changes) = &self.changes {
@@ -74,7 +74,7 @@ impl Tap {
         let time = self.began(arrived, packet);
         self.crossed.push_back(Record { time, packet: *packet, contents, dropped: None });
     }
-    /// `packet` was dropped at `point`; one that had been on the wire is the last that arrived.
+    /// Records that `packet` was dropped at `point`. One that had been on the wire is the last that arrived.
     pub(crate) fn dropped(
         &mut self,
         now: Time,

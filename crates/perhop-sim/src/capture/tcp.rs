@@ -60,11 +60,11 @@ fn ticks(time: Time) -> u32 {
     (time.as_picoseconds() / TICK.as_picoseconds()) as u32
 }
 
-/// Translation from offsets to sequence numbers.
+/// Conversion of offsets to sequence numbers.
 struct Numbers {
     /// Sequence number of the SYN.
     first: u32,
-    /// Offsets of a full segment, and how many of them are not payload on the wire.
+    /// Offsets of a full segment, and the number of them that are not payload on the wire.
     full: u32,
     uncounted: u32,
 }

@@ -1,12 +1,12 @@
-//! The packets of a [`Span`] as columns of numbers, for whoever draws them.
+//! The packets of a [`Span`] as columns of numbers, for drawing.
 
 use perhop_qos::units::Time;
 
 use super::{Span, Way};
 
 impl Span {
-    /// A column of numbers for each of what there is to know of a packet, by its name; NaN where there is
-    /// nothing. Times are seconds, classes, queues and causes their places.
+    /// One column of numbers for each property of a packet, by its name; NaN where there is no value. Times
+    /// are seconds; classes, queues and causes are indices.
     pub fn columns(&self) -> Vec<(&'static str, Vec<f64>)> {
         let ways = &self.ways;
         let column = |name: &'static str, value: fn(&Way) -> f64| (name, ways.iter().map(value).collect());

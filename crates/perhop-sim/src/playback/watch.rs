@@ -1,4 +1,4 @@
-//! [`PortWatch`]: writes down what becomes of the packets at one port.
+//! [`PortWatch`]: records the packets at one port.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,25 @@ use perhop_qos::verdict::DropCause;
 use super::way::Way;
 use crate::flow::flow_of;
 
-/// No two packets of a port agree in both: a segment's place is taken again when the segment has arrived.
+/// Unique among the packets of a port. The payload word alone is not: a segment's place is reused when the
+/// segment has arrived.
 type Identity = (u64, Time);
 
-/// Writes down what becomes of the packets at one port, and of those that do not get there because the input
-/// policies of its node drop them.
+/// Records the packets at one port, and those that do not reach it because the input policies of its node
+/// drop them.
 #[derive(Debug)]
 pub(super) struct PortWatch {
     port: usize,
-    /// By port: whether it leads to the node of the watched one.
+    /// By port: whether it leads to the node of the watched port.
     leads_here: Vec<bool>,
     /// By flow.
     classes: Vec<u32>,
     next: u32,
     /// Packets that are at the port.
     waiting: BTreeMap<Identity, Way>,
-    /// Packets that have left it or ended, in the order in which that was known.
+    /// Packets that have left it or were dropped, in the order in which that was known.
     ended: Vec<(Identity, Way)>,
-    /// Packets that ended before are forgotten.
+    /// Packets that ended before this time are discarded.
     pub(super) from: Time,
 }
 
@@ -37,16 +38,16 @@ impl PortWatch {
         let (waiting, ended) = (BTreeMap::new(), Vec::new());
         PortWatch { port, leads_here, classes, next: 0, waiting, ended, from: Time::ZERO }
     }
-    /// Packets that it remembers.
+    /// The number of recorded packets.
     pub(super) fn len(&self) -> usize {
         self.waiting.len() + self.ended.len()
     }
-    /// Forgets packets that ended before `from`.
+    /// Discards packets that ended before `from`.
     pub(super) fn forget_before(&mut self, from: Time) {
         self.from = from;
         self.ended.retain(|(_, way)| way.ends().is_none_or(|ends| ends >= from));
     }
-    /// All packets, in the order of arrival.
+    /// All recorded packets, in the order of arrival.
     pub(super) fn ways(&self) -> Vec<Way> {
         let ended = self.ended.iter().map(|(_, way)| *way);
         let mut ways: Vec<Way> = self.waiting.values().copied().chain(ended).collect();
@@ -77,13 +78,13 @@ impl PortWatch {
             self.ended.push((identity, way));
         }
     }
-    /// `packet`, which was at the port or has left it, ended.
+    /// Records that `packet`, which was at the port or has left it, was dropped.
     fn ends(&mut self, now: Time, packet: &Packet, cause: DropCause) {
         let identity = identity(packet);
         if let Some(way) = self.waiting.remove(&identity) {
             self.end(identity, Way { dropped: Some((now, cause)), ..way });
         } else if let Some((_, way)) = self.ended.iter_mut().rfind(|(known, _)| *known == identity) {
-            // On the wire, or at the far end's conditioners.
+            // Dropped on the wire, or by the far end's conditioners.
             way.dropped = Some((now, cause));
         }
     }
@@ -117,7 +118,7 @@ impl Observer for PortWatch {
     }
 }
 
-/// The observer of a port: that of the watched one sees everything.
+/// The observer of a port; only that of the watched port records.
 pub(super) struct AtPort<'w>(Option<&'w mut PortWatch>);
 
 impl Observer for AtPort<'_> {
