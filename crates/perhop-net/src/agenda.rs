@@ -1,9 +1,8 @@
-//! [`Agenda`]: what happens next, in a total order of (time, slot).
+//! [`Agenda`]: the pending events, in a total order of (time, slot).
 //!
-//! Packets in flight stay in their link's own FIFO, so an entity has one wake-up on the agenda at a
-//! time, and the agenda is about as long as there are entities at work, however many packets are
-//! under way. A wake-up cannot be taken back: its owner remembers the instant it waits for, and
-//! ignores any other.
+//! Packets in flight are in their link's own FIFO, so an entity has at most one wake-up on the agenda, whose
+//! length is the number of active entities, not of packets. A wake-up cannot be cancelled: its owner stores
+//! the instant it waits for, and ignores any other.
 
 mod wheel;
 
@@ -14,35 +13,35 @@ use perhop_qos::units::Time;
 
 use wheel::{Wakeup, Wheel};
 
-/// Future events of type `E`, of which each is registered once and scheduled any number of times.
+/// Future events of type `E`, each registered once and scheduled any number of times.
 ///
-/// A calendar (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation for the simulation
-/// event set problem"): days of equal length go round in a year, a wake-up is put down on its day unsorted,
-/// and only the day that has come is sorted. What lies more than a year ahead waits apart. The length of the
-/// day follows the distance of events, so that a day that has any mostly has one, and the number of days how
-/// many are pending; on neither depends what happens when.
+/// A calendar queue (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation for the
+/// simulation event set problem"): days of equal length form a cyclic year. A wake-up is entered on its day
+/// unsorted, and only the current day is sorted. Wake-ups more than a year ahead are stored separately. The
+/// length of the day follows the distance of events, so that most days with events have one, and the number
+/// of days follows the number of pending events. Neither changes the order of events.
 #[derive(Debug)]
 pub struct Agenda<E> {
     registered: Vec<E>,
-    /// Today's wake-ups, and earlier ones: the next is the last.
+    /// The wake-ups of today and earlier; the next one is the last.
     today: Vec<Wakeup>,
-    /// Those of the days after today, up to a year ahead.
+    /// The wake-ups of the days after today, up to a year ahead.
     year: Wheel,
-    /// The later ones.
+    /// The later wake-ups.
     later: BinaryHeap<Reverse<Wakeup>>,
-    /// The day from which on the first of `later` is less than a year ahead; [`u64::MAX`] where there is
-    /// none.
+    /// The day from which the first of `later` is less than a year ahead; [`u64::MAX`] if there is none.
     later_from: u64,
-    /// Wake-ups that were put down, and those that will have been taken when the calendar is looked at next.
+    /// The number of wake-ups scheduled, and the number that will have been taken at the next check of the
+    /// calendar.
     scheduled: u64,
     taken_then: u64,
-    /// Wake-ups to be taken until then.
+    /// Wake-ups that remain until the check.
     until_look: u64,
-    /// When the event was taken at which it was last looked at, picoseconds.
+    /// Time of the event at the last check, picoseconds.
     looked_at: u64,
 }
 
-/// Events after which the calendar is looked at.
+/// The number of events between checks of the calendar.
 const SAMPLE: u64 = 1024;
 
 /// A registered event.
@@ -50,7 +49,7 @@ const SAMPLE: u64 = 1024;
 pub struct Slot(u32);
 
 impl<E: Copy> Agenda<E> {
-    /// An empty agenda.
+    /// Creates an empty agenda.
     pub fn new() -> Agenda<E> {
         Agenda {
             registered: Vec::new(),
@@ -64,26 +63,27 @@ impl<E: Copy> Agenda<E> {
             looked_at: 0,
         }
     }
-    /// A slot for `event`. Of what happens at the same instant, what was registered first happens first.
+    /// Registers `event` and returns its slot. Of simultaneous events, the one registered first happens
+    /// first.
     pub fn register(&mut self, event: E) -> Slot {
         self.registered.push(event);
         Slot(self.registered.len() as u32 - 1)
     }
-    /// Lets the event of `slot` happen at `time`, which must not lie before the event taken last.
+    /// Schedules the event of `slot` at `time`, which must not be before the event taken last.
     #[inline]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
         debug_assert!(time < Time::MAX, "what never happens is not put down");
         self.scheduled += 1;
         self.put_down(Wakeup { time: time.as_picoseconds(), slot: slot.0 });
     }
-    /// Takes the next event if it happens no later than `limit`.
+    /// Removes and returns the next event, if it happens no later than `limit`.
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
         let limit = limit.as_picoseconds();
         let Wakeup { time, slot } = if !self.today.is_empty() {
             self.today.pop_if(|next| next.time <= limit)?
         } else if let Some(only) = self.year.take_only(self.later_from, limit) {
-            // Most days have one wake-up, for which nothing is to be sorted.
+            // Most days have one wake-up and need no sorting.
             only
         } else {
             self.take_of_next_day(limit)?
@@ -94,23 +94,23 @@ impl<E: Copy> Agenda<E> {
         }
         Some((Time::from_picoseconds(time), self.registered[slot as usize]))
     }
-    /// When the next event happens; `None` where none will.
+    /// The time of the next event; `None` if there is none.
     pub fn next_at(&mut self) -> Option<Time> {
         if self.today.is_empty() {
             self.turn_to_next()?;
         }
         self.today.last().map(|wakeup| Time::from_picoseconds(wakeup.time))
     }
-    /// How many wake-ups are pending.
+    /// The number of pending wake-ups.
     pub fn len(&self) -> usize {
         (self.scheduled - (self.taken_then - self.until_look)) as usize
     }
-    /// Whether nothing will happen any more.
+    /// Whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Puts `wakeup` down where its day is.
+    /// Enters `wakeup` on its day.
     #[inline]
     fn put_down(&mut self, wakeup: Wakeup) {
         let day = self.year.day(wakeup.time);
@@ -121,7 +121,7 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Puts `wakeup` down where its `day` is not in the year ahead.
+    /// Enters `wakeup`, whose `day` is not in the year ahead.
     #[inline(never)]
     fn put_down_aside(&mut self, day: u64, wakeup: Wakeup) {
         if day <= self.year.today() {
@@ -133,7 +133,7 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Turns to the next day that has a wake-up, and takes the first of that day if it is no later than
+    /// Advances to the next day with a wake-up, and takes the first of that day if it is no later than
     /// `limit`.
     #[inline(never)]
     fn take_of_next_day(&mut self, limit: u64) -> Option<Wakeup> {
@@ -141,10 +141,9 @@ impl<E: Copy> Agenda<E> {
         self.today.pop_if(|next| next.time <= limit)
     }
 
-    /// Turns to the next day that has a wake-up, and sorts what is put down on it; `None` where nothing is
-    /// put down.
+    /// Advances to the next day with a wake-up, and sorts its wake-ups; `None` if there are none.
     fn turn_to_next(&mut self) -> Option<()> {
-        // Where nothing is put down this year, the next is the first of the later ones, if there is one.
+        // If the year is empty, the next wake-up is the first of the later ones.
         let next = self.year.next_day().or_else(|| self.later_day())?;
         self.year.turn_to(next, |wakeup| self.today.push(wakeup));
         if next >= self.later_from {
@@ -154,12 +153,12 @@ impl<E: Copy> Agenda<E> {
         Some(())
     }
 
-    /// The day of the first of the later ones.
+    /// The day of the first of the later wake-ups.
     fn later_day(&self) -> Option<u64> {
         self.later.peek().map(|Reverse(first)| self.year.day(first.time))
     }
 
-    /// Puts down those of the later wake-ups that are no longer more than a year ahead.
+    /// Enters the later wake-ups that are now less than a year ahead.
     #[inline(never)]
     fn begin_later(&mut self) {
         while let Some(day) = self.later_day().filter(|day| self.year.reached_from(*day) <= self.year.today())
@@ -174,8 +173,8 @@ impl<E: Copy> Agenda<E> {
         self.later_from = self.later_day().map_or(u64::MAX, |day| self.year.reached_from(day));
     }
 
-    /// Makes another calendar where days are far from holding one event each, or the year from holding most
-    /// of them.
+    /// Creates another calendar if days contain far more or less than one event each, or if the year contains
+    /// too few of the events.
     #[inline(never)]
     fn look_at_pace(&mut self, now: u64) {
         let gap = (now - self.looked_at) / SAMPLE;
@@ -231,14 +230,15 @@ mod tests {
         assert!(agenda.is_empty());
     }
 
-    /// Simultaneous, dense, sparse, and far away: every part of the calendar, and calendars of every pace.
+    /// Simultaneous, dense, sparse, and distant events use every part of the calendar, and calendars of every
+    /// pace.
     fn delay() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), 0u64..1000, 0u64..5_000_000, 0u64..100_000_000_000]
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Against a sorted list: any mix of scheduling and taking gives the same order.
+        /// Compares with a sorted list: any mix of scheduling and taking gives the same order.
         #[test]
         fn behaves_like_a_sorted_list(
             operations in prop::collection::vec((0usize..20, delay(), any::<bool>(), any::<bool>()), 1..6000)

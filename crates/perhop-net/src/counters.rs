@@ -1,4 +1,4 @@
-//! [`PortCounters`]: what is counted at the port of one direction, and who hears of the packets that end there.
+//! [`PortCounters`]: the counters at the port of one direction, and the recipients of its drops.
 
 use perhop_measure::counters::{PortTally, Tally};
 use perhop_qos::observer::{Observer, Place};
@@ -8,12 +8,12 @@ use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::routing::LinkId;
 
-/// Where at a link a packet ends, in the order in which it comes by.
+/// The place at a link where a packet is dropped, in the order of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropPoint {
     /// At the output conditioners.
     Output,
-    /// At the port: in which queue, if one was chosen.
+    /// At the port; in this queue, if one was selected.
     Port(Option<Place>),
     /// On the wire.
     Wire,
@@ -28,30 +28,30 @@ impl DropPoint {
     }
 }
 
-/// Hears of packets that end inside the network.
+/// A recipient of the drops in a network.
 pub trait DropSink {
-    /// `packet` was dropped at `point` of `link`.
+    /// Handles the drop of `packet` at `point` of `link`.
     fn dropped(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint);
-    /// The TCP header of `packet`, if it has one: who hears of packets has what they carry.
+    /// The TCP header of `packet`, if it has one. The recipient of drops knows the contents of packets.
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
         let _ = packet;
         None
     }
 }
 
-/// Counts what happens at one port from the end of the warm-up on, and passes drops on.
+/// Counts the events at one port from the end of the warm-up on, and forwards drops.
 pub struct PortCounters<'a, S, O> {
     /// The port's counters.
     pub tally: &'a mut PortTally,
-    /// Hears of drops.
+    /// The recipient of drops.
     pub sink: &'a mut S,
     /// The direction that the port feeds.
     pub link: LinkId,
-    /// From when on the port is counted.
+    /// The time from which the port is counted.
     pub counts_from: Time,
-    /// The end of the run: what departs later is not counted as sent.
+    /// The end of the run: later departures do not count as sent.
     pub ends: Time,
-    /// Who else observes the port.
+    /// Another observer of the port.
     pub observer: O,
 }
 
@@ -109,7 +109,7 @@ impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
         self.observer.cut_through(now, place, packet, departure);
     }
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        // Of nearly all packets both arrival and departure are counted, or neither is.
+        // For nearly all packets both arrival and departure are counted, or neither is.
         if now >= self.counts_from && departure.starts <= self.ends {
             self.tally.passed[place.precedence.index()].add(packet.length);
             self.observer.departure_precomputed(now, place, packet, departure);

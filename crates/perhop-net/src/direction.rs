@@ -18,25 +18,25 @@ use crate::counters::DropPoint;
 /// A packet that has left its port's queues and has not arrived yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flight {
-    /// When its last bit reaches the far end.
+    /// Time at which its last bit reaches the far end.
     pub arrives: Time,
     /// The packet.
     pub packet: Packet,
 }
 
-/// A wire that loses packets, each with the same probability, or each of their fragments where it cuts them.
+/// Random loss on a wire, of each packet or, if the wire fragments packets, of each fragment.
 #[derive(Debug)]
 pub struct Loss {
-    /// Of each packet.
+    /// Loss probability of a packet or fragment.
     pub probability: f64,
-    /// Where the draws come from.
+    /// The random stream of the draws.
     pub stream: Stream,
-    /// How the wire's headers cut packets, if they do.
+    /// The fragmentation by the wire's headers, if any.
     pub fragmentation: Option<Fragmentation>,
 }
 
 impl Loss {
-    /// Whether the next packet, of `length` IP bytes, is lost: a draw for each of its fragments.
+    /// Whether the next packet, of `length` IP bytes, is lost: one draw for each of its fragments.
     pub fn strikes(&mut self, length: u32) -> bool {
         let fragments = self.fragmentation.as_ref().map_or(1, |fragmentation| fragmentation.count(length));
         (0..fragments).any(|_| self.stream.uniform() < self.probability)
@@ -45,49 +45,50 @@ impl Loss {
 
 /// One direction of a link.
 ///
-/// In this order: what most packets ask lies in few cache lines, of many directions in turn.
+/// The fields are in this order so that most packets touch few cache lines, while many directions alternate.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Direction {
     /// Propagation delay.
     pub delay: Time,
-    /// In order of arrival: a wire never reorders, so one wake-up serves them all.
+    /// In order of arrival: a wire does not reorder, so one wake-up serves all packets.
     pub in_flight: GrowingRing<Flight>,
-    /// Packets whose first bit went onto the wire since the start of the run.
+    /// Packets whose first bit was sent since the start of the run.
     pub transmitted: u64,
-    /// When the head of `in_flight` arrives.
+    /// The slot of the arrival of the first packet in `in_flight`.
     pub arrival: Slot,
-    /// How packets come into the far end: by which interface, with which marks.
+    /// The properties of packets that enter the far end: the interface and their marks.
     pub ingress: Ingress,
-    /// The longest IP packet that the interface sends; [`UNLIMITED`](Direction::UNLIMITED) where any is.
+    /// The longest IP packet that the interface sends; [`UNLIMITED`](Direction::UNLIMITED) if there is no
+    /// limit.
     pub mtu: u16,
     /// Conditioners of the far end's input policy.
     pub input: TrafficConditioner,
     /// Conditioners of the output policy.
     pub output: TrafficConditioner,
-    /// The instant for which a poll is asked; `None` where none is.
+    /// The time of the scheduled poll; `None` if there is none.
     pub poll_at: Option<Time>,
     /// Name of the port in results: `C1->E3`.
     pub name: String,
     /// Queues, scheduler, transmit ring and pace.
     pub port: Port,
-    /// What is counted at the port.
+    /// The counters of the port.
     pub tally: PortTally,
-    /// When the port is polled next, at `poll_at`.
+    /// The slot of the next poll, at `poll_at`.
     pub poll: Slot,
-    /// What the wire loses; `None` where it loses nothing.
+    /// Loss on the wire; `None` if there is no loss.
     pub loss: Option<Box<Loss>>,
     /// Names of the port's queues in results.
     pub queue_names: Vec<String>,
 }
 
 impl Direction {
-    /// Where in it the port stands, bytes: for whoever lays out what contains it.
+    /// The offset of the port, bytes, for the layout of types that contain a direction.
     pub const PORT: usize = offset_of!(Direction, port);
     /// The MTU of an interface that sends packets of any length.
     pub const UNLIMITED: u16 = u16::MAX;
 
-    /// Whether the interface does not send a packet of `length` IP bytes as a whole.
+    /// Whether a packet of `length` IP bytes exceeds the MTU of the interface.
     #[inline]
     pub fn exceeds_mtu(&self, length: u32) -> bool {
         length > u32::from(self.mtu) && self.mtu != Direction::UNLIMITED
@@ -99,7 +100,7 @@ impl Direction {
         let counters = if point.is_beyond_port() { beyond } else { unqueued };
         counters[cause.index()].add(packet.length);
     }
-    /// Packets that are queued here or in flight.
+    /// The number of packets queued here or in flight.
     pub fn held(&self) -> u64 {
         self.port.backlog() + self.in_flight.len() as u64
     }

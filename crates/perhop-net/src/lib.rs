@@ -1,16 +1,16 @@
-//! The plain engine: what carries packets through a network, without any shortcut.
+//! The plain engine: carries packets through a network without shortcuts.
 //!
 //! ```text
-//! edge → [output conditioner → port → wire → input conditioner → edge says where it goes on]* → edge
+//! edge → [output conditioner → port → wire → input conditioner → edge selects the next link]* → edge
 //! ```
 //!
-//! [`Network`] is the specification of what happens to a packet and when: one loop over an
-//! [`Agenda`](agenda::Agenda), one wake-up for a packet that arrives and one for a port that may send. Who
-//! sends and receives is its [`Edge`]: simulated hosts (`perhop-sim`) or devices of the operating system
-//! (`perhop-live`). The simulator's fast engine is held to this one, bit for bit.
+//! [`Network`] is the specification of each step of a packet and its time: one loop over an
+//! [`Agenda`](agenda::Agenda), one wake-up for a packet that arrives and one for a port that may send. Its
+//! [`Edge`] sends and receives: simulated hosts (`perhop-sim`) or devices of the operating system
+//! (`perhop-live`). The results of the simulator's fast engine equal those of this engine, bit for bit.
 //!
-//! Reading order: [`Network`] (the way of a packet, in one file), [`Direction`] (what it crosses),
-//! [`PortCounters`] (what is counted there), [`agenda`] (when), [`source`] (what sends datagrams at an edge).
+//! Reading order: [`Network`] (the path of a packet, in one file), [`Direction`] (one step of it),
+//! [`PortCounters`] (the counters), [`agenda`] (the events), [`source`] (sources of datagrams at an edge).
 
 pub mod agenda;
 mod counters;

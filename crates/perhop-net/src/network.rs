@@ -1,4 +1,4 @@
-//! [`Network`]: the plain engine. The whole way of a packet from edge to edge stands in this file.
+//! [`Network`]: the plain engine. This file contains the whole path of a packet from edge to edge.
 
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
@@ -11,28 +11,28 @@ use crate::agenda::Agenda;
 use crate::counters::{DropPoint, DropSink, PortCounters};
 use crate::direction::{Direction, Flight};
 
-/// What can happen; `X` is what can happen at the edge.
+/// An event; `X` is the type of the events of the edge.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<X> {
-    /// The packet at the head of a direction's flight reaches the far end.
+    /// The first packet in flight on a direction reaches the far end.
     Arrival(LinkId),
-    /// A direction's port may have something to send.
+    /// The port of a direction may have a packet to send.
     Poll(LinkId),
-    /// Something at the edge.
+    /// An event of the edge.
     Edge(X),
 }
 
-/// Who sends and receives: simulated hosts, or devices of the operating system. It hears of every packet that
-/// a network drops ([`DropSink`]).
+/// The senders and receivers: simulated hosts, or devices of the operating system. They are informed of every
+/// packet that a network drops ([`DropSink`]).
 pub trait Edge: DropSink + Sized {
-    /// What can happen there by itself.
+    /// The type of its scheduled events.
     type Event: Copy;
 
-    /// `event` happens.
+    /// Handles `event`.
     fn happen<W: PortObservers>(network: &mut Network<Self, W>, now: Time, event: Self::Event);
 
-    /// `packet` has passed the input conditioners at the far end of `link`: it is for whoever is there, or
-    /// goes on ([`Network::forward`]).
+    /// Receives `packet`, which has passed the input conditioners at the far end of `link`: delivers it to
+    /// the node there, or forwards it ([`Network::forward`]).
     fn receive<W: PortObservers>(
         network: &mut Network<Self, W>,
         now: Time,
@@ -40,8 +40,7 @@ pub trait Edge: DropSink + Sized {
         packet: &mut Packet,
     );
 
-    /// `packet` is longer than what the interface to `link`, by which it is to leave, sends at once. By
-    /// default it ends there.
+    /// Handles `packet`, which exceeds the MTU of the interface to `link`. The default drops it.
     #[cold]
     fn exceed_mtu<W: PortObservers>(
         network: &mut Network<Self, W>,
@@ -53,23 +52,23 @@ pub trait Edge: DropSink + Sized {
     }
 }
 
-/// Directions of links between the edges of a network, in motion; `W` observes its ports.
+/// Directions of links between the edges of a network; `W` observes its ports.
 #[derive(Debug)]
 pub struct Network<E: Edge, W = ()> {
-    /// What happens next.
+    /// The pending events.
     pub agenda: Agenda<Event<E::Event>>,
     /// The directions of links, by [`LinkId`].
     pub directions: Vec<Direction>,
-    /// Who sends and receives.
+    /// The senders and receivers.
     pub edge: E,
-    /// Who observes the ports, which are numbered as the directions are.
+    /// The observers of the ports, which have the numbers of the directions.
     pub observers: W,
-    /// From when on ports are counted.
+    /// The time from which ports are counted.
     pub counts_from: Time,
 }
 
 impl<E: Edge, W: PortObservers> Network<E, W> {
-    /// Lets happen whatever happens no later than `limit`; when that was, of the last event.
+    /// Runs all events up to `limit`. Returns the time of the last event, if there was one.
     pub fn run_until(&mut self, limit: Time) -> Option<Time> {
         let mut last = None;
         while let Some((now, event)) = self.agenda.pop_until(limit) {
@@ -83,8 +82,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         last
     }
 
-    /// `packet` leaves a node by `link`: it passes the output conditioners and joins a queue of the port, or
-    /// ends.
+    /// Sends `packet` from a node by `link`: it passes the output conditioners and joins a queue of the port,
+    /// or is dropped.
     pub fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         if self.directions[link.index()].exceeds_mtu(packet.length) {
             return E::exceed_mtu(self, now, link, packet);
@@ -102,7 +101,7 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         self.transmit(now, link);
     }
 
-    /// Lets what is due at the port of `link` at `now` leave before anything else comes there at that
+    /// Transmits what is due at the port of `link` at `now`, before other packets arrive there at that
     /// instant.
     pub fn catch_up(&mut self, now: Time, link: LinkId) {
         let timeout = self.directions[link.index()].port.poll_timeout();
@@ -111,10 +110,10 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         }
     }
 
-    /// Puts on the wire of `link` whatever its port lets out at `now`, and asks for the next poll.
+    /// Puts on the wire of `link` all that its port transmits at `now`, and schedules the next poll.
     ///
-    /// A port is polled with each arrival and when it asks for it, and at no other time: where a shaper waits
-    /// for one head, a scheduler inside whose choices depend on time would answer with another.
+    /// A port is polled at each arrival and when it requests it, and at no other time: while a shaper waits
+    /// for one head, an inner scheduler whose choice depends on time could select another.
     fn transmit(&mut self, now: Time, link: LinkId) {
         let mut packet = Packet::default();
         loop {
@@ -125,18 +124,18 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         self.await_poll(link);
     }
 
-    /// Asks for the next poll of the port of `link`.
+    /// Schedules the next poll of the port of `link`.
     fn await_poll(&mut self, link: LinkId) {
         let Direction { port, poll, poll_at, .. } = &mut self.directions[link.index()];
         let Some(timeout) = port.poll_timeout() else { return };
-        // A wake-up cannot be taken back: one that comes too early costs a look and is asked for again.
+        // A wake-up cannot be cancelled: one that is too early only costs time, and another one is scheduled.
         if poll_at.is_none_or(|pending| timeout < pending) {
             self.agenda.schedule(*poll, timeout);
             *poll_at = Some(timeout);
         }
     }
 
-    /// The port of `link` asked to be polled at `now`, unless an earlier poll has taken this one's place.
+    /// Polls the port of `link` at `now`, unless an earlier poll replaced this one.
     fn poll(&mut self, now: Time, link: LinkId) {
         let pending = &mut self.directions[link.index()].poll_at;
         if *pending == Some(now) {
@@ -146,7 +145,7 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         }
     }
 
-    /// `packet` is on the wire of `link` as its `departure` says: it arrives when its last bit does.
+    /// Puts `packet` on the wire of `link`: it arrives when the last bit of its `departure` does.
     fn launch(&mut self, link: LinkId, packet: &Packet, departure: Departure) {
         let Direction { delay, in_flight, arrival, transmitted, .. } = &mut self.directions[link.index()];
         let arrives = departure.ends.saturating_add(*delay);
@@ -157,8 +156,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         in_flight.push_back(Flight { arrives, packet: *packet });
     }
 
-    /// The packet at the head of `link`'s flight reaches the far end: it is lost on the way, ends at the
-    /// input conditioners, or is received.
+    /// Handles the arrival of the first packet in flight on `link` at the far end: it was lost on the wire,
+    /// is dropped by the input conditioners, or is received.
     fn arrive(&mut self, now: Time, link: LinkId) {
         let Direction { in_flight, arrival, loss, input, ingress, .. } = &mut self.directions[link.index()];
         let Some(&Flight { mut packet, .. }) = in_flight.front() else { return };
@@ -179,7 +178,7 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         E::receive(self, now, link, &mut packet);
     }
 
-    /// `packet` ends at `link` outside the queues of its port, at `point`.
+    /// Drops `packet` at `link` outside the queues of its port, at `point`.
     #[cold]
     pub fn drop(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
         self.observers.dropped_between(now, link.index(), packet, cause);
@@ -189,7 +188,7 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         }
     }
 
-    /// The port of `link`, and who counts what happens there.
+    /// The port of `link`, and the observers of its events.
     fn port(&mut self, link: LinkId) -> (&mut perhop_qos::Port, PortCounters<'_, E, W::Observer<'_>>) {
         let Direction { port, tally, .. } = &mut self.directions[link.index()];
         let counters = PortCounters {

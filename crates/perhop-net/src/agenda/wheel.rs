@@ -1,18 +1,18 @@
-//! [`Wheel`]: the days of the year ahead, and what is put down on them.
+//! [`Wheel`]: the days of the year ahead, and the wake-ups entered on them.
 
 /// No entry.
 const NONE: u32 = u32::MAX;
-/// Days of the smallest and of the largest year, powers of two.
+/// The minimum and maximum number of days in a year, powers of two.
 const FEWEST_DAYS: usize = DAYS_OF_A_WEEK;
 const MOST_DAYS: usize = 1 << 18;
-/// As many as a word has bits.
+/// The number of bits of a word.
 const DAYS_OF_A_WEEK: usize = 64;
-/// How many halvings of the distance of events make a day.
+/// The number of times that the distance of events is halved for the length of a day.
 const HALVINGS: u32 = 2;
 
-/// A wake-up: time, then slot. Ties in time are broken by the order in which slots were registered, and not
-/// by the order in which wake-ups were asked for: so it does not matter to what happens who asked early and
-/// who late.
+/// A wake-up, ordered by time, then by slot. Simultaneous wake-ups happen in the order in which their slots
+/// were registered, not in the order in which they were scheduled, so scheduling early or late does not
+/// change the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wakeup {
     /// Picoseconds.
@@ -20,7 +20,7 @@ pub(super) struct Wakeup {
     pub(super) slot: u32,
 }
 
-/// A wake-up, and the next of the same day.
+/// A wake-up, and the next one of the same day.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))] // in one cache line
 struct Entry {
@@ -38,52 +38,52 @@ impl Entry {
     }
 }
 
-/// What is put down on some days in a row.
+/// The wake-ups of 64 consecutive days.
 #[derive(Clone, Copy, Debug)]
 struct Week {
-    /// One bit for each day that has an entry.
+    /// One bit for each day with an entry.
     occupied: u64,
-    /// First entry of each day that has one.
+    /// The first entry of each day that has one.
     first: [Entry; DAYS_OF_A_WEEK],
 }
 
 impl Week {
     const EMPTY: Week = Week { occupied: 0, first: [Entry::EMPTY; DAYS_OF_A_WEEK] };
 
-    /// How many days after `day`, which is in it, the first is that has an entry, as far as the week goes.
+    /// The number of days from `day`, which is in this week, to the first day of the week with an entry.
     #[inline]
     fn days_to_entry(&self, day: u64) -> Option<u64> {
-        // Shifting takes the bit of a day by its place in the week.
+        // The shift uses only the bits of `day` that give its place in the week.
         let ahead = self.occupied >> (day % DAYS_OF_A_WEEK as u64);
         (ahead != 0).then(|| u64::from(ahead.trailing_zeros()))
     }
 }
 
-/// Days of equal length, numbered from the start of time, and what is put down on those after today, less
-/// than a year ahead: in no order within a day.
+/// Days of equal length, numbered from time 0, with the wake-ups of the days after today and less than a year
+/// ahead. Within a day they are unsorted.
 ///
-/// Few days have two wake-ups, so a day holds one itself, and the others are kept elsewhere.
+/// Few days have two wake-ups, so a day stores one itself; the others are in a list.
 #[derive(Debug)]
 pub(super) struct Wheel {
-    /// Length of a day: so many bits of a time in picoseconds.
+    /// Length of a day: 2 to this power picoseconds.
     day_bits: u32,
     /// The day after today.
     tomorrow: u64,
-    /// Days of the year less one: bits of a day's number, which tell its place in the year.
+    /// Days of the year less one: the bits of a day's number that give its place in the year.
     place_bits: u64,
     weeks: Vec<Week>,
-    /// What is put down on days that have an entry already.
+    /// Wake-ups on days that have an entry already.
     others: Vec<Entry>,
-    /// The first of the others that are not in use.
+    /// The first free entry of `others`.
     free: u32,
 }
 
 impl Wheel {
-    /// A year for events of which nothing is known: as if they were a microsecond apart.
+    /// Creates a year for unknown events, as if they were a microsecond apart.
     pub(super) fn new() -> Wheel {
         Wheel::suiting(1 << 20, 0, 0)
     }
-    /// A year for `pending` events that are `gap` picoseconds apart, at `now`.
+    /// Creates a year for `pending` events that are `gap` picoseconds apart, at `now`.
     pub(super) fn suiting(gap: u64, pending: usize, now: u64) -> Wheel {
         let (day_bits, days) = (day_bits(gap), days(pending));
         Wheel {
@@ -95,7 +95,7 @@ impl Wheel {
             free: NONE,
         }
     }
-    /// Whether it is about as [`Wheel::suiting`] would make it.
+    /// Whether it is similar to the year that [`Wheel::suiting`] would create.
     pub(super) fn suits(&self, gap: u64, pending: usize) -> bool {
         let (own, days) = (self.place_bits as usize + 1, days(pending));
         day_bits(gap).abs_diff(self.day_bits) < 2 && days <= 2 * own && own <= 4 * days
@@ -112,21 +112,22 @@ impl Wheel {
     /// Whether `day` is after today and less than a year ahead.
     #[inline]
     pub(super) fn is_ahead(&self, day: u64) -> bool {
-        // In one comparison: of a day that is not after today the difference is past all others.
+        // One comparison is sufficient: for a day that is not after today the difference wraps to a large
+        // number.
         day.wrapping_sub(self.tomorrow) < self.place_bits
     }
-    /// The first day on which `day` is less than a year ahead.
+    /// The first day from which `day` is less than a year ahead.
     pub(super) fn reached_from(&self, day: u64) -> u64 {
         day.saturating_sub(self.place_bits)
     }
 
-    /// The place of the week of `day`.
+    /// The index of the week of `day`.
     #[inline]
     fn week(&self, day: u64) -> usize {
         (day & self.place_bits) as usize / DAYS_OF_A_WEEK
     }
 
-    /// Puts `wakeup` down on `day`, which [is ahead](Wheel::is_ahead).
+    /// Enters `wakeup` on `day`, which [is ahead](Wheel::is_ahead).
     #[inline]
     pub(super) fn put_down(&mut self, day: u64, wakeup: Wakeup) {
         let (week, place) = (self.week(day), day as usize % DAYS_OF_A_WEEK);
@@ -137,7 +138,7 @@ impl Wheel {
         week.occupied |= 1 << place;
         week.first[place] = Entry { time: wakeup.time, slot: wakeup.slot, next: NONE };
     }
-    /// Puts a wake-up down on a day that has one already.
+    /// Enters another wake-up on a day that has one.
     #[inline(never)]
     fn put_down_beside(&mut self, day: u64, Wakeup { time, slot }: Wakeup) {
         let week = self.week(day);
@@ -152,10 +153,10 @@ impl Wheel {
         }
     }
 
-    /// The first day after today that has an entry.
+    /// The first day after today with an entry.
     pub(super) fn next_day(&self) -> Option<u64> {
         let mut day = self.tomorrow;
-        // Round the year, to the days before tomorrow in its own week.
+        // Once round the year, to the days before tomorrow in the same week.
         for _ in 0..=self.weeks.len() {
             if let Some(days) = self.weeks[self.week(day)].days_to_entry(day) {
                 return Some(day + days);
@@ -165,8 +166,9 @@ impl Wheel {
         None
     }
 
-    /// Turns to the next day that has an entry and takes that off, where it is the only one of its day, no
-    /// later than `limit`, and its day in the week of tomorrow and before `end`. Else everything remains.
+    /// Advances to the next day with an entry and removes that entry, if it is the only one of its day and no
+    /// later than `limit`, and the day is in the week of tomorrow and before `end`. Otherwise nothing
+    /// changes.
     #[inline]
     pub(super) fn take_only(&mut self, end: u64, limit: u64) -> Option<Wakeup> {
         let week = self.week(self.tomorrow);
@@ -181,7 +183,7 @@ impl Wheel {
         self.tomorrow = day + 1;
         Some(only.wakeup())
     }
-    /// Turns to `day`, none of those before it having an entry, and takes off what is put down on it.
+    /// Advances to `day` and removes its entries. No earlier day may have an entry.
     pub(super) fn turn_to(&mut self, day: u64, mut take: impl FnMut(Wakeup)) {
         self.tomorrow = day + 1;
         let (week, place) = (self.week(day), day as usize % DAYS_OF_A_WEEK);
@@ -198,7 +200,7 @@ impl Wheel {
             next = std::mem::replace(&mut other.next, freed);
         }
     }
-    /// Takes off everything.
+    /// Removes all entries.
     pub(super) fn drain(&mut self, mut take: impl FnMut(Wakeup)) {
         while let Some(day) = self.next_day() {
             self.turn_to(day, &mut take);
@@ -206,13 +208,13 @@ impl Wheel {
     }
 }
 
-/// How long a day is for events that are `gap` picoseconds apart: so short that few days have two, for those
-/// would have to be sorted.
+/// The length of a day for events that are `gap` picoseconds apart: so short that few days have two events,
+/// which must be sorted.
 fn day_bits(gap: u64) -> u32 {
     gap.max(1).ilog2().saturating_sub(HALVINGS)
 }
 
-/// Days of the year for `pending` events: so many that most of them lie within it.
+/// The number of days in the year for `pending` events: so many that most of the events lie within it.
 fn days(pending: usize) -> usize {
     ((2 * pending) << HALVINGS).next_power_of_two().clamp(FEWEST_DAYS, MOST_DAYS)
 }

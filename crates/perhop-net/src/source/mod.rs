@@ -34,8 +34,8 @@ pub enum Source {
 }
 
 impl Source {
-    /// Creates the source that `config` describes, which begins at `start`; `trace` holds the entries of a
-    /// trace source's file. `None` for applications on TCP and for recordings, which are no sources of a
+    /// Creates the source that `config` describes, which begins at `start`; `trace` contains the entries of a
+    /// trace source's file. `None` for applications on TCP and for recordings, which are not sources of a
     /// single flow.
     pub fn new(config: &SourceConfig, start: Time, stream: Stream, trace: Vec<TraceEntry>) -> Option<Source> {
         Some(match config {
@@ -46,7 +46,7 @@ impl Source {
             SourceConfig::Voice(_) | SourceConfig::Game(_) => {
                 return Source::new(&config.forth(), start, stream, trace);
             }
-            // A recording has packets of many flows: see `Replay`.
+            // A recording has packets of several flows: see `Replay`.
             SourceConfig::Pcap(_)
             | SourceConfig::Bulk(_)
             | SourceConfig::RequestResponse(_)

@@ -27,11 +27,11 @@ pub struct ReplayedPacket {
 }
 
 impl Replay {
-    /// Replays `packets` until `stops`. Their times count from `start`, their flows from `first_flow`.
+    /// Replays `packets` until `stops`. Their times are relative to `start`, their flows to `first_flow`.
     pub fn new(packets: Vec<Recorded>, first_flow: usize, [start, stops]: [Time; 2], slot: Slot) -> Replay {
         Replay { packets: packets.into_iter(), first_flow, start, stops, slot }
     }
-    /// When the next packet is due, if there is one.
+    /// The time of the next packet, if there is one.
     pub fn due_at(&self) -> Option<Time> {
         let next = self.packets.as_slice().first()?;
         Some(self.start.saturating_add(next.time)).filter(|time| *time < self.stops)
