@@ -1,4 +1,4 @@
-//! [`Budget`]: the memory that the results of a run will take, estimated before it begins.
+//! [`Budget`]: the memory that the results of a run will need, estimated before it begins.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use perhop_scenario::plan::{Beginning, Connections, Plan, Request};
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, PacketSize, Scenario, SourceConfig, TrafficConfig};
 
-/// Bytes of a row while a run ends: what was counted, the row of its replication, the row of all of them.
+/// Bytes of a row while a run ends: its counters, the row of its replication, the row of all replications.
 const QUEUE_ROW: f64 = 240.0;
 const THROUGHPUT_ROW: f64 = 110.0;
 const DELAY_ROW: f64 = 250.0;
 const PACKET_ROW: f64 = 140.0;
 const CONNECTION_ROW: f64 = 200.0;
-/// Bytes of a packet of a call or a game, which is kept until its replication ends.
+/// Bytes of a packet of a call or a game, which is stored until its replication ends.
 const HEARD: f64 = 48.0;
-/// Bytes of a replication besides: its tables, and the rows for a class (with its distributions), for a flow
+/// Other bytes of a replication: its tables, and the rows for a class (with its distributions), for a flow
 /// and for a queue.
 const REPLICATION: f64 = 30e3;
 const CLASS: f64 = 16e3;
 const FLOW: f64 = 700.0;
 const QUEUE: f64 = 500.0;
-/// Bytes of a packet of TCP, whose number nobody knows before: full segments.
+/// Bytes of a packet of TCP, whose number of packets is unknown: full segments.
 const SEGMENT: f64 = 1500.0;
 /// Bytes of data in a full segment with timestamps.
 const SEGMENT_PAYLOAD: f64 = 1448.0;
-/// Packets by which the client opens and closes a connection, and one that is sent again.
+/// Packets by which the client opens and closes a connection, and one retransmission.
 const OF_CONNECTION: f64 = 4.0;
 
-/// The memory that results take, by what asks for it.
+/// The memory for results, by scenario key.
 #[derive(Clone, Debug)]
 pub struct Budget {
     parts: Vec<Part>,
@@ -39,7 +39,7 @@ pub struct Budget {
 
 #[derive(Clone, Debug)]
 struct Part {
-    /// The key of the scenario that asks for it.
+    /// The scenario key that requests it.
     key: &'static str,
     what: String,
     bytes: f64,
@@ -47,7 +47,7 @@ struct Part {
 }
 
 impl Budget {
-    /// The budget of `replications` of `scenario`.
+    /// Estimates the memory of `replications` of `scenario`.
     pub fn of(scenario: &Scenario, replications: u32) -> Budget {
         let count = f64::from(replications);
         let mut names = Names::new(scenario);
@@ -111,10 +111,9 @@ impl Budget {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
-    /// Refuses a run whose results do not fit into `available` bytes.
+    /// Checks that the results fit into `available` bytes.
     ///
-    /// # Errors
-    /// With what takes most of it, and how it takes less.
+    /// # Errors If they do not: the part that needs most of it, and the way to reduce it.
     pub fn fits(&self, available: f64) -> Result<(), ConfigError> {
         let bytes = self.bytes();
         let Some(most) = self.parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)) else { return Ok(()) };
@@ -140,7 +139,7 @@ impl Part {
     }
 }
 
-/// What every replication takes, whatever is measured.
+/// The memory of every replication, independent of `measure`.
 fn replicated(scenario: &Scenario, count: f64) -> Part {
     let flows: f64 = scenario.traffic.iter().map(|traffic| f64::from(traffic.flows())).sum();
     let ends = scenario.links.iter().flat_map(|link| link.between.each_ref().map(|from| (link, from)));
@@ -155,7 +154,7 @@ fn replicated(scenario: &Scenario, count: f64) -> Part {
     }
 }
 
-/// Classes in results: TCP has one more for its answers.
+/// Classes in results: TCP has another one for its answers.
 fn classes(scenario: &Scenario) -> f64 {
     let mut names: Vec<&String> =
         scenario.traffic.iter().map(|traffic| traffic.class.as_ref().unwrap_or(&traffic.name)).collect();
@@ -176,17 +175,17 @@ fn leaves(queueing: &QueueingConfig) -> f64 {
     queueing.classes.iter().map(|class| class.queues() as f64).sum()
 }
 
-/// Packets that `traffic` sends, about: what its rate makes of the duration; of TCP, full segments as
-/// fast as links and windows let them; none of a file, which is read as a whole anyway.
+/// The approximate number of packets that `traffic` sends: its rate times the duration; for TCP, full
+/// segments as fast as links and windows permit; none for a file, which is read as a whole.
 pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     Names::new(scenario).packets(traffic)
 }
 
-/// Packets of one replication of `scenario`, each times the links of its path, about: the work of simulating
-/// it. TCP is acknowledged every second segment, and entries of TCP share the slowest port of their path.
+/// The approximate work of simulating one replication of `scenario`: its packets, each times the links of its
+/// path. Every second segment of TCP is acknowledged, and TCP entries share the slowest port of their path.
 pub fn packet_hops(scenario: &Scenario) -> f64 {
     let mut names = Names::new(scenario);
-    // By slowest port: what TCP could send, the most that the port passes, and the links of the longest path.
+    // By slowest port: the demand of TCP, the capacity of the port, and the links of the longest path.
     let mut shared: BTreeMap<usize, [f64; 3]> = BTreeMap::new();
     let mut sum = 0.0;
     for traffic in &scenario.traffic {
@@ -206,13 +205,13 @@ pub fn packet_hops(scenario: &Scenario) -> f64 {
     sum + of_tcp.sum::<f64>()
 }
 
-/// Links, traffic and paths of a scenario by names. The work of building it is that of reading the scenario.
+/// Links, traffic and paths of a scenario by names. Building it costs as much as reading the scenario.
 struct Names<'a> {
     scenario: &'a Scenario,
-    /// The first link between two nodes, by their names in order.
+    /// The first link between two nodes, by their names in alphabetical order.
     links: BTreeMap<[&'a str; 2], &'a LinkConfig>,
     traffic: BTreeMap<&'a str, Vec<&'a TrafficConfig>>,
-    /// `None` where a link ends nowhere.
+    /// `None` if a link has an unknown end.
     topology: Option<Topology<'a>>,
 }
 
@@ -239,7 +238,7 @@ impl<'a> Names<'a> {
         self.links.get(&pair(from, to)).map_or(1.0, |link| queues(self.scenario, link, from))
     }
 
-    /// Packets that `traffic` sends, about.
+    /// The approximate number of packets that `traffic` sends.
     fn packets(&mut self, traffic: &TrafficConfig) -> f64 {
         let seconds = self.scenario.duration.as_seconds();
         let at = |rate: f64, packet: PacketSize| {
@@ -260,13 +259,13 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Packets that the receiver of `traffic` sends back by itself, about.
+    /// The approximate number of packets that the receiver of `traffic` sends back.
     fn sent_back(&mut self, traffic: &TrafficConfig) -> f64 {
         let back = traffic.source.back();
         back.map_or(0.0, |source| self.packets(&TrafficConfig { source, ..traffic.clone() }))
     }
 
-    /// The ports of the path of `traffic`: the place of each, and the bits per second that it passes.
+    /// The ports of the path of `traffic`: index and capacity, bits per second.
     fn path(&mut self, traffic: &TrafficConfig) -> Vec<(usize, f64)> {
         let Some(topology) = self.topology.as_mut() else { return Vec::new() };
         let path = topology.path(&traffic.from, &traffic.to).ok().flatten().unwrap_or_default();
@@ -278,8 +277,9 @@ impl<'a> Names<'a> {
         ports.collect()
     }
 
-    /// Bits per second that `traffic` sends at most: those of the slowest port of its path, whose policy may
-    /// limit it below the line; of connections that last, their windows in each round trip without a queue.
+    /// The maximum rate of `traffic`, bits per second: that of the slowest port of its path, whose policy may
+    /// limit it below the line rate; for long connections at most a window per round-trip time without
+    /// queues.
     fn fastest(&mut self, traffic: &TrafficConfig) -> f64 {
         let path = self.path(traffic);
         let slowest = path.iter().map(|(_, passed)| *passed).reduce(f64::min).unwrap_or_default();
@@ -289,13 +289,13 @@ impl<'a> Names<'a> {
             Plan::for_source(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
         let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
         let by_window = window.map(|bits| f64::from(traffic.flows()) * bits / round_trip);
-        // Without any delay that is infinite.
+        // Infinite if there is no delay.
         by_window.map_or(slowest, |rate| slowest.min(rate))
     }
 }
 
-/// Bits per second that the port by which `from` sends to `to` lets any one class send: its line, or less
-/// where shapers and policers limit every class.
+/// The maximum rate of a single class at the port by which `from` sends to `to`, bits per second: the line
+/// rate, or less if shapers and policers limit every class.
 fn passes(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
     let policy = |node: &str, side: fn(&InterfaceConfig) -> Option<&String>| {
         scenario.policies.get(side(link.interfaces.get(node)?)?)
@@ -313,8 +313,8 @@ fn passes(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
     limiters.filter_map(conditioner_limit).fold(greatest.min(line), f64::min)
 }
 
-/// Packets per second that the requests of `traffic` take, about, where they come at times of their own;
-/// `None` for applications that send as fast as they can.
+/// The approximate packets per second of the requests of `traffic`, if they come at independent times; `None`
+/// for applications that send as fast as possible.
 fn requested(traffic: &TrafficConfig) -> Option<f64> {
     let (plan, _) = Plan::for_source(&traffic.source)?;
     let (Request::Pareto { mean, .. }, Beginning::Poisson(gap)) = (plan.request, plan.beginning) else {
@@ -324,7 +324,7 @@ fn requested(traffic: &TrafficConfig) -> Option<f64> {
     Some(f64::from(traffic.flows()) * each / gap)
 }
 
-/// The names of two nodes in order.
+/// The names of two nodes in alphabetical order.
 fn pair<'b>(one: &'b str, other: &'b str) -> [&'b str; 2] {
     if one < other { [one, other] } else { [other, one] }
 }
@@ -365,7 +365,8 @@ mod tests {
         }
     }
 
-    /// Two connections with a window of 64 KiB, a round trip of 20 ms, a link that is no bound.
+    /// Two connections with a window of 64 KiB, a round-trip time of 20 ms, and a link that does not limit
+    /// them.
     #[test]
     fn windows_bound_what_connections_send() {
         let text = r#"{"perhop": 1, "name": "", "duration": "10s", "hosts": {"a": {}, "b": {}},

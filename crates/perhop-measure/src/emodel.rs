@@ -1,8 +1,8 @@
-//! The E-model of ITU-T G.107 (06/2015): the quality of a telephone call by delay, loss and codec.
+//! The E-model of ITU-T G.107 (06/2015): the quality of a telephone call, from delay, loss and codec.
 //!
-//! R = Ro - Is - Id - Ie,eff + A. Parameters that a network does not change have the default values of its
-//! Table 2. Symbols are those of the Recommendation; decibels, milliseconds and percent inside, seconds and
-//! percent outside.
+//! R = Ro - Is - Id - Ie,eff + A. Parameters that a network does not change have the default values of Table
+//! 2. Symbols are those of the Recommendation. The formulas use decibels, milliseconds and percent; the
+//! interface uses seconds and percent.
 
 use libm::{exp, hypot, log2, log10, pow};
 use perhop_scenario::Planning;
@@ -21,7 +21,7 @@ const NFOR: f64 = -64.0;
 const TELR: f64 = 65.0;
 const WEPL: f64 = 110.0;
 const QDU: f64 = 1.0;
-// Delay below which nobody notices (ms), and the sensitivity to it: the default class.
+// Delay below which users notice nothing (ms), and their sensitivity to it: the default class.
 const MT: f64 = 100.0;
 const ST: f64 = 1.0;
 
@@ -30,7 +30,7 @@ pub const LONGEST_DELAY_S: f64 = 0.5;
 /// The loss (%) up to which Table 2 permits the model.
 pub const GREATEST_LOSS_PERCENT: f64 = 20.0;
 
-/// Lower ends of R, the words of G.109 for the quality, and those of G.107 Annex B for the users.
+/// Lower limits of R, the quality in words of G.109, and the satisfaction of users by G.107 Annex B.
 pub const CATEGORIES: [(f64, &str, &str); 6] = [
     (90.0, "best", "users very satisfied"),
     (80.0, "high", "users satisfied"),
@@ -40,28 +40,28 @@ pub const CATEGORIES: [(f64, &str, &str); 6] = [
     (0.0, "not recommended", "not recommended"),
 ];
 
-/// What a network does to the packets of a call.
+/// The effects of a network on the packets of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
-    /// One-way delay from mouth to ear, Ta, seconds; the echo's is as long: T = Ta, Tr = 2 Ta.
+    /// One-way delay from mouth to ear, Ta, seconds. The delay of the echo is the same: T = Ta, Tr = 2 Ta.
     pub delay_s: f64,
     /// Packets lost or late, Ppl, percent.
     pub loss_percent: f64,
-    /// Mean length of runs of lost packets by that of random loss, `BurstR`.
+    /// Mean length of runs of lost packets, relative to that of random loss, `BurstR`.
     pub burst_ratio: f64,
     /// The advantage factor A.
     pub advantage: f64,
 }
 
 impl Path {
-    /// With losses at random and without an advantage.
+    /// A path with random losses and without an advantage.
     pub fn random(delay_s: f64, loss_percent: f64) -> Path {
         Path { delay_s, loss_percent, burst_ratio: 1.0, advantage: 0.0 }
     }
 }
 
-/// The transmission rating factor R, which is not below 0; `None` where packets are lost and G.113 has no
-/// robustness factor for `codec`.
+/// The transmission rating factor R, at least 0; `None` if packets are lost and G.113 has no robustness
+/// factor for `codec`.
 pub fn rating(path: Path, codec: &Planning) -> Option<f64> {
     let impairment = match codec.bpl {
         Some(bpl) => equipment_impairment(path.loss_percent, codec.ie, bpl, path.burst_ratio),
@@ -73,7 +73,7 @@ pub fn rating(path: Path, codec: &Planning) -> Option<f64> {
 }
 
 /// The mean opinion score of a conversation, MOS-CQE, from 1 to 4.5 (G.107, Annex B). Below R = 6.5 the
-/// formula would give less than 1, which the scale does not have.
+/// formula would give less than 1, the end of the scale.
 pub fn opinion(r: f64) -> f64 {
     if r <= 0.0 {
         return 1.0;
@@ -84,8 +84,8 @@ pub fn opinion(r: f64) -> f64 {
     (1.0 + 0.035 * r + r * (r - 60.0) * (100.0 - r) * 7e-6).max(1.0)
 }
 
-/// The category of speech transmission quality of R by G.109, Table 1, and what G.107 Annex B says of the
-/// users.
+/// The category of speech transmission quality of R by G.109, Table 1, and the satisfaction of users by G.107
+/// Annex B.
 pub fn category(r: f64) -> (&'static str, &'static str) {
     let found = CATEGORIES.iter().find(|(least, ..)| r >= *least).unwrap_or(&CATEGORIES[5]);
     (found.1, found.2)
@@ -96,7 +96,7 @@ pub fn equipment_impairment(loss_percent: f64, ie: f64, bpl: f64, burst_ratio: f
     ie + (95.0 - ie) * loss_percent / (loss_percent / burst_ratio + bpl)
 }
 
-/// Id, the impairment by delay and by echo that comes late: Idte + Idle + Idd (G.107, 7.4).
+/// Id, the impairment by delay and by late echo: Idte + Idle + Idd (G.107, 7.4).
 pub fn delay_impairment(delay_s: f64) -> f64 {
     let ms = 1e3 * delay_s;
     talker_echo(ms) + listener_echo(2.0 * ms) + absolute_delay(ms)
@@ -126,7 +126,7 @@ fn absolute_delay(ta: f64) -> f64 {
     25.0 * (rooted(x, n) - 3.0 * rooted(x / 3.0, n) + 2.0)
 }
 
-/// The n-th root of 1 + x^n, with which the model bends from one line into another.
+/// The n-th root of 1 + x^n, a smooth transition between two lines of the model.
 fn rooted(x: f64, n: f64) -> f64 {
     pow(1.0 + pow(x, n), 1.0 / n)
 }
@@ -147,7 +147,7 @@ fn noise() -> f64 {
     10.0 * log10(powers.iter().sum())
 }
 
-/// Is: too loud, sidetone and quantizing, Iolr + Ist + Iq (G.107, 7.3).
+/// Is, the impairment by loudness, sidetone and quantizing: Iolr + Ist + Iq (G.107, 7.3).
 pub fn simultaneous() -> f64 {
     let louder = (SLR + RLR + 0.2 * (64.0 + noise() - RLR)) / 8.0;
     let iolr = 20.0 * (rooted(louder, 8.0) - louder);

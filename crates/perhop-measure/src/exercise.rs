@@ -1,7 +1,7 @@
-//! [`Exercise`]: what an exercise lets one change, and what its scenario and results have to be like.
+//! [`Exercise`]: the permitted changes of an exercise, and the requirements on its scenario and results.
 //!
-//! It judges in the playground's page and in Python, so that both say the same. It reads scenarios
-//! and summaries as the JSON that both hand out.
+//! The playground's page and Python both use it, so their judgments are equal. It reads scenarios and
+//! summaries as the JSON that both produce.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +9,20 @@ use perhop_qos::units::{PacketRate, QueueSize, Rate, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What may always be changed: names, and how often and with which random numbers it is run.
+/// Keys that may always be changed: names, the seed and the number of replications.
 const FREE: [&str; 4] = ["name", "description", "seed", "replications"];
 /// In a path: every member of a mapping or a list.
 const EACH: &str = "*";
 
-/// An exercise: what may be changed of a scenario, and what has to hold of it and of its run.
+/// An exercise: the permitted changes of a scenario, and the requirements on it and on its run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Exercise {
-    /// Paths of values that may be changed; all others stay what they are.
+    /// Paths of values that may be changed; all others must remain.
     pub change: Vec<String>,
-    /// What the scenario has to be like.
+    /// Requirements on the scenario.
     pub conditions: Vec<Condition>,
-    /// What the run has to give.
+    /// Requirements on the results of the run.
     pub goals: Vec<Goal>,
 }
 
@@ -30,9 +30,9 @@ pub struct Exercise {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
-    /// Keys with dots between them; in lists the `name` of an element or its place; `*` is every member.
+    /// Keys separated by dots; in lists the `name` of an element or its index; `*` is every member.
     pub path: String,
-    /// How the values compare to the bound.
+    /// The comparison of the values with the bound.
     pub sign: Sign,
     /// The bound in the base unit.
     pub value: f64,
@@ -46,13 +46,13 @@ pub struct Goal {
     pub class: String,
     /// The column in the summary's tables of classes or TCP.
     pub column: String,
-    /// How the measurement compares to the bound.
+    /// The comparison of the measurement with the bound.
     pub sign: Sign,
     /// The bound in the unit of the column.
     pub value: f64,
 }
 
-/// How a value compares to a bound.
+/// A comparison of a value with a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Sign {
     /// Less.
@@ -67,10 +67,10 @@ pub enum Sign {
     /// At least.
     #[serde(rename = ">=")]
     AtLeast,
-    /// Exactly as much.
+    /// Equal.
     #[serde(rename = "==")]
     Equal,
-    /// Another.
+    /// Not equal.
     #[serde(rename = "!=")]
     Unequal,
 }
@@ -89,22 +89,22 @@ impl Sign {
     }
 }
 
-/// What is to be said of one condition or goal.
+/// The judgment of one condition or goal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// The value, of several the first that does not hold; `None` where there is none, and then it is not
-    /// met.
+    /// The value; of several, the first that does not satisfy the bound. `None` if there is no value, which
+    /// counts as not met.
     pub measured: Option<f64>,
-    /// Whether it holds.
+    /// Whether the bound is satisfied.
     pub met: bool,
 }
 
-/// What is to be said of a scenario and its run.
+/// The judgment of a scenario and its run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgment {
-    /// Whether nothing else was changed, and every condition and goal holds.
+    /// Whether only permitted values were changed, and every condition and goal is met.
     pub met: bool,
-    /// Paths of values that were changed and should not have been.
+    /// Paths of values that were changed without permission.
     pub changed: Vec<String>,
     /// The conditions, in their order.
     pub conditions: Vec<Judged>,
@@ -113,7 +113,8 @@ pub struct Judgment {
 }
 
 impl Exercise {
-    /// Judges `scenario`, made of `start`, and the `summary` of its run; both scenarios with every default.
+    /// Judges `scenario`, a changed copy of `start`, and the `summary` of its run. Both scenarios contain
+    /// every default.
     pub fn judge(&self, start: &Value, scenario: &Value, summary: &Value) -> Judgment {
         let allowed: Vec<&str> = self.change.iter().map(String::as_str).chain(FREE).collect();
         let mut changed = Vec::new();
@@ -149,7 +150,8 @@ impl Goal {
     }
 }
 
-/// The values at the path of `rest` in `value`; a key may have dots in it, the longest that fits is taken.
+/// Collects the values at the path `rest` in `value`. A key may contain dots; the longest key that matches is
+/// taken.
 fn collect<'v>(value: &'v Value, rest: &[&str], found: &mut Vec<&'v Value>) {
     match rest {
         [] => found.push(value),
@@ -169,7 +171,7 @@ fn collect<'v>(value: &'v Value, rest: &[&str], found: &mut Vec<&'v Value>) {
     }
 }
 
-/// The members of a mapping or a list: the key or name, the place in a list, and the value.
+/// The members of a mapping or a list: the key or name, the index in a list, and the value.
 fn members(value: &Value) -> Box<dyn Iterator<Item = (&str, Option<String>, &Value)> + '_> {
     match value {
         Value::Object(map) => Box::new(map.iter().map(|(key, member)| (key.as_str(), None, member))),
@@ -184,7 +186,7 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| quantity(value.as_str()?).map(|(number, _)| number))
 }
 
-/// A time, a rate or a size as `(number, base unit)`; `None` for any other text.
+/// Parses a time, a rate or a size as `(number, base unit)`; `None` for any other text.
 pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     if let Ok(time) = text.parse::<Time>() {
         return Some((time.as_seconds(), "s"));
@@ -202,7 +204,7 @@ pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     }
 }
 
-/// Adds to `changed` the paths below `path` at which `before` and `after` differ, but for those `allowed`.
+/// Adds to `changed` the paths below `path` at which `before` and `after` differ, except those in `allowed`.
 fn compare(
     before: Option<&Value>,
     after: Option<&Value>,
@@ -237,7 +239,7 @@ fn compare(
     }
 }
 
-/// What is left of the path `allowed` inside the member with `key` or `name`.
+/// The rest of the path `allowed` inside the member with `key` or `name`.
 fn within<'p>(allowed: &'p str, key: &str, name: &str) -> Option<&'p str> {
     [key, name].into_iter().filter(|one| !one.is_empty()).find_map(|one| {
         let rest = allowed.strip_prefix(one)?;

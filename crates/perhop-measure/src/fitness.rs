@@ -1,7 +1,7 @@
 //! [`judge`]: whether classes are fit for their roles, decided by confidence intervals over replications.
 //!
-//! It judges in the playground's page and in Python, so that both have the same answer. It reads summaries as
-//! the JSON that both hand out. `docs/verdicts.md` has the bounds with their sources.
+//! The playground's page and Python both use it, so their answers are equal. It reads summaries as the JSON
+//! that both produce. `docs/verdicts.md` lists the bounds with their sources.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::statistics::widened_to_99;
 
-/// The least R of calls: "medium", some users dissatisfied (ITU-T G.109, Table 1).
+/// The minimum R of calls: "medium", some users dissatisfied (ITU-T G.109, Table 1).
 pub const LEAST_R: f64 = 70.0;
-/// The part of a wanted rate that counts as all of it: the last packets of a run are still in queues.
+/// The fraction of a wanted rate that counts as all of it: the last packets of a run are still in queues.
 const OBTAINED: f64 = 0.95;
-/// The parts of its offer below which a class starves: where it is promised a rate, and where it is not.
+/// The fraction of its offered traffic below which a class starves: with a guaranteed rate, and without.
 const SERVED: f64 = 0.5;
 const SERVED_WITHOUT: f64 = 0.1;
 
@@ -28,12 +28,12 @@ pub struct Figure {
     pub ci95: Option<[f64; 2]>,
 }
 
-/// A class's measurements that its tables do not have.
+/// Measurements of a class that the result tables do not contain.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Known {
     /// R of calls through it.
     pub r: Option<Figure>,
-    /// The rate that its queue is promised, bits per second, if known.
+    /// The guaranteed rate of its queue, bits per second, if known.
     pub guaranteed_bps: Option<f64>,
 }
 
@@ -76,17 +76,17 @@ pub struct Fitness {
     pub class: String,
     /// Its role.
     pub role: Role,
-    /// The answer; `None` where something was not measured.
+    /// The answer; `None` if a figure was not measured.
     pub answer: Option<Answer>,
-    /// The figures that it follows from.
+    /// The figures that the answer follows from.
     pub compared: Vec<Compared>,
 }
 
-/// A figure and its bound; `None` where it was not measured.
+/// A figure and its bound; `None` if it was not measured.
 type Wanted = Option<Compared>;
 
-/// Judges each class of `summary` that has a role, in the order of its `roles`; `known` has more about
-/// classes by their names. Classes of which nothing was sent have no answer.
+/// Judges each class of `summary` that has a role, in the order of its `roles`; `known` contains more
+/// measurements of classes, by name. A class that sent nothing has no answer.
 pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
     let roles = summary["roles"].as_array().map_or(&[][..], Vec::as_slice);
     let judged = |one: &Value| {
@@ -109,7 +109,7 @@ pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
     roles.iter().filter_map(judged).collect()
 }
 
-/// One bound that is exceeded decides; so does one that is open, before one that was not measured.
+/// One exceeded bound decides; otherwise an undecided one precedes one that was not measured.
 fn answer(wanted: &[Wanted]) -> Option<Answer> {
     let has = |answer| wanted.iter().flatten().any(|one| one.answer == answer);
     match (has(Answer::Unfit), has(Answer::Undecided)) {
@@ -157,8 +157,7 @@ impl Measured<'_> {
         }
     }
 
-    /// Short exchanges: of TCP the time until they are complete, of datagrams the bounds of a class of
-    /// Y.1541.
+    /// Short exchanges: for TCP the completion time, for datagrams the bounds of a class of Y.1541.
     fn exchanged(&self, mean_delay_s: f64) -> Vec<Wanted> {
         let Some(tcp) = self.tcp else {
             // ITU-T Y.1541, Table 1: IPLR 1e-3.
@@ -171,14 +170,14 @@ impl Measured<'_> {
         }
     }
 
-    /// Files: the rate that is promised, or all that they offer. Without a promise loss: at 5 % the
+    /// Files: the guaranteed rate, or all that they offer. Without a guarantee the loss: at 5 % the
     /// square-root formula of Mathis et al. (1997) leaves TCP a window of 5.5 segments.
     fn bulk(&self) -> Vec<Wanted> {
         let Some(guaranteed) = self.known.guaranteed_bps else { return vec![self.loss(5.0)] };
         vec![self.obtained(OBTAINED * guaranteed.min(self.offered_bps()), "throughput")]
     }
 
-    /// Part of what is offered: a class that gets less starves.
+    /// The received fraction of the offered traffic: a class that receives less starves.
     fn served(&self) -> Wanted {
         let offered = self.offered_bps();
         let wanted = match self.known.guaranteed_bps {
@@ -192,7 +191,7 @@ impl Measured<'_> {
         self.at_least(figure(self.class, "throughput_bps"), words, "b/s", bound)
     }
     fn loss(&self, bound: f64) -> Wanted {
-        // Of what neither arrived nor was dropped the run tells nothing.
+        // The fate of packets that neither arrived nor were dropped is unknown.
         let decided = self.mean("delivered_packets") + self.mean("dropped_packets");
         let loss = figure(self.class, "dropped_percent").filter(|_| decided > 0.0);
         self.at_most(loss, "loss", "%", bound)

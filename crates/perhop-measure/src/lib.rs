@@ -1,11 +1,10 @@
-//! What is counted of a run, and the tables made of it: for the simulator and for the live path alike.
+//! The measurements of a run and the tables made from them, for the simulator and for the live path.
 //!
-//! Reading order: [`Measurements`] (all that one run counted; an engine or a live run fills it), [`counters`]
-//! (what it is made of), [`tcp`] (what is counted of sessions), then [`results`] (the tables) and
-//! [`statistics`] (confidence intervals). [`exercise`] judges a run by what an
-//! exercise asks for, [`fitness`] by the roles of its classes, [`telephony`] by what calls would be rated
-//! ([`emodel`]); [`applications`] are calls and games of a scenario. Nothing here moves a packet or reads a
-//! clock.
+//! Reading order: [`Measurements`] (all counts of one run; an engine or a live run fills it), [`counters`]
+//! (its parts), [`tcp`] (the counts of sessions), then [`results`] (the tables) and [`statistics`]
+//! (confidence intervals). [`exercise`] judges a run by the requirements of an exercise, [`fitness`] by the
+//! roles of its classes, [`telephony`] by the rating of calls ([`emodel`]); [`applications`] are calls and
+//! games of a scenario. This crate does not move packets or read a clock.
 
 pub mod applications;
 pub mod budget;

@@ -1,5 +1,5 @@
-//! [`Measurements`]: all that one run counted. A simulator, or whoever merges the reports of a live run,
-//! fills it; every table is made of it.
+//! [`Measurements`]: all counts of one run. A simulator, or the merger of the reports of a live run, fills
+//! it; every table is made from it.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -19,27 +19,27 @@ use crate::counters::{
 };
 use crate::tcp::{CLIENT, ConnectionSeries, SERVER, SessionMeasurements, SessionTally, TcpMeasurements};
 
-/// One flow, as results know it.
+/// One flow in results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// Index of its entry in the scenario's traffic.
     pub traffic: usize,
-    /// Which of that entry's flows it is, from 0.
+    /// Its number among that entry's flows, from 0.
     pub number: u32,
     /// Index of its class in results.
     pub class: usize,
-    /// Whether it leads back, from the server of TCP traffic or of a game to its client.
+    /// Whether it is the reverse direction, from the server of TCP traffic or of a game to its client.
     pub answers: bool,
 }
 
-/// What was counted at one port: the sending side of one direction of a link.
+/// The counts of one port: the sending side of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct PortMeasurements {
     /// Its name in results: `C1->E3`.
     pub name: String,
     /// Names of its queues in results.
     pub queue_names: Vec<String>,
-    /// What was counted.
+    /// The counters.
     pub tally: PortTally,
 }
 
@@ -48,14 +48,14 @@ pub struct PortMeasurements {
 pub struct QueueSeries {
     /// Index of the port.
     pub port: usize,
-    /// What was sampled.
+    /// The samples.
     pub samples: Vec<QueueSample>,
 }
 
-/// The packets to which one stage of conditioning gave one color.
+/// The packets to which one conditioning stage gave one color.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditioned {
-    /// The node whose policy it is, and the neighbor at the other end of the link.
+    /// The node with the policy.
     pub node: String,
     /// The neighbor at the other end of the link.
     pub neighbor: String,
@@ -70,8 +70,8 @@ pub struct Conditioned {
 }
 
 impl Conditioned {
-    /// What every stage of `conditioner`, on this `side` of `node` towards `neighbor`, took, by the color it
-    /// gave.
+    /// The packets of every stage of `conditioner`, on this `side` of `node` towards `neighbor`, by the
+    /// resulting color.
     pub fn by<'c>(
         conditioner: &'c TrafficConditioner,
         [node, neighbor]: [&'c str; 2],
@@ -91,17 +91,16 @@ impl Conditioned {
     }
 }
 
-/// One flow of a scenario. TCP traffic has two for each of its sessions: the client's packets and the
-/// server's.
+/// One flow of a scenario. TCP traffic has two for each session: the client's packets and the server's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowId {
     /// Index of its entry in the scenario's traffic.
     pub traffic: usize,
-    /// Which of that entry's flows it is, from 0.
+    /// Its number among that entry's flows, from 0.
     pub number: u32,
-    /// Whether it leads back, from the server of TCP traffic to its client.
+    /// Whether it is the reverse direction, from the server of TCP traffic to its client.
     pub answers: bool,
-    /// Addresses, ports and protocol, as the scenario gives them.
+    /// Addresses, ports and protocol of the scenario.
     pub key: FlowKey,
 }
 
@@ -124,47 +123,46 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     flows
 }
 
-/// All that one run counted.
+/// All counts of one run.
 ///
-/// What packets do on their way is counted while the run goes on (`counters`, `delays`, `samples`); the rest
-/// is filled in when it is over.
+/// Packets are counted during the run (`counters`, `delays`, `samples`); the rest is filled in at its end.
 #[derive(Clone, Debug, Default)]
 pub struct Measurements {
-    /// Until when nothing is counted.
+    /// The time before which nothing is counted.
     pub warmup: Time,
-    /// When the run ends.
+    /// The end of the run.
     pub duration: Time,
     /// Names of the classes in results.
     pub class_names: Vec<String>,
     /// The flows.
     pub flows: Vec<Flow>,
-    /// What was counted of each flow.
+    /// The counters of each flow.
     pub counters: Vec<FlowCounters>,
-    /// Distributions of delay, of a class or of a flow: [`FlowCounters::distribution`] is a place among them.
+    /// Distributions of delay, of a class or of a flow: [`FlowCounters::distribution`] is an index of them.
     pub delays: Vec<Delays>,
-    /// What the scenario asks for beyond counters of what arrives.
+    /// Measurements that the scenario requests in addition to the counters.
     pub samples: Option<Box<Samples>>,
     /// The ports, in the order of the scenario's links, both directions of each.
     pub ports: Vec<PortMeasurements>,
-    /// What stages of conditioning took.
+    /// The packets of conditioning stages.
     pub conditioners: Vec<Conditioned>,
     /// In the order of the scenario's `measure.queues`.
     pub queues: Vec<QueueSeries>,
-    /// Of TCP.
+    /// Measurements of TCP.
     pub tcp: TcpMeasurements,
-    /// Packets of each flow that were under way at the end, those sent during the warm-up left out.
+    /// Packets of each flow that were in the network at the end, without those sent during the warm-up.
     pub in_network: Vec<u64>,
-    /// Packets times the links whose wire they entered.
+    /// The sum over all packets of the links whose wire they entered.
     pub packet_hops: u64,
     scope: DelayScope,
-    /// The places of the names of classes.
+    /// The indices of class names.
     class_places: BTreeMap<String, usize>,
-    /// The distribution of delay that the flows of a class share, by class.
+    /// By class: the delay distribution that its flows share.
     class_delays: BTreeMap<usize, usize>,
 }
 
 impl Measurements {
-    /// Nothing counted yet, and no flow known, of a run of `scenario`.
+    /// Creates empty measurements of a run of `scenario`, without flows.
     pub fn new(scenario: &Scenario) -> Measurements {
         Measurements {
             warmup: scenario.measure.warmup,
@@ -174,11 +172,10 @@ impl Measurements {
         }
     }
 
-    /// Nothing counted yet of the flows, sessions and ports that `scenario` names; its flows are in the order
+    /// Creates empty measurements of the flows, sessions and ports of `scenario`; its flows are in the order
     /// of [`flows`].
     ///
-    /// # Errors
-    /// A queueing policy that does not exist.
+    /// # Errors If a queueing policy does not exist.
     pub fn of(scenario: &Scenario) -> Result<Measurements, ConfigError> {
         let mut measurements = Measurements::new(scenario);
         for (traffic, config) in scenario.traffic.iter().enumerate() {
@@ -225,7 +222,7 @@ impl Measurements {
         Ok(measurements)
     }
 
-    /// For how long it is counted.
+    /// The length of the counted time.
     pub fn measured(&self) -> Time {
         self.duration.saturating_sub(self.warmup)
     }
@@ -233,7 +230,7 @@ impl Measurements {
     pub fn class_of(&mut self, traffic: &TrafficConfig) -> usize {
         self.class(traffic.class.as_ref().unwrap_or(&traffic.name))
     }
-    /// The index of the class of what servers answer to clients of `class`.
+    /// The index of the class of the servers' answers to clients of `class`.
     pub fn class_of_answers(&mut self, class: usize) -> usize {
         self.class(&format!("{} (back)", self.class_names[class]))
     }
@@ -246,7 +243,7 @@ impl Measurements {
         self.class_places.insert(name.to_owned(), place);
         place
     }
-    /// Adds `flow`; its index.
+    /// Adds `flow` and returns its index.
     pub fn add_flow(&mut self, flow: Flow) -> usize {
         let shared = match self.scope {
             DelayScope::PerClass => self.class_delays.get(&flow.class).copied(),
@@ -261,8 +258,8 @@ impl Measurements {
         self.counters.push(FlowCounters::new(distribution));
         self.flows.len() - 1
     }
-    /// Adds session `number` of entry `traffic`; the indices of its flows, the client's and the server's,
-    /// which are of these `classes`.
+    /// Adds session `number` of entry `traffic`, whose flows are of these `classes`. Returns the indices of
+    /// its flows, the client's and the server's.
     pub fn add_session(&mut self, traffic: usize, number: u32, classes: [usize; 2]) -> [usize; 2] {
         let completions = self.tcp.completions_of(classes[CLIENT]);
         let tally = SessionTally::default();
@@ -271,8 +268,7 @@ impl Measurements {
         [CLIENT, SERVER]
             .map(|end| self.add_flow(Flow { traffic, number, class: classes[end], answers: end == SERVER }))
     }
-    /// Makes room for throughput and delay over time, and for packets that are kept one by one, as `scenario`
-    /// asks.
+    /// Prepares throughput and delay over time, and logs of packets, as `scenario` requests.
     pub fn add_samples(&mut self, scenario: &Scenario) {
         let measure = &scenario.measure;
         let (begins, ends, classes) = (self.warmup, self.duration, self.class_names.len());
@@ -298,7 +294,7 @@ impl Measurements {
     fn samples(&mut self) -> &mut Samples {
         self.samples.get_or_insert_default()
     }
-    /// Makes room for drops over time, in the intervals of throughput: for engines that know when they drop.
+    /// Prepares drops over time, in the intervals of throughput, for engines that know the time of a drop.
     pub fn add_drop_samples(&mut self) {
         let (begins, ends, classes) = (self.warmup, self.duration, self.class_names.len());
         if let Some(samples) = &mut self.samples
@@ -318,7 +314,7 @@ impl Measurements {
         }
     }
 
-    /// Packet `number` of `flow` has arrived at its receiver.
+    /// Counts packet `number` of `flow`, which has arrived at its receiver.
     #[allow(clippy::inline_always)] // a part of what every segment does that arrives
     #[inline(always)]
     pub fn deliver(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) {
@@ -329,13 +325,13 @@ impl Measurements {
         }
     }
 
-    /// Counts packet `number` of `flow`, before samples see it. The answer is its delay variation for the
-    /// samples, where the packet has one; `None` where the samples have seen to it or need not see it.
+    /// Counts packet `number` of `flow` before it is sampled. Returns its delay variation for the samples, if
+    /// it has one; `None` if the packet was sampled already or needs no sample.
     #[allow(clippy::inline_always, clippy::option_option)] // see above; a first packet has no variation
     #[inline(always)]
     pub fn count(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) -> Option<Option<i64>> {
         let FlowCounters { arrivals, distribution, .. } = &mut self.counters[flow];
-        // All that a receiver knows of a packet's color is what its codepoint says.
+        // A receiver knows the color of a packet only from its codepoint.
         let color = packet.dscp.color();
         if packet.sent_at < self.warmup {
             if now >= self.warmup {
@@ -352,7 +348,7 @@ impl Measurements {
         Some(arrivals.deliver(number, packet.length, color, delay, delays))
     }
 
-    /// [`Measurements::deliver`] of a packet that took longer than any before.
+    /// [`Measurements::deliver`] for a packet with a longer delay than any before.
     #[cold]
     fn count_long_delay(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) {
         let distribution = self.counters[flow].distribution;
@@ -360,7 +356,7 @@ impl Measurements {
         self.deliver(now, flow, packet, number);
     }
 
-    /// Shows an arrived packet to the samples that a scenario asks for.
+    /// Passes an arrived packet to the samples that a scenario requests.
     #[inline(never)]
     fn sample(&mut self, now: Time, flow: usize, packet: &Packet, number: u32, variation: Option<i64>) {
         if let Some(samples) = &mut self.samples {
@@ -368,7 +364,7 @@ impl Measurements {
         }
     }
 
-    /// Shows an arrived packet that was sent during the warm-up to the samples that a scenario asks for.
+    /// Passes an arrived packet that was sent during the warm-up to the samples that a scenario requests.
     #[cold]
     fn sample_early(&mut self, now: Time, flow: usize, packet: &Packet) {
         if let Some(samples) = &mut self.samples {
@@ -376,15 +372,15 @@ impl Measurements {
         }
     }
 
-    /// `flow` sent a packet of `length` IP bytes at `at`, as a live host wrote it down.
+    /// Records that `flow` sent a packet of `length` IP bytes at `at`, as logged by a live host.
     pub fn record_sent(&mut self, flow: usize, at: Time, length: u32) {
         if at >= self.warmup && at <= self.duration {
             self.counters[flow].offered.add(length);
         }
     }
-    /// Packet `number` of `flow`, of `length` IP bytes, sent at `sent`, arrived at `at` with codepoint
-    /// `dscp`, as a live host wrote it down. Packets that arrive after the end of the run are still in the
-    /// network then.
+    /// Records that packet `number` of `flow`, of `length` IP bytes, sent at `sent`, arrived at `at` with
+    /// codepoint `dscp`, as logged by a live host. A packet that arrives after the end of the run counts as
+    /// in the network.
     pub fn record_arrived(
         &mut self,
         flow: usize,
@@ -399,8 +395,8 @@ impl Measurements {
             self.deliver(at.max(sent), flow, &packet, number);
         }
     }
-    /// Packets of each flow that were sent and of which neither arrival nor drop is known: under way at the
-    /// end, or lost where nobody counts.
+    /// Sent packets of each flow whose arrival or drop is unknown: in the network at the end, or lost at an
+    /// uncounted place.
     pub fn unaccounted(&self) -> Vec<u64> {
         let rest = |counters: &FlowCounters| {
             let tally = counters.tally();
@@ -414,10 +410,9 @@ impl Measurements {
         self.ports.iter_mut().find(|port| port.name == name)
     }
 
-    /// Every packet is somewhere: offered = delivered + dropped + in the network, for every flow.
+    /// Checks for every flow that offered = delivered + dropped + in the network.
     ///
-    /// # Panics
-    /// Where a packet was lost or invented: a bug of the engine that filled these measurements.
+    /// # Panics If a packet was lost or invented: a bug of the engine that filled these measurements.
     pub fn assert_conservation(&self) {
         for (flow, (counters, in_network)) in self.counters.iter().zip(&self.in_network).enumerate() {
             let tally = counters.tally();

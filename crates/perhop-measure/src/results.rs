@@ -1,7 +1,7 @@
 //! [`Results`]: the results of a run, as tidy tables and a summary.
 //!
 //! Every table has one row per observation and its keys (replication, class, port, …) as columns;
-//! `docs/results.md` describes them. Results depend neither on wall time nor on the number of threads.
+//! `docs/results.md` describes them. Results do not depend on wall time or on the number of threads.
 
 mod applications;
 mod colors;

@@ -12,7 +12,7 @@ pub struct Interval {
 }
 
 /// The mean of `samples` with its 95 % confidence interval by Student's t distribution: mean ± t·s/√n with
-/// n-1 degrees of freedom. NaN samples (nothing measured) are ignored; `None` for fewer than two others.
+/// n-1 degrees of freedom. NaN samples (not measured) are ignored; `None` if fewer than two remain.
 pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
     let measured = || samples.iter().copied().filter(|sample| !sample.is_nan());
     let count = measured().count();

@@ -12,10 +12,10 @@ pub const CLIENT: usize = 0;
 /// Index of the server's end in arrays with an element for each end of a session.
 pub const SERVER: usize = 1;
 
-/// Counters of a sender since its connection was made, or of several senders.
+/// Counters of a sender since its connection was opened, or of several senders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStatistics {
-    /// Segments with payload or FIN, retransmissions among them.
+    /// Segments with payload or FIN, including retransmissions.
     pub segments: u64,
     /// Retransmitted segments: those that start at an offset which was sent before.
     pub retransmissions: u64,
@@ -86,11 +86,11 @@ impl SessionTally {
 pub struct SessionMeasurements {
     /// Index of its entry in the scenario's traffic.
     pub traffic: usize,
-    /// Which of that entry's flows it is, from 0.
+    /// Its number among that entry's flows, from 0.
     pub number: u32,
     /// Index of its client's class.
     pub class: usize,
-    /// Place of its class in [`TcpMeasurements::completions`].
+    /// Index of its class in [`TcpMeasurements::completions`].
     pub completions: usize,
     /// Its counters.
     pub tally: SessionTally,
@@ -103,7 +103,7 @@ pub struct ConnectionSample {
     pub time: Time,
     /// Index of its session.
     pub session: usize,
-    /// Which of its session's connections it is, from 0.
+    /// Its number among its session's connections, from 0.
     pub connection: u32,
     /// Congestion window, segments.
     pub window: f64,
@@ -113,7 +113,7 @@ pub struct ConnectionSample {
     pub in_flight: u64,
     /// Smoothed round-trip time; `None` before the first sample.
     pub round_trip: Option<Time>,
-    /// Retransmission timeout, back-off included.
+    /// Retransmission timeout, including back-off.
     pub timeout: Time,
 }
 
@@ -137,16 +137,16 @@ pub struct TcpMeasurements {
     pub series: Vec<ConnectionSeries>,
     /// Of each player of adaptive video, in the order of the scenario's traffic.
     pub videos: Vec<VideoTally>,
-    /// Of each browser, in that order.
+    /// Of each browser, in the order of the scenario's traffic.
     pub pages: Vec<PageTally>,
-    /// Of each speed test, in that order.
+    /// Of each speed test, in the order of the scenario's traffic.
     pub speed_tests: Vec<SpeedTally>,
-    /// The places of classes among the distributions of completion times.
+    /// The indices of classes in `completions`.
     completion_places: BTreeMap<usize, usize>,
 }
 
 impl TcpMeasurements {
-    /// The place of `class` among the distributions of completion times.
+    /// The index of `class` in `completions`, which is added if necessary.
     pub fn completions_of(&mut self, class: usize) -> usize {
         let next = self.completions.len();
         let place = *self.completion_places.entry(class).or_insert(next);
@@ -155,11 +155,11 @@ impl TcpMeasurements {
         }
         place
     }
-    /// The place of session `number` of entry `traffic`.
+    /// The index of session `number` of entry `traffic`.
     pub fn position(&self, traffic: usize, number: u32) -> Option<usize> {
         self.sessions.iter().position(|session| session.traffic == traffic && session.number == number)
     }
-    /// Counts a transaction of the session at `place` with completion time `time`.
+    /// Counts a transaction of the session with index `place` and completion time `time`.
     pub fn complete(&mut self, place: usize, time: Time) {
         let SessionMeasurements { tally, completions, .. } = &mut self.sessions[place];
         tally.completed += 1;

@@ -1,5 +1,5 @@
-//! [`rate_calls`]: what calls through classes would be rated, by the delays and losses of their packets, and
-//! [`playout_s`], the one rule by which packets of calls are played.
+//! [`rate_calls`]: the rating of calls through classes, from the delays and losses of their packets, and
+//! [`playout_s`], the common rule for the playout of packets.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use perhop_scenario::{AdaptiveBuffer, Codec, JitterBuffer, Planning};
 use crate::emodel::{GREATEST_LOSS_PERCENT, LONGEST_DELAY_S, Path, opinion, rating};
 use crate::results::{Table, Values};
 
-/// The telephones that are assumed: codec, de-jitter buffer, and how losses come.
+/// The assumed telephones: codec, de-jitter buffer, and distribution of losses.
 #[derive(Clone, Copy, Debug)]
 pub struct Telephony {
     /// The codec.
     pub codec: &'static Planning,
-    /// The rule by which packets are played.
+    /// The rule for the playout of packets.
     pub jitter_buffer: JitterBuffer,
-    /// `BurstR` of G.107: 1 for losses at random.
+    /// `BurstR` of G.107: 1 for random losses.
     pub burst_ratio: f64,
-    /// The advantage factor A of G.107: 0 for telephones on a wire.
+    /// The advantage factor A of G.107: 0 for wired telephones.
     pub advantage: f64,
 }
 
 /// The packets of a class or a call in one replication, arrived and dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivered<'a> {
-    /// Which replication.
+    /// The number of the replication.
     pub replication: u64,
     /// The class.
     pub class: &'a str,
@@ -32,9 +32,9 @@ pub struct Delivered<'a> {
     pub delivered: u64,
     /// Packets that were dropped.
     pub dropped: u64,
-    /// The least delay, seconds; not valid where nothing arrived.
+    /// The least delay, seconds; not valid if no packet arrived.
     pub least_s: f64,
-    /// The mean delay, seconds; not valid where nothing arrived.
+    /// The mean delay, seconds; not valid if no packet arrived.
     pub mean_s: f64,
     /// Distribution of delays: upper edges of bins, seconds, and packets in them.
     pub bins: Vec<(f64, u64)>,
@@ -43,7 +43,7 @@ pub struct Delivered<'a> {
 /// A call of the scenario in one replication: a row of the table `calls`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnCall<'a> {
-    /// Which replication.
+    /// The number of the replication.
     pub replication: u64,
     /// The class.
     pub class: &'a str,
@@ -53,7 +53,7 @@ pub struct OwnCall<'a> {
     pub rated: Rated,
 }
 
-/// A call in one replication; what cannot be told is `None`.
+/// The rating of a call in one replication; `None` for unknown values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rated {
     /// The transmission rating factor.
@@ -75,19 +75,20 @@ pub struct Call<'a> {
     pub class: &'a str,
     /// By replication.
     pub rated: Vec<Rated>,
-    /// Why there is no rating, or why it is to be taken with care; empty otherwise.
+    /// The reason for a missing or unreliable rating; otherwise empty.
     pub remark: String,
 }
 
 /// The number of deviations above the mean delay at which packets are played (Ramjee et al. 1994, §2).
 const DEVIATIONS: f64 = 4.0;
 
-/// Returns the time from sending to playout under `rule`, seconds, of the packets in `row`.
+/// Returns the time from sending to playout under `rule`, seconds, for the packets in `row`.
 ///
 /// Algorithm 1 of Ramjee, Kurose, Towsley and Schulzrinne (INFOCOM 1994) plays packets d + 4 v after they
 /// were sent. Its exponential averages d and v follow the delay and its absolute deviation from d with a
-/// memory of 500 packets. Here they have the values about which they move: the mean delay and the mean
-/// absolute deviation of the whole run. So neither the first packet nor the instants of adaptation decide.
+/// memory of 500 packets. Here they have the values around which they vary: the mean delay and the mean
+/// absolute deviation of the whole run. So the result does not depend on the first packet or on the instants
+/// of adaptation.
 pub fn playout_s(rule: JitterBuffer, row: &Delivered) -> f64 {
     match rule {
         JitterBuffer::Fixed(waits) => row.least_s + waits.as_seconds(),
@@ -104,10 +105,10 @@ fn mean_deviation_s(row: &Delivered) -> f64 {
     deviations.sum::<f64>() / counted as f64
 }
 
-/// The call through each class of `rows`, which has a row for each class and replication.
+/// Rates the call through each class of `rows`, which has a row for each class and replication.
 ///
-/// A class that has calls of its own in `own` is rated as these are, in the mean; so callers pass none where
-/// other telephones are assumed. Delays are known to the width of their bin, a thousandth.
+/// A class with calls in `own` gets the mean of their ratings, so callers pass none if other telephones are
+/// assumed. Delays are known to the width of their bin, a thousandth.
 pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telephony) -> Vec<Call<'a>> {
     let mut by_class: BTreeMap<(u64, &str), Vec<&OwnCall>> = BTreeMap::new();
     for call in own {
@@ -132,7 +133,7 @@ pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telep
     calls.into_iter().map(remarked).collect()
 }
 
-/// The mean of the calls of a class in one replication; `None` where one of them has no value.
+/// The mean of the calls of a class in one replication; `None` for a value that one of them does not have.
 fn mean_of(own: &[&OwnCall]) -> Rated {
     let count = own.len() as f64;
     let mean = |value: fn(&Rated) -> Option<f64>| {
@@ -182,7 +183,7 @@ fn remark(rated: &[Rated], codec: &Planning) -> String {
     String::new()
 }
 
-/// The calls of a scenario out of the table `calls` of a run.
+/// The calls of a scenario from the table `calls` of a run.
 pub fn own_calls(calls: &Table) -> Vec<OwnCall<'_>> {
     let column = |name: &str| calls.column(name).expect("every run has this column");
     let [replication, class, codec, r, mos, mouth_to_ear, late, missing] =
@@ -204,7 +205,7 @@ pub fn own_calls(calls: &Table) -> Vec<OwnCall<'_>> {
     (0..calls.rows()).map(row).collect()
 }
 
-/// What the tables `classes` and `histogram` of a run say of its classes.
+/// The packets of each class from the tables `classes` and `histogram` of a run.
 pub fn delivered<'a>(classes: &'a Table, histogram: &'a Table) -> Vec<Delivered<'a>> {
     let column = |table: &'a Table, name: &str| table.column(name).expect("every run has this column");
     let number = |values: &Values, row: usize| values.number(row).unwrap_or(f64::NAN);
@@ -247,7 +248,7 @@ mod tests {
         JitterBuffer::Fixed(Time::from_milliseconds(ms))
     }
 
-    /// Packets of a class by delay, of which `dropped` more were dropped.
+    /// A class with the delays in `bins`, of whose packets `dropped` more were dropped.
     fn class(bins: &[(f64, u64)], dropped: u64) -> Delivered<'static> {
         let delivered = bins.iter().map(|(_, packets)| packets).sum();
         let sum: f64 = bins.iter().map(|(delay, packets)| delay * *packets as f64).sum();
@@ -278,7 +279,7 @@ mod tests {
     }
 
     /// Half of the packets take 10 ms, half 40 ms: the mean is 25 ms, the mean absolute deviation 15 ms, so
-    /// the playout 25 + 4 · 15 ms. With 200 instead of 40 ms it is 105 + 250, at 10 ms alone 10 + 40 ms.
+    /// the playout is 25 + 4 · 15 ms. With 200 instead of 40 ms it is 105 + 250, at 10 ms alone 10 + 40 ms.
     #[test]
     fn an_adaptive_buffer_waits_for_four_deviations_between_its_bounds() {
         let adaptive = JitterBuffer::default();
@@ -288,7 +289,7 @@ mod tests {
         assert!((playout(&[(0.010, 50)]) - 0.050).abs() < 1e-12);
     }
 
-    /// The estimates of the paper, packet by packet with its gain, move about the values used here.
+    /// The estimates of the paper, packet by packet with its gain, vary around the values used here.
     #[test]
     fn the_estimates_of_ramjee_et_al_move_about_mean_and_deviation() {
         let (mut d, mut v, mut state) = (0.020, 0.010, 1_u64);

@@ -2,22 +2,22 @@
 
 use crate::counters::{LoggedPacket, upper_edge_s};
 
-/// What became of the packets of a call behind its de-jitter buffer.
+/// The packets of a call after its de-jitter buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Played {
     /// Packets that arrived.
     pub arrived: u64,
     /// Packets that arrived after their playout.
     pub late: u64,
-    /// Packets between the first and the last arrival that did not arrive, and late ones.
+    /// Packets between the first and the last arrival that did not arrive or were late.
     pub missing: u64,
     /// Runs of consecutive missing packets.
     pub runs: u64,
 }
 
 impl Played {
-    /// `BurstR` of G.107: the mean length of runs of missing packets by that of losses at random, which is
-    /// 1 / (1 - p).
+    /// `BurstR` of G.107: the mean length of runs of missing packets, relative to that of random losses,
+    /// which is 1 / (1 - p).
     pub fn burst_ratio(&self) -> f64 {
         if self.runs == 0 {
             return 1.0;
@@ -30,7 +30,7 @@ impl Played {
 
 /// Plays `packets` of a call, in order of arrival, `playout_s` seconds after each was sent.
 ///
-/// Delays are those of their bins, so that as many packets are late as in the histogram of the class.
+/// Delays are those of their bins, so that the number of late packets agrees with the histogram of the class.
 pub fn play<'a>(packets: impl IntoIterator<Item = &'a LoggedPacket>, playout_s: f64) -> Played {
     let mut played = Played::default();
     let mut before: Option<u32> = None;
@@ -66,7 +66,7 @@ mod tests {
         Time::from_milliseconds(ms)
     }
 
-    /// Packets each 20 ms with these numbers and delays in milliseconds.
+    /// Packets each 20 ms with these numbers and delays, milliseconds.
     fn packets(sent: &[(u32, u64)]) -> Vec<LoggedPacket> {
         sent.iter()
             .map(|(number, delay)| LoggedPacket {
@@ -93,13 +93,13 @@ mod tests {
         let played = play(&log, 0.020_5);
         assert_eq!((played.missing, played.runs), (3, 2));
         assert!((played.burst_ratio() - 1.5 * 5.0 / 8.0).abs() < 1e-12);
-        // Next to each other they are one run.
+        // A late packet next to a lost one is in the same run.
         let log = packets(&[(0, 10), (1, 10), (4, 30), (5, 10)]);
         let played = play(&log, 0.020_5);
         assert_eq!((played.missing, played.runs), (3, 1));
     }
 
-    /// Losses at random with probability p have runs of 1 / (1 - p), so `BurstR` is 1.
+    /// Random losses with probability p have runs of mean length 1 / (1 - p), so `BurstR` is 1.
     #[test]
     fn losses_at_random_have_a_burst_ratio_of_one() {
         let mut state = 1u64;

@@ -1,11 +1,11 @@
-//! [`answer`]: how soon a player sees what a command did.
+//! [`answer`]: the time until a player sees the effect of a command.
 
 use perhop_qos::units::Time;
 
 use super::quantile::nearest_rank;
 use crate::counters::LoggedPacket;
 
-/// What a game made of its packets.
+/// The delays of the packets of a game.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ticks {
     /// Delays of commands, of snapshots, and from a command to the arrival of the first snapshot that was
@@ -15,7 +15,7 @@ pub struct Ticks {
     pub down: Vec<Time>,
     /// See `up`.
     pub response: Vec<Time>,
-    /// Snapshots that arrived more than a tick later than with the least delay.
+    /// Snapshots that arrived more than a tick later than the one with the least delay.
     pub late: u64,
 }
 
@@ -26,7 +26,7 @@ impl Ticks {
     }
 }
 
-/// What the `commands` and the `snapshots` of a game, each in order of arrival, made of it.
+/// Returns the delays of a game from its `commands` and `snapshots`, each in order of arrival.
 pub fn answer(commands: &[&LoggedPacket], snapshots: &[&LoggedPacket], tick: Time) -> Ticks {
     let sorted = |packets: &[&LoggedPacket]| {
         let mut delays: Vec<Time> = packets.iter().map(|packet| packet.delay).collect();
@@ -36,7 +36,7 @@ pub fn answer(commands: &[&LoggedPacket], snapshots: &[&LoggedPacket], tick: Tim
     let (up, down) = (sorted(commands), sorted(snapshots));
     let least = down.first().copied().unwrap_or_default();
     let late = down.iter().filter(|delay| **delay > least + tick).count() as u64;
-    // Each snapshot has all that came before it: the first that arrives of those sent after a command.
+    // Each snapshot contains all earlier commands: the first arrival among those sent after a command counts.
     let mut sent: Vec<(Time, Time)> =
         snapshots.iter().map(|packet| (packet.sent, packet.sent + packet.delay)).collect();
     sent.sort_unstable();
@@ -62,8 +62,9 @@ mod tests {
         LoggedPacket { flow: 0, number: 0, sent: ms(sent), bytes: 100, delay: ms(delay) }
     }
 
-    /// Ticks at 0, 10, 20 … ms. A command sent at 1 arrives at 6 ms: in the snapshot of 10, which arrives at
-    /// 15. One that arrives just at a tick is in it. The snapshot of 30 ms is lost: that of 40 has it.
+    /// Ticks at 0, 10, 20 … ms. A command sent at 1 ms arrives at 6 ms: it is in the snapshot of 10 ms, which
+    /// arrives at 15 ms. A command that arrives exactly at a tick is in that snapshot. The snapshot of 30 ms
+    /// is lost: the one of 40 ms contains its command.
     #[test]
     fn a_command_is_seen_in_the_first_snapshot_after_it() {
         let commands = [packet(1, 5), packet(15, 5), packet(22, 5)];
@@ -77,7 +78,7 @@ mod tests {
         assert!(Ticks::quantile(&[], 0.5).is_nan());
     }
 
-    /// A snapshot that overtakes brings what the one before has, too.
+    /// A snapshot that overtakes contains the commands of the overtaken one, too.
     #[test]
     fn what_overtakes_is_seen_first() {
         let (commands, snapshots) = ([packet(1, 5)], [packet(10, 30), packet(20, 5)]);

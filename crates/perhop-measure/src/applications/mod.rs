@@ -1,7 +1,7 @@
-//! Applications by which people judge a network, by the figures that their users quote.
+//! Figures of applications that users quote for the quality of a network.
 //!
-//! Calls and games are judged by their packets, when a run is over: in which order the packets of different
-//! flows were heard does not matter.
+//! Calls and games are evaluated from their packets when a run is over, so the order in which packets of
+//! different flows were recorded does not matter.
 
 mod calls;
 mod games;

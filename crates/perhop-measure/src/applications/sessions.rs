@@ -1,23 +1,23 @@
-//! What players of video, browsers and speed tests count.
+//! The counts of video players, browsers and speed tests.
 
 use perhop_qos::units::Time;
 
-/// What a player of adaptive video counted after the warm-up.
+/// The counts of an adaptive video player after the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VideoTally {
     /// Segments that arrived.
     pub segments: u64,
     /// Sum of their bitrates, bits per second.
     pub bitrates: u128,
-    /// Requests of another bitrate than that before.
+    /// Requests for a bitrate that differs from that of the request before.
     pub switches: u64,
-    /// From pressing play to the first picture; `None` if that was before the end of the warm-up, or never.
+    /// From the start to the first picture; `None` if that was before the end of the warm-up, or never.
     pub startup: Option<Time>,
     /// Stalls that began.
     pub stalls: u64,
     /// Time in stalls.
     pub stalled: Time,
-    /// Time in which it played.
+    /// Time of playback.
     pub played: Time,
 }
 
@@ -33,39 +33,39 @@ impl VideoTally {
     }
 }
 
-/// What a browser counted after the warm-up.
+/// The counts of a browser after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageTally {
-    /// Times that pages took, in order.
+    /// Load times of pages, in order.
     pub loads: Vec<Time>,
     /// Objects that arrived.
     pub objects: u64,
 }
 
-/// What a speed test counted.
+/// The counts of a speed test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpeedTally {
-    /// Connections with bulk data.
+    /// Connections with bulk transfers.
     pub connections: u32,
     begins: Time,
     ends: Time,
-    /// Payload bytes that all connections had received at the beginning, and at the end of each slice.
+    /// Payload bytes that all connections had received at the start and at the end of each slice.
     pub readings: Vec<u64>,
 }
 
-/// Slices of a test, and how many of the slowest and of the fastest do not count: 30 % and 10 % (Ookla's
-/// description of its test, as quoted by Bauer, Clark and Lehr, "Understanding Broadband Speed
+/// The number of slices of a test, and of the slowest and the fastest that do not count: 30 % and 10 %
+/// (Ookla's description of its test, as quoted by Bauer, Clark and Lehr, "Understanding Broadband Speed
 /// Measurements", 2010).
 const SLICES: u64 = 20;
 const SLOWEST: usize = 6;
 const FASTEST: usize = 2;
 
 impl SpeedTally {
-    /// Of a test with `connections` from `begins` to `ends`.
+    /// Creates the counts of a test with `connections` from `begins` to `ends`.
     pub fn new(connections: u32, begins: Time, ends: Time) -> SpeedTally {
         SpeedTally { connections, begins, ends, readings: Vec::new() }
     }
-    /// When the next reading is due, if there is another.
+    /// The time of the next reading, if there is one.
     pub fn next(&self) -> Option<Time> {
         let taken = self.readings.len() as u128;
         let length = u128::from(self.ends.saturating_sub(self.begins).as_picoseconds());
@@ -74,11 +74,11 @@ impl SpeedTally {
         }
         Some(self.begins + Time::from_picoseconds((length * taken / u128::from(SLICES)) as u64))
     }
-    /// Seconds of a slice.
+    /// The length of a slice, seconds.
     fn slice_s(&self) -> f64 {
         self.ends.saturating_sub(self.begins).as_seconds() / SLICES as f64
     }
-    /// Bits per second over the whole test, as iperf3 says it; NaN where the test was not over.
+    /// Bits per second over the whole test, as iperf3 reports it; NaN if the test was not over.
     pub fn mean_bps(&self) -> f64 {
         if self.readings.len() as u64 <= SLICES {
             return f64::NAN;
@@ -86,7 +86,7 @@ impl SpeedTally {
         let bytes = self.readings[SLICES as usize] - self.readings[0];
         8.0 * bytes as f64 / (self.slice_s() * SLICES as f64)
     }
-    /// Bits per second over the slices that are neither among the slowest nor among the fastest.
+    /// Bits per second over the slices without the slowest and the fastest.
     pub fn trimmed_bps(&self) -> f64 {
         if self.readings.len() as u64 <= SLICES {
             return f64::NAN;
@@ -102,7 +102,7 @@ impl SpeedTally {
 mod tests {
     use super::*;
 
-    /// 20 slices of 0.5 s: 6 with nothing, 12 with 1 MB, 2 with 5 MB.
+    /// 20 slices of 0.5 s: 6 without bytes, 12 with 1 MB, 2 with 5 MB.
     #[test]
     fn the_slowest_and_the_fastest_slices_do_not_count() {
         let mut tally = SpeedTally::new(4, Time::from_seconds(2), Time::from_seconds(12));

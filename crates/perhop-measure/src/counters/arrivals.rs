@@ -1,4 +1,4 @@
-//! [`Arrivals`]: counters of one flow at the receiver; and [`ColorTally`], of one class and color.
+//! [`Arrivals`]: counters of one flow at the receiver; and [`ColorTally`]: those of one class and color.
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Color;
@@ -8,9 +8,9 @@ use super::{DelayStatistics, Delays};
 
 /// Counters of the arrived packets of one flow.
 ///
-/// Every delivery is counted here, so nothing is counted that can be derived: the flow's packets are the sum
-/// over its colors; every packet that does not begin a run forms a pair with the one before; and the
-/// differences between the delays of a run add up to its last delay less its first.
+/// Every delivery is counted here, so only independent values are counted: the flow's packets are the sum
+/// over its colors; every packet that does not begin a run forms a pair with the one before; and the sum of
+/// the delay differences in a run is its last delay minus its first.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first, then the colors
 pub struct Arrivals {
@@ -26,7 +26,7 @@ pub struct Arrivals {
     colors: [Delivered; COLORS],
     /// Number of runs: sequences of consecutive packets that all arrived.
     runs: u64,
-    /// Sum of the last delay less the first of each run; for the last run without its last delay.
+    /// Sum over the runs of the last delay minus the first; for the last run without its last delay.
     turns: i128,
     /// Packets sent during the warm-up that arrived after it, by color.
     early: [Count; COLORS],
@@ -222,7 +222,7 @@ mod tests {
     }
 
     proptest! {
-        /// What follows from the counters is what each packet would have added.
+        /// The values derived from the counters equal the sums over single packets.
         #[test]
         fn nothing_is_lost_of_what_is_not_counted(packets in packets()) {
             let (mut arrivals, mut plain) = (Arrivals::default(), DelayStatistics::default());

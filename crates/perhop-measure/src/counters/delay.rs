@@ -102,7 +102,7 @@ pub struct Delays {
     pub delay: Distribution,
     /// |IPDV|.
     pub variation: Distribution,
-    /// The least delay for which one of them has no bin.
+    /// The smallest delay for which one of them has no bin.
     pub(super) room: Time,
 }
 
@@ -133,11 +133,11 @@ impl Delays {
     }
 }
 
-/// PDV (RFC 5481 §4.2) over several flows: the delay of each packet less the least delay of its flow.
+/// PDV (RFC 5481 §4.2) over several flows: the delay of each packet minus the least delay of its flow.
 pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Histogram<u32>>) -> Histogram<u32> {
     let mut above = Distribution::default().histogram();
     for delay in flows {
-        // As a histogram's values are read, so that equal delays differ by 0.
+        // Rounded as histogram values are read, so that equal delays differ by 0.
         let least = delay.highest_equivalent(delay.min());
         for value in delay.iter_recorded() {
             let difference = delay.highest_equivalent(value.value_iterated_to()).saturating_sub(least);
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// What two flows measured is what one flow with the packets of both would have.
+    /// The merged measurements of two flows equal those of one flow with the packets of both.
     #[test]
     fn measurements_of_two_flows_add_up() {
         let packets = [(10, None), (14, Some(4)), (11, Some(-3)), (13, Some(2))];

@@ -5,15 +5,15 @@ use perhop_qos::units::Time;
 
 /// Significant decimal digits of a percentile.
 const DIGITS: u8 = 3;
-/// Three digits distinguish 1000 from 1001, with one more bit at either end of an octave: so the histogram
-/// has bins of width 1 below 2 · 1024, and 1024 bins in every octave above.
+/// Three digits distinguish 1000 from 1001; each octave needs one more bit. So the histogram has bins of
+/// width 1 below 2 · 1024, and 1024 bins in every octave above.
 const BINS_BITS: u32 = 10;
 const BINS: usize = 1 << BINS_BITS;
 
 /// Counts of durations in nanoseconds, in the bins of a [`Histogram`] with three digits.
 ///
-/// Every delivery is counted in two of them, so that recording only computes the index of a bin; the
-/// [`Histogram`] for everything else is made at the end.
+/// Every delivery is counted in two of them, so recording only computes the index of a bin. A [`Histogram`]
+/// for other uses is made at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distribution {
     /// Counts by bin, up to the last bin needed.
@@ -35,7 +35,7 @@ impl Distribution {
             fill(count);
         }
     }
-    /// Adds bins for all durations up to `picoseconds`, and for some above.
+    /// Adds bins for all durations up to `picoseconds`, and for some longer ones.
     pub(super) fn make_room(&mut self, picoseconds: u64) {
         let bins = (place(in_nanoseconds(picoseconds)) / BINS + 1) * BINS;
         if self.counts.len() < bins {
@@ -61,7 +61,7 @@ impl Distribution {
     /// Never: the histogram offers this precision, and resizes itself.
     pub fn histogram(&self) -> Histogram<u32> {
         let mut histogram = Histogram::new(DIGITS).expect("three digits are within the histogram's range");
-        // The greatest first, so that the histogram is resized only once.
+        // The largest first, so that the histogram is resized only once.
         for (place, count) in self.counts.iter().enumerate().rev().filter(|(_, count)| **count > 0) {
             histogram
                 .record_n(least(place), *count)
@@ -95,7 +95,7 @@ fn least(place: usize) -> u64 {
     ((place - doublings * BINS) as u64) << doublings
 }
 
-/// Returns the upper edge of the bin of `delay`, seconds, as the table of histograms has it.
+/// The upper edge of the bin of `delay`, seconds, as in the table of histograms.
 pub fn upper_edge_s(delay: Time) -> f64 {
     (least(place(in_nanoseconds(delay.as_picoseconds())) + 1) - 1) as f64 / 1e9
 }

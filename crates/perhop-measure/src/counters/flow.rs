@@ -11,10 +11,9 @@ use super::{Arrivals, DelayStatistics};
 #[derive(Clone, Debug)]
 #[repr(C, align(64))] // counters of departures and of arrivals in few cache lines each
 pub struct FlowCounters {
-    /// What arrived.
+    /// Counters of arrived packets.
     pub arrivals: Arrivals,
-    /// Its place in [`Measurements::delays`](crate::Measurements), which it may share with the flows of its
-    /// class.
+    /// Its index in [`Measurements::delays`](crate::Measurements), which the flows of its class may share.
     pub distribution: usize,
     /// Packets offered to the sender's port.
     pub offered: Count,
@@ -25,7 +24,7 @@ pub struct FlowCounters {
 }
 
 impl FlowCounters {
-    /// Counters at 0 for a flow whose delays are recorded in distribution number `distribution`.
+    /// Creates counters for a flow whose delays are recorded in distribution number `distribution`.
     pub fn new(distribution: usize) -> FlowCounters {
         FlowCounters {
             arrivals: Arrivals::default(),

@@ -1,4 +1,4 @@
-//! What a run counts of flows and ports, and samples over time.
+//! Counters of flows and ports, and samples over time.
 
 mod arrivals;
 mod delay;

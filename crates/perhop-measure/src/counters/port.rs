@@ -34,7 +34,7 @@ pub struct PortTally {
 }
 
 impl PortTally {
-    /// Counters at 0 for `queues` queues.
+    /// Creates counters for `queues` queues.
     pub fn new(queues: usize) -> PortTally {
         PortTally { queues, ..PortTally::default() }
     }

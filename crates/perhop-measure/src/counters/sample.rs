@@ -18,20 +18,20 @@ pub struct QueueSample {
     pub packets: u64,
     /// IP bytes in the queue.
     pub bytes: u64,
-    /// How full the queue was at most since the sample before.
+    /// The peak of the queue since the sample before.
     pub most: Peak,
-    /// Drop precedence of `average`, if the buffer manager has averages; else 0.
+    /// Drop precedence of `average`, if the buffer manager has averages; otherwise 0.
     pub precedence: u32,
     /// The buffer manager's average for that precedence, in the unit of its thresholds; NaN if there is none.
     pub average: f64,
     /// The average that applies to a packet of that precedence: the sum, for buffer managers that add
-    /// averages; else `average` itself.
+    /// averages; otherwise `average` itself.
     pub deciding_average: f64,
 }
 
 impl QueueSample {
     /// Samples every queue of `port`: one row per average, or one row for a queue without averages. `most` is
-    /// how full each queue was at most since the sample before.
+    /// the peak of each queue since the sample before.
     pub fn of(port: &Port, most: &[Peak], time: Time, samples: &mut Vec<QueueSample>) {
         let queues = port.queues().iter().zip(port.buffers()).zip(most);
         for (index, ((queue, buffer), most)) in queues.enumerate() {
@@ -53,7 +53,7 @@ impl QueueSample {
     }
 }
 
-/// What is counted in intervals of equal length.
+/// Counts in intervals of equal length.
 #[derive(Clone, Debug)]
 pub struct Intervals<T> {
     /// Start of the first interval.
@@ -64,7 +64,7 @@ pub struct Intervals<T> {
 }
 
 impl<T: Clone> Intervals<T> {
-    /// The whole intervals between `begins` and `ends`, with `nothing` counted.
+    /// Creates the complete intervals between `begins` and `ends`, each with `nothing` counted.
     pub fn new(begins: Time, ends: Time, every: Time, nothing: T) -> Intervals<T> {
         let count = ends.saturating_sub(begins).as_picoseconds() / every.as_picoseconds();
         Intervals { begins, every, counted: vec![nothing; count as usize] }
@@ -74,7 +74,7 @@ impl<T: Clone> Intervals<T> {
         let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
         self.counted.get_mut(interval as usize)
     }
-    /// The end of each interval and what was counted in it.
+    /// The end of each interval and its count.
     pub fn iter(&self) -> impl Iterator<Item = (Time, &T)> {
         (1..).zip(&self.counted).map(|(number, counted)| (self.begins + self.every * number, counted))
     }
@@ -111,11 +111,11 @@ pub struct Samples {
     pub throughput: Option<Intervals<Vec<Count>>>,
     /// Dropped packets of each class, in the same intervals; `None` in live runs, whose drops have no times.
     pub drops: Option<Intervals<Vec<u64>>>,
-    /// Packets one by one.
+    /// The individual packets.
     pub packets: Option<PacketLog>,
-    /// Packets of calls and games, which are judged by them.
+    /// Packets of calls and games, for their evaluation.
     pub heard: Option<PacketLog>,
-    /// Delays by class, interval by interval; empty where nothing is sampled.
+    /// Delays by class and interval; empty if they are not sampled.
     pub delays: Vec<Intervals<DelayStatistics>>,
 }
 

@@ -1,4 +1,4 @@
-//! The tables of applications by which people judge a network: one row for each of them.
+//! The tables of applications, with one row per application.
 
 use perhop_qos::units::Time;
 use perhop_scenario::{Scenario, SourceConfig, VoiceConfig};
@@ -11,7 +11,7 @@ use crate::counters::{Distribution, FlowTally, LoggedPacket};
 use crate::tcp::SessionMeasurements;
 use crate::telephony::{Delivered, Rated, Telephony, playout_s, rate};
 
-/// The packets that were heard of each flow, in order of arrival.
+/// The logged packets of each flow, in order of arrival.
 fn heard(measurements: &Measurements) -> Vec<Vec<&LoggedPacket>> {
     let mut flows = vec![Vec::new(); measurements.flows.len()];
     let log = measurements.samples.iter().filter_map(|samples| samples.heard.as_ref());
@@ -68,7 +68,7 @@ pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, repli
         .table("calls")
 }
 
-/// The packets of a flow of `class` by delay, as the class's own are known.
+/// The packets of a flow of `class` by delay, in the form of the class's own.
 fn delivered_of<'a>(
     class: &'a str,
     tally: &FlowTally,
@@ -106,7 +106,7 @@ struct GameRow<'a> {
 
 pub(super) fn game_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
     let heard = heard(measurements);
-    // The server's flow stands behind the player's.
+    // The server's flow follows the player's.
     let rows = measurements.flows.iter().enumerate().filter_map(|(index, flow)| {
         let traffic = &scenario.traffic[flow.traffic];
         let SourceConfig::Game(game) = &traffic.source else { return None };
@@ -151,16 +151,16 @@ pub(super) fn game_table(scenario: &Scenario, measurements: &Measurements, repli
         .table("games")
 }
 
-/// One application of TCP traffic, whose first flow is at a place among the sessions.
+/// One application of TCP traffic and its first session.
 struct SessionRow<'a, T> {
     flow: String,
     class: &'a str,
     tally: &'a T,
-    /// Place of its first session.
+    /// Index of its first session.
     first: usize,
 }
 
-/// The applications of TCP traffic that `is_one` says, with their `tallies`, which are in the same order.
+/// The applications of TCP traffic that `is_one` selects, with their `tallies` in the same order.
 fn sessions<'a, T>(
     scenario: &'a Scenario,
     measurements: &'a Measurements,

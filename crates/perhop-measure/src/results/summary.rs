@@ -138,8 +138,8 @@ fn roles(scenario: &Scenario) -> Vec<Value> {
     roles.map(|one| json!({"class": one.class, "role": one.role, "from": one.origin})).collect()
 }
 
-/// One group per distinct `keys`, in order of first appearance: the keys, and per other column its
-/// mean and 95 % confidence interval over the replications.
+/// One group per distinct `keys`, in order of first appearance: the keys, and for each other column its mean
+/// and 95 % confidence interval over the replications.
 fn groups(table: &Table, keys: &[&'static str]) -> Vec<Group> {
     let mut order: Vec<(Vec<Value>, Vec<usize>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -163,7 +163,7 @@ fn metrics(table: &Table, keys: &[&str], rows: &[usize]) -> Vec<(&'static str, M
     let is_number = |values: &Values| !matches!(values, Values::Text { .. });
     let columns = table.columns.iter().filter(|column| measured(column.name) && is_number(&column.values));
     let replications = table.column("replication");
-    // One for all columns: summaries of many classes have thousands of metrics.
+    // Reused for all columns: summaries of many classes have thousands of metrics.
     let mut samples = Vec::with_capacity(rows.len());
     columns
         .map(|column| {
@@ -173,8 +173,9 @@ fn metrics(table: &Table, keys: &[&str], rows: &[usize]) -> Vec<(&'static str, M
         .collect()
 }
 
-/// Puts one sample of each replication into `samples`: several rows of one, such as calls of a class, are no
-/// independent samples and count by their mean. A replication without a measured value has none.
+/// Puts one sample of each replication into `samples`. Several rows of one replication, such as calls of a
+/// class, are not independent samples and count by their mean. A replication without a measured value has no
+/// sample.
 fn sample_replications(
     values: &Values,
     replications: Option<&Values>,
@@ -195,7 +196,7 @@ fn sample_replications(
     }
 }
 
-/// Of measured `samples`, which are numbers.
+/// The metric of `samples`, none of which is NaN.
 fn metric(samples: &[f64], unit: &'static str) -> Metric {
     let mean = (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64);
     Metric { mean, ci95: confidence_95(samples).map(|interval| [interval.low, interval.high]), unit }

@@ -30,7 +30,7 @@ impl Replication {
         let hops = runs.and_then(|runs| runs.column("packet_hops")?.number(0));
         hops.unwrap_or_default() as u64
     }
-    /// What `measurements` of a run of `scenario` say, as replication `number`.
+    /// Makes the tables of replication `number` from `measurements` of a run of `scenario`.
     pub fn new(scenario: &Scenario, measurements: &Measurements, number: u32) -> Replication {
         let replication = u64::from(number);
         let flows = flow_rows(scenario, measurements);
@@ -75,8 +75,8 @@ fn port_table(measurements: &Measurements, replication: u64) -> Table {
         let queues = queues.map(|(queue, precedence, tally)| {
             (&port.name, port.queue_names[queue].as_str(), precedence as u64, tally)
         });
-        // Conditioners and classifiers drop before a queue is selected: separate rows, so that the drops of a
-        // port add up.
+        // Conditioners and classifiers drop before a queue is selected: separate rows, so that the sum of the
+        // rows is the drops of a port.
         let elsewhere = [("(none)", port.tally.unqueued), ("(beyond)", port.tally.beyond)];
         let elsewhere = elsewhere.into_iter().map(|(queue, dropped)| {
             let mut tally = Tally { dropped, ..Tally::default() };

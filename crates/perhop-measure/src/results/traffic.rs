@@ -106,7 +106,7 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
     measurements.class_names.iter().enumerate().map(of_class).collect()
 }
 
-/// The sum of the delay distributions at `places`: those of the flows of a class, which share one or have one
+/// The sum of the delay distributions at `places`, those of the flows of a class, which share one or have one
 /// each.
 fn merged_delays(measurements: &Measurements, places: &[usize]) -> Delays {
     let mut delays = Delays::default();
@@ -159,7 +159,7 @@ fn traffic_columns<R>(
     .float("ipdv_max_s", "s", |row| seconds(delay(row).pairs, delay(row).greatest_variation as f64))
 }
 
-/// `picoseconds` in seconds; NaN if none of what they measure is `present`.
+/// Converts `picoseconds` to seconds; NaN if `present`, the number of measurements, is 0.
 pub(super) fn seconds(present: u64, picoseconds: f64) -> f64 {
     if present == 0 { f64::NAN } else { picoseconds / 1e12 }
 }
@@ -191,7 +191,7 @@ pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measured: Time) -
         .table("flows")
 }
 
-/// The `quantile` of PDV (RFC 5481 §4.2) of one stream: the delay of a packet less the least of the stream.
+/// The `quantile` of PDV (RFC 5481 §4.2) of one stream: the delay of a packet minus the least of the stream.
 /// Both are read from the histogram, so that equal delays differ by 0.
 fn pdv_seconds(delays: &Histogram<u32>, quantile: f64) -> f64 {
     quantile_seconds(delays, quantile) - least_seconds(delays)

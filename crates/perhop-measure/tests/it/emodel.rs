@@ -21,7 +21,7 @@ fn all_defaults_give_the_rating_that_the_recommendation_states() {
     assert_eq!(parts.map(|part| rounded(part, 2)), [94.77, 1.41, 0.15]);
 }
 
-/// The table has 4.03 at R = 80, where the formula beside it gives 4.024.
+/// The table has 4.03 at R = 80, where the formula gives 4.024.
 #[test]
 fn opinions_are_those_of_table_b1() {
     for (r, mos) in [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)] {

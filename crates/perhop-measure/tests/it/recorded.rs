@@ -1,4 +1,4 @@
-//! What hosts write down of single packets becomes the tables of a run: the way of live runs.
+//! The packet logs of live hosts become the tables of a run.
 
 use perhop_measure::counters::PortTally;
 use perhop_measure::downsample::envelope;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
-/// Two flows from a to b for a second, of which the first 100 ms do not count.
+/// Two flows from a to b for a second; the first 100 ms are the warm-up.
 fn scenario() -> Scenario {
     let source = json!({"cbr": {"rate": "80kb/s", "packet": {"ip": "100B"}}});
     let flow = |name: &str| json!({"name": name, "from": "a", "to": "b", "source": source});
@@ -45,7 +45,7 @@ fn packets_of_live_hosts_are_counted_by_when_they_were_sent_and_arrived() {
     arrived(0, 99, 109);
     arrived(1, 100, 120);
     arrived(2, 500, 540);
-    // After the end it is still under way.
+    // After the end it counts as in the network.
     arrived(3, 1000, 1001);
     assert_eq!(measurements.unaccounted(), [1, 0]);
     measurements.in_network = measurements.unaccounted();
@@ -86,7 +86,7 @@ fn counters_are_of_their_queue_and_precedence() {
     assert_eq!(found, [(0, 0, 300), (0, 1, 200), (1, 2, 100)]);
 }
 
-/// Up to four points for each bucket are all that a drawing can have.
+/// A drawing with an envelope of four points for each bucket keeps all of them.
 #[test]
 fn as_many_points_as_an_envelope_may_have_stay() {
     let values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
