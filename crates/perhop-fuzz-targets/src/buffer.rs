@@ -62,7 +62,7 @@ impl Input {
         }))
         .expect("random early detection")
     }
-    /// Runs it: `judge` says what must become of each packet, or ends the comparison with nothing.
+    /// Runs it: `judge` returns the expected fate of each packet, or `None` to end the comparison.
     fn run(&self, buffer: &mut AnyBuffer, model: &mut impl Model) {
         let (mut queue, mut now) = (Queue::new(&PrecedenceSource::Color), Time::ZERO);
         for happening in self.happenings.iter().take(400) {
@@ -107,7 +107,7 @@ impl Model for PlainRed<'_> {
     }
 }
 
-/// Tail drop, with a limit in packets or bytes for every precedence: the last for those beyond.
+/// Tail drop with a limit in packets or bytes for every precedence; the last one applies to those above.
 struct TailDrop {
     limits: Vec<u64>,
     in_bytes: bool,
@@ -134,7 +134,7 @@ impl Model for TailDrop {
     }
 }
 
-/// Holds buffer managers to their plain models, on the arrivals and departures that `bytes` say.
+/// Compares buffer managers with their plain models, on the arrivals and departures in `bytes`.
 pub fn buffer(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }

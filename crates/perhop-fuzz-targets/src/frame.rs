@@ -1,11 +1,11 @@
-//! Any bytes as a frame on a wire: what is read of it lies within it, and a mark changes the mark alone.
+//! Any bytes as a frame on a wire: its fields lie within it, and a new mark changes only the mark.
 
 use perhop_live::frame::{LinkLayer, read};
 use perhop_qos::packet::{Dscp, Ecn};
 
 use crate::outcome::Outcome;
 
-/// Reads `bytes` as a frame, marks it and reads it again: nothing but the mark has changed.
+/// Reads `bytes` as a frame, marks it and reads it again: only the mark has changed.
 pub fn frame(bytes: &[u8]) -> Outcome {
     for link_layer in [LinkLayer::Ethernet, LinkLayer::Bare] {
         let Ok(frame) = read(link_layer, bytes) else { continue };

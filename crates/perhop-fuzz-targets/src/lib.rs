@@ -1,6 +1,6 @@
-//! The fuzz targets: functions that take any bytes and panic where something that must hold does not.
+//! The fuzz targets: functions that take any bytes and panic if an invariant does not hold.
 //!
-//! `fuzz/` gives them to libFuzzer; `tests/it` of this crate replays their seeds, and random inputs, in an
+//! `fuzz/` passes them to libFuzzer; `tests/it` of this crate replays their seeds, and random inputs, in an
 //! ordinary test. The plain models and the proved bounds are those of the other crates' tests.
 
 mod buffer;
@@ -28,10 +28,10 @@ pub use scheduler::scheduler;
 pub use tc_commands::tc_commands;
 pub use tcp::tcp;
 
-/// A function that panics where its input shows a fault.
+/// A function that panics if its input reveals a fault.
 pub type Target = fn(&[u8]) -> Outcome;
 
-/// Every target by its name, that of its file in `fuzz/fuzz_targets`.
+/// Every target by its name, which is that of its file in `fuzz/fuzz_targets`.
 pub const TARGETS: [(&str, Target); 10] = [
     ("buffer", buffer),
     ("capture", capture),

@@ -1,4 +1,5 @@
-//! Every meter under any sequence of packets, against plain arithmetic; one per flow against one alone.
+//! Every meter under any sequence of packets, compared with plain arithmetic; meters per flow compared with a
+//! single one.
 
 use arbitrary::Arbitrary;
 use perhop_qos::meter::{FlowMeters, Meter, MeterConfig};
@@ -62,7 +63,7 @@ fn config(input: &Input) -> Value {
     }
 }
 
-/// Holds meters to plain arithmetic, on the packets that `bytes` say.
+/// Compares meters with plain arithmetic, on the packets in `bytes`.
 pub fn meter(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }
@@ -85,7 +86,7 @@ fn check(input: &Input) -> Outcome {
         assert_eq!(found, expected, "packet {number} of {config:?}");
         if !is_random {
             assert_eq!(of_flow.measure(now, &packet), found, "packet {number}, a meter of its flow");
-            // Another flow takes nothing from it.
+            // Another flow does not use its tokens.
             packet.source_port = 1;
             of_flow.measure(now, &packet);
         }

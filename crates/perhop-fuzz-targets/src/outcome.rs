@@ -1,17 +1,17 @@
-//! The answer of a target to an input, and the reader of structures from bytes.
+//! The result of a target for an input, and the reader of structures from bytes.
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// Whether an input reached what is tested.
+/// Whether an input reached the tested code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did: worth a place in the corpus.
+    /// It did, and is worth a place in the corpus.
     Kept,
-    /// The input is too large, or not an input of the target.
+    /// The input is too large, or is not an input of the target.
     Refused,
 }
 
-/// Runs `target` on what `bytes` say, in `arbitrary`'s coding; bytes that are too few are refused.
+/// Runs `target` on the structure that `bytes` encode for `arbitrary`; too few bytes are refused.
 pub(crate) fn structured<T: for<'bytes> Arbitrary<'bytes>>(
     bytes: &[u8],
     target: impl FnOnce(&T) -> Outcome,

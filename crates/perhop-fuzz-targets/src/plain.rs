@@ -1,4 +1,4 @@
-//! The plain models of the tests of `perhop-qos` that targets are held to.
+//! The plain models of the tests of `perhop-qos` that targets are compared with.
 
 #[path = "../../perhop-qos/tests/it/plain/meters.rs"]
 pub(crate) mod meters;

@@ -1,5 +1,6 @@
-//! A port of any policy under any sequence of arrivals and polls, against a model that only counts: what
-//! arrived is sent, dropped or waiting; nothing leaves before it came, twice, or two at a time.
+//! A port of any policy under any sequence of arrivals and polls, compared with a model that only counts:
+//! each packet that arrived is sent, dropped or waiting; none leaves before it arrived, twice, or together
+//! with another.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -34,19 +35,19 @@ enum Operation {
         ecn: bool,
     },
     Poll,
-    /// Waits until the port wants to be asked.
+    /// Waits until the time that the port requested.
     Sleep,
 }
 
-/// What the model knows.
+/// The state of the model.
 #[derive(Debug, Default)]
 struct Counts {
     arrived: u64,
     sent: u64,
     dropped: u64,
-    /// When the wire is free.
+    /// Time at which the wire is free.
     free: Time,
-    /// Bytes that wait by queue.
+    /// Waiting bytes by queue.
     bytes: BTreeMap<u32, i64>,
 }
 
@@ -72,7 +73,7 @@ impl Observer for &mut Counts {
 static POLICIES: LazyLock<Vec<PolicyConfig>> =
     LazyLock::new(|| serde_json::from_str(include_str!("policies.json")).expect("the policies are sound"));
 
-/// Holds a port to a model that counts, on the arrivals and polls that `bytes` say.
+/// Compares a port with a model that counts, on the arrivals and polls in `bytes`.
 pub fn port(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }
@@ -114,7 +115,7 @@ fn check(input: &Input) -> Outcome {
         // A packet that is dropped at the head of its queue was enqueued and not dequeued.
         assert!(counts.bytes.values().all(|bytes| *bytes >= 0));
     }
-    // Nothing waits for ever: asked when it wants to be, the port sends all.
+    // No packet waits forever: polled when it requests it, the port sends all.
     for _ in 0..100_000 {
         while port.poll_transmit(now, &mut packet, &mut counts).is_some() {}
         match port.poll_timeout() {

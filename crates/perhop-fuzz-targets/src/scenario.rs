@@ -1,4 +1,5 @@
-//! Any bytes as a scenario: what is accepted runs, keeps every packet, and gives the same in both engines.
+//! Any bytes as a scenario: if it is accepted, it runs, loses no packet, and gives the same results in both
+//! engines.
 
 use std::path::Path;
 
@@ -11,13 +12,13 @@ use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 
 use crate::outcome::Outcome;
 
-/// No longer, whatever is written; and no more packets, flows and bytes of results than these.
+/// The maximum duration, and the maximum numbers of packets, flows and result bytes, for any scenario.
 const DURATION: Time = Time::from_milliseconds(200);
 const MOST_PACKETS: f64 = 20_000.0;
 const MOST_FLOWS: u32 = 50;
 const MOST_BYTES: f64 = 50e6;
 
-/// Loads `bytes` as a scenario and runs it in both engines: they agree, and no packet is lost.
+/// Loads `bytes` as a scenario and runs it in both engines: their results are equal, and no packet is lost.
 pub fn scenario(bytes: &[u8]) -> Outcome {
     let Ok(text) = std::str::from_utf8(bytes) else { return Outcome::Refused };
     let Ok(document) = Document::parse(text, "fuzz.yaml") else { return Outcome::Kept };
@@ -36,7 +37,7 @@ pub fn scenario(bytes: &[u8]) -> Outcome {
     match (of(EngineChoice::Fast), of(EngineChoice::Plain)) {
         (Ok(fast), Ok(plain)) => {
             conserved(&fast);
-            // Probes see what precomputed departures have not done yet: the other tables are equal.
+            // Probes see the state before precomputed departures; the other tables are equal.
             for (one, other) in fast.tables.iter().zip(&plain.tables).filter(|(one, _)| one.name != "queues")
             {
                 assert_eq!(format!("{one:?}"), format!("{other:?}"));
@@ -48,7 +49,8 @@ pub fn scenario(bytes: &[u8]) -> Outcome {
     Outcome::Kept
 }
 
-/// Packets of `scenario`, about; no end of them where it has many flows, or takes packets from files.
+/// The approximate number of packets of `scenario`; infinite if it has many flows, or takes packets from
+/// files.
 fn packets(scenario: &Scenario) -> f64 {
     let of = |traffic: &TrafficConfig| match &traffic.source {
         SourceConfig::Trace(_) | SourceConfig::Pcap(_) => f64::INFINITY,

@@ -1,5 +1,5 @@
-//! Schedulers, nested and shaped, under any sequence of packets: a wire never rests next to a packet, sends
-//! every packet once and every queue in order; a scheduler alone keeps what is proved of it.
+//! Schedulers, nested and shaped, under any sequence of packets: the wire is never idle while a packet may be
+//! sent, every packet is sent once and every queue in order; a single scheduler keeps its proved bounds.
 
 use arbitrary::Arbitrary;
 use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
@@ -27,7 +27,7 @@ struct Input {
     weights: [u8; 4],
     inner: Option<(u8, [u8; 3])>,
     shapes: [Option<Shape>; 2],
-    /// Nanoseconds since the one before, queue and IP bytes.
+    /// Nanoseconds since the packet before, queue and IP bytes.
     packets: Vec<(u32, u8, u16)>,
 }
 
@@ -67,7 +67,7 @@ impl Input {
     }
 }
 
-/// Sends the packets that `bytes` say through a tree of schedulers: no bound is broken, no packet lost.
+/// Sends the packets in `bytes` through a tree of schedulers: no bound is violated, and no packet is lost.
 pub fn scheduler(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }

@@ -1,5 +1,5 @@
-//! Any bytes as commands or output of Linux' `tc`: read, converted, every line accounted for, every policy of
-//! every device built.
+//! Any bytes as commands or output of Linux's `tc`: read, converted, every line accounted for, every policy
+//! of every device built.
 
 use crate::outcome::Outcome;
 

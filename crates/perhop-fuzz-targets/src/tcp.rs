@@ -1,6 +1,6 @@
-//! A TCP connection of any profile over a path that loses, delays, reorders and doubles segments as it likes:
-//! every byte is delivered once and in order, both directions close, and every segment is one that may be
-//! sent.
+//! A TCP connection of any profile over a path that loses, delays, reorders and duplicates segments
+//! arbitrarily: every byte is delivered once and in order, both directions close, and every segment is
+//! permitted.
 
 use arbitrary::Arbitrary;
 use perhop_qos::QueueSize;
@@ -26,7 +26,7 @@ struct Input {
     window: u8,
     request: u16,
     response: u16,
-    /// What the path does to each segment: lost, so many 500 µs late, or twice.
+    /// The fate of each segment on the path: lost, late by a multiple of 500 µs, or duplicated.
     fates: Vec<u8>,
     copies: Vec<u8>,
 }
@@ -56,17 +56,17 @@ fn config(input: &Input) -> TcpConfig {
     }
 }
 
-/// What an end has sent, as anybody on the wire sees it.
+/// The segments that an end has sent, as seen on the wire.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// Behind the last byte sent.
+    /// The offset after the last byte sent.
     end: u64,
     acknowledged: u64,
     has_closed: bool,
 }
 
-/// A sender sends no byte that its application did not, leaves none out, and never takes an acknowledgment
-/// back; a receiver acknowledges nothing that was not sent.
+/// Checks `segment`: a sender sends exactly the bytes of its application, and does not revoke an
+/// acknowledgment; a receiver acknowledges only data that were sent.
 fn look(seen: &mut [Seen; 2], from: usize, segment: &Segment, written: [u64; 2]) {
     let peer = seen[1 - from];
     let own = &mut seen[from];
@@ -92,7 +92,7 @@ fn look(seen: &mut [Seen; 2], from: usize, segment: &Segment, written: [u64; 2])
     }
 }
 
-/// Runs a TCP connection over the path that `bytes` say: every byte arrives once and in order.
+/// Runs a TCP connection over the path that `bytes` describe: every byte arrives once and in order.
 pub fn tcp(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }
@@ -102,7 +102,7 @@ fn check(input: &Input) -> Outcome {
     let [request, response] = [input.request, input.response].map(u64::from);
     let mut seen = [Seen::default(); 2];
     let mut fates = input.fates.iter().copied().take(300);
-    // Most are on time, one in eight is lost.
+    // Most segments are on time, one in eight is lost.
     let late = |fate: u8| Time::from_microseconds(10_000 + 500 * u64::from(fate >> 3));
     let mut pair = Pair::new(&parameters, |from, segment: &Segment| {
         look(&mut seen, from, segment, [request, response]);
