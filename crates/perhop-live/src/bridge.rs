@@ -92,8 +92,7 @@ fn default_seed() -> u64 {
 impl BridgeConfig {
     /// The configuration of the forwarder for this bridge.
     ///
-    /// # Errors
-    /// When both interfaces are the same.
+    /// # Errors If both interfaces are the same.
     pub fn forwarder(&self) -> Result<ForwarderConfig, ConfigError> {
         let [first, second] = &self.devices;
         if first == second {
@@ -113,8 +112,8 @@ impl BridgeConfig {
 }
 
 impl BridgeDirectionConfig {
-    /// The input policy as a separate input, if there is one: a conditioner that decides ends only its own
-    /// policy.
+    /// The input policy as a separate input, if there is one, so that a decision of a conditioner ends only
+    /// its own policy.
     fn input(&self, from: &str, to: &str) -> Option<InputConfig> {
         (!self.input.is_empty()).then(|| InputConfig {
             name: format!("{from}->{to}"),

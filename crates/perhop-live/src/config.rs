@@ -129,12 +129,12 @@ pub struct DirectionConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SentFrames {
-    /// Those with which they came. CoS and EXP are written into the outer tag and the topmost label.
+    /// Those of the received frame. CoS and EXP are written into the outer tag and the topmost label.
     #[default]
     Kept,
-    /// Those of `headers`, whatever they came with.
+    /// Those of `headers`, independent of the received frame.
     OfLink,
-    /// None: the far end is a host, whose kernel does not know of them.
+    /// None: the far end is a host, whose kernel does not process them.
     Plain,
 }
 

@@ -27,8 +27,8 @@ const LONGEST_REQUEST: u64 = 1024;
 /// No `count-from` request.
 const NEVER: u64 = u64::MAX;
 
-/// The control socket of a forwarder. Its file is removed on drop where the process may still remove files;
-/// a confined forwarder leaves it to whoever started it, and nobody answers there any more.
+/// The control socket of a forwarder. Its file is removed on drop if the process may still remove files. A
+/// confined forwarder leaves it to the process that started it; connections to it are then refused.
 #[derive(Debug)]
 pub struct Control {
     desk: Arc<Desk>,
@@ -48,7 +48,7 @@ struct Desk {
     bell: Bell,
 }
 
-/// A control socket where clients may already connect, but nobody answers yet.
+/// A control socket to which clients may connect, before it is served.
 #[derive(Debug)]
 pub struct Bound {
     path: PathBuf,
@@ -56,10 +56,9 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Makes the socket at `path`, for this user alone.
+    /// Creates the socket at `path`, accessible by this user only.
     ///
-    /// # Errors
-    /// When no socket can be created at `path`, or another process listens there.
+    /// # Errors If the socket cannot be created at `path`, or another process listens there.
     pub fn new(path: &Path) -> io::Result<Bound> {
         remove_if_abandoned(path)?;
         let listener = system::privately(|| UnixListener::bind(path))?;
@@ -68,11 +67,10 @@ impl Bound {
 }
 
 impl Control {
-    /// Answers at a socket; `bell` wakes the forwarder. From its return on, the thread that answers needs
+    /// Starts a thread that serves a socket; `bell` wakes the forwarder. After the return, the thread needs
     /// none of the system calls that start a thread.
     ///
-    /// # Errors
-    /// When no thread can be started.
+    /// # Errors If the thread cannot be started.
     pub fn serve(bound: Bound, bell: &Bell) -> io::Result<Control> {
         let Bound { path, listener } = bound;
         let listener = Arc::new(listener);
@@ -104,7 +102,8 @@ impl Control {
         *self.desk.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(status);
         self.desk.answered.notify_one();
     }
-    /// The reading of the monotonic clock of a `count-from` request, nanoseconds; once for each request.
+    /// The reading of the monotonic clock in a `count-from` request, nanoseconds; returned once for each
+    /// request.
     pub fn counts_from_ns(&self) -> Option<u64> {
         let asked = self.desk.count_from_ns.load(Ordering::Relaxed) != NEVER;
         asked.then(|| self.desk.count_from_ns.swap(NEVER, Ordering::Relaxed)).filter(|ns| *ns != NEVER)
@@ -115,7 +114,7 @@ impl Drop for Control {
     fn drop(&mut self) {
         self.desk.closed.store(true, Ordering::Relaxed);
         self.desk.answered.notify_one();
-        // The server sleeps until a client connects, or nobody can.
+        // The server sleeps until a client connects or the socket stops listening.
         system::stop_listening(self.listener.as_fd());
         if let Some(server) = self.server.take() {
             let _ = server.join();

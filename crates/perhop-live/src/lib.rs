@@ -4,14 +4,14 @@
 //! frame in → parse → [output conditioner → port → delay and loss → input conditioner → route]* → frame out
 //! ```
 //!
-//! The forwarder does no input or output itself: [`Forwarder`] processes frames at given times, and a
+//! The forwarder performs no input or output itself: [`Forwarder`] processes frames at given times, and a
 //! [`Wire`] supplies frames and the time. The wire is a set of sockets, or a test.
 //!
 //! Reading order: [`wire`] (source and sink of frames), [`frame`] (parsing and marking), [`config`]
-//! (configuration of a process), [`lowering`] (from a scenario to these configurations), [`forwarder`] (the
-//! path of a packet), [`report`] (counters). On Linux: [`socket`] (real interfaces), [`process`] (main loop
-//! of a forwarder), [`confinement`] (what it may do), [`control`] and [`status`] (counters of a running
-//! forwarder), [`bridge`], [`host`] (traffic of hosts, and results).
+//! (configuration of a process), [`lowering`] (conversion of a scenario to these configurations),
+//! [`forwarder`] (the path of a packet), [`report`] (counters). On Linux: [`socket`] (real interfaces),
+//! [`process`] (main loop of a forwarder), [`confinement`] (its restrictions), [`control`] and [`status`]
+//! (counters of a running forwarder), [`bridge`], [`host`] (traffic of hosts, and results).
 
 pub mod bridge;
 pub mod config;

@@ -96,9 +96,8 @@ const SLOT_MEMORY: u32 = 1 << 28;
 /// Lowers the resolved `scenario` ([`Loaded::resolved`](perhop_scenario::Loaded)) for replication
 /// `replication` with `seed`. Paths of trace files are relative to `base`.
 ///
-/// # Errors
-/// When a trace cannot be read, traffic replays a capture, the hosts of traffic have addresses of different
-/// IP versions, or an interface names an unknown policy.
+/// # Errors If a trace cannot be read, traffic replays a capture, the hosts of traffic have addresses of
+/// different IP versions, or an interface names an unknown policy.
 pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Result<Plan, ConfigError> {
     let mut lowering = Lowering { scenario, topology: Topology::new(scenario)? };
     lowering.refuse_mixed_versions()?;
@@ -127,7 +126,8 @@ pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Re
     Ok(Plan { hosts, forwarders, cables, mtu, envelope })
 }
 
-/// Refuses captures, since real hosts have other addresses and their own TCP, and protocols without sockets.
+/// Rejects captures, because real hosts have other addresses and their own TCP, and protocols without
+/// sockets.
 fn refuse_traffic(scenario: &Scenario) -> Result<(), ConfigError> {
     for (index, traffic) in scenario.traffic.iter().enumerate() {
         let refused = if matches!(traffic.source, SourceConfig::Pcap(_)) {
@@ -187,7 +187,7 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    /// Refuses traffic between hosts with addresses of different IP versions.
+    /// Rejects traffic between hosts with addresses of different IP versions.
     fn refuse_mixed_versions(&self) -> Result<(), ConfigError> {
         for (index, traffic) in self.scenario.traffic.iter().enumerate() {
             let (from, to) = (self.topology.address(&traffic.from)?, self.topology.address(&traffic.to)?);

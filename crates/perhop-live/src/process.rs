@@ -18,7 +18,7 @@ use crate::socket::system::ResidentMemory;
 use crate::socket::{Bell, OpenError, SocketWire, StopSignals, system};
 use crate::status::{Ending, Status};
 
-/// Why a forwarder could not start or could not write its result.
+/// The reason why a forwarder could not start or could not write its result.
 #[derive(Debug)]
 pub enum ProcessError {
     /// The configuration is invalid.
@@ -34,24 +34,22 @@ pub enum ProcessError {
     },
 }
 
-/// Runs the forwarder of a laboratory according to `text`, a [`ForwarderConfig`] as JSON. It ends on
+/// Runs the forwarder of a testbed with the configuration `text`, a [`ForwarderConfig`] as JSON. It ends on
 /// `SIGTERM` or `SIGINT`, when the parent process ends or closes standard input, or when no interface is
 /// left.
 ///
-/// # Errors
-/// When it cannot start, or its result cannot be written.
+/// # Errors If it cannot start, or its result cannot be written.
 pub fn forward(text: &str) -> Result<(), ProcessError> {
     let config = read::<ForwarderConfig>(text)?;
-    // Forwarders must not outlive the laboratory, however it ends.
+    // Forwarders must not outlive the testbed, however it ends.
     system::die_with_parent().map_err(failed("cannot request a signal at the end of the parent process"))?;
     run(&config)
 }
 
-/// Runs a bridge according to `text`, a [`BridgeConfig`] as JSON. It ends on `SIGTERM` or `SIGINT`, when the
-/// parent process ends or closes standard input, or when both interfaces are gone.
+/// Runs a bridge with the configuration `text`, a [`BridgeConfig`] as JSON. It ends on `SIGTERM` or `SIGINT`,
+/// when the parent process ends or closes standard input, or when both interfaces are gone.
 ///
-/// # Errors
-/// When it cannot start, or its result cannot be written.
+/// # Errors If it cannot start, or its result cannot be written.
 pub fn bridge(text: &str) -> Result<(), ProcessError> {
     let config = read::<BridgeConfig>(text)?.forwarder()?;
     system::die_with_parent().map_err(failed("cannot request a signal at the end of the parent process"))?;
@@ -59,10 +57,9 @@ pub fn bridge(text: &str) -> Result<(), ProcessError> {
 }
 
 /// Runs the forwarder with `config` until it ends, then writes its result. Before the first frame is read,
-/// the process gives up, for good, everything that forwarding does not need ([`confinement`]).
+/// the process permanently drops all rights that forwarding does not need ([`confinement`]).
 ///
-/// # Errors
-/// When it cannot start, or its result cannot be written.
+/// # Errors If it cannot start, or its result cannot be written.
 pub fn run(config: &ForwarderConfig) -> Result<(), ProcessError> {
     let bell = Bell::new().map_err(failed("cannot create an event descriptor"))?;
     let stop = StopSignals::catch(&bell);
@@ -77,7 +74,7 @@ pub fn run(config: &ForwarderConfig) -> Result<(), ProcessError> {
         ResultFile::create(path).map_err(failed(&format!("cannot write the result `{}`", path.display())))
     });
     let mut result = result.transpose()?;
-    // From now on a client can connect; it is answered when frames are forwarded.
+    // Clients may connect from now on; they are served when frames are forwarded.
     let bound = config
         .control
         .as_deref()
@@ -88,11 +85,11 @@ pub fn run(config: &ForwarderConfig) -> Result<(), ProcessError> {
     let status = began.status(&mut forwarder, Some(ending));
     let Some(result) = result else { return Ok(()) };
     let what = format!("cannot write the result `{}`", result.path().display());
-    // The result is complete before nobody answers any more.
+    // The result is complete before the control socket closes.
     result.write(&status.json().to_string()).map_err(failed(&what))
 }
 
-/// Gives up what forwarding does not need, and answers at the control socket.
+/// Drops the rights that forwarding does not need, and serves the control socket.
 fn confined(bound: Option<Bound>, bell: &Bell) -> Result<Option<Control>, ProcessError> {
     confinement::keep_only(&[]).map_err(failed("cannot give up the forwarder's capabilities"))?;
     let control = bound.map(|bound| Control::serve(bound, bell)).transpose();

@@ -37,7 +37,7 @@ pub struct Report {
     pub directions: Vec<DirectionReport>,
     /// Devices on which packets from another process arrive.
     pub inputs: Vec<InputReport>,
-    /// Drops of each flow that had any.
+    /// Drops of each flow with drops.
     pub flows: Vec<FlowReport>,
     /// Drops of flows beyond the limit of individually counted flows.
     pub other_flows: ByCause,
@@ -70,7 +70,7 @@ pub struct Frames {
     pub no_slot: u64,
     /// Frames dropped because they are longer than a slot.
     pub oversized: u64,
-    /// Frames dropped because nothing is to be received on their device.
+    /// Frames dropped because no frames are expected on their device.
     pub unexpected: u64,
     /// Multicast, broadcast and link-local packets, which are not forwarded.
     pub local: u64,
@@ -98,7 +98,7 @@ pub struct DirectionReport {
     pub input: Vec<StageReport>,
     /// Packets in queues.
     pub backlog: u64,
-    /// What waits in each queue, in the order of the policy.
+    /// The fill of each queue, in the order of the policy.
     #[serde(default)]
     pub waiting: Vec<WaitingReport>,
     /// Packets in the transmit ring or on the wire.
@@ -106,12 +106,12 @@ pub struct DirectionReport {
     /// Rate of the port, bits per second.
     #[serde(default)]
     pub rate: Rate,
-    /// Frames without an IP packet, which passed the port, by what they carry; bytes of the frames.
+    /// Frames without an IP packet, which bypassed the port, by their contents; bytes of the frames.
     #[serde(default)]
     pub passed: BTreeMap<String, Count>,
 }
 
-/// What waits in one queue.
+/// The fill of one queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct WaitingReport {

@@ -1,14 +1,14 @@
-//! [`ResultFile`]: the file of a result, opened while the process may still open files.
+//! [`ResultFile`]: the file of a result, opened while the process still may open files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// A file that holds a whole document or none.
+/// A file with a whole document or none.
 ///
-/// A confined process can neither make a file nor rename one. So the document's first byte is written last:
-/// until then the file begins with nothing or a zero, and no JSON does.
+/// A confined process cannot create or rename files. So the document's first byte is written last: until then
+/// the file is empty or begins with a zero byte, and is not JSON.
 #[derive(Debug)]
 pub(crate) struct ResultFile {
     file: File,
@@ -17,10 +17,9 @@ pub(crate) struct ResultFile {
 }
 
 impl ResultFile {
-    /// An empty file at `path`, for this user alone, in place of whatever was there.
+    /// Creates an empty file at `path`, accessible by this user only; replaces an existing one.
     ///
-    /// # Errors
-    /// When it cannot be written.
+    /// # Errors If it cannot be written.
     pub(crate) fn create(path: &Path) -> io::Result<ResultFile> {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -33,14 +32,13 @@ impl ResultFile {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
-    /// Keeps the file, whatever happens: from now on it cannot be removed.
+    /// Keeps the file: from now on the process cannot remove it.
     pub(crate) fn begin(&mut self) {
         self.is_begun = true;
     }
     /// Writes the document.
     ///
-    /// # Errors
-    /// When it does not fit; there is no document in the file then.
+    /// # Errors If it does not fit; then the file contains no document.
     pub(crate) fn write(mut self, text: &str) -> io::Result<()> {
         self.is_begun = true;
         let (first, rest) = text.as_bytes().split_at(text.len().min(1));
@@ -50,7 +48,7 @@ impl ResultFile {
 }
 
 impl Drop for ResultFile {
-    /// A run that never began has no result.
+    /// Removes the file of a run that did not begin.
     fn drop(&mut self) {
         if !self.is_begun {
             let _ = fs::remove_file(&self.path);

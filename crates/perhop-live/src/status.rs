@@ -33,11 +33,11 @@ pub struct Status {
     pub elapsed_s: f64,
     /// Resident memory of the process, bytes.
     pub resident_bytes: u64,
-    /// Why the forwarder has ended; `None` while it runs.
+    /// The reason why the forwarder has ended; `None` while it runs.
     pub ending: Option<Ending>,
 }
 
-/// Why a forwarder has ended.
+/// The reason why a forwarder has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {

@@ -12,7 +12,7 @@ use crate::wire::{DeviceId, Wire, WireError};
 pub struct TestWire {
     /// The current time.
     pub clock: Time,
-    /// Frames to be received, in order: device, time, frame. They are received when their time has come.
+    /// Frames to be received, in order: device, time, frame. Each is received when its time has come.
     pub coming: VecDeque<(DeviceId, Time, Vec<u8>)>,
     /// Sent frames, in order: device, time, frame.
     pub sent: Vec<(DeviceId, Time, Vec<u8>)>,

@@ -1,19 +1,19 @@
-//! Whether so much passed a port that its policy says little about the line.
+//! A warning about a direction on which frames that bypass the port keep its policy from describing the line.
 
 use perhop_qos::conditioner::Count;
 
 use crate::forwarder::Kind;
 use crate::report::DirectionReport;
 
-/// More than this share of a direction's bytes, or of its configured rate, raises a doubt.
+/// A direction raises a warning above this fraction of its bytes and of its configured rate.
 const SHARE: f64 = 0.01;
-/// What is slower than this is what keeps a line alive (ARP, spanning tree: 60 bytes every two seconds), even
-/// where nothing else is on it, bits per second.
+/// Below this rate, bits per second, frames only keep a line alive (ARP, spanning tree: 60 bytes every two
+/// seconds). They raise no warning, even on a line without other traffic.
 const HOUSEKEEPING: f64 = 10_000.0;
-/// Kinds that a doubt names.
+/// The maximum number of kinds that a warning names.
 const NAMED: usize = 3;
 
-/// Names of Ethernet types (IEEE 802 numbers, IANA) that lines carry.
+/// Names of common Ethernet types (IEEE 802 numbers, IANA).
 const NAMES: [(u16, &str); 14] = [
     (0x0806, "ARP"),
     (0x8035, "RARP"),
@@ -45,8 +45,7 @@ impl Kind {
     }
 }
 
-/// The doubt about a direction that was counted for `seconds`; `None` where the policy met what was to meet
-/// it.
+/// The warning about a direction that was counted for `seconds`; `None` if few frames bypassed the port.
 pub(crate) fn doubt(direction: &DirectionReport, seconds: f64) -> Option<String> {
     let passed: u64 = direction.passed.values().map(|count| count.bytes).sum();
     let sent: u64 = direction.queues.iter().map(|queue| queue.sent.bytes).sum();
@@ -72,7 +71,7 @@ pub(crate) fn doubt(direction: &DirectionReport, seconds: f64) -> Option<String>
     ))
 }
 
-/// A rate in words.
+/// Formats a rate.
 fn bits_per_second(rate: f64) -> String {
     let units = [(1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")];
     let (unit, name) = units.into_iter().find(|(unit, _)| rate >= *unit).unwrap_or((1.0, "b/s"));

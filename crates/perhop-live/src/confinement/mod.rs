@@ -1,8 +1,8 @@
-//! What a process of the live path may still do once everything it needs is open.
+//! Confinement of a process of the live path once its resources are open.
 //!
-//! A forwarder reads frames that anyone may have made. Should one of them ever take the process over, it has
-//! no capability (capabilities(7)), gains none by starting a program (`PR_SET_NO_NEW_PRIVS`), and every
-//! system call that forwarding does not need is refused or ends the process (seccomp(2)).
+//! A forwarder reads frames from any sender. If one of them takes control of the process, it has no
+//! capability (capabilities(7)), gains none by starting a program (`PR_SET_NO_NEW_PRIVS`), and every system
+//! call that forwarding does not need is rejected or ends the process (seccomp(2)).
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod system_calls;
@@ -15,12 +15,12 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
 use crate::socket::system;
 
-/// Gives up all capabilities but `kept`, in every set, and the way to gain others by starting a program.
+/// Drops all capabilities except `kept`, in every set, and prevents gaining others by starting a program.
 ///
-/// Capabilities are those of a thread, and its later threads have no others: this comes before them.
+/// Capabilities belong to a thread and are inherited by its later threads, so this call comes before any
+/// other thread starts.
 ///
-/// # Errors
-/// When the system refuses, or the process has several threads already.
+/// # Errors If the system refuses, or the process has several threads already.
 pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let threads = fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
@@ -31,7 +31,7 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let wanted: CapsHashSet = kept.iter().copied().collect();
     let had = caps::read(None, CapSet::Permitted).map_err(refused)?;
     caps::clear(None, CapSet::Ambient).map_err(refused)?;
-    // Without this right the set stays as it is: it bounds what a started program gains, which is nothing.
+    // Without this capability the bounding set remains; a started program gains nothing from it.
     if had.contains(&Capability::CAP_SETPCAP) {
         for capability in caps::all().difference(&wanted) {
             let is_known = caps::has_cap(None, CapSet::Bounding, *capability).unwrap_or(false);
@@ -46,11 +46,10 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     caps::set(None, CapSet::Permitted, &left).map_err(refused)
 }
 
-/// Leaves all threads of this process nothing but the system calls of forwarding, for good. Architectures
-/// have different calls: those of x86-64 and 64-bit ARM are known here, on others nothing happens.
+/// Permanently restricts all threads of this process to the system calls of forwarding. System calls are
+/// known for x86-64 and 64-bit ARM; on other architectures this does nothing.
 ///
-/// # Errors
-/// When the kernel has no such filters.
+/// # Errors If the kernel does not support such filters.
 pub fn only_forward() -> io::Result<()> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     for filter in filters()? {
@@ -59,8 +58,8 @@ pub fn only_forward() -> io::Result<()> {
     Ok(())
 }
 
-/// The filters. Each call is judged by both, and the stricter answer holds: what neither forwarding nor the
-/// end of the process asks for ends it; what its end asks for in vain is refused with `EPERM`.
+/// The filters. Both evaluate each call, and the stricter result applies: a call that neither forwarding nor
+/// the end of the process needs ends the process; a call that only its end attempts is rejected with `EPERM`.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn filters() -> io::Result<[BpfProgram; 2]> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(refused)?;

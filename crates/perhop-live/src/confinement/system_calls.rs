@@ -1,4 +1,4 @@
-//! The system calls of a forwarder, by who makes them.
+//! The system calls of a forwarder, by purpose.
 #![allow(clippy::unnecessary_cast)] // C libraries have different types for the requests of `ioctl`
 
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use seccompiler::SeccompCmpArgLen::{Dword, Qword};
 use seccompiler::SeccompCmpOp::{Eq, MaskedEq};
 use seccompiler::{BackendError, SeccompCondition, SeccompRule};
 
-/// Rules by the number of the system call; none: whatever its arguments are.
+/// Rules by the number of the system call; an empty list permits any arguments.
 pub(super) type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// Calls that are harmless on what the process has open, whatever their arguments are.
+/// Calls that are harmless on the open resources of the process, with any arguments.
 const ALWAYS: &[c_long] = &[
-    // Frames: rings are memory, batches are one call. No call gives a socket another address.
+    // Frames: rings are memory, batches are one call. These calls cannot change the address of a socket.
     libc::SYS_sendmmsg,
     libc::SYS_recvfrom,
     libc::SYS_ppoll,
@@ -41,7 +41,7 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_brk,
     libc::SYS_getrandom,
     libc::SYS_sched_getaffinity,
-    // Threads and locks: none is started any more.
+    // Threads and locks: no thread is started after this.
     libc::SYS_futex,
     libc::SYS_getpid,
     libc::SYS_gettid,
@@ -54,7 +54,7 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// Calls by which the interpreter around the forwarder ends and prints a failure: it goes on without them.
+/// Calls by which the interpreter around the forwarder ends and prints a failure; it continues without them.
 const REFUSED: &[c_long] = &[
     libc::SYS_openat,
     libc::SYS_newfstatat,
@@ -69,7 +69,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_dup,
 ];
 
-/// Older calls of x86-64 that are refused with an error as well: they do what those above do.
+/// Older calls of x86-64 with the effect of those above.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_OLD: &[c_long] = &[
     libc::SYS_open,
@@ -88,7 +88,7 @@ const ALWAYS_OLD: &[c_long] = &[libc::SYS_poll, libc::SYS_time];
 #[cfg(not(target_arch = "x86_64"))]
 const ALWAYS_OLD: &[c_long] = &[];
 
-/// Calls that are answered with `EPERM`.
+/// Calls that fail with `EPERM`.
 pub(super) fn refused() -> Result<Rules, BackendError> {
     let mut rules: Rules = REFUSED.iter().chain(REFUSED_OLD).map(|call| (*call, Vec::new())).collect();
     // Whether messages go to a terminal.
@@ -96,23 +96,23 @@ pub(super) fn refused() -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// This request of `ioctl`.
+/// A rule for this request of `ioctl`.
 fn request(number: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![SeccompCondition::new(1, Dword, Eq, number)?])
 }
 
-/// Calls that are made.
+/// Calls that are permitted.
 pub(super) fn allowed() -> Result<Rules, BackendError> {
     let mut rules: Rules = ALWAYS.iter().chain(ALWAYS_OLD).map(|call| (*call, Vec::new())).collect();
-    // No memory that could be executed.
+    // No executable memory.
     let no_code = SeccompCondition::new(2, Dword, MaskedEq(libc::PROT_EXEC.cast_unsigned().into()), 0)?;
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(call, vec![SeccompRule::new(vec![no_code.clone()])?]);
     }
-    // A client of the control socket, and `AF_XDP`'s wake-up: neither names a destination.
+    // A client of the control socket, and the wake-up of `AF_XDP`: neither names a destination.
     let no_address = SeccompCondition::new(4, Qword, Eq, 0)?;
     rules.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![no_address])?]);
-    // Whether an interface is still there.
+    // Whether an interface still exists.
     rules.insert(libc::SYS_ioctl, vec![request(libc::SIOCGIFINDEX as u64)?]);
     // A panic that aborts.
     let own = SeccompCondition::new(0, Dword, Eq, std::process::id().into())?;

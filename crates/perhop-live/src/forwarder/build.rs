@@ -1,4 +1,4 @@
-//! From a [`ForwarderConfig`] to a [`Forwarder`]: names become indices, policies become ports.
+//! Conversion of a [`ForwarderConfig`] to a [`Forwarder`]: names become indices, policies become ports.
 
 use std::collections::BTreeSet;
 
@@ -33,14 +33,13 @@ use crate::wire::{DeviceId, Wire};
 
 /// Bytes of a frame on Ethernet, without its checksum (IEEE 802.3 §3.2.8).
 const SHORTEST_FRAME: u32 = 60;
-/// Frames are sent at most so late that it can be told how late, nanoseconds: 100 s.
+/// The largest lateness of frames that can be recorded, nanoseconds: 100 s.
 const LATEST: u64 = 100_000_000_000;
 
 impl<W: Wire, O: PortObservers> Forwarder<W, O> {
-    /// The forwarder that `config` describes, between the devices of `wire`, seen by `observers`.
+    /// Builds the forwarder of `config` between the devices of `wire`, observed by `observers`.
     ///
-    /// # Errors
-    /// Whatever of it cannot be built.
+    /// # Errors If a part of the configuration cannot be built.
     pub fn build(config: &ForwarderConfig, wire: W, observers: O) -> Result<Forwarder<W, O>, ConfigError> {
         if config.slots == 0 {
             return Err(ConfigError::new("slots", "there is no room for any frame").help("for example 32768"));
@@ -82,7 +81,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     }
 }
 
-/// The directions in their order; no two have the same name.
+/// Builds the directions in their order; their names must be distinct.
 fn directions(
     config: &ForwarderConfig,
     run: &Streams,
@@ -115,10 +114,10 @@ fn build_direction(
         .map_err(|error| error.within("output"))?
         .counting(accounting);
     let port = Port::build(config.queueing.as_ref(), &wire, interfaces, &streams)?.counting(accounting);
-    // Where frames keep their tags and labels, these carry the marks, whatever the emulated wire has.
+    // Frames that keep their tags and labels carry the marks in them, independent of the emulated wire.
     let keeps_marks = config.sends_on.is_some() && config.sent_frames == SentFrames::Kept;
     let output = if keeps_marks { output } else { wire.leaving_by(output, &port) };
-    // Where another process conditions, nobody does here.
+    // If another process conditions, this one does not.
     let input = conditioner(
         config.input.as_deref().unwrap_or_default(),
         &config.input_interfaces,
@@ -141,7 +140,7 @@ fn build_direction(
         delay: config.delay,
         transmitted: 0,
         ingress: Ingress::new(InterfaceId(config.far_interface), headers.encapsulation()),
-        // The devices of the operating system have MTUs of their own.
+        // The devices of the operating system have their own MTUs.
         mtu: Direction::UNLIMITED,
         arrival: agenda.register(Event::Arrival(link)),
         in_flight: GrowingRing::default(),
@@ -157,7 +156,7 @@ fn build_direction(
     })
 }
 
-/// Where each direction leads, between `devices`.
+/// The far end of each direction, among `devices`.
 fn far_ends(config: &ForwarderConfig, devices: &[&str]) -> Vec<FarEnd> {
     let device = |name: &str| devices.iter().position(|known| *known == name);
     let far_end = |direction: &DirectionConfig| match direction.sends_on.as_deref().and_then(device) {
@@ -167,7 +166,7 @@ fn far_ends(config: &ForwarderConfig, devices: &[&str]) -> Vec<FarEnd> {
     config.directions.iter().map(far_end).collect()
 }
 
-/// The inputs in their order.
+/// Builds the inputs in their order.
 fn inputs(config: &ForwarderConfig, run: &Streams) -> Result<Vec<Input>, ConfigError> {
     let build = |config: &InputConfig| {
         let streams = streams_of(run, &config.name).child("input");
@@ -187,12 +186,12 @@ fn inputs(config: &ForwarderConfig, run: &Streams) -> Result<Vec<Input>, ConfigE
     built.collect()
 }
 
-/// Random streams of the direction called `name`: those that the simulator draws from.
+/// Random streams of the direction called `name`: those that the simulator uses.
 fn streams_of(run: &Streams, name: &str) -> Streams {
     run.child("port").child(name)
 }
 
-/// As [`perhop_qos::policy::PolicyConfig::build_conditioner`] does it.
+/// Builds a conditioner, like [`perhop_qos::policy::PolicyConfig::build_conditioner`].
 fn conditioner(
     stages: &[ConditionerConfig],
     interfaces: &[String],
@@ -205,7 +204,7 @@ fn input_accounting(overhead: i32) -> Result<Accounting, ConfigError> {
     Accounting::new(overhead).map_err(|error| error.within("input-overhead"))
 }
 
-/// What becomes of the frames that arrive by each of `devices`.
+/// The treatment of the frames that arrive on each of `devices`.
 fn entrances(config: &ForwarderConfig, devices: &[&str]) -> Result<Vec<Option<Entrance>>, ConfigError> {
     let mut entrances = vec![None; devices.len()];
     let mut open = |name: &str, entrance| {
@@ -244,7 +243,7 @@ fn routes(config: &ForwarderConfig) -> Result<Routes, ConfigError> {
     Ok(routes)
 }
 
-/// The direction called `name`, which stands at `field`.
+/// The direction called `name`, which the configuration names at `field`.
 fn direction_called(config: &ForwarderConfig, field: &str, name: &str) -> Result<LinkId, ConfigError> {
     let place = config.directions.iter().position(|direction| direction.name == name);
     place

@@ -1,4 +1,4 @@
-//! [`Devices`]: the edge of a forwarder's network, where frames come in, wait in slots and go out.
+//! [`Devices`]: the edge of a forwarder's network, where frames arrive, wait in slots and leave.
 
 use std::convert::Infallible;
 
@@ -18,32 +18,33 @@ use super::totals::Totals;
 use crate::frame::{Layout, LinkLayer, Refusal, read_packet, read_tcp, stays_on_link};
 use crate::wire::DeviceId;
 
-/// Where the packets go that have crossed a direction.
+/// The far end of a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FarEnd {
-    /// They are routed: the far end is this process's own node.
+    /// This process's own node, which routes the packets.
     Node,
-    /// They are sent by a device: the far end is another process or a host.
+    /// Another process or a host, to which this device sends the packets.
     Device(DeviceId),
 }
 
-/// A frame that is to be sent now.
+/// A frame that is due for sending.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaving {
     pub(super) device: DeviceId,
-    /// When it was to be sent, to the picosecond.
+    /// The scheduled time of sending, to the picosecond.
     pub(super) due: Time,
     pub(super) slot: SlotId,
-    /// What is to be written into it, where it holds a packet.
+    /// The marks to write into it, if it contains a packet.
     pub(super) dscp: Dscp,
     pub(super) marks: Marks,
 }
 
-/// What stands between the devices and the directions of one process. It knows frames, but no sockets.
+/// The state between the devices and the directions of one process. It processes frames and does not use
+/// sockets.
 #[derive(Debug)]
 pub(crate) struct Devices {
     pub(super) link_layer: LinkLayer,
-    /// By device; `None` where nothing is received.
+    /// By device; `None` if frames on it are unexpected.
     pub(super) entrances: Vec<Option<Entrance>>,
     pub(crate) inputs: Vec<Input>,
     pub(super) routes: Routes,
@@ -54,15 +55,15 @@ pub(crate) struct Devices {
     pub(crate) slots: Slots,
     pub(crate) totals: Totals,
     pub(crate) flows: FlowDrops,
-    /// By direction.
+    /// By direction: the frames that bypassed its port.
     pub(crate) passed: Vec<Passed>,
-    /// From when on the drops of flows and inputs are counted.
+    /// The time from which the drops of flows and inputs are counted.
     pub(super) counts_from: Time,
 }
 
 impl Devices {
-    /// `frame` comes by `device` at `now`: its packet goes on by a direction, unless the frame ends here or
-    /// goes past the ports.
+    /// Accepts `frame`, which arrived on `device` at `now`: forwards its packet by a direction, unless the
+    /// frame is dropped here or bypasses the ports.
     pub(super) fn accept<W: PortObservers>(
         network: &mut Network<Devices, W>,
         now: Time,
@@ -93,8 +94,8 @@ impl Devices {
         }
     }
 
-    /// The direction by which `packet`, which came by `entrance` in a frame, leaves the node; `None`: it has
-    /// ended here.
+    /// The direction by which `packet`, which arrived through `entrance` in a frame, leaves the node; `None`
+    /// if it was dropped here.
     #[inline]
     fn way_from(
         &mut self,
@@ -120,7 +121,7 @@ impl Devices {
         entrance.direction.or_else(|| self.route(now, packet))
     }
 
-    /// A slot with `frame` in it, where it fits into one and there is one; else it ends here.
+    /// Stores `frame` in a slot; drops it and returns `None` if it does not fit or no slot is free.
     #[inline]
     fn store(&mut self, frame: &[u8], layout: Layout) -> Option<SlotId> {
         if !self.slots.fits(frame.len()) {
@@ -132,7 +133,8 @@ impl Devices {
         slot
     }
 
-    /// `frame` holds no packet: it ends here, or goes past the ports where nothing but that is wrong with it.
+    /// Handles `frame`, which contains no packet to forward: lets it bypass the ports if it is valid and not
+    /// IP, otherwise drops it.
     #[cold]
     fn refuse(&mut self, now: Time, entrance: Entrance, refusal: Refusal, frame: &[u8]) {
         if refusal == Refusal::NotInternet
@@ -166,7 +168,7 @@ impl Devices {
         true
     }
 
-    /// The direction by which `packet` leaves the node; without one it ends here.
+    /// The direction by which `packet` leaves the node; drops the packet if there is none.
     #[inline]
     fn route(&mut self, now: Time, packet: &Packet) -> Option<LinkId> {
         let direction = self.routes.find(packet.destination);
@@ -176,7 +178,7 @@ impl Devices {
         direction
     }
 
-    /// `packet` ends, wherever that is.
+    /// Counts and removes `packet`, which was dropped at any place.
     #[cold]
     fn end(&mut self, now: Time, packet: &Packet, cause: DropCause) {
         self.slots.give_back(SlotId::of(packet));
@@ -186,13 +188,13 @@ impl Devices {
         }
     }
 
-    /// Leaves what happens before `time` out of the counters of inputs and flows.
+    /// Excludes events before `time` from the counters of inputs and flows.
     pub(super) fn count_from(&mut self, time: Time) {
         self.counts_from = time;
         self.inputs.iter_mut().for_each(|input| input.conditioner.count_from(time));
     }
 
-    /// Frames that are about to be sent, or whose packets `directions` hold.
+    /// The number of frames that are about to be sent, or whose packets are in `directions`.
     pub(crate) fn held(&self, directions: &[Direction]) -> u64 {
         directions.iter().map(Direction::held).sum::<u64>() + self.outbox.len() as u64
     }
@@ -209,7 +211,7 @@ impl DropSink for Devices {
 }
 
 impl Edge for Devices {
-    /// Frames come when the wire has them: nothing happens here by itself.
+    /// Frames arrive from the wire; there are no scheduled events.
     type Event = Infallible;
 
     fn happen<W: PortObservers>(_: &mut Network<Devices, W>, _: Time, event: Infallible) {

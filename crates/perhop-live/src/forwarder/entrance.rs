@@ -1,4 +1,4 @@
-//! [`Entrance`]: what becomes of the frames that arrive by a device; [`Input`]: an interface's input side.
+//! [`Entrance`]: the treatment of the frames that arrive on a device; [`Input`]: an interface's input side.
 
 use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::packet::Ingress;
@@ -7,19 +7,19 @@ use perhop_scenario::routing::LinkId;
 
 use crate::config::OtherFrames;
 
-/// What becomes of the frames that arrive by a device.
+/// The treatment of the frames that arrive on a device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entrance {
-    /// Index of the [`Input`] by whose conditioners their packets pass first.
+    /// Index of the [`Input`] whose conditioners their packets pass first.
     pub(super) input: Option<usize>,
     /// The direction that their packets enter; `None`: they are routed.
     pub(super) direction: Option<LinkId>,
-    /// What becomes of frames that carry no IP packet.
+    /// The treatment of frames without an IP packet.
     pub(super) others: OtherFrames,
 }
 
 impl Entrance {
-    /// The direction that frames pass by too that carry no IP packet.
+    /// The direction to which frames without an IP packet are passed, if they are.
     pub(super) fn passes_others_to(self) -> Option<LinkId> {
         self.direction.filter(|_| self.others == OtherFrames::Pass)
     }

@@ -1,4 +1,4 @@
-//! [`Exit`]: what the frames look like that leave by a device.
+//! [`Exit`]: the form of the frames that leave on a device.
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::framing::HeaderStack;
@@ -7,26 +7,27 @@ use perhop_qos::packet::{Dscp, Marks};
 use crate::config::{DirectionConfig, ForwarderConfig, MacAddress, SentFrames};
 use crate::frame::{Envelope, Layout, LinkLayer};
 
-/// What the frames look like that leave by a device.
+/// The form of the frames that leave on a device.
 #[derive(Debug)]
 pub(super) struct Exit {
-    /// Where they go to.
+    /// Their destination address.
     neighbor: Option<MacAddress>,
-    /// The tags and labels of the link; `None` where frames keep their own.
+    /// The tags and labels of the link; `None` if frames keep their own.
     envelope: Option<Box<Envelope>>,
-    /// Frames with so many bytes before the IP header need neither another envelope nor marks in theirs.
+    /// Frames with at most this number of bytes before the IP header need no other envelope and have no marks
+    /// in it.
     most_plain_bytes: u8,
 }
 
 impl Exit {
-    /// The exits by `devices`.
+    /// The exits for `devices`.
     pub(super) fn all(
         config: &ForwarderConfig,
         devices: &[&str],
         link_layer: LinkLayer,
     ) -> Result<Vec<Exit>, ConfigError> {
         let of = |name: &&str| {
-            // A bare packet has no place for an address.
+            // A frame without Ethernet header has no place for an address.
             let is_ethernet = link_layer == LinkLayer::Ethernet;
             let neighbor = config.neighbors.get(*name).copied().filter(|_| is_ethernet);
             let is_sent_on = |direction: &DirectionConfig| direction.sends_on.as_deref() == Some(*name);
@@ -42,7 +43,7 @@ impl Exit {
         devices.iter().map(of).collect()
     }
 
-    /// What is sent of `frame`, in which a packet with these marks stands where `layout` says.
+    /// Returns the form in which `frame` is sent. It contains a packet with these marks at `layout`.
     #[inline]
     pub(super) fn finish<'f>(
         &'f mut self,
@@ -71,7 +72,7 @@ impl Exit {
     }
 }
 
-/// What `direction` puts around the packets that it sends; `None` where they keep what they have.
+/// The envelope of the packets that `direction` sends; `None` if they keep their own.
 fn envelope(
     direction: &DirectionConfig,
     longest: usize,

@@ -1,4 +1,4 @@
-//! [`FlowDrops`]: what was dropped of which flow.
+//! [`FlowDrops`]: drops by flow.
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::FlowKey;
@@ -9,16 +9,16 @@ use super::routes::scatter;
 /// Dropped, by cause.
 pub(crate) type Drops = [Count; DropCause::COUNT];
 
-/// Flows that are counted one by one. Anyone can send packets of ever other flows: what comes after is
-/// counted together.
+/// The maximum number of flows that are counted individually. Any sender can create new flows, so the others
+/// are counted together.
 const MOST_FLOWS: usize = 1 << 16;
 
-/// The drops of each flow of which anything was dropped, in the order of their first drops. Flows are found
-/// by open addressing; only the first drop of a flow may ask the system for memory.
+/// The drops of each flow with drops, in the order of their first drops. Flows are found by open addressing;
+/// only the first drop of a flow may allocate memory.
 #[derive(Debug)]
 pub(crate) struct FlowDrops {
     flows: Vec<(FlowKey, Drops)>,
-    /// A power of two of places, at most half of them taken: one more than an index into `flows`, or 0.
+    /// A hash table whose size is a power of two, at most half full: 0, or one more than an index of `flows`.
     places: Vec<u32>,
     /// Of all flows beyond [`MOST_FLOWS`].
     others: Drops,
@@ -28,7 +28,7 @@ impl FlowDrops {
     pub(crate) fn new() -> FlowDrops {
         FlowDrops { flows: Vec::new(), places: vec![0; 64], others: Drops::default() }
     }
-    /// A packet of `length` IP bytes of `flow` was dropped because of `cause`.
+    /// Counts a dropped packet of `flow` with `length` IP bytes.
     pub(crate) fn add(&mut self, flow: &FlowKey, cause: DropCause, length: u32) {
         let place = self.place(flow);
         let drops = match self.places[place] {
@@ -38,11 +38,11 @@ impl FlowDrops {
         };
         drops[cause.index()].add(length);
     }
-    /// Each flow of which anything was dropped.
+    /// Each flow with drops.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(FlowKey, Drops)> {
         self.flows.iter()
     }
-    /// What was dropped of flows that are not counted one by one.
+    /// The drops of flows that are not counted individually.
     pub(crate) fn others(&self) -> &Drops {
         &self.others
     }
@@ -60,7 +60,7 @@ impl FlowDrops {
         self.places[place] = self.flows.len() as u32;
         &mut self.flows[self.places[place] as usize - 1].1
     }
-    /// Where `flow` stands, or would.
+    /// The place of `flow`, or the free place for it.
     fn place(&self, flow: &FlowKey) -> usize {
         let ports = u64::from(flow.source_port) << 24 | u64::from(flow.destination_port) << 8;
         let mixed = scatter(flow.source).rotate_left(17) ^ scatter(flow.destination);

@@ -1,9 +1,10 @@
 //! [`Forwarder`]: frames in, ports, frames out.
 //!
-//! One round of it: what has arrived is received, what is due happens, what left is sent; then it sleeps
-//! until there is more to do. Ports and wires are a [`Network`] whose edge is the `Devices`: everything
-//! there happens at its own instant, however late the process gets to it. What a port lets out at 5 ms is on
-//! the wire from 5 ms on: neither pacing nor the order of events depends on how fast the machine is.
+//! In each round it receives frames that have arrived, runs due events and sends the frames that left the
+//! network; then it sleeps until the next event. Ports and wires are a [`Network`] whose edge is the
+//! `Devices`. Every event there happens at its own instant, even if the process runs late: a packet that a
+//! port transmits at 5 ms is on the wire from 5 ms on. So neither pacing nor the order of events depends on
+//! the speed of the machine.
 
 mod build;
 mod devices;
@@ -30,31 +31,31 @@ pub use totals::Totals;
 use crate::report::Report;
 use crate::wire::{Wire, WireError};
 
-/// One process's ports between the devices of a [`Wire`], seen by a [`PortObservers`].
+/// One process's ports between the devices of a [`Wire`], observed by a [`PortObservers`].
 #[derive(Debug)]
 pub struct Forwarder<W, O = ()> {
     wire: W,
     network: Network<Devices, O>,
-    /// When the last thing happened: nothing happens before it any more.
+    /// The time of the last event; no later event is before it.
     last: Time,
     node: String,
-    /// By device: what frames look like that leave there.
+    /// By device: the form of the frames that leave there.
     exits: Vec<Exit>,
-    /// From when frames were to be sent until they were, nanoseconds.
+    /// The time from the scheduled departure of frames until they were sent, nanoseconds.
     send_delay: Histogram<u64>,
 }
 
-/// What a round has done.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
     /// Frames were received or sent.
     Busy,
-    /// Nothing: it has slept.
+    /// Neither; it slept.
     Idle,
 }
 
 impl<W: Wire, O: PortObservers> Forwarder<W, O> {
-    /// Leaves what happens before `time`, on the wire's clock, out of the counters of ports and flows.
+    /// Excludes events before `time`, on the wire's clock, from the counters of ports and flows.
     pub fn count_from(&mut self, time: Time) {
         self.network.counts_from = time;
         for direction in &mut self.network.directions {
@@ -64,16 +65,15 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         self.network.edge.count_from(time);
     }
 
-    /// One round: what has arrived, then what is due; where that is nothing, sleeps until there is more to
-    /// do, but not for long.
+    /// Runs one round: received frames, then due events. Without either, sleeps until the next event, for a
+    /// limited time.
     ///
-    /// # Errors
-    /// Where a device works no more, or none. What it was to send is lost and counted; the next round goes on
-    /// with the others.
+    /// # Errors If a device, or the last one, no longer works. Its frames are lost and counted; the next
+    /// round continues with the other devices.
     pub fn step(&mut self) -> Result<Round, WireError> {
         let Forwarder { wire, network, last, .. } = self;
         let received = wire.receive(&mut |device, arrived, frame| {
-            // What is due before it happens before it.
+            // Events that are due before it happen before it.
             let now = arrived.max(*last);
             network.run_until(now);
             *last = now;
@@ -88,14 +88,14 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         Ok(Round::Idle)
     }
 
-    /// Lets happen what happens until `limit`.
+    /// Runs all events up to `limit`.
     fn run_until(&mut self, limit: Time) {
         if let Some(last) = self.network.run_until(limit) {
             self.last = last;
         }
     }
 
-    /// Sends what left the network; how many frames that were.
+    /// Sends the frames that left the network. Returns their number.
     fn send(&mut self) -> Result<usize, WireError> {
         let Forwarder { wire, network, exits, send_delay, .. } = self;
         let Devices { outbox, slots, totals, .. } = &mut network.edge;
@@ -128,10 +128,11 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         failed.map_or(Ok(leaving), Err)
     }
 
-    /// When to look again if no frame arrives before; `None` while nothing is under way.
+    /// The time of the next round if no frame arrives before; `None` if no frame is in the network.
     ///
-    /// A wire never reorders: what a port lets out arrives after all that is in flight there. So a poll of a
-    /// port with packets in flight needs no wake-up: it takes effect at its own instant, when the next comes.
+    /// A wire does not reorder: packets that a port transmits arrive after all that are in flight there. So a
+    /// poll of a port with packets in flight needs no wake-up: it takes effect at its own instant, when the
+    /// next packet arrives.
     pub fn next_at(&self) -> Option<Time> {
         let next = |direction: &Direction| match direction.in_flight.front() {
             Some(flight) => Some(flight.arrives),
@@ -143,19 +144,19 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     pub fn wire(&mut self) -> &mut W {
         &mut self.wire
     }
-    /// Who watches.
+    /// The observers of the ports.
     pub fn observers(&mut self) -> &mut O {
         &mut self.network.observers
     }
-    /// What became of all frames so far.
+    /// The fates of all frames so far.
     pub fn totals(&self) -> &Totals {
         &self.network.edge.totals
     }
-    /// Frames that are here: queued, in flight or about to be sent.
+    /// The number of frames that are queued, in flight or about to be sent.
     pub fn held(&self) -> u64 {
         self.network.edge.held(&self.network.directions)
     }
-    /// Everything that was counted up to now.
+    /// All counters up to now.
     pub fn report(&mut self) -> Report {
         let now = self.wire.now();
         self.run_until(now);

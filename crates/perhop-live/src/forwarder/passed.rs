@@ -1,9 +1,10 @@
-//! [`Passed`]: the frames that pass a port instead of going through it, by what they carry.
+//! [`Passed`]: the frames that bypass a port, by their contents.
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Rate;
 
-/// Kinds that are counted one by one: more than any line carries, and few enough to search.
+/// The number of kinds that are counted individually: more than a line carries, and few enough for a linear
+/// search.
 const KINDS: usize = 16;
 /// Destination and source.
 const ADDRESSES: usize = 12;
@@ -12,18 +13,18 @@ const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 /// Below this value the field is a length, and an LLC header follows (IEEE 802.3 §3.2.6).
 const LOWEST_TYPE: u16 = 0x0600;
 
-/// What a frame without an IP packet carries.
+/// The contents of a frame without an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Its Ethernet type, behind any VLAN tags.
+    /// Its Ethernet type, after any VLAN tags.
     Type(u16),
-    /// An LLC header, as that of the spanning tree protocol.
+    /// An LLC header, as of the spanning tree protocol.
     Llc,
-    /// One more kind than are counted one by one.
+    /// A kind beyond those that are counted individually.
     Other,
 }
 
-/// The frames that passed the port of one direction.
+/// The frames that bypassed the port of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Passed {
     /// Rate of the port.
@@ -33,7 +34,7 @@ pub(crate) struct Passed {
 }
 
 impl Passed {
-    /// None so far, by a port of `rate`.
+    /// Creates empty counters for a port of `rate`.
     pub(super) fn by(rate: Rate) -> Passed {
         Passed { rate, kinds: [None; KINDS], others: Count::default() }
     }
@@ -47,7 +48,7 @@ impl Passed {
             None => self.others.add(length),
         }
     }
-    /// What was counted, kind by kind.
+    /// The counters by kind.
     pub(crate) fn counted(&self) -> impl Iterator<Item = (Kind, Count)> {
         let others = (self.others.packets > 0).then_some((Kind::Other, self.others));
         self.kinds.iter().copied().flatten().chain(others)
@@ -55,7 +56,7 @@ impl Passed {
 }
 
 impl Kind {
-    /// What `frame`, on Ethernet, carries.
+    /// The contents of `frame`, an Ethernet frame.
     fn of(frame: &[u8]) -> Kind {
         let mut fields = frame.get(ADDRESSES..).unwrap_or_default().chunks_exact(2);
         while let Some(&[high, low]) = fields.next() {

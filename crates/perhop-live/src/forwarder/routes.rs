@@ -1,13 +1,13 @@
-//! [`Routes`]: which direction leads to an address.
+//! [`Routes`]: the directions to addresses.
 
 use perhop_qos::classifier::Prefix;
 use perhop_qos::packet::Address;
 use perhop_scenario::routing::LinkId;
 
-/// Exact addresses by open addressing, and prefixes for what is not among them.
+/// Exact addresses by open addressing, and prefixes for all other addresses.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// A power of two of places, at most half of them taken.
+    /// A hash table whose size is a power of two, at most half full.
     places: Vec<Option<(Address, LinkId)>>,
     taken: usize,
     /// The longest first.
@@ -18,7 +18,7 @@ impl Routes {
     pub(crate) fn new() -> Routes {
         Routes { places: vec![None; 16], taken: 0, prefixes: Vec::new() }
     }
-    /// Packets to `to` go by `direction`. The first route to an address stands.
+    /// Adds a route: packets to `to` leave by `direction`. The first route to an address applies.
     pub(crate) fn add(&mut self, to: Prefix, direction: LinkId) {
         if let Some(address) = to.host() {
             return self.add_host(address, direction);
@@ -53,7 +53,7 @@ impl Routes {
             self.taken += 1;
         }
     }
-    /// Where `address` stands, or would.
+    /// The place of `address`, or the free place for it.
     #[inline]
     fn place(&self, address: Address) -> usize {
         let mask = self.places.len() - 1;
@@ -65,7 +65,7 @@ impl Routes {
     }
 }
 
-/// Bits of all of `address`, well mixed: Fibonacci hashing (Knuth, volume 3, §6.4).
+/// A hash of all bits of `address`: Fibonacci hashing (Knuth, volume 3, §6.4).
 #[inline]
 pub(super) fn scatter(address: Address) -> u64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

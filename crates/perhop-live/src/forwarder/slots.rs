@@ -1,30 +1,30 @@
-//! [`Slots`]: room for the frames that wait here, taken and given back without asking the system for memory.
+//! [`Slots`]: memory for waiting frames, reused without allocation.
 
 use perhop_qos::packet::Packet;
 
 use crate::frame::Layout;
 
-/// Which slot: what [`Packet::payload`] is here.
+/// The number of a slot, which is [`Packet::payload`] here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotId(pub(crate) u32);
 
 impl SlotId {
-    /// Where the frame of `packet` waits.
+    /// The slot of the frame of `packet`.
     #[inline]
     pub(crate) fn of(packet: &Packet) -> SlotId {
         SlotId(packet.payload as u32)
     }
 }
 
-/// The frames that wait here.
+/// The waiting frames.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    /// One slot after the other. The system lends memory for those that were used once.
+    /// All slots, one after the other. The system provides memory for a slot at its first use.
     bytes: Vec<u8>,
-    /// Bytes of one slot.
+    /// The size of a slot, bytes.
     size: usize,
     held: Vec<Held>,
-    /// The one given back last is taken next: it may still be in the cache.
+    /// Free slots. The last one is taken next, because it may still be in the cache.
     free: Vec<u32>,
 }
 
@@ -35,7 +35,7 @@ struct Held {
 }
 
 impl Slots {
-    /// `count` slots of `size` bytes each.
+    /// Creates `count` slots of `size` bytes each.
     pub(crate) fn new(count: u32, size: usize) -> Slots {
         let frames = count as usize;
         let free = (0..count).rev().collect();
@@ -45,7 +45,7 @@ impl Slots {
     pub(crate) fn fits(&self, length: usize) -> bool {
         length <= self.size
     }
-    /// Puts `frame`, which [fits](Slots::fits), into a slot that nobody has; `None` when all are taken.
+    /// Stores `frame`, which [fits](Slots::fits), in a free slot; `None` if there is none.
     #[inline]
     pub(crate) fn store(&mut self, frame: &[u8], layout: Layout) -> Option<SlotId> {
         let slot = self.free.pop()?;
@@ -54,26 +54,26 @@ impl Slots {
         self.held[slot as usize] = Held { length: frame.len() as u32, layout };
         Some(SlotId(slot))
     }
-    /// The frame in `slot`, and where its packet stands.
+    /// The frame in `slot`, and the layout of its packet.
     #[inline]
     pub(crate) fn frame(&mut self, slot: SlotId) -> (&mut [u8], Layout) {
         let start = slot.0 as usize * self.size;
         let Held { length, layout } = self.held[slot.0 as usize];
         (&mut self.bytes[start..start + length as usize], layout)
     }
-    /// As [`frame`](Slots::frame), to be read.
+    /// The same as [`frame`](Slots::frame), for reading.
     pub(crate) fn stored(&self, slot: SlotId) -> (&[u8], Layout) {
         let start = slot.0 as usize * self.size;
         let Held { length, layout } = self.held[slot.0 as usize];
         (&self.bytes[start..start + length as usize], layout)
     }
-    /// Gives `slot` back.
+    /// Frees `slot`.
     #[inline]
     pub(crate) fn give_back(&mut self, slot: SlotId) {
         debug_assert!(self.free.len() < self.held.len(), "a slot was given back twice");
         self.free.push(slot.0);
     }
-    /// Slots that are taken.
+    /// The number of slots in use.
     pub(crate) fn taken(&self) -> usize {
         self.held.len() - self.free.len()
     }

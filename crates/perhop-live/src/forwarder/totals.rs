@@ -1,4 +1,4 @@
-//! [`Totals`]: what became of all frames since the start.
+//! [`Totals`]: the fates of all frames since the start.
 
 use perhop_qos::verdict::DropCause;
 
@@ -7,34 +7,34 @@ use crate::frame::Refusal;
 /// The fate of every frame since the start: received = [`ended`](Totals::ended) + held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Frames that arrived, by whatever device.
+    /// Frames that arrived on any device.
     pub received: u64,
     /// Their bytes.
     pub received_bytes: u64,
-    /// Frames that hold no packet that could be forwarded, by [`Refusal::index`].
+    /// Frames without a packet to forward, by [`Refusal::index`].
     pub refused: [u64; Refusal::COUNT],
-    /// Came by a device on which nothing is received.
+    /// Frames on a device on which no frames are expected.
     pub unexpected: u64,
-    /// IP packets that no router forwards: for groups, or for the link they came by.
+    /// IP packets that no router forwards: multicast, broadcast or link-local.
     pub local: u64,
-    /// Longer than a slot: segments that an interface was to cut, or jumbo frames.
+    /// Frames longer than a slot: segments for an interface to split, or jumbo frames.
     pub oversized: u64,
-    /// Found every slot taken.
+    /// Frames for which no slot was free.
     pub no_slot: u64,
     /// Packets dropped, by [`DropCause::index`].
     pub dropped: [u64; DropCause::COUNT],
-    /// Frames handed to the wire.
+    /// Frames passed to the wire.
     pub sent: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Of these, frames without an IP packet that went past the ports.
+    /// Of these, frames without an IP packet that bypassed the ports.
     pub passed: u64,
     /// Frames that a device refused to send.
     pub unsent: u64,
 }
 
 impl Totals {
-    /// Frames that have ended here, one way or the other.
+    /// The number of frames that have left or were dropped.
     pub fn ended(&self) -> u64 {
         let refused: u64 = self.refused.iter().sum();
         let dropped: u64 = self.dropped.iter().sum();

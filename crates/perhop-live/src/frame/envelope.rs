@@ -1,4 +1,4 @@
-//! [`Envelope`]: the tags and labels of a link, put around the packets that leave by it.
+//! [`Envelope`]: the tags and labels of a link, added to the packets that leave by it.
 
 use perhop_qos::framing::{Header, HeaderStack};
 use perhop_qos::packet::Marks;
@@ -11,12 +11,13 @@ const ADDRESSES: usize = 12;
 /// IEEE 802.1Q table 9-1: customer tag, and service tag, which is the outer one of two.
 const CUSTOMER_TAG: u16 = 0x8100;
 const SERVICE_TAG: u16 = 0x88a8;
-/// The first label that is not reserved (RFC 3032 §2.1), which is the bottom one, as in captures.
+/// The first label that is not reserved (RFC 3032 §2.1), used for the bottom one, as in captures.
 const FIRST_LABEL: u32 = 16;
 /// Bytes of an Ethernet frame without its check sequence (IEEE 802.3 §3.2.8).
 const SHORTEST_FRAME: usize = 60;
 
-/// The tags and labels that frames of one link have, whatever they had before; and room for one frame.
+/// The tags and labels of the frames of one link, which replace those of the received frame; and a buffer for
+/// one frame.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// Numbers of the VLANs, from the outer tag inwards.
@@ -26,7 +27,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Of a link with these `headers`, for frames of up to `longest` bytes before that.
+    /// Creates the envelope of a link with these `headers`, for frames of up to `longest` bytes without it.
     pub fn new(headers: &HeaderStack, longest: usize) -> Envelope {
         let tag = |header: &Header| match header {
             Header::Vlan(tag) => Some(tag.id),
@@ -41,11 +42,12 @@ impl Envelope {
         let room = longest + tags.len() * VLAN_TAG + labels as usize * LABEL;
         Envelope { tags, labels, frame: Vec::with_capacity(room.max(SHORTEST_FRAME)) }
     }
-    /// Whether it has neither tags nor labels, so that a plain frame stays as it is.
+    /// Whether it has neither tags nor labels, so that a plain frame does not change.
     pub fn is_plain(&self) -> bool {
         self.tags.is_empty() && self.labels == 0
     }
-    /// `frame` with the tags and labels of the link instead of its own, all with the packet's `marks`.
+    /// Returns `frame` with the tags and labels of the link instead of its own, all with the packet's
+    /// `marks`.
     pub fn around(&mut self, frame: &[u8], layout: Layout, marks: Marks) -> &mut [u8] {
         let Envelope { tags, labels, frame: made } = self;
         made.clear();

@@ -28,7 +28,7 @@ pub(super) fn read_v4(bytes: &[u8]) -> Result<Packet, Refusal> {
     }
     // Bytes after the packet are padding.
     let Some(whole) = bytes.get(..length) else { return Err(Refusal::ShortPacket) };
-    // RFC 1812 §5.2.2: a router must verify the header checksum, and discard what has a wrong one.
+    // RFC 1812 §5.2.2: a router must verify the header checksum, and discard packets with a wrong one.
     let is_sound = if header == V4_HEADER {
         internet_checksum(fixed) == 0
     } else {
@@ -111,8 +111,8 @@ const SHIM6: u8 = 140;
 fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option<&[u8]>), Refusal> {
     loop {
         let length = match next {
-            // RFC 8200 §4.3 and §4.5, RFC 6275 §6.1.1, RFC 7401 §5.1, RFC 5533 §5.1: in units of 8 bytes, the
-            // first of them not counted.
+            // RFC 8200 §4.3 and §4.5, RFC 6275 §6.1.1, RFC 7401 §5.1, RFC 5533 §5.1: in units of 8 bytes, not
+            // counting the first unit.
             HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS | MOBILITY | HOST_IDENTITY | SHIM6 => {
                 8 + 8 * usize::from(*bytes.get(1).ok_or(Refusal::ShortTransport)?)
             }
@@ -132,7 +132,7 @@ fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option
     }
 }
 
-/// The transport protocol of `packet`, IPv6, and where its header begins; `None` where that is not found.
+/// The transport protocol of `packet`, IPv6, and the offset of its header; `None` if it is not found.
 pub(super) fn transport_of_v6(packet: &[u8]) -> Option<(Protocol, usize)> {
     let (protocol, transport) = behind_extensions(*packet.get(6)?, packet.get(V6_HEADER..)?).ok()?;
     Some((protocol, packet.len() - transport?.len()))

@@ -1,22 +1,23 @@
-//! [`Layout`]: where the packet stands in a frame.
+//! [`Layout`]: the position of the packet in a frame.
 
 use super::refusal::Refusal;
 
-/// Position and version of the IP header in a frame, and the labels before it.
+/// Position and version of the IP header in a frame, and the number of labels before it.
 ///
-/// In one word, as every frame has one: bytes before the IP header, labels among them, and the version.
+/// One word, because every frame has one: bytes before the IP header, number of labels, and version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout(u32);
 
 impl Layout {
-    /// Of a frame that holds no packet.
+    /// The layout of a frame without a packet.
     pub const NO_PACKET: Layout = Layout(u32::MAX);
-    /// Bytes before the IP header where neither tags nor labels stand there, at most.
+    /// The maximum number of bytes before the IP header without tags and labels.
     pub(crate) const MOST_PLAIN_BYTES: u8 = ETHERNET_HEADER as u8;
     const LABELS: u32 = 8;
     const VERSION: u32 = 16;
 
-    /// The IP header stands behind `header` bytes, at most 255, of which the last are `labels` MPLS labels.
+    /// Creates a layout with the IP header after `header` bytes, at most 255, which end with `labels` MPLS
+    /// labels.
     #[inline]
     pub(super) const fn new(header: usize, version: Version, labels: usize) -> Layout {
         Layout(header as u32 | (labels as u32) << Layout::LABELS | (version as u32) << Layout::VERSION)
@@ -36,11 +37,11 @@ impl Layout {
     pub const fn version(self) -> Version {
         if self.0 >> Layout::VERSION == 0 { Version::V4 } else { Version::V6 }
     }
-    /// Labels right before the IP header; what else is between it and the Ethernet header are tags.
+    /// Labels directly before the IP header; the other bytes between it and the Ethernet header are tags.
     pub const fn labels(self) -> usize {
         (self.0 >> Layout::LABELS) as usize & 0xff
     }
-    /// Whether neither tags nor labels stand before the IP header.
+    /// Whether there are no tags or labels before the IP header.
     #[inline]
     pub const fn is_plain(self) -> bool {
         self.header() <= ETHERNET_HEADER
@@ -64,7 +65,7 @@ pub(super) const ETHERNET_HEADER: usize = 14;
 pub(super) const TYPE_IPV4: u16 = 0x0800;
 pub(super) const TYPE_IPV6: u16 = 0x86dd;
 
-/// The Ethernet type that ends right before `header`.
+/// The Ethernet type that ends directly before `header`.
 #[inline]
 pub(super) fn ethernet_type(frame: &[u8], header: usize) -> Result<u16, Refusal> {
     let bytes = frame.get(header - 2..header).ok_or(Refusal::ShortFrame)?;

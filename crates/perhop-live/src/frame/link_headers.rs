@@ -1,4 +1,4 @@
-//! VLAN tags and MPLS labels between the Ethernet header and an IP packet: found, read and marked.
+//! VLAN tags and MPLS labels between the Ethernet header and an IP packet: search, reading and marking.
 
 use perhop_qos::packet::{LinkMark, Marks, Packet};
 
@@ -9,9 +9,9 @@ use super::refusal::Refusal;
 pub(super) const VLAN_TAG: usize = 4;
 /// One entry of a label stack (RFC 3032 §2.1).
 pub(super) const LABEL: usize = 4;
-/// Limit on VLAN tags: twice those of a customer's tag within a provider's (IEEE 802.1ad).
+/// Maximum number of VLAN tags: twice those of a customer's tag within a provider's (IEEE 802.1ad).
 pub(crate) const MOST_TAGS: usize = 4;
-/// Limit on MPLS labels: twice those that a link of a scenario can have in one header.
+/// Maximum number of MPLS labels: twice those that a link of a scenario can have in one header.
 pub(crate) const MOST_LABELS: usize = 16;
 
 /// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary one that preceded 802.1ad.
@@ -19,13 +19,13 @@ const TYPES_VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 /// Labels of a unicast packet (RFC 3032 §5).
 pub(super) const TYPE_MPLS: u16 = 0x8847;
 
-/// Where the priority stands in the first byte of a tag (IEEE 802.1Q clause 9.6), and the traffic class in
-/// the third byte of a label (RFC 3032 §2.1, RFC 5462).
+/// The position of the priority in the first byte of a tag (IEEE 802.1Q clause 9.6), and of the traffic class
+/// in the third byte of a label (RFC 3032 §2.1, RFC 5462).
 pub(super) const PRIORITY_SHIFT: u8 = 5;
 pub(super) const TRAFFIC_CLASS_SHIFT: u8 = 1;
 const BOTTOM_OF_STACK: u8 = 1;
 
-/// Where the packet stands in `frame`, whose Ethernet type `first` is not that of IP.
+/// Finds the packet in `frame`, whose Ethernet type `first` is not that of IP.
 #[cold]
 pub(super) fn find(frame: &[u8], first: u16) -> Result<Layout, Refusal> {
     let (mut header, mut found) = (ETHERNET_HEADER, first);
@@ -46,8 +46,9 @@ pub(super) fn find(frame: &[u8], first: u16) -> Result<Layout, Refusal> {
     Ok(Layout::new(header, version, labels))
 }
 
-/// How many labels `bytes` begin with, and what stands behind them. Nothing says what that is (RFC 3032
-/// §2.2); by its first four bits it is IP, or what a pseudowire carries (RFC 4928 §3).
+/// The number of labels at the beginning of `bytes`, and the version of the packet after them. No field gives
+/// the protocol (RFC 3032 §2.2): the first four bits distinguish IP from the contents of a pseudowire (RFC
+/// 4928 §3).
 fn behind_labels(bytes: &[u8]) -> Result<(Version, usize), Refusal> {
     let is_bottom = |entry: &[u8]| entry[2] & BOTTOM_OF_STACK != 0;
     let mut entries = bytes.chunks_exact(LABEL).take(MOST_LABELS);
@@ -64,17 +65,18 @@ fn behind_labels(bytes: &[u8]) -> Result<(Version, usize), Refusal> {
 }
 
 impl Layout {
-    /// Bytes before the labels, or where there are none, before the IP header.
+    /// Bytes before the labels, or before the IP header if there are no labels.
     const fn before_labels(self) -> usize {
         self.header() - self.labels() * LABEL
     }
-    /// What looks like an IP packet behind labels, and is none, may be what a pseudowire carries.
+    /// Returns `refusal`, or `NotInternet` after labels: an invalid IP packet there may be the contents of a
+    /// pseudowire.
     #[cold]
     pub(super) fn refused_for(self, refusal: Refusal) -> Refusal {
         if self.labels() > 0 { Refusal::NotInternet } else { refusal }
     }
-    /// Gives `packet` the class of service of the outer tag and the traffic class of the topmost label of
-    /// `frame`, where there are such.
+    /// Sets the class of service of `packet` from the outer tag of `frame`, and the traffic class from its
+    /// topmost label, if present.
     #[cold]
     pub(crate) fn read_link_marks(self, frame: &[u8], packet: &mut Packet) {
         let topmost = self.before_labels();
@@ -89,8 +91,8 @@ impl Layout {
             packet.set_exp(exp);
         }
     }
-    /// Writes class of service and traffic class into the outer tag and the topmost label of `frame`, where
-    /// it has such; what is inside of them stays.
+    /// Writes class of service and traffic class into the outer tag and the topmost label of `frame`, if
+    /// present; inner ones do not change.
     #[cold]
     pub fn mark_link(self, frame: &mut [u8], marks: Marks) {
         let topmost = self.before_labels();

@@ -1,12 +1,12 @@
 //! Frames: parsing and marking.
 //!
-//! A frame is parsed once, on arrival: [`read`] returns its [`Packet`], or why it has none ([`Refusal`]). It
-//! is written once, on departure: [`Layout::mark`] sets codepoint and congestion mark, and updates the header
-//! checksum. What stands between Ethernet header and packet, VLAN tags and MPLS labels, is the matter of
-//! `link_headers`, and of [`Envelope`] where a link has its own.
+//! A frame is parsed once, on arrival: [`read`] returns its [`Packet`], or the reason why it has none
+//! ([`Refusal`]). It is written once, on departure: [`Layout::mark`] sets codepoint and congestion mark, and
+//! updates the header checksum. `link_headers` processes the VLAN tags and MPLS labels between Ethernet
+//! header and packet; [`Envelope`] adds those of a link.
 //!
-//! The time to live is not decremented: routes of a scenario have no loops, and there is no router to report
-//! that it was exceeded.
+//! The time to live is not decremented: routes of a scenario have no loops, and no router reports that it was
+//! exceeded.
 
 mod checksum;
 mod envelope;
@@ -32,11 +32,10 @@ pub use refusal::Refusal;
 pub(crate) use tcp::read_tcp;
 pub(crate) use transport::finish_checksum;
 
-/// Parses `frame`. The packet's color is that of its codepoint; time of arrival and interface have defaults,
-/// to be set by the node.
+/// Parses `frame`. The packet's color is that of its codepoint. Time of arrival and interface have defaults,
+/// which the node replaces.
 ///
-/// # Errors
-/// Why there is no packet to forward.
+/// # Errors If there is no packet to forward, with the reason.
 pub fn read(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
     let mut found = read_packet(link_layer, frame)?;
     if !found.layout.is_plain() {
@@ -45,7 +44,7 @@ pub fn read(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
     Ok(found)
 }
 
-/// Whether `packet` is not to be forwarded, since it is multicast, broadcast or link-local (RFC 1112 §4, RFC
+/// Whether `packet` must not be forwarded, because it is multicast, broadcast or link-local (RFC 1112 §4, RFC
 /// 3927 §2.7, RFC 4291 §2.5.6). Kernels send such packets when an interface comes up.
 pub fn stays_on_link(packet: &Packet) -> bool {
     const IPV4_MAPPED: u128 = 0xffff;

@@ -1,4 +1,4 @@
-//! [`Frame`]: the packet in a frame, and where it stands.
+//! [`Frame`]: the packet in a frame, and its position.
 
 use perhop_qos::packet::Packet;
 use serde::{Deserialize, Serialize};
@@ -21,14 +21,14 @@ pub enum LinkLayer {
 /// A parsed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The packet. Its length is that in the IP header, since Ethernet pads short frames. It has the class of
-    /// service of the outer tag and the traffic class of the topmost label, where there are such.
+    /// The packet. Its length is that in the IP header, because Ethernet pads short frames. It has the class
+    /// of service of the outer tag and the traffic class of the topmost label, if present.
     pub packet: Packet,
-    /// Where it stands.
+    /// Its position.
     pub layout: Layout,
 }
 
-/// Parses `frame`: the packet lacks the marks of tags and labels.
+/// Parses `frame` without the marks of tags and labels.
 #[inline]
 pub(crate) fn read_packet(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
     let layout = match link_layer {

@@ -8,7 +8,7 @@ use super::layout::Version;
 /// Bytes of the header without options (RFC 9293 §3.1).
 const HEADER: usize = 20;
 
-/// The TCP header of the IP `packet`, behind which there may be padding; `None` where it has none, or is a
+/// The TCP header of the IP `packet`, which may be followed by padding; `None` if it has none, or is a
 /// fragment.
 pub(crate) fn read_tcp(packet: &[u8], version: Version) -> Option<TcpHeader> {
     let (protocol, begins, ends) = match version {
@@ -46,11 +46,11 @@ fn number(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// Reads `options` into `header`; `None` where one is unknown, or is not what its length says.
+/// Reads `options` into `header`; `None` if one is unknown or has a wrong length.
 fn read_options(mut options: &[u8], header: &mut TcpHeader) -> Option<()> {
     while let [kind, rest @ ..] = options {
         let length = match kind {
-            // RFC 9293 §3.2: the end of the list, and what fills it.
+            // RFC 9293 §3.2: the end of the list, and padding.
             0 => return Some(()),
             1 => {
                 options = rest;
@@ -66,7 +66,7 @@ fn read_options(mut options: &[u8], header: &mut TcpHeader) -> Option<()> {
             5 if value.len() % 8 == 0 => {
                 value.chunks_exact(8).for_each(|block| header.push_block(number(block), number(&block[4..])));
             }
-            // RFC 2385: the digest is of this segment, and goes with it.
+            // RFC 2385: the digest covers this segment and is lost with it.
             19 => {}
             _ => return None,
         }

@@ -1,5 +1,5 @@
 //! The checksum of TCP and UDP, which a sender leaves to its network card, and which a frame between virtual
-//! interfaces may still lack.
+//! interfaces may not have yet.
 
 use perhop_qos::packet::Protocol;
 
@@ -8,11 +8,11 @@ use super::internet::{V4_HEADER, V6_HEADER, transport_of_v6};
 use super::layout::Version;
 use super::packet::{LinkLayer, read_packet};
 
-/// Completes the transport checksum of the packet in `frame`; false where it holds none to complete.
+/// Completes the transport checksum of the packet in `frame`. Returns false if there is none to complete.
 ///
-/// The sender has put the sum of the pseudo header there (RFC 9293 §3.1, RFC 768, RFC 8200 §8.1), for the
-/// card to add that of the segment: that tells a checksum to complete from any other, such as that of an
-/// inner packet.
+/// The sender has written the sum of the pseudo header there (RFC 9293 §3.1, RFC 768, RFC 8200 §8.1), to
+/// which the card adds that of the segment. This distinguishes a checksum to complete from any other, such as
+/// that of an inner packet.
 pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
     let Ok(found) = read_packet(link_layer, frame) else { return false };
     let (header, length) = (found.layout.header(), found.packet.length as usize);
@@ -46,7 +46,7 @@ pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
         return false;
     }
     let checksum = match internet_checksum(&packet[begins..]) {
-        // RFC 768: a sum of 0 is sent as all ones, since 0 says that there is none.
+        // RFC 768: a sum of 0 is sent as all ones, because 0 means that there is no checksum.
         0 if protocol == Protocol::UDP => 0xffff,
         checksum => checksum,
     };
@@ -58,7 +58,7 @@ pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// TCP from 10.0.0.1 to 10.0.0.2 and UDP between two addresses of IPv6, without their checksums.
+    /// TCP from 10.0.0.1 to 10.0.0.2 and UDP between two IPv6 addresses, without their checksums.
     fn finished(version: Version) -> Vec<u8> {
         let text = match version {
             Version::V4 => {
@@ -81,7 +81,7 @@ mod tests {
         frame
     }
 
-    /// The place of the transport checksum, and the sum over pseudo header and segment by its definition.
+    /// The offset of the transport checksum, and the sum over pseudo header and segment by its definition.
     fn parts(version: Version) -> (usize, usize, Vec<u8>) {
         match version {
             Version::V4 => (14 + 20, 16, vec![10, 0, 0, 1, 10, 0, 0, 2, 0, 6, 0, 20]),

@@ -19,7 +19,7 @@ use super::report::{HostReport, SendDelay};
 use super::run::{HostRun, LINGER};
 use super::system;
 
-/// Time before a deadline that is spent in busy waiting: about as long as a wake-up takes.
+/// Time before a deadline that is spent busy waiting: about as long as a wake-up takes.
 const AWAKE: u64 = 60_000;
 /// Payload of a datagram: its number; then its flow and the time of sending, if there is room.
 const NUMBER: usize = 4;
@@ -85,10 +85,10 @@ impl DatagramSender {
         Ok(DatagramSender { outgoing })
     }
 
-    /// Sends until the end of the run; returns the host's report, as far as it is about what was sent.
+    /// Sends until the end of the run; returns the host's report, with the counters of sending.
     pub(super) fn run(mut self, run: &HostRun) -> Result<HostReport, HostError> {
         let what = || "cannot write the records of sent datagrams".to_owned();
-        // Where it is refused, datagrams are sent up to 50 µs late.
+        // Without this permission, datagrams are sent up to 50 µs late.
         let _ = system::sharpen_timers();
         let mut recorder = run.recorder("sent")?;
         let mut delays = Histogram::<u64>::new(3).expect("digits that the histogram takes");
@@ -125,7 +125,7 @@ impl DatagramSender {
 }
 
 impl Outgoing {
-    /// Sends the next datagram, which is counted if it is `lengthened`.
+    /// Sends the next datagram, and counts it if it is `lengthened`.
     fn send(
         &mut self,
         run: &HostRun,

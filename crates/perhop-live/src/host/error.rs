@@ -1,10 +1,10 @@
-//! [`HostError`]: why the traffic of a host failed.
+//! [`HostError`]: the reason why the traffic of a host failed.
 
 use std::io;
 
 use perhop_qos::error::ConfigError;
 
-/// Why the traffic of a host failed.
+/// The reason why the traffic of a host failed.
 #[derive(Debug)]
 pub enum HostError {
     /// The scenario is not valid for a live run.

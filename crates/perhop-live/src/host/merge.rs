@@ -213,7 +213,7 @@ fn connection_sample(session: usize, sample: &Sample) -> ConnectionSample {
     }
 }
 
-/// The parts of a forwarder's report that go into the tables.
+/// The parts of a forwarder's report that become rows of the tables.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct ForwarderReport {

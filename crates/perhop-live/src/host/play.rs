@@ -13,20 +13,19 @@ use super::stream::Exchange;
 use super::tap::Tap;
 use crate::confinement;
 
-/// What connections that are opened later need: a congestion control that not everybody may choose, and ports
+/// The capabilities that later connections need: to choose a restricted congestion control, and to use ports
 /// below 1024.
 const KEPT: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_BIND_SERVICE];
 
 impl HostRun<'_> {
     /// Runs the host's traffic, and writes the report and the records. Once its sockets are open, the process
-    /// gives up all capabilities but two.
+    /// drops all capabilities except [`KEPT`].
     ///
-    /// # Errors
-    /// When the scenario is not valid, or a socket or file fails.
+    /// # Errors If the scenario is not valid, or a socket or file fails.
     pub fn play(&self) -> Result<HostReport, HostError> {
         let flows = Flows::new(self.scenario);
         let (sender, receiver, streams, tap) = thread::scope(|scope| {
-            // Receivers are open before anything is sent.
+            // Receivers must be open before the first datagram is sent.
             let receiver = DatagramReceiver::open(self, &flows)?;
             let streams = Exchange::open(self, &flows)?;
             let tap = Tap::open(self, &flows)?;

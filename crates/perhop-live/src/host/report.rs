@@ -14,7 +14,7 @@ pub struct HostReport {
     pub send_delay: SendDelay,
     /// Datagrams that the kernel refused to send.
     pub refused_packets: u64,
-    /// Datagrams that were longer than in the scenario, to hold their numbers.
+    /// Datagrams that were longer than in the scenario, so that their numbers fit.
     pub lengthened_packets: u64,
     /// Datagrams that belong to no flow of the scenario.
     pub foreign_packets: u64,
@@ -22,7 +22,7 @@ pub struct HostReport {
     pub unseen_packets: u64,
     /// Sessions of TCP traffic with an end at this host.
     pub sessions: Vec<SessionReport>,
-    /// Differences from the scenario, in words.
+    /// Differences from the scenario, as text.
     pub notes: Vec<String>,
 }
 

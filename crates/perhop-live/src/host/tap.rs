@@ -167,7 +167,7 @@ impl Segment {
             destination_port: number(tcp, 2)?,
             protocol: Protocol::TCP,
         };
-        // Without the checksum, which a device may fill in later than the kernel would.
+        // Without the checksum, which a device may fill in after the tap.
         let told = header[4..16].iter().chain(&header[18..]);
         let rest = identification.to_be_bytes().into_iter().chain(length.to_be_bytes());
         let identity = told

@@ -1,4 +1,4 @@
-//! Headers of links in a laboratory: which its frames can have, and how much longer they are with them.
+//! Headers of links in a live testbed: the supported ones, and the length that they add to frames.
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::framing::{Header, HeaderStack};
@@ -6,10 +6,10 @@ use perhop_scenario::Scenario;
 
 use crate::frame::{MOST_LABELS, MOST_TAGS, envelope_bytes};
 
-/// Refuses links whose headers neither frames between forwarders can have nor time alone stands for.
+/// Rejects links with headers that frames between forwarders cannot have and that cannot be emulated by
+/// transmission time alone.
 ///
-/// # Errors
-/// The first such header.
+/// # Errors The first such header.
 pub fn check_headers(scenario: &Scenario) -> Result<(), ConfigError> {
     for (index, link) in scenario.links.iter().enumerate() {
         check(&link.headers).map_err(|error| error.within("headers").within(index).within("links"))?;
@@ -20,7 +20,8 @@ pub fn check_headers(scenario: &Scenario) -> Result<(), ConfigError> {
 fn check(stack: &HeaderStack) -> Result<(), ConfigError> {
     for (index, header) in stack.headers().iter().enumerate() {
         let reason = match header {
-            // Tags and labels are in the frames; the others add constant bytes of time, as the framing does.
+            // Frames contain tags and labels. The other headers add a constant number of bytes to the
+            // transmission time, as the framing does.
             Header::Vlan(_)
             | Header::Mpls(_)
             | Header::Gre(_)
@@ -53,7 +54,7 @@ fn check(stack: &HeaderStack) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Bytes that frames between two forwarders have at most beyond Ethernet header and IP packet.
+/// The maximum length of a frame between two forwarders minus Ethernet header and IP packet, bytes.
 pub(super) fn most_envelope_bytes(scenario: &Scenario) -> u32 {
     let between_routers = scenario
         .links

@@ -14,10 +14,9 @@ use super::system;
 pub struct Bell(Arc<File>);
 
 impl Bell {
-    /// A new bell.
+    /// Creates a bell.
     ///
-    /// # Errors
-    /// When no descriptor is available.
+    /// # Errors If no descriptor is available.
     pub fn new() -> io::Result<Bell> {
         Ok(Bell(Arc::new(File::from(system::event_descriptor()?))))
     }
@@ -49,7 +48,7 @@ pub struct StopSignals {
 }
 
 impl StopSignals {
-    /// Lets these signals ring `bell`. A process can have one such handler at a time.
+    /// Makes these signals ring `bell`. A process can have one such handler at a time.
     pub fn catch(bell: &Bell) -> StopSignals {
         ASKED.store(false, Ordering::SeqCst);
         BELL.store(bell.descriptor().as_raw_fd(), Ordering::SeqCst);
@@ -69,7 +68,7 @@ impl StopSignals {
 impl Drop for StopSignals {
     fn drop(&mut self) {
         for (signal, handler) in self.before {
-            // SAFETY: what was there before; where it is unknown (`SIG_ERR`) the signal keeps its default.
+            // SAFETY: restores the previous action; if it is unknown (`SIG_ERR`), the default.
             unsafe { libc::signal(signal, if handler == libc::SIG_ERR { libc::SIG_DFL } else { handler }) };
         }
         BELL.store(-1, Ordering::SeqCst);
@@ -81,8 +80,8 @@ extern "C" fn handle(_: libc::c_int) {
     let one = 1_u64;
     // SAFETY: `errno` belongs to this thread.
     let errno = unsafe { libc::__errno_location() };
-    // SAFETY: `write` is async-signal-safe; `one` lives through the call, and `errno` is put back for whoever
-    // was interrupted. A descriptor of -1 makes it fail without effect.
+    // SAFETY: `write` is async-signal-safe; `one` outlives the call, and `errno` is restored for the
+    // interrupted code. With a descriptor of -1 it fails without effect.
     unsafe {
         let before = *errno;
         libc::write(BELL.load(Ordering::SeqCst), (&raw const one).cast(), size_of::<u64>());

@@ -4,9 +4,9 @@ use perhop_qos::units::Time;
 
 use super::system;
 
-/// Nanoseconds on the machine's monotonic clock since the clock was made.
+/// Nanoseconds on the machine's monotonic clock since the clock was created.
 ///
-/// The kernel's timestamps of frames are those of the real-time clock, which may be set; so the offset
+/// The kernel's timestamps of frames are those of the real-time clock, which may be set. So the offset
 /// between the two is measured whenever timestamps are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {

@@ -41,7 +41,7 @@ pub struct DeviceCounters {
     pub device: String,
     /// State of the interface.
     pub state: DeviceState,
-    /// When the interface was found to be removed, seconds since the start.
+    /// Time at which the removal of the interface was detected, seconds since the start.
     pub lost_at_s: Option<f64>,
     /// Received frames.
     pub received_frames: u64,
@@ -55,19 +55,19 @@ pub struct DeviceCounters {
     pub lost_frames: u64,
     /// Frames that the kernel did not accept: its queue was full, or the interface was down or removed.
     pub refused_frames: u64,
-    /// Dropped frames that were longer than the MTU allows: they hold several packets (TSO, GRO).
+    /// Dropped frames that were longer than the MTU permits: they contain several packets (TSO, GRO).
     pub oversized_frames: u64,
-    /// Packets whose transport checksum the sender had left to a network card, and which was completed here.
+    /// Packets whose transport checksum was left to a network card by the sender and completed here.
     pub finished_checksums: u64,
-    /// Packets forwarded without such a checksum, since it was not found.
+    /// Packets forwarded without such a checksum, because it was not found.
     pub unfinished_checksums: u64,
 }
 
 impl DeviceCounters {
-    /// `frame` with its transport checksum, in the memory of `rewritten`.
+    /// Returns `frame` with its transport checksum, in the memory of `rewritten`.
     ///
-    /// What leaves by a packet socket is sent as it is, and its receiver drops a segment without a checksum:
-    /// a TCP connection would stand still.
+    /// A packet socket does not add checksums, and the receiver drops a segment without one, so a TCP
+    /// connection would stall.
     #[cold]
     fn complete<'a>(&mut self, frame: &[u8], rewritten: &'a mut Vec<u8>) -> &'a [u8] {
         rewritten.clear();
@@ -84,7 +84,7 @@ pub(super) struct Device {
     index: libc::c_int,
     socket: Socket,
     frame_bytes: usize,
-    /// Room for a frame whose checksum is to be completed.
+    /// A buffer for a frame whose checksum is to be completed.
     rewritten: Vec<u8>,
     /// Socket for queries about interfaces, in the initial network namespace of this process.
     probe: OwnedFd,
@@ -235,8 +235,8 @@ impl Device {
             self.lose(now_ns);
         }
     }
-    /// Checks whether the interface still exists, where its removal is not reported: by express sockets, and
-    /// by packet sockets of an interface that was down before.
+    /// Checks whether the interface still exists if its removal is not reported: by express sockets, and by
+    /// packet sockets of an interface that was down before.
     pub(super) fn look_unasked(&mut self, now_ns: u64) {
         let is_told = !matches!(self.socket, Socket::Express(_)) && self.counters.state != DeviceState::Down;
         if !is_told && !self.is_there() {

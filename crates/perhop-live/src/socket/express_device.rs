@@ -1,9 +1,9 @@
-//! [`ExpressDevice`]: an interface's frames by `AF_XDP`, before the kernel makes anything of them.
+//! [`ExpressDevice`]: an interface's frames by `AF_XDP`, before the kernel's network stack.
 //!
-//! Frames lie in one area of memory that is shared with the kernel (the *umem*), in chunks. Four rings hand
-//! chunks to and fro: free ones to the kernel (fill), received ones from it (receive), filled ones to it
-//! (send), sent ones from it (completion). The copying mode is asked for: it works on every interface, veth
-//! pairs included.
+//! Frames are in one area of memory that is shared with the kernel (the *umem*), divided into chunks. Four
+//! rings pass chunks between process and kernel: free ones to the kernel (fill), received ones from it
+//! (receive), filled ones to it (send), sent ones from it (completion). The socket uses the copying mode,
+//! which works on every interface, including veth pairs.
 
 use std::cell::Cell;
 use std::io;
@@ -17,12 +17,12 @@ use super::packet_ring::Received;
 use super::send_batch::{BATCH_FRAMES, Outcome};
 use super::system;
 
-/// Chunks for each way; the rings are as long. A power of two.
+/// Chunks for each direction, and the length of the rings. A power of two.
 const CHUNKS: u32 = 4096;
-/// A chunk must not be longer than a page, and the kernel keeps this much at its beginning.
+/// A chunk must not be longer than a page, and the kernel reserves this much at its beginning.
 const HEADROOM_BYTES: usize = 256;
 const LONGEST_CHUNK_BYTES: usize = 4096;
-/// The kernel sends 32 frames at a call, then asks to be called again.
+/// The kernel sends 32 frames per call, then needs another call.
 const KICKS: usize = 2 * BATCH_FRAMES / 32;
 
 /// An interface's frames by `AF_XDP`.
@@ -33,18 +33,18 @@ pub(super) struct ExpressDevice {
     received: Ring<libc::xdp_desc>,
     sending: Ring<libc::xdp_desc>,
     completed: Ring<u64>,
-    /// Chunks that may be filled to be sent.
+    /// Chunks that are free for sending.
     free: Vec<u64>,
-    /// Frames in the sending ring that the kernel has not been told of.
+    /// Frames in the send ring that the kernel was not notified of.
     waiting: Outcome,
-    /// When the oldest frame was first seen: the kernel does not say when it arrived.
+    /// Time at which the oldest frame was first seen: the kernel does not report its arrival.
     seen_ns: Cell<Option<u64>>,
-    /// Keeps the program on the interface.
+    /// The program on the interface.
     _redirection: Redirection,
 }
 
 impl ExpressDevice {
-    /// The first queue of interface `index`, for frames of up to `frame_bytes`.
+    /// Opens the first queue of interface `index`, for frames of up to `frame_bytes`.
     pub(super) fn open(index: libc::c_int, frame_bytes: usize) -> io::Result<ExpressDevice> {
         let chunk_bytes = (HEADROOM_BYTES + frame_bytes).next_power_of_two().max(2048);
         if chunk_bytes > LONGEST_CHUNK_BYTES {
@@ -100,7 +100,7 @@ impl ExpressDevice {
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
-    /// When the oldest frame was first seen, in nanoseconds of `clock`.
+    /// Time at which the oldest frame was first seen, nanoseconds of `clock`.
     #[inline]
     pub(super) fn head(&self, clock: &Clock) -> Option<u64> {
         self.received.head()?;
@@ -109,14 +109,14 @@ impl ExpressDevice {
         }
         self.seen_ns.get()
     }
-    /// Hands the oldest frame, which there must be, to `each`.
+    /// Passes the oldest frame, which must exist, to `each`.
     #[inline]
     #[allow(unsafe_code)]
     pub(super) fn take(&mut self, each: impl FnOnce(Received)) {
         let Some(descriptor) = self.received.head() else { return };
         let length = descriptor.len as usize;
-        // SAFETY: the kernel has put this chunk into the receiving ring, so it is ours until it is pushed
-        // into the filling ring below.
+        // SAFETY: the kernel has put this chunk into the receive ring, so it belongs to this process until it
+        // is pushed into the fill ring below.
         let frame = unsafe { self.frames.bytes(descriptor.addr as usize, length) };
         each(Received { frame, length, checksum_is_missing: false });
         self.received.pop();
@@ -124,17 +124,17 @@ impl ExpressDevice {
         self.fill.push(descriptor.addr);
         self.fill.submit();
     }
-    /// Whether nothing waits to be sent.
+    /// Whether no frame waits for sending.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.sent == 0
     }
-    /// Whether what waits must be sent before another frame.
+    /// Whether the waiting frames must be sent before another one fits.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.waiting.sent >= BATCH_FRAMES as u64
     }
-    /// Takes a copy of `frame`, which must fit, to be sent; lost where the kernel holds every chunk.
+    /// Copies `frame`, which must fit, for sending; it is lost if the kernel has every chunk.
     #[inline]
     #[allow(unsafe_code)]
     pub(super) fn push(&mut self, frame: &[u8]) {
@@ -142,19 +142,19 @@ impl ExpressDevice {
             self.waiting.refused += 1;
             return;
         };
-        // SAFETY: a free chunk is in no ring, so the kernel does not touch it.
+        // SAFETY: a free chunk is not in any ring, so the kernel does not access it.
         unsafe { self.frames.bytes(chunk as usize, frame.len()) }.copy_from_slice(frame);
         self.sending.push(libc::xdp_desc { addr: chunk, len: frame.len() as u32, options: 0 });
         self.waiting.sent += 1;
         self.waiting.sent_bytes += frame.len() as u64;
     }
-    /// Sends what waits.
+    /// Sends the waiting frames.
     pub(super) fn send(&mut self) -> Outcome {
         self.sending.submit();
         let mut outcome = std::mem::take(&mut self.waiting);
         for _ in 0..KICKS {
             match system::kick(self.socket.as_fd()) {
-                // What the kernel has not sent stays in the ring, first in line next time.
+                // Frames that the kernel has not sent remain at the head of the ring.
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
                     outcome.error = error.raw_os_error().unwrap_or(0);
                     break;
@@ -169,11 +169,11 @@ impl ExpressDevice {
         }
         outcome
     }
-    /// Forgets what waits; how many frames that were.
+    /// Discards the waiting frames. Returns their number.
     pub(super) fn discard(&mut self) -> u64 {
         std::mem::take(&mut self.waiting).sent
     }
-    /// Frames that found no chunk or a full ring, since the socket was opened.
+    /// Frames lost for lack of a chunk or a full ring, since the socket was opened.
     pub(super) fn lost(&self) -> u64 {
         let none = libc::xdp_statistics {
             rx_dropped: 0,

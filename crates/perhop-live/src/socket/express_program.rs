@@ -1,9 +1,9 @@
-//! [`Redirection`]: the program in the kernel that leads an interface's frames to an `AF_XDP` socket.
+//! [`Redirection`]: the program in the kernel that redirects an interface's frames to an `AF_XDP` socket.
 //!
 //! ```text
 //! r2 = context->rx_queue_index
 //! r1 = map of sockets, by queue
-//! r3 = XDP_PASS                     // where no socket has this queue
+//! r3 = XDP_PASS                     // if no socket has this queue
 //! return redirect_map(r1, r2, r3)
 //! ```
 #![allow(unsafe_code)]
@@ -11,7 +11,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-// linux/bpf.h: commands, types, and the numbers of what is used here.
+// linux/bpf.h: commands, types, and numbers of functions.
 const MAP_CREATE: libc::c_long = 0;
 const MAP_UPDATE_ELEMENT: libc::c_long = 2;
 const PROGRAM_LOAD: libc::c_long = 5;
@@ -23,15 +23,15 @@ const REDIRECT_MAP: i32 = 51;
 const XDP_PASS: i32 = 2;
 /// `offsetof(struct xdp_md, rx_queue_index)`.
 const QUEUE_INDEX_OFFSET: i16 = 16;
-/// Queues that the map has room for.
+/// The number of queues in the map.
 const QUEUES: u32 = 64;
 
-/// An instruction of the kernel's machine.
+/// An instruction of the kernel's virtual machine.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Instruction {
     code: u8,
-    /// Destination in the low half, source in the high one.
+    /// Destination in the lower half, source in the upper one.
     registers: u8,
     offset: i16,
     immediate: i32,
@@ -80,7 +80,7 @@ struct LinkCreation {
     flags: u32,
 }
 
-/// A program on an interface, taken off it when this goes: also where the process is killed.
+/// A program on an interface, which is removed on drop, also if the process is killed.
 #[derive(Debug)]
 pub(super) struct Redirection {
     map: OwnedFd,
@@ -89,7 +89,7 @@ pub(super) struct Redirection {
 }
 
 impl Redirection {
-    /// Puts the program on interface `index`; it leads nowhere yet.
+    /// Installs the program on interface `index`, without a target.
     pub(super) fn install(index: libc::c_int) -> io::Result<Redirection> {
         let map = MapCreation { kind: MAP_OF_SOCKETS, key_bytes: 4, value_bytes: 4, entries: QUEUES };
         let map = descriptor(MAP_CREATE, &map)?;
@@ -118,7 +118,7 @@ impl Redirection {
         let link = descriptor(LINK_CREATE, &link)?;
         Ok(Redirection { map, _program: program, _link: link })
     }
-    /// Leads the frames of the first queue to `socket`.
+    /// Redirects the frames of the first queue to `socket`.
     pub(super) fn lead_to(&self, socket: BorrowedFd) -> io::Result<()> {
         let (queue, socket) = (0_u32, number(socket));
         let update = MapUpdate {
@@ -132,22 +132,22 @@ impl Redirection {
     }
 }
 
-/// A descriptor as these calls take it.
+/// The number of a descriptor, as in the arguments of these calls.
 fn number(descriptor: BorrowedFd) -> u32 {
     descriptor.as_raw_fd().cast_unsigned()
 }
 
-/// A call that answers with a new descriptor.
+/// Makes a call that returns a new descriptor.
 fn descriptor<T>(command: libc::c_long, arguments: &T) -> io::Result<OwnedFd> {
     let descriptor = call(command, arguments)?;
-    // SAFETY: just opened, so it is ours alone.
+    // SAFETY: just opened, so it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as libc::c_int) })
 }
 
 fn call<T>(command: libc::c_long, arguments: &T) -> io::Result<libc::c_long> {
     let length: libc::c_uint = size_of::<T>() as libc::c_uint;
-    // SAFETY: `arguments`, and what the addresses in it point to, live through the call; the kernel takes as
-    // many bytes of them as it is told, and holds the rest of its own structure to be zero.
+    // SAFETY: `arguments`, and the memory that its addresses point to, outlive the call; the kernel reads the
+    // given number of bytes and takes the rest of its structure as zero.
     let answer = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(arguments), length) };
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }

@@ -8,26 +8,25 @@ use std::sync::atomic::Ordering;
 use super::mapping::Mapping;
 use super::system::{self, Plain};
 
-/// A queue in memory shared with the kernel; one side puts in, the other takes out.
+/// A queue in memory shared with the kernel: one side adds entries, the other removes them.
 ///
-/// Both count how many entries they have ever put in or taken out, and write that number where the other
-/// reads it: whoever has seen it (acquire) sees what was written before it (release).
+/// Each side counts the entries that it has ever added or removed, and writes the count where the other side
+/// reads it. A side that has read the count (acquire) sees all that was written before it (release).
 pub(super) struct Ring<T> {
     memory: Mapping,
-    /// Where the two counts are.
+    /// Offsets of the two counts.
     producer: usize,
     consumer: usize,
-    /// Where the entries are.
+    /// Offset of the entries.
     entries: usize,
     mask: u32,
-    /// Our own count, which the kernel may not know yet.
+    /// The own count, which may not be visible to the kernel yet.
     own: u32,
     kind: PhantomData<T>,
 }
 
 impl<T: Plain> Ring<T> {
-    /// Has the kernel make the ring called `option` for `socket`, with room for `length` entries: a power of
-    /// two.
+    /// Makes the kernel create the ring called `option` for `socket`, for `length` entries: a power of two.
     pub(super) fn attach(socket: BorrowedFd, option: libc::c_int, length: u32) -> io::Result<Ring<T>> {
         system::set_option(socket, libc::SOL_XDP, option, &length)?;
         let nothing = libc::xdp_ring_offset { producer: 0, consumer: 0, desc: 0, flags: 0 };
@@ -48,31 +47,31 @@ impl<T: Plain> Ring<T> {
         self.entries + (self.own & self.mask) as usize * size_of::<T>()
     }
 
-    /// The oldest entry that the kernel has put in.
+    /// The oldest entry that the kernel has added.
     #[inline]
     pub(super) fn head(&self) -> Option<T> {
         let put_in = self.memory.word(self.producer).load(Ordering::Acquire);
         (put_in != self.own).then(|| self.memory.read(self.place()))
     }
-    /// Takes the oldest entry out.
+    /// Removes the oldest entry.
     #[inline]
     pub(super) fn pop(&mut self) {
         self.own = self.own.wrapping_add(1);
         self.memory.word(self.consumer).store(self.own, Ordering::Release);
     }
 
-    /// Puts an entry in; there must be room. The kernel sees it from [`submit`](Ring::submit) on.
+    /// Adds an entry; there must be room. The kernel sees it after [`submit`](Ring::submit).
     #[inline]
     pub(super) fn push(&mut self, entry: T) {
         self.memory.write(self.place(), entry);
         self.own = self.own.wrapping_add(1);
     }
-    /// Shows the kernel what was put in.
+    /// Makes the added entries visible to the kernel.
     #[inline]
     pub(super) fn submit(&self) {
         self.memory.word(self.producer).store(self.own, Ordering::Release);
     }
-    /// Whether the kernel has taken out all that was put in.
+    /// Whether the kernel has removed all added entries.
     #[inline]
     pub(super) fn is_taken(&self) -> bool {
         self.memory.word(self.consumer).load(Ordering::Acquire) == self.own

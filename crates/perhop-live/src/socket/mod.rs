@@ -1,9 +1,9 @@
-//! The operating system's side: [`SocketWire`], a [`Wire`](crate::Wire) of real interfaces.
+//! The side of the operating system: [`SocketWire`], a [`Wire`](crate::Wire) of real interfaces.
 //!
-//! Reading order: `wire` (the interfaces of a forwarder together), `device` (one of them, and its counters),
-//! `packet_device` (a raw socket: `packet_ring` to receive, `send_batch` to send), `wait` and `clock` (when
-//! to do something), `bell` (how another thread or a signal wakes it). `system` and `mapping` hold the system
-//! calls; unsafe code is in these files alone, each block with its reason.
+//! Reading order: `wire` (all interfaces of a forwarder), `device` (one of them, and its counters),
+//! `packet_device` (a raw socket: `packet_ring` to receive, `send_batch` to send), `wait` and `clock`
+//! (timing), `bell` (wake-up by another thread or a signal). `system` and `mapping` contain the system calls;
+//! unsafe code is in these files only, each block with its reason.
 
 mod bell;
 mod clock;

@@ -1,8 +1,8 @@
-//! [`OpenError`]: why an interface cannot be opened.
+//! [`OpenError`]: the reason why an interface cannot be opened.
 
 use std::{fmt, io};
 
-/// Why an interface cannot be opened.
+/// The reason why an interface cannot be opened.
 #[derive(Debug)]
 pub struct OpenError {
     device: String,

@@ -7,32 +7,32 @@ use super::packet_ring::PacketRing;
 use super::send_batch::{Outcome, SendBatch};
 use super::system;
 
-/// Bytes that may be under way in the kernel: beyond what one batch of jumbo frames takes.
+/// Bytes that may be in the kernel: more than one batch of jumbo frames.
 const SEND_BUFFER_BYTES: libc::c_int = 4 << 20;
 
 /// A raw socket on one interface: a ring of received frames, a batch of frames to send.
 pub(super) struct PacketDevice {
     socket: OwnedFd,
-    /// The frames that arrived, with times of the clock on the wall.
+    /// The frames that arrived, with times of the real-time clock.
     pub(super) ring: PacketRing,
-    /// The frames that are to be sent.
+    /// The frames to send.
     pub(super) batch: SendBatch,
     lost: u64,
 }
 
 impl PacketDevice {
-    /// A socket on interface `index`, for frames of up to `frame_bytes`.
+    /// Opens a socket on interface `index`, for frames of up to `frame_bytes`.
     pub(super) fn open(index: libc::c_int, frame_bytes: usize) -> io::Result<PacketDevice> {
         let socket = system::open_socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
         let borrowed = socket.as_fd();
         let on: libc::c_int = 1;
-        // Frames that others send by the interface, and we, are no arrivals.
+        // Frames that leave by the interface are not arrivals.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &on)?;
-        // A queue of the kernel before the wire would be one that no policy knows of.
+        // A queue of the kernel in front of the wire would not be part of the policy.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &on)?;
         let buffer = system::set_option(borrowed, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES);
         if buffer.is_err() {
-            // Without the right to force it the kernel's own limit holds.
+            // Without the right to force it, the kernel's own limit applies.
             system::set_option(borrowed, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER_BYTES)?;
         }
         let ring = PacketRing::attach(borrowed, frame_bytes)?;
@@ -42,8 +42,7 @@ impl PacketDevice {
             mr_alen: 0,
             mr_address: [0; 8],
         };
-        // What is forwarded is addressed to somebody else. The kernel takes this back when the socket is
-        // closed.
+        // Forwarded frames are addressed to other nodes. The kernel reverts this when the socket is closed.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
         system::bind(borrowed, &system::link_address(index))?;
         Ok(PacketDevice { socket, ring, batch: SendBatch::new(frame_bytes), lost: 0 })
@@ -56,7 +55,7 @@ impl PacketDevice {
     pub(super) fn send(&mut self) -> Outcome {
         self.batch.send(self.socket.as_fd())
     }
-    /// Frames that found the ring full, since the socket was opened.
+    /// Frames lost because the ring was full, since the socket was opened.
     pub(super) fn lost(&mut self) -> u64 {
         self.lost += u64::from(system::packets_lost(self.socket.as_fd()));
         self.lost

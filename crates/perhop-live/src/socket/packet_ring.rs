@@ -1,9 +1,9 @@
-//! [`PacketRing`]: frames that the kernel has put into shared memory, one slot for each (`TPACKET_V2`).
+//! [`PacketRing`]: received frames in memory shared with the kernel, one slot for each (`TPACKET_V2`).
 //!
-//! Version 3 packs frames into blocks and hands over a block when it is full or when a timer of at least a
-//! millisecond expires. Here a frame alone was seen 10 µs after it was sent with version 2, and 500 µs after
-//! it (the 99th percentile: 1 ms) with version 3: at low rates a forwarder with version 3 would measure its
-//! own timer.
+//! Version 3 packs frames into blocks and passes on a block when it is full or when a timer of at least a
+//! millisecond expires. In a measurement a single frame was seen 10 µs after it was sent with version 2, and
+//! 500 µs after it (the 99th percentile: 1 ms) with version 3: at low rates a forwarder with version 3 would
+//! measure its own timer.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -17,16 +17,16 @@ use libc::{
 use super::mapping::Mapping;
 use super::system;
 
-/// Memory of a ring: 4096 frames of up to 1,900 bytes, which is 40 ms at 100,000 frames a second.
+/// Memory of a ring: 4096 frames of up to 1,900 bytes, which is 40 ms at 100,000 frames per second.
 const RING_BYTES: usize = 8 << 20;
-/// Memory is handed to the kernel in blocks, which are contiguous to it; a slot does not cross their borders.
+/// Memory is passed to the kernel in contiguous blocks; a slot does not cross their boundaries.
 const BLOCK_BYTES: usize = 1 << 17;
-/// A VLAN tag, and the room that the kernel leaves before a frame for the one that it took out.
+/// A VLAN tag, for which the kernel leaves room in front of a frame when it removes the tag.
 const TAG_BYTES: usize = 4;
 const TAG_ROOM: libc::c_int = 4;
-/// What stands before the frame in a slot: header, its padding, and the room for the tag.
+/// The bytes before the frame in a slot: header, padding, and the room for the tag.
 const HEAD_BYTES: usize = 80;
-/// IEEE 802.1Q's own protocol number, where the kernel names none.
+/// The protocol number of IEEE 802.1Q, if the kernel gives none.
 const TAG_PROTOCOL: u16 = 0x8100;
 /// The two addresses that begin an Ethernet frame.
 const ADDRESSES_BYTES: usize = 12;
@@ -36,22 +36,22 @@ const ADDRESSES_BYTES: usize = 12;
 pub(super) struct PacketRing {
     memory: Mapping,
     slot_bytes: usize,
-    /// Offset of the slot that comes next.
+    /// Offset of the next slot.
     next: usize,
 }
 
 /// A frame of a ring.
 pub(super) struct Received<'a> {
-    /// The frame with its VLAN tag; only its beginning where it did not fit into a slot.
+    /// The frame with its VLAN tag; only its beginning if it did not fit into a slot.
     pub(super) frame: &'a [u8],
-    /// How long it is in all, in bytes.
+    /// The length of the whole frame, bytes.
     pub(super) length: usize,
-    /// The sender left its transport checksum to a network card that there is not.
+    /// Whether the sender left its transport checksum to a network card, although there is none.
     pub(super) checksum_is_missing: bool,
 }
 
 impl PacketRing {
-    /// Gives `socket`, which is not bound yet, a ring for frames of up to `frame_bytes`.
+    /// Creates a ring for frames of up to `frame_bytes` on `socket`, which must not be bound yet.
     pub(super) fn attach(socket: BorrowedFd, frame_bytes: usize) -> io::Result<PacketRing> {
         let slot_bytes = (HEAD_BYTES + TAG_BYTES + frame_bytes).next_power_of_two().clamp(2048, BLOCK_BYTES);
         let request = libc::tpacket_req {
@@ -67,7 +67,7 @@ impl PacketRing {
         Ok(PacketRing { memory: Mapping::of(socket, 0, RING_BYTES)?, slot_bytes, next: 0 })
     }
 
-    /// When the oldest frame arrived, in nanoseconds of the clock on the wall; `None` where there is none.
+    /// Arrival of the oldest frame, nanoseconds of the real-time clock; `None` if there is none.
     #[inline]
     pub(super) fn head(&self) -> Option<u64> {
         if self.memory.word(self.next).load(Ordering::Acquire) & TP_STATUS_USER == 0 {
@@ -77,7 +77,7 @@ impl PacketRing {
         Some(u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec))
     }
 
-    /// Hands the oldest frame to `each`, then its slot back to the kernel. There must be one
+    /// Passes the oldest frame to `each`, then its slot back to the kernel. There must be a frame
     /// ([`head`](Self::head)).
     #[inline]
     pub(super) fn take<R>(&mut self, each: impl FnOnce(Received) -> R) -> R {
@@ -91,7 +91,8 @@ impl PacketRing {
             length += TAG_BYTES;
         }
         assert!(start + kept <= self.slot_bytes, "a frame ends behind its slot");
-        // SAFETY: the slot is ours: its status said so (`head`), and it goes back to the kernel only below.
+        // SAFETY: the status of the slot gave it to this process (`head`), and it goes back to the kernel
+        // only below.
         let frame = unsafe { self.memory.bytes(self.next + start, kept) };
         if tagged {
             put_tag_back(frame, &header);
@@ -107,8 +108,7 @@ impl PacketRing {
     }
 }
 
-/// Puts the tag that the kernel took out back behind the addresses, which move forward into the room before
-/// them.
+/// Restores the tag that the kernel removed: the addresses move forward into the room before them.
 fn put_tag_back(frame: &mut [u8], header: &libc::tpacket2_hdr) {
     let named = header.tp_status & TP_STATUS_VLAN_TPID_VALID != 0;
     let protocol = if named { header.tp_vlan_tpid } else { TAG_PROTOCOL };

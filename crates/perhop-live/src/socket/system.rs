@@ -1,5 +1,5 @@
-//! The system calls that sockets and waits need, each behind a safe function: what could be wrong about a
-//! pointer or a length is settled here.
+//! The system calls for sockets and waits, each in a safe function that guarantees valid pointers and
+//! lengths.
 #![allow(unsafe_code)]
 #![allow(clippy::cast_possible_wrap)] // C's integers: seconds, letters and small numbers
 
@@ -13,16 +13,15 @@ use libc::c_int;
 
 /// A value of the kernel's interface.
 ///
-/// # Safety
-/// Its layout is C's, every sequence of bytes is a value of it, and it holds no pointer that Rust would
-/// follow.
+/// # Safety Its layout must be that of C, every sequence of bytes must be a value of it, and it must not
+/// contain a pointer that Rust would follow.
 pub(crate) unsafe trait Plain {}
 
 /// Declares that these types are plain.
 macro_rules! plain {
     ($($type:ty),*) => {
         $(
-            // SAFETY: integers, and structures of them as C lays them out; addresses are for the kernel.
+            // SAFETY: integers, and structures of them with the layout of C; addresses are for the kernel.
             unsafe impl Plain for $type {}
         )*
     };
@@ -32,15 +31,15 @@ plain!(c_int, u32, u64, [u8], [u8; 512], libc::sock_fprog, libc::sockaddr_ll, li
 plain!(libc::tpacket_req, libc::tpacket_stats, libc::tpacket2_hdr);
 plain!(libc::sockaddr_xdp, libc::xdp_umem_reg, libc::xdp_mmap_offsets, libc::xdp_statistics, libc::xdp_desc);
 
-/// What a system call answered: an error where that is negative.
+/// The result of a system call: an error if it is negative.
 pub(crate) fn checked(answer: c_int) -> io::Result<c_int> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }
 
-/// A socket that does not block and is not inherited.
+/// Opens a socket that does not block and is not inherited.
 pub(crate) fn open_socket(family: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
     let kind = kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    // SAFETY: takes no pointers; what it returns belongs to nobody else.
+    // SAFETY: takes no pointers; the returned descriptor has no other owner.
     unsafe { checked(libc::socket(family, kind, protocol)).map(|socket| OwnedFd::from_raw_fd(socket)) }
 }
 
@@ -52,15 +51,14 @@ pub(crate) fn set_option<T: Plain + ?Sized>(
     value: &T,
 ) -> io::Result<()> {
     let (length, value) = (size_of_val(value) as libc::socklen_t, std::ptr::from_ref(value).cast());
-    // SAFETY: `value` lives through the call and is `length` bytes long.
+    // SAFETY: `value` outlives the call and is `length` bytes long.
     checked(unsafe { libc::setsockopt(socket.as_fd().as_raw_fd(), level, name, value, length) }).map(drop)
 }
 
-/// Option `name` of `level`, beginning with `value`: the kernel may fill in less than all of it.
+/// Reads option `name` of `level` into `value`, of which the kernel may fill only the beginning.
 pub(crate) fn option<T: Plain>(socket: BorrowedFd, level: c_int, name: c_int, mut value: T) -> io::Result<T> {
     let mut length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: `value` lives through the call, is `length` bytes long, and any bytes are a value of it
-    // (`Plain`).
+    // SAFETY: `value` outlives the call, is `length` bytes long, and any bytes are a value of it (`Plain`).
     let answer = unsafe {
         let place = std::ptr::from_mut(&mut value).cast();
         libc::getsockopt(socket.as_raw_fd(), level, name, place, &raw mut length)
@@ -71,12 +69,12 @@ pub(crate) fn option<T: Plain>(socket: BorrowedFd, level: c_int, name: c_int, mu
 /// Binds `socket` to an address of its family.
 pub(crate) fn bind<T: Plain>(socket: BorrowedFd, address: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: `address` lives through the call and is `length` bytes long.
+    // SAFETY: `address` outlives the call and is `length` bytes long.
     let answer = unsafe { libc::bind(socket.as_raw_fd(), std::ptr::from_ref(address).cast(), length) };
     checked(answer).map(drop)
 }
 
-/// Every protocol on interface `index`, as an address.
+/// The address of every protocol on interface `index`.
 pub(crate) fn link_address(index: c_int) -> libc::sockaddr_ll {
     libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as libc::c_ushort,
@@ -89,39 +87,39 @@ pub(crate) fn link_address(index: c_int) -> libc::sockaddr_ll {
     }
 }
 
-/// Packets that a packet socket had no room for, since this was asked last.
+/// Packets that a packet socket dropped for lack of room, since the last call.
 pub(crate) fn packets_lost(socket: BorrowedFd) -> u32 {
     let none = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     option(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS, none).map_or(0, |counts| counts.tp_drops)
 }
 
-/// The number of the interface called `name`, in the network namespace that `socket` is of.
+/// The number of the interface called `name`, in the network namespace of `socket`.
 pub(super) fn interface_index(socket: BorrowedFd, name: &str) -> io::Result<c_int> {
     let mut request = interface_request(name)?;
-    // SAFETY: this request reads a name and writes an integer into `request`, which lives through the call.
+    // SAFETY: this request reads a name and writes an integer into `request`, which outlives the call.
     checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFINDEX as _, &raw mut request) })?;
     // SAFETY: the kernel has filled in this member of the union.
     Ok(unsafe { request.ifr_ifru.ifru_ifindex })
 }
 
-/// How many bytes behind the Ethernet header the interface called `name` takes.
+/// The MTU of the interface called `name`, bytes after the Ethernet header.
 pub(super) fn interface_mtu(socket: BorrowedFd, name: &str) -> io::Result<u32> {
     let mut request = interface_request(name)?;
-    // SAFETY: this request reads a name and writes an integer into `request`, which lives through the call.
+    // SAFETY: this request reads a name and writes an integer into `request`, which outlives the call.
     checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU as _, &raw mut request) })?;
     // SAFETY: the kernel has filled in this member of the union.
     Ok(unsafe { request.ifr_ifru.ifru_mtu } as u32)
 }
 
-/// Makes `descriptor`, `/dev/net/tun` opened, the far side of the TUN interface called `name`.
+/// Attaches `descriptor`, an open `/dev/net/tun`, to the TUN interface called `name`.
 pub(super) fn attach_tunnel(descriptor: BorrowedFd, name: &str) -> io::Result<()> {
     let mut request = interface_request(name)?;
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
-    // SAFETY: this request reads a name and flags from `request`, which lives through the call.
+    // SAFETY: this request reads a name and flags from `request`, which outlives the call.
     checked(unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) }).map(drop)
 }
 
-/// Tells the kernel that an `AF_XDP` socket has frames to send.
+/// Notifies the kernel that an `AF_XDP` socket has frames to send.
 pub(super) fn kick(socket: BorrowedFd) -> io::Result<()> {
     // SAFETY: no data and no address are passed.
     let answer = unsafe {
@@ -130,7 +128,7 @@ pub(super) fn kick(socket: BorrowedFd) -> io::Result<()> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// A request about the interface called `name`.
+/// Creates a request for the interface called `name`.
 fn interface_request(name: &str) -> io::Result<libc::ifreq> {
     // SAFETY: all zero is a value of this structure of integers.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -143,21 +141,21 @@ fn interface_request(name: &str) -> io::Result<libc::ifreq> {
     Ok(request)
 }
 
-/// What `poll` is asked about one descriptor.
+/// The entry of one descriptor for [`poll`].
 pub(super) fn interest(descriptor: RawFd, events: libc::c_short) -> libc::pollfd {
     libc::pollfd { fd: descriptor, events, revents: 0 }
 }
 
-/// Waits until something happens on one of `interests`, but no longer than `timeout`; how many it happened
-/// on.
+/// Waits for an event on one of `interests`, at most for `timeout`. Returns the number of descriptors with
+/// events.
 ///
-/// A signal that interrupts it counts as nothing having happened.
+/// If a signal interrupts it, there are no events.
 pub(super) fn poll(interests: &mut [libc::pollfd], timeout: Duration) -> io::Result<usize> {
     let timeout = libc::timespec {
         tv_sec: timeout.as_secs() as libc::time_t,
         tv_nsec: timeout.subsec_nanos() as libc::c_long,
     };
-    // SAFETY: both point to what lives through the call; no signal mask is passed.
+    // SAFETY: both pointers are to memory that outlives the call; no signal mask is passed.
     let answer = unsafe {
         libc::ppoll(
             interests.as_mut_ptr(),
@@ -172,98 +170,96 @@ pub(super) fn poll(interests: &mut [libc::pollfd], timeout: Duration) -> io::Res
     }
 }
 
-/// Nanoseconds of `clock`, one of the system's.
+/// Reading of `clock`, one of the system's, nanoseconds.
 pub(crate) fn nanoseconds(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` lives through the call. It cannot fail for the clocks that Linux always has.
+    // SAFETY: `time` outlives the call. It cannot fail for the clocks that every Linux has.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Lets this thread's sleeps end when they should: by default the kernel may add 50 µs to put wake-ups
-/// together.
+/// Makes this thread's sleeps end on time: by default the kernel may add 50 µs to combine wake-ups.
 pub(crate) fn sharpen_timers() -> io::Result<()> {
-    // SAFETY: takes integers alone.
+    // SAFETY: takes integers only.
     checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) }).map(drop)
 }
 
-/// Has the kernel send this process `SIGTERM` when the thread that started it is no more.
+/// Makes the kernel send this process `SIGTERM` when the thread that started it ends.
 pub(crate) fn die_with_parent() -> io::Result<()> {
-    // SAFETY: takes integers alone.
+    // SAFETY: takes integers only.
     checked(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM as libc::c_ulong) }).map(drop)
 }
 
-/// Has this thread and its later ones gain no right by starting a program.
+/// Prevents this thread and its later ones from gaining rights by starting a program.
 pub(crate) fn gain_no_privileges() -> io::Result<()> {
     let (yes, none): (libc::c_ulong, libc::c_ulong) = (1, 0);
-    // SAFETY: takes integers alone.
+    // SAFETY: takes integers only.
     checked(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) }).map(drop)
 }
 
-/// What `making` returns, which leaves new files to this user alone.
+/// Calls `making`; files that it creates are accessible by this user only.
 pub(crate) fn privately<T>(making: impl FnOnce() -> T) -> T {
     // SAFETY: takes an integer, and cannot fail.
     let before = unsafe { libc::umask(0o177) };
     let made = making();
-    // SAFETY: as before.
+    // SAFETY: takes an integer, and cannot fail.
     unsafe { libc::umask(before) };
     made
 }
 
-/// Ends the waits of others for a socket's connections, now and from now on.
+/// Ends present and future waits for connections of a socket.
 pub(crate) fn stop_listening(socket: BorrowedFd) {
-    // SAFETY: takes integers alone.
+    // SAFETY: takes integers only.
     unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_RDWR) };
 }
 
-/// Puts this thread ahead of all that are not in real time (`SCHED_FIFO`, the lowest of its priorities).
+/// Gives this thread priority over all threads that are not in real time (`SCHED_FIFO`, lowest priority).
 pub(crate) fn run_in_real_time() -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: 1 };
-    // SAFETY: `parameters` lives through the call; 0 is this thread.
+    // SAFETY: `parameters` outlives the call; 0 is this thread.
     checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }).map(drop)
 }
 
-/// A descriptor that becomes readable when somebody writes a number into it.
+/// Creates a descriptor that becomes readable when a number is written to it.
 pub(super) fn event_descriptor() -> io::Result<OwnedFd> {
-    // SAFETY: takes integers alone.
+    // SAFETY: takes integers only.
     let descriptor = checked(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-    // SAFETY: just opened, so it is ours alone.
+    // SAFETY: just opened, so it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// Processor time that this process has used, of its own and in the kernel on its behalf.
+/// Processor time of this process, in user and kernel mode.
 pub(crate) fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID))
 }
 
-/// The memory that this process has in use, as the kernel counts it: a file that stays open, since later no
-/// other can be opened.
+/// The resident memory of this process: an open file, because a confined process cannot open files.
 #[derive(Debug)]
 pub(crate) struct ResidentMemory(Option<File>);
 
 impl ResidentMemory {
-    /// Of this process.
+    /// Opens the file of this process.
     pub(crate) fn open() -> ResidentMemory {
         ResidentMemory(File::open("/proc/self/statm").ok())
     }
-    /// Bytes; 0 where the kernel does not say.
+    /// The resident memory, bytes; 0 if the kernel does not report it.
     pub(crate) fn bytes(&self) -> u64 {
         let mut text = [0; 128];
         let length = self.0.as_ref().and_then(|file| file.read_at(&mut text, 0).ok()).unwrap_or(0);
         let pages = std::str::from_utf8(&text[..length])
             .ok()
             .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-        // SAFETY: takes an integer alone.
+        // SAFETY: takes an integer only.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         pages.unwrap_or(0) * page.max(0) as u64
     }
 }
 
-/// Whether a descriptor is a pipe or a socket: something whose other end somebody holds.
+/// Whether a descriptor is a pipe or a socket, which has another end.
 pub(super) fn has_other_end(descriptor: BorrowedFd) -> bool {
     // SAFETY: all zero is a value of this structure of integers.
     let mut found: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: `found` lives through the call.
+    // SAFETY: `found` outlives the call.
     let answer = unsafe { libc::fstat(descriptor.as_raw_fd(), &raw mut found) };
     answer == 0 && matches!(found.st_mode & libc::S_IFMT, libc::S_IFIFO | libc::S_IFSOCK)
 }

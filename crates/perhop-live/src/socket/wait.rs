@@ -13,15 +13,16 @@ const LATE_PERCENT: u64 = 1;
 const STEP_NS: u64 = 100;
 /// Initial margin: on an idle machine a sleep ends about 50 µs late.
 const FIRST_MARGIN_NS: u64 = 60_000;
-/// Where others have the processor, sleeps end late by milliseconds, which no margin cures: one that tried
-/// would take the processor from them. Later than this says nothing about the margin.
+/// While other programs use the processor, sleeps end late by milliseconds. No margin compensates that, and a
+/// large one would take the processor from those programs. Lateness above this range does not change the
+/// margin.
 const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
 
-/// Waits for a deadline: sleeps until a margin before it, then busy waiting.
+/// Waits for a deadline: sleeps until a margin before it, then busy waits.
 ///
 /// The margin follows the oversleep: a sleep that ended later than the margin allows lengthens it, every
-/// other one shortens it a little, in the proportion that lets one sleep in a hundred end too late; those
-/// left out that ended later than any margin allows.
+/// other one shortens it a little, in the proportion that lets one sleep in a hundred end too late. Sleeps
+/// that ended later than any margin are ignored.
 #[derive(Debug)]
 pub(super) struct Waiter {
     margin_ns: u64,
@@ -29,7 +30,7 @@ pub(super) struct Waiter {
     looking: Duration,
     sleeps: u64,
     looks: u64,
-    /// By how much timed sleeps were too long, in nanoseconds.
+    /// Oversleep of timed sleeps, nanoseconds.
     oversleep: Histogram<u64>,
     started: Instant,
 }
@@ -69,11 +70,11 @@ impl Waiter {
             started: Instant::now(),
         }
     }
-    /// Duration of a sleep if `left_ns` remain until the deadline; `None` if it is too near.
+    /// Duration of a sleep if `left_ns` remain until the deadline; `None` if the deadline is too near.
     pub(super) fn sleep_for(&self, left_ns: u64) -> Option<Duration> {
         left_ns.checked_sub(self.margin_ns).filter(|sleep| *sleep > 0).map(Duration::from_nanos)
     }
-    /// Records a sleep of `slept` instead of `meant`; `by_the_clock` if nothing else ended it.
+    /// Records a sleep of `slept` that was planned as `meant`; `woken` is the reason for its end.
     pub(super) fn slept(&mut self, meant: Duration, slept: Duration, woken: Woken) {
         self.sleeps += 1;
         self.asleep += slept;
@@ -116,7 +117,7 @@ impl Waiter {
 /// What ended a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Woken {
-    /// Its time had passed.
+    /// The end of its time.
     ByTheClock,
     /// An event.
     BySomething,

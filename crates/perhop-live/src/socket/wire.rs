@@ -41,11 +41,10 @@ pub struct SocketWire {
 impl SocketWire {
     /// Opens the interfaces `devices`; `bell` wakes it.
     ///
-    /// # Errors
-    /// When one of them cannot be opened.
+    /// # Errors If one of them cannot be opened.
     pub fn open(devices: &[&str], kind: SocketKind, bell: &Bell) -> Result<SocketWire, OpenError> {
         let opened = devices.iter().map(|name| Device::open(name, kind)).collect::<Result<Vec<_>, _>>()?;
-        // Where it is refused, sleeps end up to 50 µs later, and the waiter lengthens its margin.
+        // Without this permission, sleeps end up to 50 µs later, and the waiter lengthens its margin.
         let _ = system::sharpen_timers();
         let interests = Vec::with_capacity(opened.len() + OTHERS);
         let had_parent = system::has_other_end(io::stdin().as_fd());
@@ -112,7 +111,7 @@ impl SocketWire {
         }
         Ok(woken)
     }
-    /// Checks periodically whether all interfaces exist, since not every kind of socket reports removal.
+    /// Checks periodically whether all interfaces exist, because not every kind of socket reports removal.
     fn look_around(&mut self) {
         let now_ns = self.clock.now_ns();
         if now_ns - self.looked_ns > LONGEST_SLEEP.as_nanos() as u64 {

@@ -1,7 +1,6 @@
-//! What the forwarder is measured against and with: a loop that only copies frames, and the two ends of the
-//! wire.
+//! Tools for measurements of the forwarder: a loop that only copies frames, and the two ends of the wire.
 //!
-//! Nothing of it is on a packet's way through a forwarder.
+//! They are not on a packet's path through a forwarder.
 #![allow(clippy::disallowed_methods)] // it measures by the clock
 
 use std::os::fd::{AsFd, AsRawFd};
@@ -17,35 +16,34 @@ use super::send_batch::BATCH_FRAMES;
 use super::system;
 use crate::frame::internet_checksum;
 
-/// Frames of up to this length, in bytes: those of Ethernet.
+/// The maximum length of frames, bytes: that of Ethernet.
 const FRAME_BYTES: usize = 1522;
 /// Ethernet, IPv4 and UDP headers.
 const HEADERS_BYTES: usize = 14 + 20 + 8;
-/// What a test frame carries behind its headers: its number.
+/// The payload of a test frame: its number.
 const NUMBER_BYTES: usize = 8;
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What a loop or an end of the wire has done.
+/// The counters of a loop or an end of the wire.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
     /// Frames copied, sent or received.
     pub frames: u64,
-    /// Frames that found a ring full or were refused.
+    /// Frames lost because a ring was full or they were refused.
     pub lost: u64,
-    /// Processor time of the process, in seconds.
+    /// Processor time of the process, seconds.
     pub processor_s: f64,
-    /// Time from the first frame to the end, in seconds.
+    /// Time from the first frame to the end, seconds.
     pub elapsed_s: f64,
-    /// When frames arrived by the kernel's stamps, as `[number, nanoseconds]`; of the receiving end alone.
+    /// Arrivals by the kernel's timestamps, as `[number, nanoseconds]`; only at the receiving end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<[u64; 2]>,
 }
 
-/// Copies frames between two interfaces, either way, until a signal asks for the end.
+/// Copies frames between two interfaces, in both directions, until a signal requests the end.
 ///
-/// # Errors
-/// When an interface cannot be used.
+/// # Errors If an interface cannot be used.
 pub fn copy(names: [&str; 2], stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut devices = [open(names[0])?, open(names[1])?];
     let mut tally = Tally::default();
@@ -75,20 +73,19 @@ pub fn copy(names: [&str; 2], stop: &StopSignals) -> Result<Tally, OpenError> {
 /// Frames to send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// How many; `None`: until a signal asks for the end.
+    /// Their number; `None`: until a signal requests the end.
     pub frames: Option<u64>,
-    /// How many each second; `None`: as fast as they go.
+    /// Frames per second; `None`: as fast as possible.
     pub rate: Option<f64>,
-    /// Their length with the Ethernet header, in bytes.
+    /// Their length with the Ethernet header, bytes.
     pub length: usize,
-    /// Their codepoints, one after the other.
+    /// Their codepoints, used in turn.
     pub codepoints: Vec<u8>,
 }
 
 /// Sends numbered UDP datagrams on an interface.
 ///
-/// # Errors
-/// When it cannot be used.
+/// # Errors If it cannot be used.
 pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut device = open(name)?;
     let mut templates: Vec<Vec<u8>> =
@@ -119,10 +116,9 @@ pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, Op
     Ok(tally)
 }
 
-/// Notes when numbered datagrams arrive on an interface, until a signal asks for the end.
+/// Records the arrivals of numbered datagrams on an interface, until a signal requests the end.
 ///
-/// # Errors
-/// When it cannot be used.
+/// # Errors If it cannot be used.
 pub fn listen(name: &str, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut device = open(name)?;
     let mut clock = Clock::start();
@@ -148,7 +144,7 @@ fn open(name: &str) -> Result<PacketDevice, OpenError> {
     PacketDevice::open(index, FRAME_BYTES).map_err(|error| OpenError::new(name, "cannot be opened", error))
 }
 
-/// Waits until something arrives, but not for long.
+/// Waits until a frame arrives, for a short time at most.
 fn pause(devices: &[PacketDevice]) -> Result<(), OpenError> {
     let mut interests: Vec<_> = devices
         .iter()
@@ -178,7 +174,7 @@ fn datagram(length: usize, codepoint: u8) -> Vec<u8> {
     frame
 }
 
-/// The number of a frame that [`generate`] sent; `None` for anything else.
+/// The number of a frame that [`generate`] sent; `None` for any other frame.
 fn number_of(frame: &[u8]) -> Option<u64> {
     let is_ours = frame.get(12..14)? == [0x08, 0x00] && frame.get(34..38)? == [0x10, 0x00, 0x20, 0x00];
     let number = frame.get(HEADERS_BYTES..HEADERS_BYTES + NUMBER_BYTES)?;

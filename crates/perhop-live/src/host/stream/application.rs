@@ -1,4 +1,4 @@
-//! Behavior of applications, equal to that of the simulator's sessions.
+//! The behavior of applications, equal to that of the simulator's sessions.
 
 use std::cmp::Reverse;
 
@@ -13,7 +13,7 @@ use super::{Exchange, Task, at_port};
 const PATIENCE: u64 = 100_000_000;
 
 impl Exchange {
-    /// The client sends the request of the next transaction.
+    /// Sends the client's request of the next transaction.
     pub(super) fn begin(&mut self, now: u64, connection: &mut Connection) {
         let Session { plan, stream, stops, tally, .. } = &mut self.sessions[connection.session];
         if now >= *stops {

@@ -50,7 +50,7 @@ pub(super) enum Saying {
     Finished,
 }
 
-/// Content of sent data, which does not matter.
+/// Content of sent data, which is irrelevant.
 static NOTHING: [u8; UNSENT as usize] = [0; UNSENT as usize];
 
 /// Result of a read.

@@ -93,7 +93,7 @@ pub(super) struct Counted {
     pub(super) segments: u64,
     pub(super) retransmissions: u64,
     pub(super) timeouts: u64,
-    /// What a probe finds, without its name, the time and the connection.
+    /// The sample for a probe, without the probe's index, the time and the connection.
     pub(super) state: Sample,
 }
 
@@ -149,7 +149,7 @@ impl Counted {
 }
 
 /// Sets the TCP parameters of this network namespace according to `scenario`, as far as the kernel supports
-/// them. Returns the differences in words. The initial namespace of the machine is not changed.
+/// them. Returns the differences as text. The initial namespace of the machine is not changed.
 pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
     let all: Vec<Parameters> = scenario
         .traffic
@@ -185,11 +185,11 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
 /// Whether this process is in the initial network namespace of the machine.
 fn is_the_machines_own() -> bool {
     let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
-    // Without the right to read the namespace of process 1 there is no right to change it either.
+    // A process that may not read the namespace of process 1 may not change it either.
     namespace("1").is_some_and(|first| Some(first) == namespace("self"))
 }
 
-/// Parameters in `all` that no kernel supports, in words.
+/// Parameters in `all` that no kernel supports, as text.
 fn differences(all: &[Parameters]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |differs: bool, text: &str| {

@@ -1,8 +1,8 @@
 //! TCP applications on the kernel's own TCP, all of one host in one thread.
 //!
-//! [`Exchange`], prepared by `opening`, waits for sockets and scheduled times. The behavior of applications
-//! is in `application`, and follows the [`Plan`](perhop_scenario::plan::Plan) that the simulator uses as
-//! well.
+//! [`Exchange`], prepared by `opening`, waits for sockets and scheduled times. `application` contains the
+//! behavior of applications, which follows the [`Plan`](perhop_scenario::plan::Plan) that the simulator uses
+//! too.
 
 mod application;
 mod connection;
@@ -226,7 +226,7 @@ impl Exchange {
         place
     }
 
-    /// Polls a new connection; one that is `being_made` becomes writable when it is open.
+    /// Polls a new connection; one with `being_made` becomes writable when it is open.
     fn watch(&mut self, place: usize, being_made: bool) {
         let Some(connection) = &self.connections[place] else { return };
         let (fd, token) = (connection.fd.as_fd(), connection.token);
@@ -242,7 +242,7 @@ impl Exchange {
     /// Serves a connection that is ready.
     fn attend(&mut self, now: u64, ready: system::Ready) {
         let place = (ready.token & u64::from(u32::MAX)) as usize;
-        // The connection may have ended since, and its slot have been reused.
+        // The connection may have ended since, and its slot may be in use again.
         let same = |connection: &mut Connection| connection.token == ready.token;
         let taken = self.connections.get_mut(place).and_then(|held| held.take_if(same));
         let Some(mut connection) = taken else { return };

@@ -107,8 +107,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// The congestion control of an endpoint with `parameters`: that of the run, else that of the scenario;
-    /// `None`, the system's default, if the kernel does not have the scenario's.
+    /// The congestion control of an endpoint with `parameters`: that of the run, otherwise that of the
+    /// scenario; `None`, the system's default, if the kernel does not have the scenario's.
     fn congestion(&mut self, run: &HostRun, parameters: &Parameters) -> Result<Option<String>, HostError> {
         let what = |name: &str| format!("cannot use congestion control `{name}`");
         let has = |name: &str| trying(|| what(name), kernel::has_congestion(name));

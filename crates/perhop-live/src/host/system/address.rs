@@ -1,4 +1,4 @@
-//! Addresses as the C library has them, and the interfaces that have them.
+//! Addresses in the form of the C library, and the interfaces with an address.
 
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
@@ -9,7 +9,7 @@ use libc::socklen_t;
 
 use crate::socket::system::checked;
 
-/// An address as the C library has it.
+/// An address in the form of the C library.
 pub(super) struct RawAddress {
     storage: libc::sockaddr_storage,
     pub(super) length: socklen_t,
@@ -27,7 +27,7 @@ impl RawAddress {
                     sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
                     sin_zero: [0; 8],
                 };
-                // SAFETY: the storage is made to hold, and is aligned for, every kind of address.
+                // SAFETY: the storage is large enough and aligned for every kind of address.
                 unsafe { from_mut(&mut storage).cast::<libc::sockaddr_in>().write(raw) };
                 size_of::<libc::sockaddr_in>()
             }
@@ -39,7 +39,7 @@ impl RawAddress {
                     sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
                     sin6_scope_id: v6.scope_id(),
                 };
-                // SAFETY: as above.
+                // SAFETY: the storage is large enough and aligned for every kind of address.
                 unsafe { from_mut(&mut storage).cast::<libc::sockaddr_in6>().write(raw) };
                 size_of::<libc::sockaddr_in6>()
             }
@@ -51,7 +51,7 @@ impl RawAddress {
     }
 }
 
-/// The address in `storage`, if it is one of IP.
+/// The address in `storage`, if it is an IP address.
 pub(super) fn to_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     // SAFETY: the storage has room for every kind of address.
     unsafe { address_at(from_ref(storage).cast()) }
@@ -60,8 +60,8 @@ pub(super) fn to_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr>
 /// Numbers of the interfaces that have `address`.
 pub(in crate::host) fn interfaces_of(address: IpAddr) -> io::Result<Vec<u32>> {
     let mut list = MaybeUninit::<*mut libc::ifaddrs>::uninit();
-    // SAFETY: the call fills `list` or fails; the list is walked before it is freed, its pointers are null or
-    // valid until then, and names end with a zero byte.
+    // SAFETY: the call fills `list` or fails. The list is walked before it is freed; until then its pointers
+    // are null or valid, and names end with a zero byte.
     unsafe {
         checked(libc::getifaddrs(list.as_mut_ptr()))?;
         let first = list.assume_init();
@@ -78,12 +78,11 @@ pub(in crate::host) fn interfaces_of(address: IpAddr) -> io::Result<Vec<u32>> {
     }
 }
 
-/// The address at `pointer`, if it is one of IP.
+/// The address at `pointer`, if it is an IP address.
 ///
-/// # Safety
-/// `pointer` leads to an address that is as long as its family says.
+/// # Safety `pointer` must point to an address with the length of its family.
 unsafe fn address_at(pointer: *const libc::sockaddr) -> Option<SocketAddr> {
-    // SAFETY: the caller promises it; no more is read than the family's structure has.
+    // SAFETY: the caller guarantees it; only the family's structure is read.
     unsafe {
         match i32::from((*pointer).sa_family) {
             libc::AF_INET => {

@@ -25,7 +25,7 @@ pub(in crate::host) fn sleep_until(deadline: u64) {
         tv_sec: (deadline / 1_000_000_000).cast_signed(),
         tv_nsec: (deadline % 1_000_000_000).cast_signed(),
     };
-    // SAFETY: `time` is readable for the whole call, and no remainder is asked for.
+    // SAFETY: `time` is readable for the whole call, and no remainder is requested.
     unsafe {
         libc::clock_nanosleep(
             libc::CLOCK_MONOTONIC,

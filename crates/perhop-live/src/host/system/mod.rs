@@ -1,7 +1,7 @@
 //! System calls for host traffic: clocks, sleep, sockets, polling.
 //!
 //! The only module of [`host`](crate::host) with `unsafe`: every block is one call into the C library, whose
-//! arguments live as long as the call.
+//! arguments outlive the call.
 
 #![allow(unsafe_code)] // the C library's calls; each block says why it is sound
 

@@ -1,4 +1,4 @@
-//! Single packets: datagrams with their traffic class and time of arrival, and what packet sockets see.
+//! Single packets: datagrams with their traffic class and time of arrival, and the packets of packet sockets.
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -12,11 +12,11 @@ use super::address::to_address;
 use super::socket::unless_it_would_block;
 use crate::socket::system::{bind, link_address, open_socket, set_option};
 
-/// Room for control messages, aligned as their headers must be.
+/// A buffer for control messages, with the alignment of their headers.
 #[repr(align(8))]
 struct Control([u8; 128]);
 
-/// Sends `bytes` to where `fd` is connected, with the traffic-class octet `class`.
+/// Sends `bytes` to the peer of `fd`, with the traffic-class octet `class`.
 pub(in crate::host) fn send(fd: &OwnedFd, domain: c_int, bytes: &[u8], class: u8) -> io::Result<()> {
     let (level, kind) = match domain {
         libc::AF_INET => (libc::IPPROTO_IP, libc::IP_TOS),
@@ -25,8 +25,8 @@ pub(in crate::host) fn send(fd: &OwnedFd, domain: c_int, bytes: &[u8], class: u8
     let mut control = Control([0; 128]);
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     // SAFETY: the message points to `part`, `bytes` and `control`, which outlive the call; the kernel only
-    // reads them. One header with one number fits the room for control messages, whose length is set to just
-    // that.
+    // reads them. One header with one number fits the buffer for control messages, whose length is set to
+    // exactly that.
     let answer = unsafe {
         let mut message: libc::msghdr = zeroed();
         message.msg_iov = &raw mut part;
@@ -43,29 +43,29 @@ pub(in crate::host) fn send(fd: &OwnedFd, domain: c_int, bytes: &[u8], class: u8
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// A packet, or the part of it that there was room for.
+/// A packet, or the part of it that fits into the buffer.
 #[derive(Debug)]
 pub(in crate::host) struct Received {
-    /// How long it is, whatever there was room for.
+    /// The length of the whole packet.
     pub(in crate::host) length: usize,
-    /// Its source, of a datagram.
+    /// The source of a datagram.
     pub(in crate::host) from: Option<SocketAddr>,
-    /// When the kernel had it, by the clock of timestamps; `None` if it does not say.
+    /// The time at which the kernel received it, on the clock of timestamps; `None` without a timestamp.
     pub(in crate::host) at: Option<u64>,
-    /// The octet of DSCP and ECN, of a datagram.
+    /// The octet of DSCP and ECN of a datagram.
     pub(in crate::host) class: u8,
-    /// It was leaving this host, of a packet socket.
+    /// Whether a packet socket saw it leave this host.
     pub(in crate::host) outgoing: bool,
 }
 
-/// The next packet at `fd`, into `bytes`; `None` if there is none.
+/// Reads the next packet at `fd` into `bytes`; `None` if there is none.
 pub(in crate::host) fn receive(fd: BorrowedFd, bytes: &mut [u8]) -> io::Result<Option<Received>> {
     let mut control = Control([0; 128]);
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     // SAFETY: the message points to `part`, `bytes`, `control` and `name`, which outlive the call and have
-    // the lengths that are told; all-zero bytes are valid values of the plain structures. Afterwards the
-    // headers of the control messages are walked with the C library's own macros, within the length that the
-    // kernel wrote.
+    // the given lengths; all-zero bytes are valid values of the plain structures. Afterwards the headers of
+    // the control messages are walked with the C library's own macros, within the length that the kernel
+    // wrote.
     unsafe {
         let mut name: libc::sockaddr_storage = zeroed();
         let mut message: libc::msghdr = zeroed();
@@ -104,15 +104,15 @@ fn is_outgoing(name: &libc::sockaddr_storage) -> bool {
     if i32::from(name.ss_family) != libc::AF_PACKET {
         return false;
     }
-    // SAFETY: the family says that this is what the storage holds.
+    // SAFETY: the family is that of this structure.
     let raw = unsafe { &*from_ref(name).cast::<libc::sockaddr_ll>() };
     raw.sll_pkttype == libc::PACKET_OUTGOING
 }
 
-/// A socket that sees every packet that enters or leaves by the interface with number `interface`, of those
-/// that `filter` (classic BPF) lets through.
+/// Opens a socket that sees every packet that enters or leaves by the interface with number `interface` and
+/// passes `filter` (classic BPF).
 pub(in crate::host) fn packet_socket(interface: u32, filter: &[libc::sock_filter]) -> io::Result<OwnedFd> {
-    // Protocol 0 receives nothing yet: no packet gets past the filter before it stands.
+    // With protocol 0 nothing is received yet, so no packet precedes the filter.
     let fd = open_socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0)?;
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
     set_option(&fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)?;

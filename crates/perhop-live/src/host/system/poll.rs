@@ -1,4 +1,4 @@
-//! [`Poll`]: waiting for many descriptors at once.
+//! [`Poll`]: waits for several descriptors.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -7,25 +7,25 @@ use libc::c_int;
 
 use crate::socket::system::checked;
 
-/// What is ready at a descriptor of a [`Poll`].
+/// A ready descriptor of a [`Poll`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::host) struct Ready {
-    /// What it was added as.
+    /// The token with which it was added.
     pub(in crate::host) token: u64,
-    /// There is room to write, or an error to notice.
+    /// Whether there is room to write, or an error is pending.
     pub(in crate::host) writable: bool,
 }
 
-/// Waits for many descriptors at once.
+/// Waits for several descriptors.
 #[derive(Debug)]
 pub(in crate::host) struct Poll(OwnedFd);
 
-/// At most so many are told at once.
+/// The maximum number of descriptors returned by one call.
 const BATCH: c_int = 64;
 
 impl Poll {
     pub(in crate::host) fn new() -> io::Result<Poll> {
-        // SAFETY: the call takes a number only; what it answers is an open descriptor that nobody else owns.
+        // SAFETY: the call takes a number only; it returns an open descriptor with no other owner.
         unsafe { checked(libc::epoll_create1(libc::EPOLL_CLOEXEC)).map(|fd| Poll(OwnedFd::from_raw_fd(fd))) }
     }
     fn control(&self, operation: c_int, fd: RawFd, events: c_int, token: u64) -> io::Result<()> {
@@ -33,24 +33,24 @@ impl Poll {
         // SAFETY: `event` is readable for the whole call.
         checked(unsafe { libc::epoll_ctl(self.0.as_raw_fd(), operation, fd, &raw mut event) }).map(drop)
     }
-    /// Watches `fd` for something to read, and tells it as `token`.
+    /// Watches `fd` for data to read, with this `token`.
     pub(in crate::host) fn add(&self, fd: BorrowedFd, token: u64) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, fd.as_raw_fd(), libc::EPOLLIN | libc::EPOLLRDHUP, token)
     }
-    /// Watches `fd`, which was added, for something to read and for room to write too.
+    /// Watches `fd`, which was added, for data to read and for room to write.
     pub(in crate::host) fn watch_both(&self, fd: BorrowedFd, token: u64) -> io::Result<()> {
         let both = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLOUT;
         self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), both, token)
     }
-    /// Watches `fd`, which was added, for something to read alone.
+    /// Watches `fd`, which was added, only for data to read.
     pub(in crate::host) fn watch_reading(&self, fd: BorrowedFd, token: u64) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), libc::EPOLLIN | libc::EPOLLRDHUP, token)
     }
-    /// Waits for at most `milliseconds`; what is ready by then.
+    /// Waits for at most `milliseconds`. Returns the ready descriptors.
     pub(in crate::host) fn wait(&self, milliseconds: u64) -> io::Result<Vec<Ready>> {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; BATCH as usize];
         let timeout = milliseconds.min(60_000) as c_int;
-        // SAFETY: `events` is writable for the whole call and as long as is told.
+        // SAFETY: `events` is writable for the whole call and has the given length.
         let answer = unsafe { libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), BATCH, timeout) };
         let count = match checked(answer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,

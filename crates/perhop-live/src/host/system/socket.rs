@@ -28,7 +28,7 @@ pub(in crate::host) fn pending_error(fd: BorrowedFd) -> Option<io::Error> {
 /// Binds `fd` to the local `address`.
 pub(in crate::host) fn bind(fd: &OwnedFd, address: SocketAddr) -> io::Result<()> {
     let raw = RawAddress::new(address);
-    // SAFETY: the address is readable for the whole call, and its length is what is told.
+    // SAFETY: the address is readable for the whole call and has the given length.
     checked(unsafe { libc::bind(fd.as_raw_fd(), raw.pointer(), raw.length) }).map(drop)
 }
 
@@ -50,8 +50,8 @@ pub(in crate::host) fn listen(fd: &OwnedFd, waiting: c_int) -> io::Result<()> {
 
 /// Accepts the next connection of `fd`; returns it with the peer's address.
 pub(in crate::host) fn accept(fd: &OwnedFd) -> io::Result<(OwnedFd, SocketAddr)> {
-    // SAFETY: all-zero bytes are a valid value; the storage is writable for the whole call and `length` says
-    // how far; what is answered is an open descriptor that nobody else owns.
+    // SAFETY: all-zero bytes are a valid value; the storage is writable for the whole call up to `length`;
+    // the call returns an open descriptor with no other owner.
     let (accepted, storage) = unsafe {
         let mut storage: libc::sockaddr_storage = zeroed();
         let mut length = size_of::<libc::sockaddr_storage>() as socklen_t;
@@ -71,19 +71,19 @@ pub(in crate::host) fn finish(fd: BorrowedFd) -> io::Result<()> {
 
 /// Reads from a connection; 0 bytes at its end, `None` if nothing is available.
 pub(in crate::host) fn read(fd: BorrowedFd, bytes: &mut [u8]) -> io::Result<Option<usize>> {
-    // SAFETY: `bytes` is writable for the whole call and as long as is told.
+    // SAFETY: `bytes` is writable for the whole call and has the given length.
     let count = unsafe {
         libc::recv(fd.as_raw_fd(), bytes.as_mut_ptr().cast::<c_void>(), bytes.len(), libc::MSG_DONTWAIT)
     };
     unless_it_would_block(count)
 }
 
-/// What follows a write.
+/// The data after a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::host) enum Next {
     /// More data of this message: an incomplete segment waits for it.
     More,
-    /// Nothing, for now.
+    /// None for now.
     Nothing,
 }
 
@@ -91,12 +91,12 @@ pub(in crate::host) enum Next {
 pub(in crate::host) fn write(fd: BorrowedFd, bytes: &[u8], next: Next) -> io::Result<Option<usize>> {
     let more = if next == Next::More { libc::MSG_MORE } else { 0 };
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | more;
-    // SAFETY: `bytes` is readable for the whole call and as long as is told.
+    // SAFETY: `bytes` is readable for the whole call and has the given length.
     let count = unsafe { libc::send(fd.as_raw_fd(), bytes.as_ptr().cast::<c_void>(), bytes.len(), flags) };
     unless_it_would_block(count)
 }
 
-/// How many bytes a call took; `None` where it would have to wait.
+/// The number of bytes that a call transferred; `None` if it would block.
 pub(super) fn unless_it_would_block(count: isize) -> io::Result<Option<usize>> {
     if count >= 0 {
         return Ok(Some(count as usize));
