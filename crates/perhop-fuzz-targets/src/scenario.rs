@@ -26,7 +26,7 @@ pub fn scenario(bytes: &[u8]) -> Outcome {
     let mut scenario = loaded.resolved;
     scenario.duration = scenario.duration.min(DURATION);
     scenario.measure.warmup = Time::ZERO;
-    let is_small = packets(&scenario) < MOST_PACKETS && Budget::of(&scenario, 1).bytes() < MOST_BYTES;
+    let is_small = packets(&scenario) < MOST_PACKETS && Budget::estimate(&scenario, 1).bytes() < MOST_BYTES;
     if !is_small {
         return Outcome::Refused;
     }

@@ -48,7 +48,7 @@ struct Part {
 
 impl Budget {
     /// Estimates the memory of `replications` of `scenario`.
-    pub fn of(scenario: &Scenario, replications: u32) -> Budget {
+    pub fn estimate(scenario: &Scenario, replications: u32) -> Budget {
         let count = f64::from(replications);
         let mut names = Names::new(scenario);
         let mut parts = vec![replicated(scenario, count)];
@@ -58,7 +58,7 @@ impl Budget {
         let rows: f64 =
             sampled.map(|probe| samples(probe.every) * names.queues(&probe.from, &probe.to)).sum();
         let longer = "a longer `every`, or a shorter duration";
-        parts.push(Part::of("measure.queues", "samples of queues", count * rows * QUEUE_ROW, longer));
+        parts.push(Part::new("measure.queues", "samples of queues", count * rows * QUEUE_ROW, longer));
         let classes = classes(scenario);
         for (key, what, every, row) in [
             (
@@ -70,7 +70,7 @@ impl Budget {
             ("measure.delay-every", "samples of delays", scenario.measure.delay_every, DELAY_ROW),
         ] {
             let rows = every.map_or(0.0, |every| samples(every) * classes);
-            parts.push(Part::of(key, what, count * rows * row, "a longer interval, or a shorter duration"));
+            parts.push(Part::new(key, what, count * rows * row, "a longer interval, or a shorter duration"));
         }
         for name in &scenario.measure.packets {
             let packets: f64 = names.traffic(name).iter().map(|traffic| names.packets(traffic)).sum();
@@ -85,7 +85,7 @@ impl Budget {
         }
         let judged = scenario.traffic.iter().filter(|one| one.source.is_judged_by_packets());
         let heard: f64 = judged.map(|one| names.packets(one) + names.sent_back(one)).sum();
-        parts.push(Part::of(
+        parts.push(Part::new(
             "traffic",
             "packets of calls and games",
             count * heard * HEARD,
@@ -97,7 +97,7 @@ impl Budget {
             samples(probe.every) * f64::from(flows)
         });
         let rows: f64 = connections.sum();
-        parts.push(Part::of(
+        parts.push(Part::new(
             "measure.connections",
             "samples of connections",
             count * rows * CONNECTION_ROW,
@@ -134,7 +134,7 @@ impl Budget {
 }
 
 impl Part {
-    fn of(key: &'static str, what: &str, bytes: f64, remedy: &'static str) -> Part {
+    fn new(key: &'static str, what: &str, bytes: f64, remedy: &'static str) -> Part {
         Part { key, what: what.to_owned(), bytes, remedy }
     }
 }
@@ -360,7 +360,8 @@ mod tests {
             (r#""throughput-every": "100ms""#, 4_000.0 * THROUGHPUT_ROW),
             (r#""queues": [{"from": "a", "to": "b", "every": "10ms"}]"#, 10_000.0 * QUEUE_ROW),
         ] {
-            let with = Budget::of(&scenario(measure), 3).bytes() - Budget::of(&scenario(""), 3).bytes();
+            let with =
+                Budget::estimate(&scenario(measure), 3).bytes() - Budget::estimate(&scenario(""), 3).bytes();
             assert!((with - 3.0 * rows).abs() < 1.0, "{measure}: {with}");
         }
     }
@@ -433,7 +434,7 @@ mod tests {
 
     #[test]
     fn the_most_is_named_with_its_remedy() {
-        let budget = Budget::of(&scenario(r#""packets": ["cbr"]"#), 1_000_000_000);
+        let budget = Budget::estimate(&scenario(r#""packets": ["cbr"]"#), 1_000_000_000);
         let error = budget.fits(1e9).unwrap_err();
         assert_eq!(error.path, ["measure", "packets"]);
         assert!(error.message.contains("packets of `cbr`"), "{}", error.message);

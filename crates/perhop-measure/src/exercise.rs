@@ -77,7 +77,7 @@ pub enum Sign {
 
 impl Sign {
     #[allow(clippy::float_cmp)] // an assertion says what it says
-    fn holds(self, value: f64, bound: f64) -> bool {
+    fn is_satisfied_by(self, value: f64, bound: f64) -> bool {
         match self {
             Sign::Below => value < bound,
             Sign::AtMost => value <= bound,
@@ -135,7 +135,7 @@ impl Condition {
         let Some(numbers) = numbers.filter(|numbers| !numbers.is_empty()) else {
             return Judged { measured: None, met: false };
         };
-        let wrong = numbers.iter().find(|value| !self.sign.holds(**value, self.value));
+        let wrong = numbers.iter().find(|value| !self.sign.is_satisfied_by(**value, self.value));
         Judged { measured: wrong.or(numbers.first()).copied(), met: wrong.is_none() }
     }
 }
@@ -146,7 +146,7 @@ impl Goal {
             let row = summary[table].as_array()?.iter().find(|row| row["class"] == self.class.as_str())?;
             row[&self.column]["mean"].as_f64()
         });
-        Judged { measured, met: measured.is_some_and(|value| self.sign.holds(value, self.value)) }
+        Judged { measured, met: measured.is_some_and(|value| self.sign.is_satisfied_by(value, self.value)) }
     }
 }
 

@@ -104,7 +104,7 @@ pub struct FlowId {
     pub key: FlowKey,
 }
 
-/// The flows of `scenario`, in the order in which [`Measurements::of`] counts them.
+/// The flows of `scenario`, in the order in which [`Measurements::for_scenario`] counts them.
 pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     let addresses: BTreeMap<&String, IpAddr> = scenario.hosts.keys().zip(host_addresses(scenario)).collect();
     let address =
@@ -176,7 +176,7 @@ impl Measurements {
     /// of [`flows`].
     ///
     /// # Errors If a queueing policy does not exist.
-    pub fn of(scenario: &Scenario) -> Result<Measurements, ConfigError> {
+    pub fn for_scenario(scenario: &Scenario) -> Result<Measurements, ConfigError> {
         let mut measurements = Measurements::new(scenario);
         for (traffic, config) in scenario.traffic.iter().enumerate() {
             let class = measurements.class_of(config);

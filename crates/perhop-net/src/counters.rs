@@ -58,7 +58,7 @@ pub struct PortCounters<'a, S, O> {
 impl<S, O> PortCounters<'_, S, O> {
     #[inline]
     fn tally(&mut self, now: Time, place: Place) -> Option<&mut Tally> {
-        (now >= self.counts_from).then(|| self.tally.of(place.queue.index(), place.precedence.index()))
+        (now >= self.counts_from).then(|| self.tally.tally_mut(place.queue.index(), place.precedence.index()))
     }
 }
 

@@ -140,7 +140,7 @@ pub(crate) fn findings(py: Python<'_>, json: &str, base: PathBuf) -> PyResult<Wa
 pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Warnings)> {
     match py.detach(|| loader().check(&path)).map_err(|found| diagnostics::raise(py, &found))? {
         Checked::Scenario(loaded) => {
-            Budget::of(&loaded.resolved, loaded.resolved.replications.unwrap_or(1))
+            Budget::estimate(&loaded.resolved, loaded.resolved.replications.unwrap_or(1))
                 .fits(memory::available())
                 .map_err(|error| diagnostics::raise_config(py, error))?;
             Ok(("scenario", Warnings(loaded.warnings)))

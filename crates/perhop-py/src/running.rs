@@ -170,7 +170,7 @@ pub(crate) fn start(
     most_packets: Option<u64>,
 ) -> PyResult<Run> {
     let loaded = loading::parse(py, scenario_json, &base, &[])?;
-    Budget::of(&loaded.resolved, replications.max(1))
+    Budget::estimate(&loaded.resolved, replications.max(1))
         .fits(memory::available())
         .map_err(|error| diagnostics::raise_config(py, error))?;
     let engine = match engine {

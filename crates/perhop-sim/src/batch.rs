@@ -231,7 +231,7 @@ impl Shared {
         let scenario = &loaded.resolved;
         let replications = plan.replications.or(scenario.replications).unwrap_or(1);
         let most = plan.until.as_ref().map_or(replications, |until| until.most.max(replications));
-        Budget::of(scenario, most).fits(memory).map_err(|error| Failure::Error(error.to_string()))?;
+        Budget::estimate(scenario, most).fits(memory).map_err(|error| Failure::Error(error.to_string()))?;
         let options = RunOptions {
             seed: plan.seed.unwrap_or(scenario.seed),
             replications: most,

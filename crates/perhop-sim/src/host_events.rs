@@ -94,7 +94,7 @@ pub(crate) trait HostEvents: Sessions {
             other.most.iter_mut().zip(&peaks).for_each(|(most, peak)| *most = most.or(*peak));
         }
         let most = std::mem::take(&mut self.hosts_mut().queue_probes[probe].most);
-        QueueSample::of(&self.direction(link).port, &most, now, &mut samples);
+        QueueSample::take(&self.direction(link).port, &most, now, &mut samples);
         self.hosts_mut().queue_probes[probe].samples = samples;
     }
 

@@ -200,7 +200,7 @@ const FITTING_BYTES: f64 = 200e6;
 /// Returns the number of replications of a run that does not set it, if the first carried `packet_hops`.
 /// Events and results limit it, not time, so that it is the same on every machine.
 pub fn fitting_replications(scenario: &Scenario, packet_hops: u64) -> u32 {
-    let by_bytes = (FITTING_BYTES / Budget::of(scenario, 1).bytes()) as u64;
+    let by_bytes = (FITTING_BYTES / Budget::estimate(scenario, 1).bytes()) as u64;
     let fitting = (FITTING_PACKET_HOPS / packet_hops.max(1)).min(by_bytes);
     fitting.clamp(u64::from(*FITTING.start()), u64::from(*FITTING.end())) as u32
 }

@@ -65,7 +65,7 @@ pub fn measured_results(scenario: &Scenario, seed: u64, runs: &[RunFiles]) -> Re
 }
 
 fn measure(scenario: &Scenario, flows: &Flows, run: &RunFiles) -> Result<(Measurements, Value), HostError> {
-    let mut measured = Measurements::of(scenario).map_err(HostError::Config)?;
+    let mut measured = Measurements::for_scenario(scenario).map_err(HostError::Config)?;
     let hosts: Vec<HostReport> = run.hosts.iter().map(|path| read_json(path)).collect::<Result<_, _>>()?;
     let reports: Vec<Value> = run.forwarders.iter().map(|path| read_json(path)).collect::<Result<_, _>>()?;
     let mut account = take_packets(&mut measured, &run.hosts)?;
@@ -262,7 +262,7 @@ fn take_direction(direction: DirectionReport, measured: &mut Measurements) {
     if let Some(PortMeasurements { queue_names, tally: port, .. }) = measured.port(&direction.name) {
         for queue in &direction.queues {
             let Some(place) = queue_names.iter().position(|name| *name == queue.queue) else { continue };
-            let tally = port.of(place, queue.precedence);
+            let tally = port.tally_mut(place, queue.precedence);
             tally.arrived.merge(queue.arrived);
             tally.sent.merge(queue.sent);
             tally.marked.merge(queue.marked);

@@ -40,7 +40,7 @@ impl PortTally {
     }
     /// The counters of `queue` for packets of drop precedence `precedence`.
     #[inline]
-    pub fn of(&mut self, queue: usize, precedence: usize) -> &mut Tally {
+    pub fn tally_mut(&mut self, queue: usize, precedence: usize) -> &mut Tally {
         let index = precedence * self.queues + queue;
         if index < self.tallies.len() { &mut self.tallies[index] } else { self.first_of(queue, precedence) }
     }

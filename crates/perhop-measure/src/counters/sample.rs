@@ -32,7 +32,7 @@ pub struct QueueSample {
 impl QueueSample {
     /// Samples every queue of `port`: one row per average, or one row for a queue without averages. `most` is
     /// the peak of each queue since the sample before.
-    pub fn of(port: &Port, most: &[Peak], time: Time, samples: &mut Vec<QueueSample>) {
+    pub fn take(port: &Port, most: &[Peak], time: Time, samples: &mut Vec<QueueSample>) {
         let queues = port.queues().iter().zip(port.buffers()).zip(most);
         for (index, ((queue, buffer), most)) in queues.enumerate() {
             let (averages, occupancy) = (buffer.averages(), queue.occupancy());

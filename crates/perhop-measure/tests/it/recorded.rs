@@ -34,7 +34,7 @@ fn column(results: &Results, table: &str, name: &str) -> Vec<f64> {
 #[test]
 fn packets_of_live_hosts_are_counted_by_when_they_were_sent_and_arrived() {
     let scenario = scenario();
-    let mut measurements = Measurements::of(&scenario).unwrap();
+    let mut measurements = Measurements::for_scenario(&scenario).unwrap();
     // In the warm-up, at its end, at the end of the run, and after it.
     for sent in [99, 100, 500, 1000, 1001] {
         measurements.record_sent(0, MS(sent), 100);
@@ -61,7 +61,7 @@ fn packets_of_live_hosts_are_counted_by_when_they_were_sent_and_arrived() {
 #[test]
 fn samples_over_time_and_packets_one_by_one() {
     let scenario = scenario();
-    let mut measurements = Measurements::of(&scenario).unwrap();
+    let mut measurements = Measurements::for_scenario(&scenario).unwrap();
     for (flow, number, sent, at) in [(0, 0, 150, 160), (1, 0, 390, 410), (1, 1, 450, 480)] {
         measurements.record_sent(flow, MS(sent), 100);
         measurements.record_arrived(flow, number, 100, MS(sent), MS(at), Dscp::EF);
@@ -78,8 +78,8 @@ fn samples_over_time_and_packets_one_by_one() {
 #[test]
 fn counters_are_of_their_queue_and_precedence() {
     let mut tally = PortTally::new(2);
-    tally.of(1, 2).arrived.add(100);
-    tally.of(0, 1).arrived.add(200);
+    tally.tally_mut(1, 2).arrived.add(100);
+    tally.tally_mut(0, 1).arrived.add(200);
     tally.passed[Color::GREEN.index()].add(300);
     let found: Vec<_> =
         tally.iter().map(|(queue, precedence, tally)| (queue, precedence, tally.arrived.bytes)).collect();
