@@ -32,7 +32,7 @@ struct Input {
 }
 
 fn config(input: &Input) -> TcpConfig {
-    fn of<T: Copy>(all: &[T], number: u8) -> T {
+    fn choose<T: Copy>(all: &[T], number: u8) -> T {
         all[usize::from(number) % all.len()]
     }
     let [recovery, congestion, retransmit, acknowledgment] = input.rules;
@@ -44,15 +44,18 @@ fn config(input: &Input) -> TcpConfig {
         Acknowledgment::Estimated { first: Time::from_milliseconds(330), quick: 1 },
     ];
     TcpConfig {
-        recovery: Some(of(&[Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack], recovery)),
-        congestion: Some(of(&[CongestionControl::Reno, CongestionControl::Cubic], congestion)),
-        fast_retransmit: Some(of(&[FastRetransmit::Always, FastRetransmit::OncePerWindow], retransmit)),
-        acknowledgment: Some(of(&acknowledgments, acknowledgment)),
+        recovery: Some(choose(
+            &[Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack],
+            recovery,
+        )),
+        congestion: Some(choose(&[CongestionControl::Reno, CongestionControl::Cubic], congestion)),
+        fast_retransmit: Some(choose(&[FastRetransmit::Always, FastRetransmit::OncePerWindow], retransmit)),
+        acknowledgment: Some(choose(&acknowledgments, acknowledgment)),
         timestamps: Some(timestamps),
         limited_transmit: Some(limited_transmit),
         ecn: Some(ecn),
         window: Some(QueueSize::Packets(u64::from(input.window % 40) + 1)),
-        ..TcpConfig::new(of(&Profile::ALL[1..], input.profile))
+        ..TcpConfig::new(choose(&Profile::ALL[1..], input.profile))
     }
 }
 
