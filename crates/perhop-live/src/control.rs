@@ -93,7 +93,7 @@ impl Control {
     }
     /// Whether a client waits for the counters. It costs one load.
     #[inline]
-    pub fn is_asked(&self) -> bool {
+    pub fn has_request(&self) -> bool {
         self.desk.wanted.load(Ordering::Relaxed)
     }
     /// Passes the counters to the waiting client.
@@ -105,8 +105,8 @@ impl Control {
     /// The reading of the monotonic clock in a `count-from` request, nanoseconds; returned once for each
     /// request.
     pub fn counts_from_ns(&self) -> Option<u64> {
-        let asked = self.desk.count_from_ns.load(Ordering::Relaxed) != NEVER;
-        asked.then(|| self.desk.count_from_ns.swap(NEVER, Ordering::Relaxed)).filter(|ns| *ns != NEVER)
+        let is_requested = self.desk.count_from_ns.load(Ordering::Relaxed) != NEVER;
+        is_requested.then(|| self.desk.count_from_ns.swap(NEVER, Ordering::Relaxed)).filter(|ns| *ns != NEVER)
     }
 }
 
@@ -150,12 +150,12 @@ fn talk(mut stream: UnixStream, desk: &Desk) -> io::Result<()> {
     }
     let words: Vec<&str> = line.split_whitespace().collect();
     if let ["count-from", nanoseconds] = words.as_slice() {
-        let asked = nanoseconds.parse().ok().filter(|ns| *ns != NEVER);
-        if let Some(ns) = asked {
+        let start_ns = nanoseconds.parse().ok().filter(|ns| *ns != NEVER);
+        if let Some(ns) = start_ns {
             desk.count_from_ns.store(ns, Ordering::Relaxed);
             desk.bell.ring();
         }
-        let answer = if asked.is_some() { "ok" } else { "error: expected a number of nanoseconds" };
+        let answer = if start_ns.is_some() { "ok" } else { "error: expected a number of nanoseconds" };
         return writeln!(stream, "{answer}");
     }
     let Some(status) = desk.ask() else { return Ok(()) };

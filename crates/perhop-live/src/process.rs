@@ -111,14 +111,14 @@ fn serve(
         {
             return Ending::Failed(error.to_string());
         }
-        if stop.asked() {
+        if stop.is_requested() {
             return Ending::Asked;
         }
         if forwarder.wire().is_orphaned() {
             return Ending::Orphaned;
         }
         let Some(control) = control else { continue };
-        if control.is_asked() {
+        if control.has_request() {
             control.answer(began.status(forwarder, None));
         }
         if let Some(reading_ns) = control.counts_from_ns() {

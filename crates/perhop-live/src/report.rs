@@ -199,7 +199,7 @@ pub struct SendDelay {
 }
 
 impl Report {
-    pub(crate) fn of<O: PortObservers>(
+    pub(crate) fn from_network<O: PortObservers>(
         node: &str,
         now: Time,
         network: &Network<Devices, O>,
@@ -210,18 +210,25 @@ impl Report {
             node: node.to_owned(),
             counted_from_s: network.counts_from.as_seconds(),
             counted_until_s: now.as_seconds(),
-            frames: Frames::of(network),
-            directions: directions.map(|(one, passed)| DirectionReport::of(one, passed)).collect(),
-            inputs: network.edge.inputs.iter().map(InputReport::of).collect(),
-            flows: network.edge.flows.iter().map(|(flow, dropped)| FlowReport::of(flow, dropped)).collect(),
+            frames: Frames::from_network(network),
+            directions: directions
+                .map(|(direction, passed)| DirectionReport::from_counters(direction, passed))
+                .collect(),
+            inputs: network.edge.inputs.iter().map(InputReport::from_input).collect(),
+            flows: network
+                .edge
+                .flows
+                .iter()
+                .map(|(flow, dropped)| FlowReport::from_drops(flow, dropped))
+                .collect(),
             other_flows: by_cause(network.edge.flows.others()),
-            send_delay: SendDelay::of(send_delay),
+            send_delay: SendDelay::from_histogram(send_delay),
         }
     }
 }
 
 impl Frames {
-    fn of<O: PortObservers>(network: &Network<Devices, O>) -> Frames {
+    fn from_network<O: PortObservers>(network: &Network<Devices, O>) -> Frames {
         let Totals {
             received,
             received_bytes,
@@ -258,7 +265,7 @@ impl Frames {
 }
 
 impl DirectionReport {
-    fn of(direction: &Direction, passed: &Passed) -> DirectionReport {
+    fn from_counters(direction: &Direction, passed: &Passed) -> DirectionReport {
         let queue = |(queue, precedence, tally): (usize, usize, Tally)| QueueReport {
             queue: direction.queue_names[queue].clone(),
             precedence,
@@ -288,7 +295,7 @@ impl DirectionReport {
 }
 
 impl InputReport {
-    fn of(input: &Input) -> InputReport {
+    fn from_input(input: &Input) -> InputReport {
         InputReport {
             name: input.name.clone(),
             input: stages(&input.conditioner),
@@ -298,7 +305,7 @@ impl InputReport {
 }
 
 impl FlowReport {
-    fn of(flow: &FlowKey, dropped: &[Count; DropCause::COUNT]) -> FlowReport {
+    fn from_drops(flow: &FlowKey, dropped: &[Count; DropCause::COUNT]) -> FlowReport {
         FlowReport {
             source: flow.source.to_ip(),
             destination: flow.destination.to_ip(),
@@ -311,7 +318,7 @@ impl FlowReport {
 }
 
 impl SendDelay {
-    fn of(histogram: &Histogram<u64>) -> SendDelay {
+    fn from_histogram(histogram: &Histogram<u64>) -> SendDelay {
         let seconds = |nanoseconds: f64| nanoseconds / 1e9;
         let quantile = |share| seconds(histogram.value_at_quantile(share) as f64);
         SendDelay {

@@ -89,7 +89,7 @@ impl Status {
         );
         let seconds = self.report.counted_until_s - self.report.counted_from_s;
         for direction in &self.report.directions {
-            let passed = unclassified::doubt(direction, seconds);
+            let passed = unclassified::warning(direction, seconds);
             warn(passed.is_some(), passed.unwrap_or_default());
         }
         let late = self.report.send_delay.p99_s;

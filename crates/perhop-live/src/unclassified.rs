@@ -46,7 +46,7 @@ impl Kind {
 }
 
 /// The warning about a direction that was counted for `seconds`; `None` if few frames bypassed the port.
-pub(crate) fn doubt(direction: &DirectionReport, seconds: f64) -> Option<String> {
+pub(crate) fn warning(direction: &DirectionReport, seconds: f64) -> Option<String> {
     let passed: u64 = direction.passed.values().map(|count| count.bytes).sum();
     let sent: u64 = direction.queues.iter().map(|queue| queue.sent.bytes).sum();
     let share = passed as f64 / ((passed + sent) as f64).max(1.0);
@@ -98,23 +98,23 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_hundredth_of_the_bytes_raises_a_doubt_that_names_what_passed() {
-        assert_eq!(doubt(&direction(1_000_000_000, &[(0x8864, 10_000)]), 1.0), None);
-        let text = doubt(&direction(1_000_000_000, &[(0x8864, 200_000), (0x1234, 50_000)]), 1.0);
+    fn more_than_a_hundredth_of_the_bytes_raises_a_warning_that_names_what_passed() {
+        assert_eq!(warning(&direction(1_000_000_000, &[(0x8864, 10_000)]), 1.0), None);
+        let text = warning(&direction(1_000_000_000, &[(0x8864, 200_000), (0x1234, 50_000)]), 1.0);
         let text = text.expect("a fifth of the bytes");
         assert!(text.contains("20.0 % of the bytes of in->out, 2.0 Mb/s at a rate of 1.0 Gb/s"), "{text}");
         assert!(text.ends_with("(PPPoE session (0x8864), 0x1234)"), "{text}");
     }
     #[test]
-    fn more_than_a_hundredth_of_the_rate_raises_a_doubt() {
+    fn more_than_a_hundredth_of_the_rate_raises_a_warning() {
         // 9,000 bytes of a million in 10 s: less than 1 % of the bytes, 7.2 kb/s of 500 kb/s.
-        assert!(doubt(&direction(500_000, &[(0x8847, 9_000)]), 10.0).is_some());
-        assert_eq!(doubt(&direction(1_000_000, &[(0x8847, 9_000)]), 10.0), None);
+        assert!(warning(&direction(500_000, &[(0x8847, 9_000)]), 10.0).is_some());
+        assert_eq!(warning(&direction(1_000_000, &[(0x8847, 9_000)]), 10.0), None);
     }
     #[test]
     fn what_keeps_an_idle_line_alive_raises_none() {
         let mut idle = direction(1_000_000, &[(0x0806, 3_000)]);
         idle.queues.clear();
-        assert_eq!(doubt(&idle, 100.0), None);
+        assert_eq!(warning(&idle, 100.0), None);
     }
 }

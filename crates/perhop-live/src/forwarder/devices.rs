@@ -181,7 +181,7 @@ impl Devices {
     /// Counts and removes `packet`, which was dropped at any place.
     #[cold]
     fn end(&mut self, now: Time, packet: &Packet, cause: DropCause) {
-        self.slots.give_back(SlotId::of(packet));
+        self.slots.give_back(SlotId::from_packet(packet));
         self.totals.dropped[cause.index()] += 1;
         if now >= self.counts_from {
             self.flows.add(&packet.flow_key(), cause, packet.length);
@@ -205,7 +205,7 @@ impl DropSink for Devices {
         self.end(now, packet, cause);
     }
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
-        let (frame, layout) = self.slots.stored(SlotId::of(packet));
+        let (frame, layout) = self.slots.stored(SlotId::from_packet(packet));
         read_tcp(frame.get(layout.header()..)?, layout.version())
     }
 }
@@ -226,7 +226,7 @@ impl Edge for Devices {
     ) {
         match network.edge.far_ends[link.index()] {
             FarEnd::Device(device) => {
-                let (slot, dscp, marks) = (SlotId::of(packet), packet.dscp, packet.marks);
+                let (slot, dscp, marks) = (SlotId::from_packet(packet), packet.dscp, packet.marks);
                 network.edge.outbox.push(Leaving { device, due: now, slot, dscp, marks });
             }
             FarEnd::Node => {

@@ -161,6 +161,6 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         let now = self.wire.now();
         self.run_until(now);
         self.last = self.last.max(now);
-        Report::of(&self.node, now, &self.network, &self.send_delay)
+        Report::from_network(&self.node, now, &self.network, &self.send_delay)
     }
 }

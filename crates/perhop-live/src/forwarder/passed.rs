@@ -41,7 +41,7 @@ impl Passed {
     /// Counts `frame`.
     pub(super) fn add(&mut self, frame: &[u8]) {
         let length = frame.len() as u32;
-        let kind = Kind::of(frame);
+        let kind = Kind::from_frame(frame);
         let place = self.kinds.iter_mut().find(|place| place.is_none_or(|(known, _)| known == kind));
         match place {
             Some(place) => place.get_or_insert((kind, Count::default())).1.add(length),
@@ -57,7 +57,7 @@ impl Passed {
 
 impl Kind {
     /// The contents of `frame`, an Ethernet frame.
-    fn of(frame: &[u8]) -> Kind {
+    fn from_frame(frame: &[u8]) -> Kind {
         let mut fields = frame.get(ADDRESSES..).unwrap_or_default().chunks_exact(2);
         while let Some(&[high, low]) = fields.next() {
             match u16::from_be_bytes([high, low]) {
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn the_type_is_that_behind_the_tags() {
-        assert_eq!(Kind::of(&frame(&[0x8864])), Kind::Type(0x8864));
-        assert_eq!(Kind::of(&frame(&[0x88a8, 5, 0x8100, 7, 0x8847])), Kind::Type(0x8847));
-        assert_eq!(Kind::of(&frame(&[38])), Kind::Llc);
-        assert_eq!(Kind::of(&[0; 11]), Kind::Other);
+        assert_eq!(Kind::from_frame(&frame(&[0x8864])), Kind::Type(0x8864));
+        assert_eq!(Kind::from_frame(&frame(&[0x88a8, 5, 0x8100, 7, 0x8847])), Kind::Type(0x8847));
+        assert_eq!(Kind::from_frame(&frame(&[38])), Kind::Llc);
+        assert_eq!(Kind::from_frame(&[0; 11]), Kind::Other);
     }
     #[test]
     fn kinds_beyond_those_counted_one_by_one_are_counted_together() {

@@ -11,7 +11,7 @@ pub(crate) struct SlotId(pub(crate) u32);
 impl SlotId {
     /// The slot of the frame of `packet`.
     #[inline]
-    pub(crate) fn of(packet: &Packet) -> SlotId {
+    pub(crate) fn from_packet(packet: &Packet) -> SlotId {
         SlotId(packet.payload as u32)
     }
 }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn data_and_other_options_are_told() {
+    fn data_and_other_options_are_reported() {
         let read = |text: &str| read_tcp(&packet(text), Version::V4).unwrap();
         assert!(read("00000000 5010 ffff 0000 0000 61").has_payload);
         assert!(!read("00000000 5010 ffff 0000 0000").has_payload);

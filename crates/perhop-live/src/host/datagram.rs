@@ -115,7 +115,7 @@ impl DatagramSender {
             }
         }
         trying(what, recorder.finish())?;
-        report.send_delay = SendDelay::of(&delays);
+        report.send_delay = SendDelay::from_histogram(&delays);
         if let Some(error) = refusal {
             let refused = report.refused_packets;
             report.notes.push(format!("the kernel refused to send {refused} datagrams: {error}"));

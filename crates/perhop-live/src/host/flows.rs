@@ -52,7 +52,7 @@ impl Flows {
         &self.ids
     }
     /// The flow of packets with these addresses and ports.
-    pub fn of(&self, key: &FlowKey) -> Option<usize> {
+    pub fn find(&self, key: &FlowKey) -> Option<usize> {
         self.by_key.get(key).copied().or_else(|| {
             if key.protocol != Protocol::TCP {
                 return None;
@@ -111,7 +111,7 @@ mod tests {
         let ports: Vec<u16> = flows.ids().iter().map(|flow| flow.key.source_port).collect();
         assert_eq!(ports, [49152, 49153, 49154, 49155]);
         for (place, flow) in flows.ids().iter().enumerate() {
-            assert_eq!(flows.of(&flow.key), Some(place));
+            assert_eq!(flows.find(&flow.key), Some(place));
         }
     }
 
@@ -125,9 +125,9 @@ mod tests {
             let flow = 2 * session;
             let key = flows.ids()[flow].key;
             let key = FlowKey { source_port: flows.port(flow, number, 0), ..key };
-            assert_eq!(flows.of(&key), Some(flow), "connection {number} of session {session}");
-            assert_eq!(flows.of(&key.reversed()), Some(flow + 1));
+            assert_eq!(flows.find(&key), Some(flow), "connection {number} of session {session}");
+            assert_eq!(flows.find(&key.reversed()), Some(flow + 1));
         }
-        assert_eq!(flows.of(&FlowKey { source_port: 80, ..flows.ids()[0].key }), None);
+        assert_eq!(flows.find(&FlowKey { source_port: 80, ..flows.ids()[0].key }), None);
     }
 }

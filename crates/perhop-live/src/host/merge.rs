@@ -249,7 +249,7 @@ impl ForwarderReport {
                 destination_port: flow.destination_port,
                 protocol: Protocol(flow.protocol),
             };
-            if let Some(place) = flows.of(&key) {
+            if let Some(place) = flows.find(&key) {
                 let dropped = &mut measured.counters[place].dropped;
                 causes(&flow.dropped).for_each(|(cause, count)| dropped[cause.index()].merge(count));
             }

@@ -106,7 +106,7 @@ pub struct Sample {
 
 impl SendDelay {
     /// Summarizes `histogram`, in nanoseconds.
-    pub(super) fn of(histogram: &Histogram<u64>) -> SendDelay {
+    pub(super) fn from_histogram(histogram: &Histogram<u64>) -> SendDelay {
         SendDelay {
             count: histogram.len(),
             p50_ns: histogram.value_at_quantile(0.5),

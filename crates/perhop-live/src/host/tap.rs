@@ -105,7 +105,7 @@ impl Tap {
         [sent, arrived]: &mut [Recorder; 2],
     ) -> std::io::Result<()> {
         let Some(Segment { key, length, identity, class }) = Segment::read(bytes) else { return Ok(()) };
-        let Some(flow) = self.flows.of(&key) else { return Ok(()) };
+        let Some(flow) = self.flows.find(&key) else { return Ok(()) };
         let record = Record { flow: flow as u32, length, at, identity, class };
         match outgoing {
             true if run.is_own(key.source) => sent.add(record),
@@ -139,7 +139,7 @@ impl Segment {
         let length = u32::from(number(bytes, 2)?);
         let fragment = number(bytes, 6)? & 0x1fff;
         let tcp = bytes.get(usize::from(first & 15) * 4..).filter(|_| fragment == 0)?;
-        Segment::of(tcp, source, destination, length, number(bytes, 4)?, bytes[1])
+        Segment::from_headers(tcp, source, destination, length, number(bytes, 4)?, bytes[1])
     }
     fn read_ipv6(bytes: &[u8]) -> Option<Segment> {
         let address = |from: usize| -> Option<IpAddr> {
@@ -149,9 +149,9 @@ impl Segment {
         let (source, destination) = (address(8)?, address(24)?);
         let class = bytes[0] << 4 | bytes[1] >> 4;
         let length = 40 + u32::from(number(bytes, 4)?);
-        Segment::of(bytes.get(40..)?, source, destination, length, 0, class)
+        Segment::from_headers(bytes.get(40..)?, source, destination, length, 0, class)
     }
-    fn of(
+    fn from_headers(
         tcp: &[u8],
         source: IpAddr,
         destination: IpAddr,
@@ -168,9 +168,9 @@ impl Segment {
             protocol: Protocol::TCP,
         };
         // Without the checksum, which a device may fill in after the tap.
-        let told = header[4..16].iter().chain(&header[18..]);
+        let stable = header[4..16].iter().chain(&header[18..]);
         let rest = identification.to_be_bytes().into_iter().chain(length.to_be_bytes());
-        let identity = told
+        let identity = stable
             .copied()
             .chain(rest)
             .fold(FNV_OFFSET, |digest, byte| (digest ^ u64::from(byte)).wrapping_mul(FNV_PRIME));

@@ -37,7 +37,7 @@ impl Bell {
 /// Descriptor of the bell for signals; -1 if there is none.
 static BELL: AtomicI32 = AtomicI32::new(-1);
 /// Whether a signal requested the end.
-static ASKED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// While this exists, `SIGTERM` and `SIGINT` request a clean end instead of their previous action.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub struct StopSignals {
 impl StopSignals {
     /// Makes these signals ring `bell`. A process can have one such handler at a time.
     pub fn catch(bell: &Bell) -> StopSignals {
-        ASKED.store(false, Ordering::SeqCst);
+        REQUESTED.store(false, Ordering::SeqCst);
         BELL.store(bell.descriptor().as_raw_fd(), Ordering::SeqCst);
         let before = [libc::SIGTERM, libc::SIGINT].map(|signal| {
             let handler = handle as extern "C" fn(libc::c_int) as *const () as libc::sighandler_t;
@@ -60,8 +60,8 @@ impl StopSignals {
         StopSignals { before, _bell: bell.clone() }
     }
     /// Whether one of them has arrived.
-    pub fn asked(&self) -> bool {
-        ASKED.load(Ordering::Relaxed)
+    pub fn is_requested(&self) -> bool {
+        REQUESTED.load(Ordering::Relaxed)
     }
 }
 
@@ -76,7 +76,7 @@ impl Drop for StopSignals {
 }
 
 extern "C" fn handle(_: libc::c_int) {
-    ASKED.store(true, Ordering::SeqCst);
+    REQUESTED.store(true, Ordering::SeqCst);
     let one = 1_u64;
     // SAFETY: `errno` belongs to this thread.
     let errno = unsafe { libc::__errno_location() };

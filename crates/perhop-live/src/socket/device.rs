@@ -237,7 +237,7 @@ impl Device {
     }
     /// Checks whether the interface still exists if its removal is not reported: by express sockets, and by
     /// packet sockets of an interface that was down before.
-    pub(super) fn look_unasked(&mut self, now_ns: u64) {
+    pub(super) fn check_existence(&mut self, now_ns: u64) {
         let is_told = !matches!(self.socket, Socket::Express(_)) && self.counters.state != DeviceState::Down;
         if !is_told && !self.is_there() {
             self.lose(now_ns);

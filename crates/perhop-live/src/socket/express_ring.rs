@@ -39,7 +39,7 @@ impl<T: Plain> Ring<T> {
             _ => (offsets.cr, libc::XDP_UMEM_PGOFF_COMPLETION_RING.cast_signed()),
         };
         let entries = offset.desc as usize;
-        let memory = Mapping::of(socket, page, entries + length as usize * size_of::<T>())?;
+        let memory = Mapping::shared(socket, page, entries + length as usize * size_of::<T>())?;
         let (producer, consumer) = (offset.producer as usize, offset.consumer as usize);
         Ok(Ring { memory, producer, consumer, entries, mask: length - 1, own: 0, kind: PhantomData })
     }

@@ -21,7 +21,7 @@ pub(super) struct Mapping {
 
 impl Mapping {
     /// Maps `length` bytes of `descriptor` from `offset` on.
-    pub(super) fn of(descriptor: BorrowedFd, offset: libc::off_t, length: usize) -> io::Result<Mapping> {
+    pub(super) fn shared(descriptor: BorrowedFd, offset: libc::off_t, length: usize) -> io::Result<Mapping> {
         Mapping::map(descriptor.as_raw_fd(), libc::MAP_SHARED | libc::MAP_POPULATE, offset, length)
     }
     /// Maps `length` zero bytes that are not backed by a file, in memory from the start.

@@ -64,7 +64,7 @@ impl PacketRing {
         system::set_option(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
         system::set_option(socket, libc::SOL_PACKET, libc::PACKET_RESERVE, &TAG_ROOM)?;
         system::set_option(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
-        Ok(PacketRing { memory: Mapping::of(socket, 0, RING_BYTES)?, slot_bytes, next: 0 })
+        Ok(PacketRing { memory: Mapping::shared(socket, 0, RING_BYTES)?, slot_bytes, next: 0 })
     }
 
     /// Arrival of the oldest frame, nanoseconds of the real-time clock; `None` if there is none.

@@ -98,7 +98,7 @@ impl SocketWire {
         self.interests.clear();
         self.interests.push(system::interest(self.bell.descriptor().as_raw_fd(), libc::POLLIN));
         let standard_input = if self.parent_is_there { libc::STDIN_FILENO } else { -1 };
-        self.interests.push(system::interest(standard_input, 0)); // asked for nothing: told of the end alone
+        self.interests.push(system::interest(standard_input, 0)); // no events: only the end is reported
         self.interests.extend(self.devices.iter().map(Device::interest));
         let before = Instant::now();
         let ready = system::poll(&mut self.interests, sleep)?;
@@ -116,7 +116,7 @@ impl SocketWire {
         let now_ns = self.clock.now_ns();
         if now_ns - self.looked_ns > LONGEST_SLEEP.as_nanos() as u64 {
             self.looked_ns = now_ns;
-            self.devices.iter_mut().for_each(|device| device.look_unasked(now_ns));
+            self.devices.iter_mut().for_each(|device| device.check_existence(now_ns));
         }
     }
     /// Handles events other than frames.

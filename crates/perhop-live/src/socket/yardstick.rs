@@ -48,7 +48,7 @@ pub fn copy(names: [&str; 2], stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut devices = [open(names[0])?, open(names[1])?];
     let mut tally = Tally::default();
     let (started, used) = (Instant::now(), system::processor_time());
-    while !stop.asked() {
+    while !stop.is_requested() {
         let mut copied = 0;
         for from in 0..2 {
             let [first, second] = &mut devices;
@@ -93,7 +93,7 @@ pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, Op
     let mut tally = Tally::default();
     let (started, used) = (Instant::now(), system::processor_time());
     let mut number = 0;
-    while load.frames.is_none_or(|frames| number < frames) && !stop.asked() {
+    while load.frames.is_none_or(|frames| number < frames) && !stop.is_requested() {
         let due = load.rate.map_or(u64::MAX, |rate| (started.elapsed().as_secs_f64() * rate) as u64 + 1);
         let left = load.frames.unwrap_or(u64::MAX).min(due) - number.min(due);
         if left == 0 {
@@ -123,7 +123,7 @@ pub fn listen(name: &str, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut device = open(name)?;
     let mut clock = Clock::start();
     let mut tally = Tally::default();
-    while !stop.asked() {
+    while !stop.is_requested() {
         clock.look_at_the_wall();
         let Some(stamp) = device.ring.head() else {
             pause(std::slice::from_ref(&device))?;

@@ -47,10 +47,10 @@ fn attempt() {
             bytes.reserve(1 << 27);
             drop(bytes);
             thread::sleep(Duration::from_millis(1));
-            let said = near.write_all(b"x").is_ok();
+            let is_written = near.write_all(b"x").is_ok();
             near.set_read_timeout(Some(Duration::from_millis(1))).expect("a timeout is allowed");
             drop(far);
-            !(said && began.elapsed() > Duration::ZERO)
+            !(is_written && began.elapsed() > Duration::ZERO)
         }
     };
     exit(if was_refused { REFUSED } else { SUCCEEDED });

@@ -230,7 +230,7 @@ fn a_hundred_thousand_hostile_frames_are_all_accounted_for() {
 }
 
 #[test]
-fn frames_are_what_they_are_said_to_be() {
+fn test_frames_have_the_intended_faults() {
     let read = |frame: &[u8]| read(LinkLayer::Ethernet, frame).map(|found| found.packet);
     let udp = packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 40);
     let frame = frames::ethernet(&udp);

@@ -178,7 +178,7 @@ fn frames_between_forwarders_have_the_tags_and_labels_of_the_link() {
 
 #[test]
 fn headers_that_live_frames_cannot_have_are_named() {
-    for (framing, headers, said) in [
+    for (framing, headers, expected) in [
         (
             "ethernet-wire",
             json!([{"esp": {"cipher": "aes-gcm"}}]),
@@ -210,8 +210,8 @@ fn headers_that_live_frames_cannot_have_are_named() {
         value["links"][2]["framing"] = json!(framing);
         value["links"][2]["headers"] = headers;
         let error = check_headers(&scenario(value)).unwrap_err().to_string();
-        let said = format!("links.2.headers.{said}").replace(". ", ": ");
-        assert!(error.starts_with(&said), "{error}\nexpected: {said}");
+        let expected = format!("links.2.headers.{expected}").replace(". ", ": ");
+        assert!(error.starts_with(&expected), "{error}\nexpected: {expected}");
     }
 }
 
@@ -224,14 +224,14 @@ fn no_packet_is_of_two_versions_of_ip() {
 }
 
 #[test]
-fn what_cannot_be_built_is_said_with_its_place() {
+fn an_invalid_scenario_is_reported_with_its_place() {
     let plan = plan(&scenario(network()), Path::new("."), 3, 0).unwrap();
     let refused = |change: &dyn Fn(&mut ForwarderConfig)| {
         let mut config = plan.forwarders[2].clone();
         change(&mut config);
         Forwarder::build(&config, TestWire::default(), ()).unwrap_err().to_string()
     };
-    for (error, said) in [
+    for (error, expected) in [
         (refused(&|config| config.slots = 0), "slots: there is no room"),
         (refused(&|config| config.longest_frame = 20), "longest-frame: no IP packet fits"),
         (
@@ -252,6 +252,6 @@ fn what_cannot_be_built_is_said_with_its_place() {
             "directions.0.rate: a rate of 0",
         ),
     ] {
-        assert!(error.starts_with(said), "{error}\nexpected: {said}");
+        assert!(error.starts_with(expected), "{error}\nexpected: {expected}");
     }
 }

@@ -127,6 +127,6 @@ impl Connection {
     }
     /// The kernel's counters.
     pub(super) fn counted(&self) -> Counted {
-        Counted::of(self.fd.as_fd())
+        Counted::read(self.fd.as_fd())
     }
 }

@@ -116,7 +116,7 @@ const INFO: usize = 512;
 
 impl Counted {
     /// Reads the counters of the connection `fd`.
-    pub(super) fn of(fd: BorrowedFd) -> Counted {
+    pub(super) fn read(fd: BorrowedFd) -> Counted {
         // Fields that an older kernel does not have stay 0.
         let Ok(bytes) = system::option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, [0; INFO]) else {
             return Counted::default();

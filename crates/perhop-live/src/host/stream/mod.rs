@@ -195,7 +195,7 @@ impl Exchange {
                 destination_port: address.port(),
                 protocol: Protocol::TCP,
             };
-            let session = self.flows.of(&key).and_then(|flow| self.by_flow.get(&flow)).copied();
+            let session = self.flows.find(&key).and_then(|flow| self.by_flow.get(&flow)).copied();
             // Connections that belong to no session are closed.
             let Some(place) = session else { continue };
             let session = &mut self.sessions[place];

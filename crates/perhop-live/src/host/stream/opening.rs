@@ -112,12 +112,12 @@ impl Exchange {
     fn congestion(&mut self, run: &HostRun, parameters: &Parameters) -> Result<Option<String>, HostError> {
         let what = |name: &str| format!("cannot use congestion control `{name}`");
         let has = |name: &str| trying(|| what(name), kernel::has_congestion(name));
-        if let Some(asked) = run.congestion {
+        if let Some(name) = run.congestion {
             let missing = || io::Error::from(io::ErrorKind::NotFound);
-            return if has(asked)? {
-                Ok(Some(asked.to_owned()))
+            return if has(name)? {
+                Ok(Some(name.to_owned()))
             } else {
-                trying(|| what(asked), Err(missing()))
+                trying(|| what(name), Err(missing()))
             };
         }
         let name = kernel::congestion(parameters);
