@@ -34,11 +34,11 @@ pub struct Agenda<E> {
     /// The number of wake-ups scheduled, and the number that will have been taken at the next check of the
     /// calendar.
     scheduled: u64,
-    taken_then: u64,
+    taken_at_check: u64,
     /// Wake-ups that remain until the check.
-    until_look: u64,
+    until_check: u64,
     /// Time of the event at the last check, picoseconds.
-    looked_at: u64,
+    checked_at: u64,
 }
 
 /// The number of events between checks of the calendar.
@@ -58,9 +58,9 @@ impl<E: Copy> Agenda<E> {
             later: BinaryHeap::new(),
             later_from: u64::MAX,
             scheduled: 0,
-            taken_then: SAMPLE,
-            until_look: SAMPLE,
-            looked_at: 0,
+            taken_at_check: SAMPLE,
+            until_check: SAMPLE,
+            checked_at: 0,
         }
     }
     /// Registers `event` and returns its slot. Of simultaneous events, the one registered first happens
@@ -74,7 +74,7 @@ impl<E: Copy> Agenda<E> {
     pub fn schedule(&mut self, slot: Slot, time: Time) {
         debug_assert!(time < Time::MAX, "what never happens is not put down");
         self.scheduled += 1;
-        self.put_down(Wakeup { time: time.as_picoseconds(), slot: slot.0 });
+        self.enter(Wakeup { time: time.as_picoseconds(), slot: slot.0 });
     }
     /// Removes and returns the next event, if it happens no later than `limit`.
     #[inline]
@@ -88,9 +88,9 @@ impl<E: Copy> Agenda<E> {
         } else {
             self.take_of_next_day(limit)?
         };
-        self.until_look -= 1;
-        if self.until_look == 0 {
-            self.look_at_pace(time);
+        self.until_check -= 1;
+        if self.until_check == 0 {
+            self.adapt_calendar(time);
         }
         Some((Time::from_picoseconds(time), self.registered[slot as usize]))
     }
@@ -103,7 +103,7 @@ impl<E: Copy> Agenda<E> {
     }
     /// The number of pending wake-ups.
     pub fn len(&self) -> usize {
-        (self.scheduled - (self.taken_then - self.until_look)) as usize
+        (self.scheduled - (self.taken_at_check - self.until_check)) as usize
     }
     /// Whether no event is pending.
     pub fn is_empty(&self) -> bool {
@@ -112,18 +112,18 @@ impl<E: Copy> Agenda<E> {
 
     /// Enters `wakeup` on its day.
     #[inline]
-    fn put_down(&mut self, wakeup: Wakeup) {
+    fn enter(&mut self, wakeup: Wakeup) {
         let day = self.year.day(wakeup.time);
         if self.year.is_ahead(day) {
-            self.year.put_down(day, wakeup);
+            self.year.enter(day, wakeup);
         } else {
-            self.put_down_aside(day, wakeup);
+            self.enter_elsewhere(day, wakeup);
         }
     }
 
     /// Enters `wakeup`, whose `day` is not in the year ahead.
     #[inline(never)]
-    fn put_down_aside(&mut self, day: u64, wakeup: Wakeup) {
+    fn enter_elsewhere(&mut self, day: u64, wakeup: Wakeup) {
         if day <= self.year.today() {
             let place = self.today.partition_point(|other| *other > wakeup);
             self.today.insert(place, wakeup);
@@ -167,7 +167,7 @@ impl<E: Copy> Agenda<E> {
             if day <= self.year.today() {
                 self.today.push(wakeup);
             } else {
-                self.year.put_down(day, wakeup);
+                self.year.enter(day, wakeup);
             }
         }
         self.later_from = self.later_day().map_or(u64::MAX, |day| self.year.reached_from(day));
@@ -176,11 +176,11 @@ impl<E: Copy> Agenda<E> {
     /// Creates another calendar if days contain far more or less than one event each, or if the year contains
     /// too few of the events.
     #[inline(never)]
-    fn look_at_pace(&mut self, now: u64) {
-        let gap = (now - self.looked_at) / SAMPLE;
-        self.looked_at = now;
-        self.taken_then += SAMPLE;
-        self.until_look = SAMPLE;
+    fn adapt_calendar(&mut self, now: u64) {
+        let gap = (now - self.checked_at) / SAMPLE;
+        self.checked_at = now;
+        self.taken_at_check += SAMPLE;
+        self.until_check = SAMPLE;
         let pending = self.len();
         if !self.year.suits(gap, pending) {
             let mut all: Vec<Wakeup> = Vec::with_capacity(pending);
@@ -190,7 +190,7 @@ impl<E: Copy> Agenda<E> {
             self.later_from = u64::MAX;
             self.year = Wheel::suiting(gap, pending, now);
             for wakeup in all {
-                self.put_down(wakeup);
+                self.enter(wakeup);
             }
         }
     }

@@ -73,7 +73,7 @@ pub(crate) fn waits(
     }
     let waits = &network.observers;
     let expedited = noted.into_iter().filter_map(|(port, queue, rate, number, index)| {
-        let stays: Vec<Stay> = waits.of(number, index)?.passages.iter().map(stay).collect();
+        let stays: Vec<Stay> = waits.wait_at(number, index)?.passages.iter().map(stay).collect();
         let found = errors(&stays, Rate::from_bits_per_second(rate))?;
         let (aggregate_s, packet_s) = (found.aggregate, found.packet);
         Some(Expedited { port, queue, rate_bps: rate, packets: stays.len(), aggregate_s, packet_s })

@@ -343,11 +343,11 @@ impl Failure {
     /// Joins the errors in a scenario into one message.
     fn invalid(found: &Diagnostics) -> Failure {
         let errors = found.iter().filter(|one| one.severity == Severity::Error);
-        let said = errors.map(|one| match &one.help {
+        let messages = errors.map(|one| match &one.help {
             Some(help) => format!("{}: {} ({help})", one.path, one.message),
             None => format!("{}: {}", one.path, one.message),
         });
-        Failure::Error(said.collect::<Vec<_>>().join("; "))
+        Failure::Error(messages.collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -362,7 +362,7 @@ impl From<RunError> for Failure {
 
 /// Returns the message of a panic of the simulator.
 pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let said =
+    let reason =
         panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("the simulator stopped: {}", said.unwrap_or("no reason given"))
+    format!("the simulator stopped: {}", reason.unwrap_or("no reason given"))
 }

@@ -162,7 +162,7 @@ impl Hosts {
 
     /// The captured contents of `packet`, which is in the network.
     fn contents(&self, packet: &Packet) -> Contents {
-        match (self.fragments.fields(packet), self.transport.segments.of(packet)) {
+        match (self.fragments.fields(packet), self.transport.segments.carried_by(packet)) {
             (Some(fields), _) => Contents::Fragment(fields),
             (None, Some(carried)) => Contents::Segment(*carried),
             (None, None) => Contents::Datagram,
@@ -195,7 +195,8 @@ impl DropSink for Hosts {
     }
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
         // A capture in the network sees no more of QUIC than UDP.
-        let carried = self.transport.segments.of(packet).filter(|carried| carried.segment.packet().is_none());
+        let carried =
+            self.transport.segments.carried_by(packet).filter(|carried| carried.segment.packet().is_none());
         carried.map(|carried| carried.segment.header())
     }
 }

@@ -59,7 +59,7 @@ impl Progress {
     }
     /// The progress of a run that has not started and whose first replication will be watched.
     pub fn watched() -> Progress {
-        Progress { view: LiveView::asked_for(), ..Progress::default() }
+        Progress { view: LiveView::observed(), ..Progress::default() }
     }
     /// Removes and returns the next snapshot of the network of the first replication. Waiting snapshots are
     /// limited; those without room are left out. `None` if there is no new one, or if the run is not

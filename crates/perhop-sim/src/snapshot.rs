@@ -107,7 +107,7 @@ impl Waiting {
 
 impl LiveView {
     /// A buffer for a run with an observer.
-    pub(crate) fn asked_for() -> LiveView {
+    pub(crate) fn observed() -> LiveView {
         LiveView { is_possible: true, ..LiveView::default() }
     }
     /// Removes and returns the oldest snapshot.

@@ -104,7 +104,7 @@ impl Waits {
         self.of_port(port).noted = Some(queue);
     }
     /// The observations at `queue` of `port`; `None` if no packet arrived.
-    pub fn of(&self, port: usize, queue: usize) -> Option<&Wait> {
+    pub fn wait_at(&self, port: usize, queue: usize) -> Option<&Wait> {
         self.ports.get(port)?.queues.get(queue)
     }
 }

@@ -187,7 +187,7 @@ fn compare(seed: u64, scenario: &Scenario, bounds: &Bounds, tally: &mut Tally) {
     for row in &bounds.queues {
         let port = names.iter().position(|name| *name == row.port).unwrap();
         let place = network.directions[port].queue_names.iter().position(|name| *name == row.queue).unwrap();
-        let Some(seen) = network.observers.of(port, place) else { continue };
+        let Some(seen) = network.observers.wait_at(port, place) else { continue };
         let about = || format!("seed {seed}, {} {}: {row:?} {seen:?}", row.port, row.queue);
         tally.queues += 1;
         if let Ok(delay) = row.bound.delay {

@@ -129,18 +129,18 @@ impl Wheel {
 
     /// Enters `wakeup` on `day`, which [is ahead](Wheel::is_ahead).
     #[inline]
-    pub(super) fn put_down(&mut self, day: u64, wakeup: Wakeup) {
+    pub(super) fn enter(&mut self, day: u64, wakeup: Wakeup) {
         let (week, place) = (self.week(day), day as usize % DAYS_OF_A_WEEK);
         let week = &mut self.weeks[week];
         if week.occupied & 1 << place != 0 {
-            return self.put_down_beside(day, wakeup);
+            return self.add_to_day(day, wakeup);
         }
         week.occupied |= 1 << place;
         week.first[place] = Entry { time: wakeup.time, slot: wakeup.slot, next: NONE };
     }
     /// Enters another wake-up on a day that has one.
     #[inline(never)]
-    fn put_down_beside(&mut self, day: u64, Wakeup { time, slot }: Wakeup) {
+    fn add_to_day(&mut self, day: u64, Wakeup { time, slot }: Wakeup) {
         let week = self.week(day);
         let first = &mut self.weeks[week].first[day as usize % DAYS_OF_A_WEEK];
         let entry = Entry { time, slot, next: first.next };

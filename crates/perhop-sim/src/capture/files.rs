@@ -65,7 +65,7 @@ impl Files {
             let captured = Captured { name, interfaces: names, packets: 0, dropped: 0, full_at: None };
             open.push(File { writer, directions, captured });
         }
-        Ok(Files { most_packets: captures.most_packets, ports: Ports::of(scenario), open })
+        Ok(Files { most_packets: captures.most_packets, ports: Ports::assign(scenario), open })
     }
 
     /// Writes the records up to `until`, to which the simulation is complete.
@@ -144,7 +144,7 @@ impl File {
         let transport = match &record.contents {
             Contents::Datagram => {
                 if let Some(flow) = engine.hosts().measurements.flows.get(flow_of(&packet)) {
-                    ports.tell_apart(flow.traffic, flow.number, &mut packet);
+                    ports.assign_port(flow.traffic, flow.number, &mut packet);
                 }
                 Transport::Plain
             }

@@ -21,7 +21,7 @@ struct Place {
 }
 
 impl Ports {
-    pub(crate) fn of(scenario: &Scenario) -> Ports {
+    pub(crate) fn assign(scenario: &Scenario) -> Ports {
         let all = &scenario.traffic;
         let flows = |entries: &[TrafficConfig], own: &TrafficConfig| -> u64 {
             entries.iter().filter(|one| ends(one) == ends(own)).map(|one| u64::from(one.count)).sum()
@@ -43,7 +43,7 @@ impl Ports {
 
     /// Sets that port in `packet`, a datagram of flow `flow` of traffic entry `traffic`. Recorded packets
     /// keep their own.
-    pub(crate) fn tell_apart(&self, traffic: usize, flow: u32, packet: &mut Packet) {
+    pub(crate) fn assign_port(&self, traffic: usize, flow: u32, packet: &mut Packet) {
         if packet.source_port == self.0[traffic].first.wrapping_add(flow as u16) {
             packet.source_port = self.client(traffic, flow, 0);
         }

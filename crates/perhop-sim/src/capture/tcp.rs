@@ -24,8 +24,8 @@ pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, pa
     let (syn, ack) = (flags.contains(Flags::SYN), flags.contains(Flags::ACK));
     TcpFields {
         // The SYN has the sequence number before that of the first byte.
-        sequence: if syn { numbers.first } else { numbers.of(sequence) },
-        acknowledgment: ack.then(|| numbers.of(acknowledgment)),
+        sequence: if syn { numbers.first } else { numbers.sequence_at(sequence) },
+        acknowledgment: ack.then(|| numbers.sequence_at(acknowledgment)),
         syn,
         fin: flags.contains(Flags::FIN),
         ece: flags.contains(Flags::ECE),
@@ -37,7 +37,10 @@ pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, pa
             .segment
             .timestamps()
             .map(|stamps| (ticks(stamps.value), if ack { ticks(stamps.echo) } else { 0 })),
-        selective: sack.iter().map(|(start, end)| (numbers.of(start), numbers.of(end))).collect(),
+        selective: sack
+            .iter()
+            .map(|(start, end)| (numbers.sequence_at(start), numbers.sequence_at(end)))
+            .collect(),
     }
 }
 
@@ -80,7 +83,7 @@ impl Numbers {
     }
     /// The sequence number of the byte at `offset`. Where headers are included in the segment size (ns-2),
     /// each segment has fewer payload bytes and takes fewer sequence numbers.
-    fn of(&self, offset: u64) -> u32 {
+    fn sequence_at(&self, offset: u64) -> u32 {
         let (full, uncounted) = (u64::from(self.full), u64::from(self.uncounted));
         let bytes = offset / full * (full - uncounted) + (offset % full).saturating_sub(uncounted);
         self.first.wrapping_add(1).wrapping_add(bytes as u32)

@@ -151,13 +151,13 @@ impl<W: PortObservers> World<W> {
     #[inline]
     pub(super) fn await_poll(&mut self, link: LinkId) {
         if self.links[link.index()].awaits_poll() {
-            self.ask_for_poll(link);
+            self.schedule_poll(link);
         }
     }
 
     /// Schedules a poll of `link`'s port.
     #[inline(never)]
-    pub(super) fn ask_for_poll(&mut self, link: LinkId) {
+    pub(super) fn schedule_poll(&mut self, link: LinkId) {
         let link = &mut self.links[link.index()];
         let direction = &mut link.direction;
         let Some(timeout) = direction.port.poll_timeout() else { return };

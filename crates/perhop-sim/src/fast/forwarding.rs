@@ -103,7 +103,7 @@ impl<W: PortObservers> World<W> {
                 if hop.link.direction.port.ring().has_room() {
                     self.transmit(now, link);
                 } else if hop.link.awaits_poll() {
-                    self.ask_for_poll(link);
+                    self.schedule_poll(link);
                 }
                 None
             }

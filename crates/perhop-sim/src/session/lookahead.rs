@@ -14,7 +14,7 @@ impl Transport {
     /// Segments that open or close a connection wait for the agenda, because they concern both ends and later
     /// connections. So do all segments while the session has several connections.
     pub(crate) fn lookahead(&self, packet: &Packet) -> Option<Time> {
-        let Some(carried) = self.segments.of(packet) else { return Some(self.duration) };
+        let Some(carried) = self.segments.carried_by(packet) else { return Some(self.duration) };
         let place = carried.end as usize;
         // A segment of a recording, or of a closed connection, has no recipient.
         let Some(end) = self.ends.get(place).filter(|end| end.generation == carried.generation) else {

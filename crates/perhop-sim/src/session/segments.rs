@@ -77,7 +77,7 @@ impl Segments {
         place
     }
     /// The segment of `packet`, if it carries one.
-    pub(crate) fn of(&self, packet: &Packet) -> Option<&Carried> {
+    pub(crate) fn carried_by(&self, packet: &Packet) -> Option<&Carried> {
         (packet.protocol == Protocol::TCP).then(|| &self.carried[packet.payload as u32 as usize])
     }
     /// Frees the place of the segment of `packet`, which has arrived or was dropped, if it carries one.

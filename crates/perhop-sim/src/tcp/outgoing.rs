@@ -217,13 +217,13 @@ mod tests {
     }
 
     fn nothing_follows(end: &Connection, now: Time) {
-        let mut asked = end.clone();
-        assert_eq!(asked.poll_transmit(now), None);
+        let mut polled = end.clone();
+        assert_eq!(polled.poll_transmit(now), None);
         if end.stage >= Stage::Open && !end.sender.has_work() {
-            asked.sender.restart_if_idle(now);
-            assert_eq!(asked.sender.next_in_window(now), None);
+            polled.sender.restart_if_idle(now);
+            assert_eq!(polled.sender.next_in_window(now), None);
         }
-        assert_eq!(format!("{asked:?}"), format!("{end:?}"));
+        assert_eq!(format!("{polled:?}"), format!("{end:?}"));
     }
 
     /// Passes `segment` to `end`, and checks its shortcuts: the fast path has the effect of the slow path, a

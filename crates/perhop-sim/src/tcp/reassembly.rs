@@ -17,7 +17,7 @@ impl OutOfOrder {
         self.ranges.iter()
     }
     /// Whether all offsets from `start` up to `end` are present.
-    pub(super) fn holds(&self, start: u64, end: u64) -> bool {
+    pub(super) fn contains(&self, start: u64, end: u64) -> bool {
         self.ranges.iter().any(|range| range.start <= start && end <= range.end)
     }
     /// The range with the smallest offsets among those that begin below `end`.
@@ -67,7 +67,7 @@ mod tests {
                 prop_assert!(first.start <= start && start + length <= first.end);
                 let mut found = [false; 50];
                 for range in data.iter() {
-                    prop_assert!(data.holds(range.start, range.end));
+                    prop_assert!(data.contains(range.start, range.end));
                     // Adjacent ranges are joined.
                     prop_assert!(!all[range.start as usize - 1] && !all[range.end as usize]);
                     found[range.start as usize..range.end as usize].fill(true);
@@ -80,7 +80,7 @@ mod tests {
             let end = (least..50).find(|offset| !all[*offset as usize]).unwrap_or(50);
             prop_assert_eq!(data.take_reached(least - 1), least - 1);
             prop_assert_eq!(data.take_reached(least), end);
-            prop_assert!(!data.holds(least, least + 1));
+            prop_assert!(!data.contains(least, least + 1));
         }
     }
 }

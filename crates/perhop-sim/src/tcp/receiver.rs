@@ -249,7 +249,7 @@ impl Receiver {
 
     /// RFC 2883 §4: records the data from `start` up to `end`, which had arrived before, for the next report.
     fn note_repeated(&mut self, start: u64, end: u64) {
-        let is_old = end <= self.next || self.out_of_order.holds(start, end);
+        let is_old = end <= self.next || self.out_of_order.contains(start, end);
         if self.reports_duplicates && start < end && is_old {
             self.duplicate = Some(Range { start, end });
         }

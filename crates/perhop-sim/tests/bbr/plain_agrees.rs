@@ -136,7 +136,7 @@ impl Connection {
         self.facts.ignores_flight = false;
     }
     /// Tells both, and compares what they make of it.
-    fn tell(
+    fn report(
         &mut self,
         first: impl FnOnce(&mut First, &mut Facts),
         plain: impl FnOnce(&mut Plain, &mut Facts),
@@ -195,7 +195,7 @@ impl Connection {
             may_be_delayed: phase.may_be_delayed,
             ..RateSample::default()
         };
-        self.tell(
+        self.report(
             |first, facts| first.on_acknowledgment(facts, &sample),
             |plain, facts| plain.on_acknowledgment(facts, &sample),
         )
@@ -206,21 +206,21 @@ impl Connection {
         match event {
             Event::Nothing => Ok(()),
             Event::Reduction => {
-                self.tell(|first, _| first.save_window(window), |plain, _| plain.save_cwnd(window))
+                self.report(|first, _| first.save_window(window), |plain, _| plain.save_cwnd(window))
             }
             Event::Timeout => {
                 // `tcp_enter_loss`.
-                self.tell(|first, _| first.save_window(window), |plain, _| plain.save_cwnd(window))?;
+                self.report(|first, _| first.save_window(window), |plain, _| plain.save_cwnd(window))?;
                 self.facts.window = self.facts.in_flight + 1;
                 self.facts.state = State::Loss;
-                self.tell(|first, facts| first.on_timeout(facts), |plain, facts| plain.on_timeout(facts))
+                self.report(|first, facts| first.on_timeout(facts), |plain, facts| plain.on_timeout(facts))
             }
             Event::Restart => {
                 self.pass(500_000);
                 self.facts.in_flight = 0;
-                self.tell(First::on_restart, Plain::on_restart)
+                self.report(First::on_restart, Plain::on_restart)
             }
-            Event::Undo => self.tell(|first, facts| first.undo(facts), |plain, facts| plain.undo(facts)),
+            Event::Undo => self.report(|first, facts| first.undo(facts), |plain, facts| plain.undo(facts)),
         }
     }
 

@@ -16,7 +16,7 @@ fn scenario(rate: &str, delay: &str, duration: &str, traffic: &Value) -> Value {
     })
 }
 
-fn one(name: &str, source: &Value) -> Value {
+fn one_entry(name: &str, source: &Value) -> Value {
     json!([{"name": name, "from": "client", "to": "server", "source": source}])
 }
 
@@ -38,7 +38,7 @@ fn a_page_takes_the_round_trips_of_its_waterfall() {
     let page = json!({"page-load": {"tcp": {"profile": "rfc5681-reno"}, "html": "1000B",
         "scripts": {"count": 1, "size": "1000B"}, "images": {"count": 1, "size": "1000B"},
         "tls-round-trips": 0, "parse": "50ms", "think": "1s"}});
-    let results = simulate(&scenario("100Mb/s", "50ms", "60s", &one("page", &page)), ONCE);
+    let results = simulate(&scenario("100Mb/s", "50ms", "60s", &one_entry("page", &page)), ONCE);
     let (p50, p95) = (number(&results, "pages", "load_p50_s"), number(&results, "pages", "load_p95_s"));
     // Each round trip has a request of 440 and a response of 1040 bytes, or two segments of 40 to 60.
     let by_hand = 4.0 * 0.1 + 3.0 * 1480.0 * 8.0 / 100e6 + 2.0 * 0.05;
@@ -57,7 +57,11 @@ fn connections_in_parallel_save_round_trips() {
         let page = json!({"page-load": {"tcp": {"profile": "rfc5681-reno"}, "html": "1000B",
             "scripts": {"count": 2, "size": "1000B"}, "images": {"count": 4, "size": "1000B"},
             "connections": connections, "tls-round-trips": tls, "parse": "0s", "think": "1s"}});
-        number(&simulate(&scenario("1Gb/s", "50ms", "30s", &one("page", &page)), ONCE), "pages", "load_p50_s")
+        number(
+            &simulate(&scenario("1Gb/s", "50ms", "30s", &one_entry("page", &page)), ONCE),
+            "pages",
+            "load_p50_s",
+        )
     };
     // One: handshake, HTML, two scripts, four images in turn: eight round trips.
     assert!((load(1, 0) - 0.8).abs() < 1e-3, "{}", load(1, 0));
@@ -69,7 +73,7 @@ fn connections_in_parallel_save_round_trips() {
 
 #[test]
 fn a_player_plays_the_highest_bitrate_below_the_throughput() {
-    let results = simulate(&scenario("10Mb/s", "1ms", "120s", &one("video", &video(&json!({})))), ONCE);
+    let results = simulate(&scenario("10Mb/s", "1ms", "120s", &one_entry("video", &video(&json!({})))), ONCE);
     let segments = number(&results, "videos", "segments");
     // The first segment in the lowest, all others at 8 Mb/s, which is below 0.9 of 9.65 Mb/s.
     let mean = (1e6 + (segments - 1.0) * 8e6) / segments;
@@ -83,7 +87,8 @@ fn a_player_plays_the_highest_bitrate_below_the_throughput() {
 /// 250 kB in segments of 1448 bytes at 10 Mb/s, after a handshake and a request.
 #[test]
 fn playback_starts_when_the_first_segment_is_there() {
-    let results = simulate(&scenario("10Mb/s", "100us", "10s", &one("video", &video(&json!({})))), ONCE);
+    let results =
+        simulate(&scenario("10Mb/s", "100us", "10s", &one_entry("video", &video(&json!({})))), ONCE);
     let by_hand = 250_000.0 / 1448.0 * 1500.0 * 8.0 / 10e6 + 2.0 * 0.0002;
     let found = number(&results, "videos", "startup_delay_s");
     assert!((found / by_hand - 1.0).abs() < 0.01, "{found} for {by_hand}");
@@ -96,7 +101,7 @@ fn a_link_below_the_lowest_bitrate_stalls_for_the_rest_of_the_time() {
         // A window of eight packets keeps the link busy without a timeout in its queue.
         let tcp = json!({"profile": "rfc5681-reno", "window": "8 packets"});
         let video = video(&json!({"adaptation": adaptation, "tcp": tcp}));
-        let results = simulate(&scenario("500kb/s", "1ms", "600s", &one("video", &video)), ONCE);
+        let results = simulate(&scenario("500kb/s", "1ms", "600s", &one_entry("video", &video)), ONCE);
         let expected = 100.0 * (1.0 - 0.5 * 1460.0 / 1500.0);
         let found = number(&results, "videos", "stalled_percent");
         assert!((found - expected).abs() < 0.5, "{adaptation}: {found} for {expected}");
@@ -107,7 +112,8 @@ fn a_link_below_the_lowest_bitrate_stalls_for_the_rest_of_the_time() {
 /// Video that is asked for slower than it arrives fills the buffer; then a segment is asked for each 2 s.
 #[test]
 fn a_full_buffer_is_refilled_segment_by_segment() {
-    let results = simulate(&scenario("100Mb/s", "1ms", "100s", &one("video", &video(&json!({})))), ONCE);
+    let results =
+        simulate(&scenario("100Mb/s", "1ms", "100s", &one_entry("video", &video(&json!({})))), ONCE);
     // 100 s less the start are played, and at most 20 s are buffered.
     let segments = number(&results, "videos", "segments");
     assert!((segments - 60.0).abs() <= 1.0, "{segments}");
@@ -142,7 +148,8 @@ fn late_packets_of_a_call_are_those_beyond_the_buffer() {
 /// On an empty link every command waits for the next tick: as long, for both go at one rate.
 #[test]
 fn a_command_is_answered_by_the_next_tick() {
-    let results = simulate(&scenario("100Mb/s", "20ms", "10s", &one("game", &json!({"game": {}}))), ONCE);
+    let results =
+        simulate(&scenario("100Mb/s", "20ms", "10s", &one_entry("game", &json!({"game": {}}))), ONCE);
     let [p50, p99] = ["response_p50_s", "response_p99_s"].map(|column| number(&results, "games", column));
     // Headers included 108 and 148 bytes; a tick takes 15.625 ms.
     let way = 0.040 + (108.0 + 148.0) * 8.0 / 100e6;
@@ -158,7 +165,7 @@ fn a_command_is_answered_by_the_next_tick() {
 /// Four connections fill the link; a byte there and back waits behind the queue that they keep full.
 #[test]
 fn a_speed_test_says_the_rate_of_the_link_and_the_latency_of_its_queue() {
-    let traffic = one("test", &json!({"speed-test": {"tcp": {"profile": "linux-modern"}}}));
+    let traffic = one_entry("test", &json!({"speed-test": {"tcp": {"profile": "linux-modern"}}}));
     let mut scenario = scenario("10Mb/s", "10ms", "12s", &traffic);
     scenario["traffic"][0]["start"] = json!("1s");
     scenario["traffic"][0]["stop"] = json!("11s");

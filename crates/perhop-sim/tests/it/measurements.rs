@@ -61,7 +61,7 @@ fn a_connection_is_sampled_as_it_goes() {
 
 /// A flow with a connection per file: each has its number, and is seen only while it is open.
 #[test]
-fn connections_of_a_flow_are_told_apart() {
+fn connections_of_a_flow_have_numbers() {
     let file = json!({"file-transfer": {"tcp": {"profile": "rfc5681-reno"}, "size": "1000B", "connection": "per-file"}});
     let traffic = |name: &str| {
         json!({"name": name, "count": 2, "from": "client", "to": "server", "source": file,

@@ -111,7 +111,7 @@ fn what_is_seen_is_what_happens() {
 }
 
 #[test]
-fn nobody_is_shown_what_was_not_asked_for() {
+fn an_unwatched_run_has_no_snapshots() {
     let progress = Progress::new();
     simulate(&scenario(), &progress);
     assert_eq!(progress.snapshot(), None);

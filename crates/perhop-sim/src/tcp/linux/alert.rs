@@ -48,7 +48,7 @@ impl LinuxSender {
         };
         if looks_for_loss && stream.parameters.recovery == Recovery::Sack {
             self.mark_lost_by_count(is_beginning);
-            self.tell_losses(stream, ack.time);
+            self.report_losses(stream, ack.time);
         }
         self.output.retransmit_losses();
     }
@@ -191,7 +191,7 @@ impl LinuxSender {
                 }
             }
         }
-        self.tell_losses(stream, ack.time);
+        self.report_losses(stream, ack.time);
     }
 
     /// `tcp_update_scoreboard`, `tcp_mark_head_lost`. Without RACK a segment is lost if more segments above

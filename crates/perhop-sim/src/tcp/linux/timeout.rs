@@ -30,7 +30,7 @@ impl LinuxSender {
     fn enter_loss(&mut self, stream: &mut Sender, time: Time) {
         let (begins, now) = (self.state < State::Recovery, microseconds(time));
         self.mark_lost_by_timeout(stream, now);
-        self.tell_losses(stream, time);
+        self.report_losses(stream, time);
         // Once per window of data: not again while the data of the last reduction are in flight.
         if self.state <= State::Disorder
             || self.state_ends <= stream.unacknowledged
@@ -48,7 +48,7 @@ impl LinuxSender {
         if self.state <= State::Disorder && self.records.sacked >= usual {
             self.reordering = self.reordering.min(usual);
         }
-        self.tell_timeout(stream, time);
+        self.report_timeout(stream, time);
         self.enter(State::Loss);
         self.react_to_loss(stream);
         // net/ipv4/tcp_cubic.c, cubictcp_state: a timeout resets CUBIC.

@@ -96,9 +96,9 @@ impl LinuxSender {
     }
     /// Reports that data are sent after none were in flight.
     pub(in crate::tcp::linux) fn restart_bbr(&mut self, stream: &Sender, now: Time) {
-        self.tell(stream, now, super::Bbr::on_first_in_flight);
+        self.report(stream, now, super::Bbr::on_first_in_flight);
     }
-    fn tell(&mut self, stream: &Sender, now: Time, what: impl FnOnce(&mut super::Bbr, &mut Facts)) {
+    fn report(&mut self, stream: &Sender, now: Time, what: impl FnOnce(&mut super::Bbr, &mut Facts)) {
         if self.bbr.is_none() {
             return;
         }
@@ -132,11 +132,11 @@ impl LinuxSender {
         sample.may_be_delayed = ack.may_be_delayed;
         sample.has_mark = ack.marked;
         sample.answers_probe = ack.answers_probe;
-        self.tell(stream, ack.time, |bbr, facts| bbr.on_acknowledgment(facts, &sample));
+        self.report(stream, ack.time, |bbr, facts| bbr.on_acknowledgment(facts, &sample));
     }
 
     /// Reports the segments that were marked lost since the last call.
-    pub(in crate::tcp::linux) fn tell_losses(&mut self, stream: &Sender, now: Time) {
+    pub(in crate::tcp::linux) fn report_losses(&mut self, stream: &Sender, now: Time) {
         if !self.records.has_fresh_losses() {
             return;
         }
@@ -153,8 +153,8 @@ impl LinuxSender {
         self.records.forget_fresh_losses();
     }
     /// Reports that the retransmission timer has expired and the window is reduced.
-    pub(in crate::tcp::linux) fn tell_timeout(&mut self, stream: &Sender, now: Time) {
-        self.tell(stream, now, |bbr, facts| bbr.on_timeout(facts));
+    pub(in crate::tcp::linux) fn report_timeout(&mut self, stream: &Sender, now: Time) {
+        self.report(stream, now, |bbr, facts| bbr.on_timeout(facts));
     }
     /// Records that a tail loss probe retransmits the segment `number`.
     pub(in crate::tcp::linux) fn note_probe(&mut self, number: u64) {
@@ -163,12 +163,12 @@ impl LinuxSender {
         }
     }
     /// Reports that a tail loss probe repaired a loss.
-    pub(in crate::tcp::linux) fn tell_probe_recovery(&mut self, stream: &Sender, now: Time) {
+    pub(in crate::tcp::linux) fn report_probe_recovery(&mut self, stream: &Sender, now: Time) {
         let is_app_limited = self.rate.as_ref().is_some_and(|rate| rate.probe_is_app_limited);
-        self.tell(stream, now, |bbr, facts| bbr.on_probe_recovery(facts, is_app_limited));
+        self.report(stream, now, |bbr, facts| bbr.on_probe_recovery(facts, is_app_limited));
     }
     /// Reports that the last recovery was spurious. The time is irrelevant.
-    pub(in crate::tcp::linux) fn tell_undo(&mut self, stream: &Sender) {
-        self.tell(stream, stream.last_sent, super::Bbr::undo);
+    pub(in crate::tcp::linux) fn report_undo(&mut self, stream: &Sender) {
+        self.report(stream, stream.last_sent, super::Bbr::undo);
     }
 }

@@ -51,7 +51,7 @@ impl LinuxSender {
             self.reduce_by_marks(stream, ack.now);
             self.end_reduction();
             self.try_keep_open(stream);
-            self.tell_probe_recovery(stream, ack.time);
+            self.report_probe_recovery(stream, ack.time);
         } else if !ack.advances && !ack.is_no_duplicate() && !ack.selects {
             self.probe.end();
         } else {

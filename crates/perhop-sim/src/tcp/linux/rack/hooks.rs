@@ -69,7 +69,7 @@ impl LinuxSender {
     pub(in crate::tcp::linux) fn on_reordering_timer(&mut self, stream: &mut Sender, time: Time) {
         let (before, losses) = (self.in_flight(), self.records.losses);
         self.detect_losses(stream, microseconds(time));
-        self.tell_losses(stream, time);
+        self.report_losses(stream, time);
         if self.in_flight() != before {
             if self.state != State::Recovery {
                 self.enter_recovery(stream, false);

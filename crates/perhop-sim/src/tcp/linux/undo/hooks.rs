@@ -35,7 +35,7 @@ impl LinuxSender {
             if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
                 prague.undo();
             }
-            self.tell_undo(stream);
+            self.report_undo(stream);
         }
         self.undo.forget();
         self.rack.has_advanced = true;
