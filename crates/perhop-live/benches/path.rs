@@ -1,9 +1,9 @@
-//! What a packet costs on its way through a forwarder, without the operating system.
+//! The cost of a packet on its path through a forwarder, without the operating system.
 //!
 //! `cargo bench -p perhop-live --bench path [-- input|host [PACKETS]]` forwards UDP packets of 64-byte frames
 //! with a policy of four classes, WRED and a meter: from another forwarder (`input`: one port), or from a
 //! host (`host`: two ports, the host's own and the router's). Under callgrind, the difference between two
-//! numbers of packets is the instructions that they take.
+//! numbers of packets gives their instructions.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use perhop_live::frame::internet_checksum;
 use perhop_live::{DeviceId, Forwarder, Wire, WireError};
 use perhop_qos::units::Time;
 
-/// Frames that come in batches, every `gap`; what is sent is counted and forgotten.
+/// Frames that arrive in batches, every `gap`; sent frames are counted and discarded.
 struct Source {
     frames: Vec<[u8; 60]>,
     clock: Time,
@@ -56,7 +56,7 @@ fn frame(dscp: u8) -> [u8; 60] {
 
 #[allow(clippy::disallowed_methods)] // a benchmark is about wall time
 fn main() {
-    // Cargo adds `--bench` to whatever it is given.
+    // Cargo adds `--bench` to the arguments.
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
     let only = arguments.next();
     let packets: u64 =
@@ -84,7 +84,7 @@ fn main() {
             );
         }
         assert_eq!(config.device("host"), Some(DeviceId(0)));
-        // 1 Mpps of 84 bytes on the wire are two thirds of 1 Gb/s: queues come and go.
+        // 1 Mpps of 84 bytes on the wire are two thirds of 1 Gb/s: queues fill and empty.
         let frames = [0, 46, 18, 1, 0, 20, 0, 10].map(frame).to_vec();
         let wire = Source { frames, clock: Time::ZERO, gap: Time::from_nanoseconds(1000), sent: 0 };
         let mut forwarder = Forwarder::build(&config, wire, ()).expect("the configuration can be built");

@@ -1,4 +1,4 @@
-//! The programs that `benchmarks/live.py` runs, each until `SIGTERM` unless it ends by itself.
+//! The programs of `benchmarks/live.py`; each runs until `SIGTERM` or its own end.
 //!
 //! ```text
 //! wire forward CONFIG.json
@@ -33,8 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             yardstick::generate(device, &load, &stop)?
         }
         ["listen", device] => yardstick::listen(device, &stop)?,
-        // `cargo bench` and `cargo test --benches` pass no arguments, and without devices nothing can be
-        // done.
+        // `cargo bench` and `cargo test --benches` pass no arguments, and without devices there is no work.
         [] => return Ok(()),
         _ => {
             return Err(

@@ -27,8 +27,8 @@ fn matching(pattern: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The inputs with which fuzzing of `target` begins (`FUZZ_SEEDS_*` in the Makefile), and frames for the
-/// target that has no files.
+/// The inputs with which fuzzing of `target` begins (`FUZZ_SEEDS_*` in the Makefile), or frames for the
+/// target without files.
 pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     if target == "frame" {
         let udp = frames::packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 100);
@@ -46,7 +46,7 @@ pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     files.map(|path| fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))).collect()
 }
 
-/// Inputs at random, the same ones for the same seed.
+/// Random inputs, the same for the same seed.
 pub(crate) struct Inputs<'seeds> {
     seeds: &'seeds [Vec<u8>],
     random: Stream,
@@ -57,7 +57,7 @@ impl<'seeds> Inputs<'seeds> {
         Inputs { seeds, random: Streams::new(seed, 0).child(target).stream() }
     }
 
-    /// The next one: seven of eight are damaged seeds, where there are seeds.
+    /// The next input: if there are seeds, seven of eight are damaged seeds.
     pub(crate) fn draw(&mut self) -> Vec<u8> {
         if self.seeds.is_empty() || self.below(8) == 0 {
             let most = 16 << self.below(9);
@@ -108,7 +108,7 @@ impl<'seeds> Inputs<'seeds> {
         }
     }
 
-    /// Writes another number for the decimal one that comes at or behind `at`.
+    /// Replaces the first decimal number at or after `at`.
     fn renumber(&mut self, input: &mut Vec<u8>, at: usize) {
         const NUMBERS: [&str; 8] =
             ["0", "1", "-1", "255", "65536", "4294967295", "18446744073709551615", "1e400"];

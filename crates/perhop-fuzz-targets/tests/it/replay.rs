@@ -11,8 +11,8 @@ use perhop_fuzz_targets::{Outcome, TARGETS, Target};
 
 use crate::inputs::{Inputs, seeds};
 
-/// One test for each target, and all their names. The number is that of the random inputs: each target has
-/// about two seconds of a processor.
+/// Declares one test for each target, and the list of their names. The number is that of the random inputs:
+/// each target takes about two seconds of CPU time.
 macro_rules! replayed {
     ($($target:ident: $runs:literal,)*) => {
         const REPLAYED: &[&str] = &[$(stringify!($target)),*];
@@ -48,8 +48,7 @@ fn number(variable: &str, default: u64) -> u64 {
 
 /// Runs `target` on its seeds, then on `runs` random inputs.
 ///
-/// # Panics
-/// Where `target` does. The message names the input's number and the file that holds it.
+/// # Panics If `target` panics. The message contains the input's number and its file.
 fn replay(name: &str, target: Target, runs: u64) {
     let seed = number("PERHOP_REPLAY_SEED", 1);
     let seeds = seeds(name);
@@ -70,11 +69,11 @@ fn replay(name: &str, target: Target, runs: u64) {
         kept += u64::from(outcome == Outcome::Kept);
     }
     println!("{name}: {kept} reached what is tested");
-    // Or the test would hold nothing.
+    // Otherwise the test would check nothing.
     assert!(kept > 0, "{name}: no input of {runs} reached what is tested");
 }
 
-/// The targets that libFuzzer runs are those that are replayed, each under its own name.
+/// The targets that libFuzzer runs are replayed, each under its own name.
 #[test]
 fn every_target_is_replayed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");

@@ -1,4 +1,4 @@
-//! CAKE's ACK filter on frames: what it goes by is read from the TCP headers that come.
+//! CAKE's ACK filter on frames: it reads the TCP headers of the frames that arrive.
 
 use crate::frames;
 use perhop_live::config::ForwarderConfig;
@@ -13,7 +13,7 @@ const V6: u32 = 60;
 const ACK: u8 = 0x10;
 const FIN: u8 = 0x01;
 
-/// A frame of `packet`, whose TCP header has this acknowledgment number and these flags.
+/// A frame of `packet` with this acknowledgment number and these flags in its TCP header.
 fn segment(packet: &Packet, acknowledgment: u32, flags: u8) -> Vec<u8> {
     const ETHERNET: usize = 14;
     let mut frame = frames::ethernet(packet);
@@ -23,8 +23,8 @@ fn segment(packet: &Packet, acknowledgment: u32, flags: u8) -> Vec<u8> {
     frame
 }
 
-/// The acknowledgment numbers that leave by a port of 1 Mb/s, none of which waits for 5 ms, of `coming` at
-/// once, and how many the filter `how` dropped.
+/// Sends the frames `coming` at once through a port of 1 Mb/s, on which none waits for 5 ms. Returns the
+/// acknowledgment numbers that leave, and the number that the filter `how` dropped.
 fn passed(how: &str, header: usize, coming: Vec<Vec<u8>>) -> (Vec<u32>, u64) {
     let config: ForwarderConfig = serde_json::from_value(json!({
         "node": "home",
@@ -66,7 +66,7 @@ fn acknowledgments_that_a_later_one_repeats_leave_the_queue() {
         [("10.0.0.1", "10.0.0.2", V4, 34), ("2001:db8::1", "2001:db8::2", V6, 54)]
     {
         let coming = || nine(source, destination, length);
-        // The first is on the wire before the second comes.
+        // The first is on the wire before the second arrives.
         assert_eq!(passed("none", header, coming()), ((1..=9).collect(), 0));
         assert_eq!(passed("filter", header, coming()), (vec![1, 8, 9], 6));
         assert_eq!(passed("aggressive", header, coming()), (vec![1, 9], 7));
@@ -78,10 +78,10 @@ fn what_says_more_than_an_acknowledgment_stays() {
     let packet = frames::packet("10.0.0.1", "10.0.0.2", Protocol::TCP, V4);
     // Data.
     assert_eq!(passed("aggressive", 34, nine("10.0.0.1", "10.0.0.2", V4 + 1)), ((1..=9).collect(), 0));
-    // The end of the connection, and the acknowledgment before it: it is not what it repeats.
+    // The end of the connection, and the acknowledgment before it, which it does not repeat.
     let coming = vec![segment(&packet, 1, ACK), segment(&packet, 2, ACK | FIN), segment(&packet, 3, ACK)];
     assert_eq!(passed("aggressive", 34, coming), (vec![1, 2, 3], 0));
-    // Another connection's.
+    // An acknowledgment of another connection.
     let mut other = packet;
     other.destination_port = 10;
     let coming = vec![segment(&packet, 1, ACK), segment(&packet, 2, ACK), segment(&other, 3, ACK)];

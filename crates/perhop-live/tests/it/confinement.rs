@@ -1,4 +1,4 @@
-//! The filter of system calls: a process of its own installs it, then tries something.
+//! The filter of system calls: a separate process installs it and then makes a forbidden call.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #![allow(clippy::disallowed_methods)] // it tries what a forwarder must not do, and what it needs
 
@@ -13,14 +13,14 @@ use std::{env, fs, thread};
 
 use perhop_live::confinement;
 
-/// Names what the process is to try.
+/// The environment variable that names the call to attempt.
 const ATTEMPT: &str = "PERHOP_ATTEMPT";
-/// Exit codes of it.
+/// Exit codes of the process.
 const REFUSED: i32 = 10;
 const SUCCEEDED: i32 = 11;
 const NO_FILTERS: i32 = 77;
 
-/// The attempt, in a process of its own: started by the others.
+/// The attempt, in a separate process that the other tests start.
 #[test]
 #[ignore = "ends the process"]
 fn attempt() {
@@ -56,7 +56,7 @@ fn attempt() {
     exit(if was_refused { REFUSED } else { SUCCEEDED });
 }
 
-/// How the process of an attempt ended; `None` where the kernel has no filters.
+/// The exit status of the process of an attempt; `None` if the kernel has no filters.
 fn tried(what: &str) -> Option<ExitStatus> {
     let status = Command::new(env::current_exe().expect("this program"))
         .args(["--exact", "confinement::attempt", "--ignored", "--nocapture"])

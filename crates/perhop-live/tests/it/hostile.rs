@@ -1,4 +1,4 @@
-//! Frames that nobody should send: the forwarder survives all of them, and every one is accounted for.
+//! Invalid and unusual frames: the forwarder survives all of them, and every one is counted.
 
 use crate::frames;
 use perhop_live::config::ForwarderConfig;
@@ -11,8 +11,8 @@ use perhop_qos::verdict::DropCause;
 
 use crate::frames::packet;
 
-/// A router between a host and a network: four classes, WRED and a meter on the way out; a small pool, a slow
-/// wire and one that loses, so that frames end in every way there is.
+/// A router between a host and a network: four classes, WRED and an output meter; few slots, a slow wire and
+/// one that loses packets, so that frames are dropped for every reason.
 fn router() -> ForwarderConfig {
     let mut config: ForwarderConfig = serde_json::from_str(include_str!("../router/edge.json")).unwrap();
     config.slots = 160;
@@ -22,7 +22,7 @@ fn router() -> ForwarderConfig {
     config
 }
 
-/// Puts the extension headers or options `inserted` at `at` of a frame, and corrects lengths and checksum.
+/// Inserts the extension headers or options `inserted` at `at` of a frame, and corrects lengths and checksum.
 fn insert(mut frame: Vec<u8>, at: usize, inserted: &[u8]) -> Vec<u8> {
     frame.splice(at..at, inserted.iter().copied());
     if frame[14] >> 4 == 4 {
@@ -40,7 +40,7 @@ fn insert(mut frame: Vec<u8>, at: usize, inserted: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Sound frames of many kinds, to be sent as they are and to be spoilt.
+/// Valid frames of several kinds, to be sent unchanged or damaged.
 fn sound_frames() -> Vec<Vec<u8>> {
     let v4 = |protocol, length| frames::ethernet(&packet("10.0.0.1", "10.0.0.2", protocol, length));
     let v6 = |protocol, length| frames::ethernet(&packet("2001:db8::1", "2001:db8::2", protocol, length));
@@ -81,11 +81,11 @@ fn sound_frames() -> Vec<Vec<u8>> {
         frame[20] = next;
         all.push(insert(frame, 54, &header));
     }
-    // A jumbogram, which says its length in an option.
+    // A jumbogram, whose length is in an option.
     let mut jumbogram = v6(Protocol::UDP, 200);
     jumbogram[18..21].copy_from_slice(&[0, 0, 0]);
     all.push(jumbogram);
-    // VLAN tags, one and two; and something that is no IP at all.
+    // VLAN tags, one and two; and a frame that is not IP.
     let mut tagged = v4(Protocol::UDP, 300);
     tagged.splice(12..12, [0x81, 0, 0x20, 7]);
     all.push(tagged.clone());
@@ -97,7 +97,7 @@ fn sound_frames() -> Vec<Vec<u8>> {
     let mut arp = vec![0xff; 60];
     arp[12..14].copy_from_slice(&[0x08, 0x06]);
     all.push(arp);
-    // For a group, for this link alone, for nobody that is known.
+    // Multicast, broadcast, link-local, and an unknown destination.
     for destination in ["224.0.0.1", "255.255.255.255", "169.254.3.4", "192.0.2.1"] {
         all.push(frames::ethernet(&packet("10.0.0.1", destination, Protocol::UDP, 80)));
     }
@@ -107,8 +107,8 @@ fn sound_frames() -> Vec<Vec<u8>> {
     all
 }
 
-/// Labels before IP packets: two, below a tag, more than are read, before what is no IP, and none where they
-/// should be.
+/// Labels before IP packets: two, below a tag, more than are read, before another protocol, and none at the
+/// place of a label.
 fn labeled_frames(v4: &[u8], v6: &[u8]) -> [Vec<u8>; 6] {
     let labeled = |labels: &[u8], frame: &[u8]| [&frame[..12], &[0x88, 0x47], labels, &frame[14..]].concat();
     let two = labeled(&[0, 1, 0x16, 64, 0, 1, 7, 64], v4);
@@ -126,7 +126,7 @@ fn below(stream: &mut Stream, limit: usize) -> usize {
     (stream.uniform() * limit as f64) as usize
 }
 
-/// One frame: sound, spoilt in some way, or of nothing but chance.
+/// Draws a frame: valid, damaged in some way, or random.
 fn draw(stream: &mut Stream, sound: &[Vec<u8>]) -> Vec<u8> {
     let mut frame = sound[below(stream, sound.len())].clone();
     match below(stream, 8) {
@@ -134,13 +134,13 @@ fn draw(stream: &mut Stream, sound: &[Vec<u8>]) -> Vec<u8> {
         1 => frame.truncate(below(stream, frame.len() + 1)),
         2 => frame.resize(frame.len() + below(stream, 3000), 0xa5),
         3 => frame = (0..below(stream, 200)).map(|_| below(stream, 256) as u8).collect(),
-        // Anything behind the Ethernet type of IP.
+        // Random bytes after the Ethernet type of IP.
         4 => {
             let length = 14 + below(stream, 120);
             frame.truncate(14);
             frame.resize_with(length.max(frame.len()), || below(stream, 256) as u8);
         }
-        // Bits of the IP header, which is made to look sound again.
+        // Random bits of the IP header, with a valid checksum.
         5 => {
             for _ in 0..=below(stream, 3) {
                 let at = 14 + below(stream, 24).min(frame.len() - 15);
@@ -158,7 +158,7 @@ fn draw(stream: &mut Stream, sound: &[Vec<u8>]) -> Vec<u8> {
     frame
 }
 
-/// Makes the checksum of an IPv4 header right, where there is room for one.
+/// Corrects the checksum of an IPv4 header, if the frame is long enough.
 fn repair(frame: &mut [u8]) {
     let end = 14 + 4 * usize::from(frame[14] & 15);
     if frame[12..14] == [8, 0] && end >= 34 && end <= frame.len() {
@@ -168,7 +168,7 @@ fn repair(frame: &mut [u8]) {
     }
 }
 
-/// Every frame that was sent is as sound as those that were received.
+/// Checks that a sent frame is as valid as the received ones.
 fn assert_sound(frame: &[u8], device: DeviceId) {
     let found =
         read(LinkLayer::Ethernet, frame).unwrap_or_else(|refusal| panic!("{refusal:?}: {frame:02x?}"));
@@ -188,7 +188,7 @@ fn a_hundred_thousand_hostile_frames_are_all_accounted_for() {
     while forwarder.totals().received < 100_000 {
         let device = DeviceId(u16::from(below(&mut stream, 4) == 0));
         let frame = draw(&mut stream, &sound);
-        // Now and then many at once.
+        // Occasionally many at once.
         let copies = if below(&mut stream, 100) == 0 { 20 } else { 1 };
         let wire = forwarder.wire();
         wire.clock += step;
@@ -216,7 +216,7 @@ fn a_hundred_thousand_hostile_frames_are_all_accounted_for() {
     for cause in [DropCause::QueueFull, DropCause::EarlyRandom, DropCause::NoRoute, DropCause::Lost] {
         assert!(totals.dropped[cause.index()] > 0, "no packet was dropped for {cause}");
     }
-    // What is under way gets out, and leaves nothing behind.
+    // All frames leave, and no slot remains in use.
     forwarder.wire().clock += Time::from_seconds(10);
     forwarder.step().unwrap();
     let report = forwarder.report();
@@ -292,7 +292,7 @@ fn frames_without_ip_pass_where_they_are_to() {
     }
 }
 
-/// A wire of which one device is gone.
+/// A wire with a device that was removed.
 struct Torn(TestWire);
 
 impl Wire for Torn {

@@ -1,4 +1,4 @@
-//! Who runs which port of a scenario.
+//! The assignment of a scenario's ports to processes.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ fn scenario(value: Value) -> Scenario {
     load_json(value, ".").unwrap_or_else(|found| panic!("{found:?}")).resolved
 }
 
-/// Two hosts behind routers of which the short way is one link and the cheap way two; two hosts on one wire;
-/// a host with two interfaces.
+/// Two hosts behind routers between which the shortest path has one link and the cheapest two; two hosts on
+/// one wire; a host with two interfaces.
 fn network() -> Value {
     json!({
         "perhop": 1, "name": "lowered", "duration": "1s",

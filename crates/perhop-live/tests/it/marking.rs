@@ -1,5 +1,4 @@
-//! Codepoints and congestion marks, CoS and EXP are written where they belong, and no checksum is wrong
-//! afterwards.
+//! Codepoints and congestion marks, CoS and EXP are written at the right place, and checksums remain valid.
 
 use crate::frames;
 use perhop_live::frame::{Envelope, LinkLayer, Refusal, internet_checksum, read};
@@ -43,7 +42,7 @@ proptest! {
             let marked = read(LinkLayer::Ethernet, &frame).unwrap().packet;
             prop_assert_eq!((marked.dscp, marked.marks.ecn()), (dscp, ecn));
         }
-        // Nothing else has changed, and the marks that it had bring the frame back.
+        // The rest is unchanged, and the original marks restore the frame.
         found.layout.mark(&mut frame, found.packet.dscp, found.packet.marks.ecn());
         prop_assert_eq!(frame, before);
     }
@@ -66,18 +65,19 @@ fn marked(cos: u8, exp: u8) -> Packet {
     packet
 }
 
-/// A frame of 100 IP bytes behind an Ethernet header that ends with `around`.
+/// A frame of 100 IP bytes after an Ethernet header that ends with `around`.
 fn encapsulated(around: &[u8], source: &str, destination: &str) -> Vec<u8> {
     let plain = frames::ethernet(&frames::packet(source, destination, Protocol::UDP, 100));
     [&plain[..12], around, &plain[14..]].concat()
 }
 
-/// Type, tags and labels of a frame; CoS and EXP that are read; type, tags and labels with CoS 6 and EXP 2.
+/// Type, tags and labels of a frame; the CoS and EXP read from it; type, tags and labels with CoS 6 and EXP
+/// 2.
 type Case = (&'static [u8], (Option<u8>, Option<u8>), &'static [u8]);
 
 const CASES: [Case; 6] = [
     (&[8, 0], (None, None), &[8, 0]),
-    // The drop eligible indicator (0x10) and the VLAN's number stay.
+    // The drop eligible indicator (0x10) and the VLAN number are unchanged.
     (&[0x81, 0, 0xb0, 7, 8, 0], (Some(5), None), &[0x81, 0, 0xd0, 7, 8, 0]),
     (
         &[0x88, 0xa8, 0x60, 9, 0x81, 0, 0xa0, 7, 8, 0],
@@ -106,7 +106,7 @@ fn the_outer_tag_and_the_topmost_label_are_read_and_marked() {
         assert_eq!((found.packet.cos().map(value), found.packet.exp().map(value)), (cos, exp));
         assert_eq!((found.layout.header(), found.packet.length), (12 + around.len(), 100));
         assert_eq!(found.layout.is_plain(), around.len() == 2);
-        // What is written back as it was read changes nothing.
+        // Writing the marks that were read changes nothing.
         let before = frame.clone();
         found.layout.mark_link(&mut frame, found.packet.marks);
         assert_eq!(frame, before);
@@ -133,14 +133,14 @@ fn a_link_puts_its_own_tags_and_labels_around_packets() {
             &[0x81, 0, 0xc0, 1, 0x88, 0x47, 0, 1, 0x14, 64, 0, 1, 0x05, 64],
             &[0x81, 0, 0xc0, 1, 0x88, 0x47, 0, 1, 0x14, 64, 0, 1, 0x05, 64],
         ),
-        // What costs time alone is not in the frame.
+        // Headers that only take transmission time are not in the frame.
         (headers(&[Header::Ethernet, mpls(1)]), &[0x88, 0x47, 0, 1, 0x05, 64], &[0x88, 0x47, 0, 1, 0x05, 64]),
     ] {
         for (source, destination, expected) in
             [("10.0.0.1", "10.0.0.2", v4), ("2001:db8::1", "2001:db8::2", v6)]
         {
             let mut envelope = Envelope::new(&link, 2048);
-            // Whatever the frame had before.
+            // Independent of the received frame.
             for around in CASES.map(|(around, ..)| around) {
                 let is_v6 = source.contains(':');
                 let with_type = match around {

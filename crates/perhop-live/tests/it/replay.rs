@@ -1,8 +1,8 @@
-//! What the simulator decides about a packet, the live path decides: one arrival trace, two drivers, one log.
+//! The live path takes the decisions of the simulator: one arrival trace, two drivers, one log.
 //!
-//! Every example is simulated, and what its hosts send is written down. Real frames of the same packets then
-//! go, at the same instants of a clock that is set by hand, through the forwarders that the laboratory would
-//! start. Each port must have decided the same about the same packets, to the picosecond.
+//! Every example is simulated, and the packets of its hosts are recorded. Real frames of the same packets are
+//! then sent at the same instants, on a clock that is set by hand, through the forwarders of a live run. Each
+//! port must decide the same about the same packets, to the picosecond.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use perhop_sim::Engine;
 use perhop_sim::build::set_up;
 use perhop_sim::fast::World;
 
-/// What happened to a packet.
+/// An event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Event {
     Came,
@@ -59,12 +59,12 @@ struct Entry {
     header: Header,
 }
 
-/// What a node may change, and what it knows of a packet.
+/// The fields that a node may change or set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Header {
     dscp: Dscp,
     ecn: Ecn,
-    /// Where there are a tag and labels for them.
+    /// Set if there are a tag and labels for them.
     cos: Option<LinkMark>,
     exp: Option<LinkMark>,
     color: Color,
@@ -72,8 +72,8 @@ struct Header {
     input: Ingress,
 }
 
-/// What happened at each port, by its number; and apart from that what ended outside of ports, which the
-/// simulator may find out earlier than in order of time.
+/// The events at each port, by its number; and separately the drops outside ports, which the simulator may
+/// detect earlier than in order of time.
 #[derive(Clone, Debug, Default)]
 struct Log {
     ports: Vec<Vec<Entry>>,
@@ -92,7 +92,7 @@ impl Log {
         &mut self.ports[port]
     }
 
-    /// By the names of ports and of what is beyond them.
+    /// The log by the names of ports and of the places after them.
     fn named(&mut self, name: impl Fn(usize) -> String) -> BTreeMap<String, Vec<Entry>> {
         let mut log = BTreeMap::new();
         for (port, entries) in std::mem::take(&mut self.ports).into_iter().enumerate() {
@@ -145,7 +145,7 @@ impl Observer for PortLog<'_> {
     }
 }
 
-/// What the simulator logged.
+/// Returns the log of the simulator.
 fn simulated(scenario: &Scenario, base: &Path) -> BTreeMap<String, Vec<Entry>> {
     let setup = set_up(scenario, base, scenario.seed, 0, &[]).unwrap();
     let mut world = World::new(setup, Log::default());
@@ -154,11 +154,11 @@ fn simulated(scenario: &Scenario, base: &Path) -> BTreeMap<String, Vec<Entry>> {
     log.named(|port| world.port_name(port).unwrap().to_owned())
 }
 
-/// The laboratory without an operating system: forwarders whose cables take no time.
+/// The live testbed without an operating system: forwarders whose cables have no delay.
 struct Laboratory {
     plan: Plan,
     forwarders: Vec<Forwarder<TestWire, Log>>,
-    /// By forwarder and device: the forwarder and device at the other end; none where that is a host.
+    /// By forwarder and device: the forwarder and device at the other end; none if that is a host.
     beyond: Vec<Vec<Option<(usize, DeviceId)>>>,
 }
 
@@ -185,7 +185,7 @@ impl Laboratory {
         Laboratory { plan, forwarders, beyond }
     }
 
-    /// Where frames of the host at the beginning of the direction `name` arrive.
+    /// The device on which frames of the host at the beginning of the direction `name` arrive.
     fn entrance(&self, name: &str) -> Option<(usize, DeviceId)> {
         self.plan.forwarders.iter().enumerate().find_map(|(place, config)| {
             let direction = config.directions.iter().find(|direction| direction.name == name)?;
@@ -194,7 +194,7 @@ impl Laboratory {
         })
     }
 
-    /// Everything that happens at `now`.
+    /// Runs everything that happens at `now`.
     fn instant(&mut self, now: Time) {
         loop {
             let mut sent = Vec::new();
@@ -219,7 +219,7 @@ impl Laboratory {
         }
     }
 
-    /// Sends `trace` (instant, entrance, frame) until `end`; what each port logged, by its name.
+    /// Sends `trace` (instant, entrance, frame) until `end`. Returns the log of each port, by its name.
     fn replay(
         mut self,
         mut trace: VecDeque<(Time, (usize, DeviceId), Vec<u8>)>,
@@ -247,7 +247,7 @@ impl Laboratory {
     }
 }
 
-/// What hosts send, in order of time: what came to the ports of hosts.
+/// The packets that hosts send, in order of time: the arrivals at the ports of hosts.
 fn trace_of(
     log: &BTreeMap<String, Vec<Entry>>,
     laboratory: &Laboratory,
@@ -265,7 +265,8 @@ fn trace_of(
     trace.into()
 }
 
-/// How many lines the simulator logged, and the first difference; kinds of events go into `events`.
+/// Returns the number of lines that the simulator logged, and the first difference; adds the kinds of events
+/// to `events`.
 fn compare(scenario: &Scenario, base: &Path, events: &mut BTreeSet<&'static str>) -> (usize, Option<String>) {
     let expected = simulated(scenario, base);
     let laboratory = Laboratory::new(scenario, base);
@@ -291,9 +292,10 @@ fn examples() -> Vec<PathBuf> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.to_string_lossy().ends_with(".perhop.yaml"))
-        // A laboratory refuses the first two: the addresses in a capture are no hosts of it, and its hosts
-        // have no players and browsers. The third has commands of tc, and this test reads IOS only; the
-        // fourth goes by what acknowledgments say, which is not in the log that frames are made from.
+        // A live run refuses the first two: the addresses in a capture do not belong to hosts, and its hosts
+        // have no players and browsers. The third has commands of tc, and this test reads only IOS. The
+        // fourth depends on the contents of acknowledgments, which are not in the log that frames are made
+        // from.
         .filter(|path| {
             let left_out = ["replay", "applications", "linux-tc", "ack-filter"];
             !left_out.iter().any(|name| path.ends_with(format!("{name}.perhop.yaml")))
@@ -323,7 +325,7 @@ fn every_example_is_decided_alike() {
         failed.extend(difference.map(|difference| format!("{name}: {difference}")));
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-    // That everything was alike means little where nothing happened.
+    // Equal logs prove little without events of every kind.
     for kind in ["Came", "Arrived", "Enqueued", "Dropped", "Dequeued", "Ended"] {
         assert!(events.contains(kind), "no example has an event {kind}");
     }
@@ -343,7 +345,7 @@ fn what_the_examples_leave_out_is_decided_alike() {
     }
 }
 
-/// The marks are in the frames between the routers, and nowhere else.
+/// The marks are in the frames between the routers only.
 #[test]
 fn tags_and_labels_carry_marks_from_forwarder_to_forwarder() {
     let loaded = perhop_scenario::load_json(scenarios::tags_and_labels(), ".");
@@ -362,8 +364,8 @@ fn tags_and_labels_carry_marks_from_forwarder_to_forwarder() {
     }
 }
 
-/// Exponential sizes may be shorter than an IP and a UDP header: no frame holds such a packet. Of the payload
-/// they are what they were of the packet.
+/// Exponential sizes may be shorter than an IP and a UDP header; no frame contains such a packet. The size of
+/// the payload becomes the size that the packet had.
 fn fit_into_frames(traffic: &mut TrafficConfig) {
     if let SourceConfig::Poisson(poisson) = &mut traffic.source
         && poisson.sizes == SizeLaw::Exponential

@@ -1,4 +1,4 @@
-//! When a forwarder looks again: no earlier than a frame can leave, and in time for it.
+//! The wake-ups of a forwarder: no earlier than a frame can leave, and in time for it.
 
 use crate::frames;
 use perhop_live::config::ForwarderConfig;
@@ -6,7 +6,7 @@ use perhop_live::{DeviceId, Forwarder, TestWire};
 use perhop_qos::packet::Protocol;
 use perhop_qos::units::Time;
 
-/// Three packets come to a port of 10 Gb/s before a wire of 20 ms: it is polled while they are in flight.
+/// Three packets arrive at a port of 10 Gb/s with a wire of 20 ms: it is polled while they are in flight.
 #[test]
 fn a_poll_of_a_port_with_packets_in_flight_needs_no_wake_up() {
     let mut config: ForwarderConfig = serde_json::from_str(include_str!("../router/edge.json")).unwrap();

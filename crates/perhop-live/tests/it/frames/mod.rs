@@ -1,4 +1,4 @@
-//! Real frames made of packets.
+//! Real frames made from packets.
 
 use std::net::IpAddr;
 
@@ -11,8 +11,8 @@ pub(crate) fn packet(source: &str, destination: &str, protocol: Protocol, length
     Packet::new(FlowKey { source, destination, source_port: 49152, destination_port: 9, protocol }, length)
 }
 
-/// Ethernet header, IP header and transport header of `packet`, zeros behind, as long as the packet says, and
-/// padded to the least that Ethernet sends (without its checksum).
+/// Returns Ethernet, IP and transport header of `packet`, filled with zeros to the packet's length and padded
+/// to the minimum of Ethernet (without its checksum).
 pub(crate) fn ethernet(packet: &Packet) -> Vec<u8> {
     let mut frame = vec![0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2];
     frame.extend(if packet.source.to_ip().is_ipv4() { [0x08, 0x00] } else { [0x86, 0xdd] });

@@ -1,9 +1,9 @@
-//! Scenarios of what the examples leave out.
+//! Scenarios of features that the examples do not use.
 
 use serde_json::{Value, json};
 
-/// What the examples leave out: IPv6 beside IPv4, congestion marks, wires that lose, links between hosts,
-/// hosts with two interfaces, and policies at both ends of a trunk, which count more than IP bytes.
+/// Features that the examples do not use: IPv6 and IPv4, congestion marks, wires that lose, links between
+/// hosts, hosts with two interfaces, and policies at both ends of a trunk that count more than IP bytes.
 pub(crate) fn everything_else() -> Value {
     let ramp = json!({"min": "5 packets", "max": "25 packets", "max-probability": 0.2});
     json!({
@@ -51,8 +51,8 @@ pub(crate) fn everything_else() -> Value {
     })
 }
 
-/// Four routers between hosts: labels on the second and third link, a tag on the third and fourth; they are
-/// set, matched, copied, kept and lost on the way.
+/// Four routers between hosts: labels on the second and third link, a tag on the third and fourth; marks are
+/// set, matched, copied, kept and lost on the path.
 pub(crate) fn tags_and_labels() -> Value {
     let classes = json!([
         {"name": "five", "match": {"mpls-exp": [5, 6]}, "share": {"weight": 3}},
