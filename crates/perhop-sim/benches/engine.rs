@@ -1,10 +1,10 @@
 //! Speed of the whole engine, from the scenario to its results, on one core: packet-hops per second.
 //!
 //! `cargo bench -p perhop-sim --bench engine [-- SCENARIO [DURATION [plain]]]` runs all scenarios, or one,
-//! for 100 simulated seconds or so long, in the fast or the plain engine; `make bench` runs them in turn with
-//! their twins in other simulators, `make bench-instructions` counts instructions. A packet-hop is a packet
-//! that enters a wire. Machines differ and are shared: compare medians of runs side by side, not single
-//! numbers.
+//! for 100 simulated seconds or this duration, in the fast or the plain engine. `make bench` alternates them
+//! with their equivalents in other simulators; `make bench-instructions` counts instructions. A packet-hop is
+//! a packet that enters a wire. Machines differ and are shared: compare medians of alternating runs, not
+//! single numbers.
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,11 +13,11 @@ use perhop_scenario::Scenario;
 use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Value, json};
 
-/// A scenario of so many pairs of hosts.
+/// Makes a scenario with this number of pairs of hosts.
 type Make = fn(u32) -> Value;
 
 fn main() {
-    // Cargo adds `--bench` to whatever it is given.
+    // Cargo adds `--bench` to the arguments.
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
     let only = arguments.next();
     let duration = arguments.next().unwrap_or_else(|| "100s".to_owned());
@@ -47,8 +47,8 @@ fn time(scenario: Value, engine: EngineChoice) -> (f64, u64) {
     (start.elapsed().as_secs_f64(), progress.packet_hops())
 }
 
-/// `pairs` CBR sources of 120 Mb/s together, each marked by a token bucket of its own, on 1 Gb/s
-/// access links into a 100 Mb/s bottleneck with RIO-C of two precedences.
+/// `pairs` CBR sources with 120 Mb/s in total, each marked by its own token bucket, on 1 Gb/s access links
+/// into a 100 Mb/s bottleneck with RIO-C of two precedences.
 fn udp(pairs: u32) -> Value {
     let mut hosts = serde_json::Map::new();
     let (mut links, mut traffic) = (Vec::new(), Vec::new());
@@ -84,8 +84,8 @@ fn udp(pairs: u32) -> Value {
     })
 }
 
-/// The network of [`udp`] with `pairs` bulk transfers of `NewReno` in place of its traffic, 1000-byte
-/// packets, every one acknowledged.
+/// The network of [`udp`] with `pairs` bulk transfers of `NewReno` instead of its traffic, 1000-byte packets,
+/// every one acknowledged.
 fn tcp(pairs: u32) -> Value {
     let mut scenario = udp(pairs);
     for flow in scenario["traffic"].as_array_mut().into_iter().flatten() {

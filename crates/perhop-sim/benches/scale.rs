@@ -1,8 +1,8 @@
-//! What networks and tables of growing size cost: set-up, run and memory.
+//! The cost of networks and tables of growing size: set-up, run and memory.
 //!
-//! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE` goes as far as the stage says and prints what
-//! was run through: packet-hops, or packets of meters. `make bench-scale` asks for growing sizes, each in a
-//! process of its own, whose processor time and peak memory it notes, and writes `docs/scale.md`.
+//! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE` runs up to the given stage and prints the
+//! work: packet-hops, or packets of meters. `make bench-scale` runs growing sizes, each in its own process,
+//! whose processor time and peak memory it records, and writes `docs/scale.md`.
 
 use std::path::Path;
 
@@ -15,19 +15,19 @@ use perhop_sim::fast::World;
 use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Map, Value, json};
 
-/// How far to go.
+/// The last stage to run.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Stage {
-    /// What is given to perhop: the text of the scenario.
+    /// The input of perhop: the text of the scenario.
     Input,
-    /// What could start.
+    /// A network that is ready to start.
     SetUp,
     /// The results.
     Run,
 }
 
 fn main() {
-    // Cargo adds `--bench` to whatever it is given.
+    // Cargo adds `--bench` to the arguments.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let [kind, size, stage] = &arguments[..] else {
         return println!("tcp, meters, chain or topology; a size; input, set-up or run");
@@ -119,7 +119,7 @@ fn chain(routers: u32) -> Value {
 }
 
 /// `nodes` nodes: a tenth of them routers in a ring with a chord from each, and hosts on them, each of which
-/// sends 1 Mb/s to another one far away, for 2 s.
+/// sends 1 Mb/s to a distant one, for 2 s.
 fn topology(nodes: u32) -> Value {
     let routers = nodes / 10;
     let leaves = nodes - routers;
@@ -145,14 +145,14 @@ fn topology(nodes: u32) -> Value {
     json!({"perhop": 1, "name": "topology", "duration": "2s", "hosts": hosts, "routers": names, "links": links, "traffic": traffic})
 }
 
-/// A meter for each of `flows` flows, which come in no order, and then a million packets of ten of them.
+/// A meter for each of `flows` flows in random order, and then a million packets of ten of them.
 fn meters(flows: u32, stage: Stage) -> u64 {
     const PACKETS: u64 = 10_000_000;
     let config: MeterConfig =
         serde_json::from_value(json!({"single-rate-tcm": {"cir": "1Mb/s", "cbs": "10kB", "ebs": "10kB"}}))
             .expect("the benchmark's meter is valid");
     let key = |number: u32| {
-        // An odd factor visits every number once, in no order.
+        // An odd factor visits every number once, in an irregular order.
         let spread = number.wrapping_mul(2_654_435_761);
         let source = std::net::IpAddr::from(std::net::Ipv4Addr::from_bits(spread)).into();
         FlowKey { source, source_port: 5000, ..FlowKey::default() }

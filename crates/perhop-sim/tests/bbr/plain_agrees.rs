@@ -1,4 +1,4 @@
-//! [`First`] does what the [plain model](Plain) does, whatever acknowledgments tell of the path.
+//! [`First`] agrees with the [plain model](Plain) for any acknowledgments.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use super::first::First;
 use super::plain::Plain;
 use super::{BbrMode, Facts};
 
-/// What else happens to a connection, after some acknowledgments.
+/// An event of a connection after some acknowledgments.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Nothing,
@@ -28,22 +28,22 @@ enum Event {
     Undo,
 }
 
-/// Some acknowledgments that are alike, and what follows.
+/// Similar acknowledgments, and the event after them.
 #[derive(Clone, Debug)]
 struct Phase {
     acknowledgments: u32,
-    /// Microseconds between two of them, segments that each delivers, and that one in so many shows lost.
+    /// Microseconds between two of them, segments that each delivers, and the number of deliveries per loss.
     elapsed: u64,
     delivered: u32,
     lost_each: Option<u32>,
     round_trip: u64,
     in_flight: u32,
-    /// Segments that are sent and not delivered when one is sent: a round.
+    /// Segments in flight when a segment is sent: a round.
     round: u32,
     state: State,
     is_app_limited: bool,
     may_be_delayed: bool,
-    /// Whether acknowledgments of the phase differ at random.
+    /// Whether acknowledgments of the phase vary at random.
     varies: bool,
     seed: u64,
     then: Event,
@@ -92,7 +92,7 @@ fn phases() -> impl Strategy<Value = Vec<Phase>> {
     prop::collection::vec(phase, 1..20)
 }
 
-/// The connection as both are told of it.
+/// The connection, as passed to both.
 struct Connection {
     facts: Facts,
     first: First,
@@ -129,13 +129,13 @@ impl Connection {
         Connection { plain: Plain::new(&facts, random()), facts, first }
     }
 
-    /// Time passes.
+    /// Advances the time.
     fn pass(&mut self, elapsed: u64) {
         self.facts.now += elapsed;
         self.facts.ticks = self.facts.clock.ticks_at(Time::from_microseconds(self.facts.now));
         self.facts.ignores_flight = false;
     }
-    /// Tells both, and compares what they make of it.
+    /// Calls both, and compares their states.
     fn report(
         &mut self,
         first: impl FnOnce(&mut First, &mut Facts),
@@ -224,7 +224,7 @@ impl Connection {
         }
     }
 
-    /// What the model does now, in words.
+    /// Names the state of the model.
     fn seen(&self) -> Vec<&'static str> {
         let mut seen = vec![match self.plain.state {
             BbrMode::Startup => "startup",

@@ -1,10 +1,10 @@
-//! CAKE's ACK filter where acknowledgments have a narrow way back: an upload fills it, a download wants it.
+//! CAKE's ACK filter on a slow return path: an upload fills it, and a download needs it.
 
 use crate::simulation::{ONCE, mean, simulate};
 use perhop_sim::{EngineChoice, RunOptions};
 use serde_json::{Value, json};
 
-/// A download of 50 Mb/s whose acknowledgments go back by 300 kb/s, with this filter.
+/// A download of 50 Mb/s whose acknowledgments return at 300 kb/s, with this filter.
 fn scenario(filter: &str) -> Value {
     let cake = json!({"cake": {"bandwidth": "300kb/s", "tins": "besteffort", "ack-filter": filter}});
     json!({
@@ -26,8 +26,8 @@ fn scenario(filter: &str) -> Value {
     })
 }
 
-/// Acknowledgments of 52 bytes: 721 in a second at 300 kb/s. COBALT drops some of what comes beyond that, but
-/// only after they have waited; with the filter each says what those before it would have said, and few wait.
+/// Acknowledgments of 52 bytes: 721 per second at 300 kb/s. COBALT drops a part of the excess, but only after
+/// it has waited. With the filter each acknowledgment replaces those before it, and few wait.
 #[test]
 fn a_download_is_no_longer_held_by_its_acknowledgments() {
     let rates = ["none", "filter", "aggressive"].map(|filter| {

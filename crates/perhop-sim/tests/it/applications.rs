@@ -1,4 +1,4 @@
-//! Applications by which people judge a network: on empty links what a calculation by hand gives.
+//! Applications on empty links, compared with a calculation by hand.
 
 use crate::simulation::{ONCE, numbers, simulate};
 use perhop_measure::Results;
@@ -31,8 +31,8 @@ fn video(rest: &Value) -> Value {
     json!({"video": video})
 }
 
-/// A handshake and three objects of one segment take four round trips; the browser 50 ms after the first and
-/// the second.
+/// A handshake and three objects of one segment take four round trips; the browser takes 50 ms after the
+/// first and the second.
 #[test]
 fn a_page_takes_the_round_trips_of_its_waterfall() {
     let page = json!({"page-load": {"tcp": {"profile": "rfc5681-reno"}, "html": "1000B",
@@ -50,7 +50,8 @@ fn a_page_takes_the_round_trips_of_its_waterfall() {
     assert!((0.0..3.0).contains(&objects), "those of a page under way: {objects}");
 }
 
-/// TLS 1.3 adds a round trip to each connection; with two connections two of three objects go at once.
+/// TLS 1.3 adds a round trip to each connection; with two connections two of three objects are transferred in
+/// parallel.
 #[test]
 fn connections_in_parallel_save_round_trips() {
     let load = |connections: u32, tls: u32| {
@@ -63,9 +64,10 @@ fn connections_in_parallel_save_round_trips() {
             "load_p50_s",
         )
     };
-    // One: handshake, HTML, two scripts, four images in turn: eight round trips.
+    // One connection: handshake, HTML, two scripts, four images in turn: eight round trips.
     assert!((load(1, 0) - 0.8).abs() < 1e-3, "{}", load(1, 0));
-    // Two: the second script waits for the first rather than for a handshake and itself; then two by two.
+    // Two connections: the second script waits for the first instead of a handshake and itself; then two by
+    // two.
     assert!((load(2, 0) - 0.6).abs() < 1e-3, "{}", load(2, 0));
     // The 4,000 bytes of a server's TLS fit into an initial window.
     assert!((load(1, 1) - 0.9).abs() < 1e-3, "{}", load(1, 1));
@@ -75,7 +77,7 @@ fn connections_in_parallel_save_round_trips() {
 fn a_player_plays_the_highest_bitrate_below_the_throughput() {
     let results = simulate(&scenario("10Mb/s", "1ms", "120s", &one_entry("video", &video(&json!({})))), ONCE);
     let segments = number(&results, "videos", "segments");
-    // The first segment in the lowest, all others at 8 Mb/s, which is below 0.9 of 9.65 Mb/s.
+    // The first segment in the lowest bitrate, all others at 8 Mb/s, which is below 0.9 of 9.65 Mb/s.
     let mean = (1e6 + (segments - 1.0) * 8e6) / segments;
     assert!((number(&results, "videos", "bitrate_mean_bps") - mean).abs() < 1.0);
     assert_eq!(number(&results, "videos", "switches"), 1.0);
@@ -94,7 +96,7 @@ fn playback_starts_when_the_first_segment_is_there() {
     assert!((found / by_hand - 1.0).abs() < 0.01, "{found} for {by_hand}");
 }
 
-/// Half a second of video arrives in a second where the link has half of the lowest bitrate.
+/// If the link has half of the lowest bitrate, half a second of video arrives per second.
 #[test]
 fn a_link_below_the_lowest_bitrate_stalls_for_the_rest_of_the_time() {
     for adaptation in [json!({"throughput": {}}), json!({"bba": {}}), json!({"bola": {}})] {
@@ -109,7 +111,7 @@ fn a_link_below_the_lowest_bitrate_stalls_for_the_rest_of_the_time() {
     }
 }
 
-/// Video that is asked for slower than it arrives fills the buffer; then a segment is asked for each 2 s.
+/// Video at a bitrate below the link's rate fills the buffer; then a segment is requested each 2 s.
 #[test]
 fn a_full_buffer_is_refilled_segment_by_segment() {
     let results =
@@ -119,7 +121,7 @@ fn a_full_buffer_is_refilled_segment_by_segment() {
     assert!((segments - 60.0).abs() <= 1.0, "{segments}");
 }
 
-/// What is late is told by the packets themselves.
+/// Compares late packets with the times of the packets themselves.
 #[test]
 fn late_packets_of_a_call_are_those_beyond_the_buffer() {
     let traffic = json!([
@@ -145,7 +147,7 @@ fn late_packets_of_a_call_are_those_beyond_the_buffer() {
     assert!((0.0..93.0).contains(&r), "{r}");
 }
 
-/// On an empty link every command waits for the next tick: as long, for both go at one rate.
+/// On an empty link every command waits the same time for the next tick, because both have the same rate.
 #[test]
 fn a_command_is_answered_by_the_next_tick() {
     let results =
@@ -158,11 +160,11 @@ fn a_command_is_answered_by_the_next_tick() {
     assert_eq!(number(&results, "games", "late_ticks_percent"), 0.0);
     let up = number(&results, "games", "up_p99_s");
     assert!((up - 0.020 - 108.0 * 8.0 / 100e6).abs() < 1e-9, "{up}");
-    // 64 a second for 10 s, less what is under way at the end.
+    // 64 per second for 10 s, less those in the network at the end.
     assert!((number(&results, "games", "ticks") - 638.0).abs() <= 2.0);
 }
 
-/// Four connections fill the link; a byte there and back waits behind the queue that they keep full.
+/// Four connections fill the link; a byte in each direction waits behind the queue that they keep full.
 #[test]
 fn a_speed_test_says_the_rate_of_the_link_and_the_latency_of_its_queue() {
     let traffic = one_entry("test", &json!({"speed-test": {"tcp": {"profile": "linux-modern"}}}));
@@ -176,8 +178,8 @@ fn a_speed_test_says_the_rate_of_the_link_and_the_latency_of_its_queue() {
     let (rate, mean) =
         (number(&results, "speed_tests", "rate_bps"), number(&results, "speed_tests", "rate_mean_bps"));
     let full = 10e6 * 1448.0 / 1500.0;
-    // Bytes that waited for a retransmission arrive with it: slices differ, and six slow ones go for two
-    // fast.
+    // Bytes that waited for a retransmission arrive with it: slices differ, and six slow ones are excluded
+    // for two fast ones.
     assert!((0.98..1.05).contains(&(rate / full)), "{rate}");
     assert!(mean < rate && (0.95 * full..=full).contains(&mean), "the ramp counts in the mean: {mean}");
     let latency = number(&results, "speed_tests", "loaded_latency_s");
@@ -187,7 +189,7 @@ fn a_speed_test_says_the_rate_of_the_link_and_the_latency_of_its_queue() {
     assert_eq!(results.table("speed_tests").unwrap().rows(), 1);
 }
 
-/// All of them beside each other, in both engines.
+/// All of them together, in both engines.
 #[test]
 fn both_engines_say_the_same_of_all_applications() {
     let tcp = json!({"profile": "linux-modern"});

@@ -1,4 +1,4 @@
-//! Points of a batch: the same as runs by themselves, whatever runs beside them.
+//! Points of a batch: the same results as single runs, independent of other points.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Captures: they say what the counters say, whichever way the simulator takes, and change no result.
+//! Captures: they agree with the counters for every shortcut of the simulator, and change no result.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -54,8 +54,8 @@ fn capture(scenario: &Scenario, most_packets: u64) -> (Results, Vec<Captured>, B
     (results, captured, files)
 }
 
-/// Everything that may happen to a packet: sources that run ahead, ports that settle, a policer behind a wire
-/// that loses packets, WRED at the bottleneck, and TCP where `tcp` asks for it.
+/// All that may happen to a packet: sources that look ahead, precomputed departures, a policer behind a wire
+/// that loses packets, WRED at the bottleneck, and TCP if `tcp` requests it.
 fn everything(watched: bool, tcp: bool, rate: u64) -> Scenario {
     let cbr =
         |rate: u64| json!({"cbr": {"rate": format!("{rate}b/s"), "packet": {"ip": "700B"}, "jitter": 0.3}});
@@ -142,11 +142,11 @@ fn a_capture_counts_what_the_port_counts() {
     let Capture { packets, others, .. } = read(&files["r--s.pcapng"]).unwrap();
     assert_eq!((packets.len() as u64, others), (core.packets, 0));
     assert!(packets.is_sorted_by_key(|observed| observed.time));
-    // All ports' drops, and those on and behind the wires, are in one of the files.
+    // The drops of all ports, and those on and after the wires, are in one of the files.
     let dropped: u64 = captured.iter().map(|file| file.dropped).sum();
     assert!(dropped > 100);
     assert_eq!(dropped, count(&results, "flows", "dropped_packets"));
-    // ECT(0) leaves the hosts; what the core marks leaves it as CE.
+    // ECT(0) leaves the hosts; packets that the core marks leave it as CE.
     let marked = |name: &str| {
         let Capture { packets, .. } = read(&files[name]).unwrap();
         packets.iter().filter(|observed| observed.packet.marks.ecn() == Ecn::CongestionExperienced).count()
@@ -181,8 +181,8 @@ fn by_default_the_links_with_a_policy_are_captured() {
     assert_eq!(capture(&scenario, MOST_PACKETS).1.len(), 4, "without a policy, all links");
 }
 
-/// Traffic of one host over a policed and a congested link: what the capture of its own link holds is enough
-/// to have it all again.
+/// Traffic of one host over a policed and a congested link: the capture of its own link is sufficient to
+/// reproduce it.
 fn replayable(traffic: &Value) -> Scenario {
     scenario(json!({
         "perhop": 1, "name": "replayed", "duration": "2s",
@@ -223,12 +223,12 @@ fn a_capture_as_a_source_gives_the_same_arrivals() {
     let (before, _, files) = capture(&replayable(&traffic), MOST_PACKETS);
     let again = replay("again.pcapng", &files["a--r.pcapng"], &json!({}));
     let (after, _, files_again) = capture(&replayable(&again), MOST_PACKETS);
-    // Addresses, ports, codepoints, times to the nanosecond, what is dropped where, and why: the same bytes.
+    // Addresses, ports, codepoints, times to the nanosecond, places and causes of drops: the same bytes.
     assert!(files["a--r.pcapng"] == files_again["a--r.pcapng"]);
     assert_eq!(count(&before, "flows", "dropped_packets"), count(&after, "flows", "dropped_packets"));
     assert!(count(&before, "flows", "dropped_packets") > 50);
     assert_eq!(after.table("flows").unwrap().columns[0].values.len(), 5, "a flow for each five-tuple");
-    // As one flow the packets are those of the two hosts, and everything else stays.
+    // As one flow the packets are those of the two hosts, and the rest is unchanged.
     let one =
         replay("one.pcapng", &files["a--r.pcapng"], &json!({"flows": "one", "match": {"dscp": "af12"}}));
     let (one, _, files_one) = capture(&replayable(&one), MOST_PACKETS);

@@ -1,6 +1,6 @@
-//! The end of time: the longest run, the longest delays and the slowest links that a scenario can have.
+//! The end of time: the longest run, the longest delays and the slowest links of a scenario.
 //!
-//! Tests are built with overflow checks, so that a clock that wraps ends a test.
+//! Tests are built with overflow checks, so a clock that wraps fails a test.
 
 use crate::simulation::{ONCE, mean, numbers, simulate};
 use perhop_scenario::Scenario;
@@ -45,7 +45,7 @@ fn the_longest_run_over_the_slowest_link_does_not_wrap() {
     }
 }
 
-/// 8 times a round trip of 30 days, as estimators keep it, is beyond 64 bits.
+/// 8 times a round-trip time of 30 days, as estimators store it, exceeds 64 bits.
 #[test]
 fn round_trips_of_a_month_are_estimated() {
     for profile in ["rfc5681-reno", "linux-6", "quic"] {

@@ -1,4 +1,4 @@
-//! Every packet is somewhere, and the same seed gives the same results on any number of threads.
+//! No packet is lost or invented, and the same seed gives the same results on any number of threads.
 
 use std::path::Path;
 

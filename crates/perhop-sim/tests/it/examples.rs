@@ -6,8 +6,8 @@ use crate::simulation::ONCE;
 use perhop_scenario::{Coloring, load, render};
 use perhop_sim::{Progress, run};
 
-/// All but those with a router's own configuration: there is no language for it here, and
-/// `tests/test_examples.py` runs every one.
+/// All examples except those with a router configuration, whose language is not available here;
+/// `tests/test_examples.py` runs every example.
 fn readable() -> impl Iterator<Item = PathBuf> {
     let configured = |path: &PathBuf| std::fs::read_to_string(path).unwrap().contains("configuration: {");
     examples().into_iter().filter(move |path| !configured(path))

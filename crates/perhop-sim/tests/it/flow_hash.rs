@@ -5,8 +5,8 @@ use perhop_measure::Results;
 use perhop_sim::{EngineChoice, RunOptions};
 use serde_json::json;
 
-/// Four flows of Reno with this `recovery` through a queue at 10 Mb/s for 20 s, before which a link loses the
-/// part `loss`.
+/// Four flows of Reno with this `recovery` through a queue at 10 Mb/s for 20 s, behind a link that loses the
+/// fraction `loss`.
 fn results(buffer: &str, flow_hash: &str, recovery: &str, loss: f64, engine: EngineChoice) -> Results {
     let options = match buffer {
         "cake" => json!({"tins": "besteffort", "flow-hash": flow_hash}),
@@ -32,7 +32,7 @@ fn outcome(results: &Results) -> [u64; 3] {
     [of("flows", "offered_packets"), of("flows", "dropped_early_forced"), of("tcp", "timeouts")]
 }
 
-/// Both engines tell the queue of the same hashes.
+/// Both engines use the same hashes.
 #[test]
 fn timeouts_move_flows_to_other_queues() {
     for buffer in ["cake", "fq-codel", "fq-pie"] {
@@ -44,7 +44,7 @@ fn timeouts_move_flows_to_other_queues() {
     }
 }
 
-/// With SACK the drops of the queue alone cost no timeout.
+/// With SACK the drops of the queue alone cause no timeout.
 #[test]
 fn without_timeouts_it_is_the_same() {
     let run = |flow_hash| outcome(&results("fq-codel", flow_hash, "rack", 0.0, EngineChoice::Fast));

@@ -1,12 +1,12 @@
-//! Interfaces with an MTU: what is fragmented, what is dropped, and how long TCP's segments are.
+//! Interfaces with an MTU: fragmented datagrams, dropped datagrams, and the length of TCP's segments.
 
 use crate::simulation::{ONCE, count, mean, numbers, simulate};
 use perhop_measure::Results;
 use perhop_sim::{EngineChoice, RunOptions};
 use serde_json::{Value, json};
 
-/// From host to host over two routers, the link between them with `middle` besides rate and names; `flow`
-/// says what is sent beside its name and its ends.
+/// From host to host over two routers; `middle` has the other keys of the link between them, and `flow` those
+/// of the flow.
 fn network(address: [&str; 2], middle: &Value, flow: &Value) -> Value {
     let mut link = json!({"between": ["r", "s"], "rate": "8Mb/s", "framing": "raw"});
     let mut traffic = json!({"name": "flow", "from": "a", "to": "b", "stop": "9.95s"});
@@ -26,12 +26,12 @@ fn network(address: [&str; 2], middle: &Value, flow: &Value) -> Value {
 
 const IPV4: [&str; 2] = ["10.0.0.1", "10.0.0.2"];
 
-/// Ten datagrams of `size` IP bytes each second.
+/// Ten datagrams of `size` IP bytes per second.
 fn datagrams(size: u64) -> Value {
     json!({"cbr": {"rate": format!("{}b/s", size * 80), "packet": {"ip": format!("{size}B")}}})
 }
 
-/// The run in both engines, which agree.
+/// Runs both engines and checks that they agree.
 fn run(scenario: &Value) -> Results {
     let by = |engine| simulate(scenario, RunOptions { engine, ..ONCE });
     let (fast, plain) = (by(EngineChoice::Fast), by(EngineChoice::Plain));
@@ -49,7 +49,7 @@ fn a_datagram_arrives_with_its_last_fragment() {
     assert_eq!(of("delivered_bytes"), 400_000);
     assert_eq!(count(&results, "ports", "sent_packets"), 100 + 300 + 300);
     // 1500, 1500 and 1040 bytes (RFC 791: 1480, 1480 and 1020 of 3980 bytes of payload) over the middle; the
-    // last of them alone after that.
+    // last one alone after that.
     assert_eq!(count(&results, "ports", "sent_bytes"), 400_000 + 2 * 404_000);
     let expected = 4000.0 * 8.0 / 80e6 + 4040.0 * 8.0 / 8e6 + 1040.0 * 8.0 / 80e6;
     let found = mean(&results, "flow", "delay_mean_s");
@@ -104,7 +104,7 @@ fn classes_by_port_see_first_fragments() {
     assert_eq!(taken, [100.0, 200.0]);
 }
 
-/// The mean length of the client's packets in a long transfer, and what was dropped for its length.
+/// The mean length of the client's packets in a long transfer, and the packets dropped for their length.
 fn bulk(middle: &Value, addresses: [&str; 2]) -> (f64, u64) {
     let flow = json!({"source": {"bulk": {"tcp": {"profile": "linux-modern", "timestamps": false}}}});
     let results = run(&network(addresses, middle, &flow));
@@ -118,7 +118,7 @@ fn segments_are_as_short_as_their_way_asks() {
     for (middle, addresses, longest) in [
         (json!({}), IPV4, 1500.0),
         (json!({"mtu": "1400B"}), IPV4, 1400.0),
-        // On the way back: connections agree on one size.
+        // A limit on the way back applies too: connections agree on one size.
         (json!({"interfaces": {"s": {"mtu": "1300B"}}}), IPV4, 1300.0),
         (json!({"interfaces": {"r": {"adjust-mss": "1200B"}}}), IPV4, 1240.0),
         (json!({"interfaces": {"s": {"adjust-mss": "1200B"}}}), ipv6, 1260.0),

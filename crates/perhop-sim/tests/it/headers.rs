@@ -1,4 +1,4 @@
-//! Headers of links: what a wire of given rate carries, and that both engines count the same bytes.
+//! Headers of links: the capacity of a wire of given rate, and equal byte counts in both engines.
 
 use crate::simulation::{ONCE, count, numbers, simulate};
 use perhop_measure::Results;
@@ -7,7 +7,7 @@ use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Twice what `rate` can carry from host to host over two routers, the link between them with these headers.
+/// Twice the capacity of `rate` from host to host over two routers, the link between them with these headers.
 fn overload(rate: &str, framing: &str, headers: &Value, size: u64) -> Value {
     json!({
         "perhop": 1, "name": "headers", "duration": "10s", "hosts": {"a": {}, "b": {}}, "routers": {"r": {}, "s": {}},
@@ -36,11 +36,11 @@ fn a_wire_carries_what_its_headers_leave() {
     // 168 bytes as in vectors/framing; with the Ethernet header 182.
     assert_carries(1_456_000, "ethernet-header", &dmvpn, 100, 182);
     assert_carries(2_000_000, "raw", &dmvpn, 100, 168);
-    // A rate that no picosecond divides.
+    // A rate whose byte time is not a whole number of picoseconds.
     assert_carries(1_700_000, "ppp", &json!(["mlppp"]), 100, 113);
     assert_carries(2_000_000, "aal5-snap", &json!(["pppoe", "bridged"]), 1500, 33 * 53);
     assert_carries(2_000_000, "ethernet-wire", &json!([{"mpls": {"labels": 2}}, "vlan"]), 1000, 1050);
-    // A TCP acknowledgment fills the least frame, tag or not.
+    // A TCP acknowledgment fills the smallest frame, with or without a tag.
     assert_carries(2_000_000, "ethernet-wire", &json!(["vlan"]), 40, 84);
 }
 
@@ -56,7 +56,7 @@ fn stacks() -> Vec<(&'static str, Value)> {
 }
 
 /// Four routers between hosts: labels on the second and third link, a tag on the third, and conditioners that
-/// count by the marks with which packets come and leave.
+/// count by the marks of arriving and leaving packets.
 fn marked() -> Value {
     let counts = |key: &str, mark: u8| json!({"name": format!("{key} {mark}"), "match": {key: mark}, "actions": ["continue"]});
     let counting = |key: &str, marks: &[u8]| marks.iter().map(|mark| counts(key, *mark)).collect::<Vec<_>>();
@@ -89,7 +89,7 @@ fn marked() -> Value {
     })
 }
 
-/// What the conditioner called `stage` counted on a `side` of the interface of `node` to `neighbor`.
+/// The count of the conditioner called `stage` on a `side` of the interface of `node` to `neighbor`.
 fn counted(results: &Results, [node, neighbor, side]: [&str; 3], stage: &str) -> u64 {
     let table = results.table("conditioners").unwrap();
     let texts = |column: &str| match table.column(column).unwrap() {
@@ -140,7 +140,7 @@ fn both_engines_carry_the_same_marks() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-    /// Headers whose bytes depend on the packet take the long way through the fast engine.
+    /// Headers whose length depends on the packet take the general path through the fast engine.
     #[test]
     fn both_engines_count_the_same_bytes(
         stacks in prop::collection::vec(prop::sample::select(stacks()), 3),

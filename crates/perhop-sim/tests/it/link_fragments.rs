@@ -1,5 +1,4 @@
-//! Links that cut packets into fragments: delays, rates and losses as a sheet of paper gives them, in both
-//! engines alike.
+//! Links that send packets in fragments: delays, rates and losses as calculated by hand, in both engines.
 
 use crate::simulation::{ONCE, count, mean, simulate};
 use perhop_measure::results::Results;
@@ -7,12 +6,12 @@ use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Seconds of a byte at 64 kb/s.
+/// Transmission time of a byte at 64 kb/s, seconds.
 const BYTE: f64 = 8.0 / 64e3;
-/// What framing `ppp` adds, and what the multilink header does, bytes.
+/// Bytes of framing `ppp`, and of the multilink header.
 const PPP: f64 = 7.0;
 const MULTILINK: f64 = 4.0;
-/// The PPP protocol number of what a bundle carries, bytes.
+/// The PPP protocol number inside a bundle, bytes.
 const PROTOCOL: f64 = 2.0;
 
 /// `traffic` over a link of 64 kb/s between two routers, which has these headers and a class with priority.
@@ -35,13 +34,13 @@ fn cut(interleave: bool) -> Value {
     json!([{"mlppp": {"fragment": "72B", "interleave": interleave}}])
 }
 
-/// A packet of `size` IP bytes each so often, at a phase of its own.
+/// A packet of `size` IP bytes at regular intervals, with its own phase.
 fn cbr(name: &str, dscp: &str, rate: u64, size: u64) -> Value {
     json!({"name": name, "from": "a", "to": "b", "dscp": dscp,
            "source": {"cbr": {"rate": format!("{rate}b/s"), "packet": {"ip": format!("{size}B")}, "jitter": 0.3}}})
 }
 
-/// The run in both engines, which agree.
+/// Runs both engines and checks that they agree.
 fn run(scenario: &Value) -> Results {
     let by = |engine| simulate(scenario, RunOptions { engine, ..ONCE });
     let (fast, plain) = (by(EngineChoice::Fast), by(EngineChoice::Plain));
@@ -49,13 +48,14 @@ fn run(scenario: &Value) -> Results {
     fast
 }
 
-/// The longest delay of a voice packet of 60 bytes beside packets of 1500 that never leave the wire idle.
+/// The longest delay of a voice packet of 60 bytes with packets of 1500 bytes that never leave the wire idle.
 fn longest_delay(headers: &Value, link: &Value) -> f64 {
     let traffic = [cbr("voice", "ef", 2_400, 60), cbr("bulk", "default", 96_000, 1500)];
     mean(&run(&network(headers, link, &traffic)), "voice", "delay_max_s")
 }
 
-/// Its own time, and that of what is on the wire when it comes: up to all of it, with 1000 packets nearly.
+/// Its own transmission time, and the rest of the packet on the wire: at most all of it, nearly reached with
+/// 1000 packets.
 #[test]
 fn a_voice_packet_waits_for_one_fragment() {
     let of_voice = (60.0 + PPP) * BYTE;
@@ -68,9 +68,10 @@ fn a_voice_packet_waits_for_one_fragment() {
         (json!([]), &one, (1500.0 + PPP) * BYTE + of_voice),
         (json!(["mlppp"]), &one, whole + with_header),
         (cut(true), &one, fragment + of_voice),
-        // A ring of two holds two fragments.
+        // A transmit ring of two contains two fragments.
         (cut(true), &two, 2.0 * fragment + of_voice),
-        // Nothing goes between the 21 fragments of a packet, which carry 72 bytes, the last of them 62.
+        // The 21 fragments of a packet, which carry 72 bytes, the last of them 62, are sent without a packet
+        // in between.
         (cut(false), &one, 21.0 * (MULTILINK + PPP) * BYTE + (1500.0 + PROTOCOL) * BYTE + with_header),
     ] {
         let found = longest_delay(&headers, link);
@@ -91,8 +92,8 @@ fn headers_of_fragments_take_the_wire() {
     }
 }
 
-/// An interleaved packet is never cut, however long, and has no multilink header; a short one of the others
-/// has.
+/// An interleaved packet of any length is not fragmented and has no multilink header; other short packets
+/// have one.
 #[test]
 fn who_is_interleaved_is_whole() {
     for (dscp, bytes) in [("ef", 500 + 7), ("default", 500 + 2 + 7 * (4 + 7))] {
@@ -116,7 +117,7 @@ fn a_lost_fragment_loses_its_packet() {
     assert!((share - 0.99f64.powi(21)).abs() < 0.0085, "{share} of {offered}");
 }
 
-/// Which of five schedulers there is before a wire, what it cuts, and how much of its ring is there.
+/// A network with one of five schedulers, the fragmentation of the wire, and the length of its ring.
 fn mixed(way: (usize, u64, bool, u64), loss: f64, sources: &[(bool, u64, u64)], tcp: bool) -> Value {
     let (policy, fragment, interleave, ring) = way;
     let limit = json!({"tail-drop": {"limit": "9 packets"}});
@@ -155,7 +156,7 @@ fn mixed(way: (usize, u64, bool, u64), loss: f64, sources: &[(bool, u64, u64)], 
     scenario["duration"] = json!("3s");
     scenario["hosts"]["c"] = json!({});
     scenario["policies"]["llq"] = json!({"queueing": queueing[policy]});
-    // One host sends into fragments at once.
+    // The link of one host is fragmented, too.
     scenario["links"].as_array_mut().unwrap().push(json!({"between": ["c", "r"], "rate": "300kb/s",
         "framing": "ppp", "headers": headers, "interfaces": {"c": {"output": "llq"}}}));
     scenario
@@ -174,7 +175,7 @@ proptest! {
     }
 }
 
-/// A drop is an arrival: the port is polled then, and finds another head eligible than the one its shaper
+/// A drop is an arrival, so the port is polled, and may find another head eligible than the one its shaper
 /// waits for.
 #[test]
 fn engines_agree_on_a_poll_after_a_drop() {

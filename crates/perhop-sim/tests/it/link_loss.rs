@@ -1,4 +1,4 @@
-//! A link with `loss` loses packets independently of one another, each direction by draws of its own.
+//! A link with `loss` loses packets independently, with separate draws for each direction.
 
 use crate::simulation::{ONCE, count, simulate};
 use perhop_measure::Results;

@@ -1,9 +1,9 @@
-//! Queue management of Linux, held to what the kernel did (`tests/readings/linux-aqm.toml`).
+//! Queue management of Linux, compared with the kernel's readings (`tests/readings/linux-aqm.toml`).
 //!
-//! There a frame was delivered when it left the queue, here it is when its last bit has arrived: what is
-//! compared is when packets leave their queue, which is the same. The first frame left 2 us after its source
-//! was told to start, and what step of 1.024 us the kernel's clock had reached is not known: the start is
-//! chosen so that the first gap comes when it did, everything after it is the algorithm's.
+//! In the readings a frame is delivered when it leaves the queue, here when its last bit has arrived. So the
+//! times at which packets leave their queue are compared. The first frame left 2 us after the start of its
+//! source, and the phase of the kernel's clock, with steps of 1.024 us, is unknown: the start is chosen so
+//! that the first gap is at the time of the reading. All later times depend on the algorithm.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -48,16 +48,16 @@ struct Waits {
     max: f64,
 }
 
-/// What was seen at a port, times in seconds.
+/// The observations at a port, times in seconds.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     arrived: Vec<f64>,
     dropped: Vec<f64>,
-    /// When it left, and after what wait.
+    /// Departure times, and the waits before them.
     left: Vec<(f64, f64)>,
-    /// When a packet left before which one or more were dropped.
+    /// Departure times of packets after one or more drops.
     gaps: Vec<f64>,
-    /// When those were sent that were dropped, and after which none has left.
+    /// Send times of dropped packets whose gap has not left yet.
     missing: VecDeque<Time>,
 }
 
@@ -72,7 +72,7 @@ impl Observer for Seen {
     }
     fn dequeued(&mut self, now: Time, _: Place, packet: &Packet, _: Departure) {
         self.left.push((now.as_seconds(), (now - packet.sent_at).as_seconds()));
-        // Who is dropped on arrival is missing when those before it have left.
+        // A packet dropped on arrival is missing when those before it have left.
         let dropped_before = self.missing.partition_point(|sent| *sent < packet.sent_at);
         if self.missing.drain(..dropped_before).next().is_some() {
             self.gaps.push(now.as_seconds());
@@ -116,14 +116,13 @@ fn readings() -> Readings {
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Holds what was `seen` to the kernel: to the instant as long as that can be known, and after 20 s, when a
-/// microsecond more or less has led to other packets being dropped, to totals and percentiles, of which waits
-/// may be `step_ms` longer or shorter.
+/// Compares `seen` with the kernel: exactly while that is possible. After 20 s a microsecond has led to other
+/// drops, so totals and percentiles are compared; waits may differ by `step_ms`.
 fn assert_as_the_kernel(seen: &Seen, case: &str, step_ms: f64) {
     let all = readings();
     let reading = all.case.iter().find(|reading| reading.id == case).unwrap();
     for (number, (found, expected)) in seen.gaps.iter().zip(&reading.gaps_s).enumerate() {
-        // They were written in six digits.
+        // The readings have six digits.
         assert_close(
             &format!("gap {}", number + 1),
             *found,
@@ -170,7 +169,7 @@ fn codel_drops_when_the_kernel_did() {
     );
 }
 
-/// One flow: there is nobody to take turns with.
+/// A single flow has no other to alternate with.
 #[test]
 fn fq_codel_drops_when_the_kernel_did() {
     assert_as_the_kernel(
@@ -180,18 +179,18 @@ fn fq_codel_drops_when_the_kernel_did() {
     );
 }
 
-/// Its own shaper, before a wire that takes no time. A packet is dropped in every six, and the others' waits
-/// are five of a row, 2/15 ms apart. Drops settle in one of two neighboring rows: from 4.8 ms on here, from
-/// 4.67 ms in the kernel, and here as well with a source that is 25 millionths faster.
+/// Its own shaper, with a wire that takes no time. One packet in six is dropped, and the others' waits are
+/// five of a row, 2/15 ms apart. The drops settle in one of two adjacent rows: from 4.8 ms on here, from 4.67
+/// ms in the kernel, and also here with a source that is 25 millionths faster.
 #[test]
 fn cake_drops_when_the_kernel_did() {
     let cake = json!({"cake": {"bandwidth": "10Mb/s", "tins": "besteffort"}});
     assert_as_the_kernel(&overload("100.001ms", "1000Gb/s", &cake, 1), "cbr12-cake", 2.0 / 15.0);
 }
 
-/// The draws are others, and so is all that follows from them: from seed to seed the 99th percentile lies
-/// between 20.9 and 22.5 ms. What the kernel did lies among what eight seeds do, or a step of waits beside
-/// it: those that pass are multiples of 2/15 ms apart here, and of 25 us in the readings.
+/// The random draws differ, and so do their results: the 99th percentile of different seeds is between 20.9
+/// and 22.5 ms. The kernel's result must be among those of eight seeds, or a step of waits outside: waits of
+/// packets that pass are multiples of 2/15 ms here, and of 25 us in the readings.
 #[test]
 fn fq_pie_drops_as_the_kernel_might_have() {
     let all = readings();
@@ -199,7 +198,7 @@ fn fq_pie_drops_as_the_kernel_might_have() {
     let is_measured = |at: &f64| (reading.from_s..reading.until_s).contains(at);
     let Waits { mean, p5, p25, p50, p75, p95, p99, .. } = reading.wait_ms;
     let percentiles = [(0.05, p5), (0.25, p25), (0.5, p50), (0.75, p75), (0.95, p95), (0.99, p99)];
-    // Name, what the kernel did, what is allowed beside the seeds, and what they do.
+    // Name, reading of the kernel, tolerance outside the seeds, and results of the seeds.
     let mut facts = vec![
         ("drops".to_owned(), reading.drops as f64, 0.0, Vec::new()),
         ("mean wait".to_owned(), mean, 0.0, Vec::new()),

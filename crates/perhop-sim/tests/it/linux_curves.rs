@@ -1,4 +1,4 @@
-//! `linux-6` beside Linux 6.1: one TCP flow through a FIFO, sample by sample
+//! `linux-6` compared with Linux 6.1: one TCP flow through a FIFO, sample by sample
 //! (`studies/linux-aqm/reference/windows.toml`).
 
 use std::fmt::Write as _;
@@ -54,9 +54,9 @@ impl Case {
         }
         tcp
     }
-    /// The samples of perhop. The shaper delivers a packet the moment it leaves the queue, as HTB does; that
-    /// counts the Ethernet header (1514 bytes for 1500), and sends a full frame each 1.21159 ms, as the
-    /// kernel's count of acknowledged bytes tells: 0.03 % less than 10 Mb/s.
+    /// Returns the samples of perhop. The shaper delivers a packet at the moment it leaves the queue, as HTB
+    /// does; HTB counts the Ethernet header (1514 bytes for 1500), and sends a full frame each 1.21159 ms
+    /// according to the kernel's count of acknowledged bytes: 0.03 % less than 10 Mb/s.
     fn simulated(&self, seed: u64) -> Vec<Sample> {
         let scenario = json!({
             "perhop": 1, "name": "linux", "duration": "60s",
@@ -89,10 +89,10 @@ impl Case {
     }
 }
 
-/// How far two curves are apart.
+/// The distance of two curves.
 #[derive(Debug)]
 struct Distance {
-    /// Until when windows are equal, and the mean and the largest difference, segments.
+    /// Time until which windows are equal, and the mean and the largest difference, segments.
     equal_until_s: f64,
     mean: f64,
     most: f64,
@@ -123,10 +123,10 @@ fn distance(measured: &[Sample], simulated: &[Sample]) -> Distance {
     found
 }
 
-/// Bounds by case: the windows are equal at least so long (seconds), their mean difference (segments), and
-/// that of the threshold. Reno's curves do not depend on the clock, except by how long a delayed
-/// acknowledgment waits; CUBIC's growth is computed once per tick, whose phase is not known of the kernel, so
-/// that losses come up to 0.3 s earlier or later.
+/// Limits by case: the minimum time for which the windows are equal (seconds), their mean difference
+/// (segments), and that of the threshold. Reno's curves depend on the clock only by the wait of a delayed
+/// acknowledgment. CUBIC's growth is computed once per tick, whose phase in the kernel is unknown, so losses
+/// come up to 0.3 s earlier or later.
 const BOUNDS: [(&str, f64, f64, f64); 8] = [
     ("reno-plain-r20", 1.9, 0.1, 1.0),
     ("reno-plain-r100", 20.0, 0.1, 1.0),

@@ -1,5 +1,5 @@
-//! What is measured beside the counters: connections over time, colors at receivers, delay per flow,
-//! fairness; and meters per flow, whose effect they show.
+//! Measurements in addition to the counters: connections over time, colors at receivers, delay per flow,
+//! fairness; and the effect of meters per flow.
 
 use crate::simulation::{ONCE, numbers, simulate};
 use perhop_measure::Results;
@@ -16,8 +16,8 @@ fn texts<'t>(table: &'t Table, column: &str) -> Vec<&'t str> {
     (0..table.rows()).map(|row| values.text(row).unwrap()).collect()
 }
 
-/// By hand: slow start over 50 ms each way at 8 Mb/s, a packet of 1000 bytes takes 1 ms. A policer passes 15
-/// packets and no more, so that the fifth window is lost as a whole and only the timer is left.
+/// By hand: slow start over 50 ms each way at 8 Mb/s, a packet of 1000 bytes takes 1 ms. A policer passes
+/// only 15 packets, so that the fifth window is lost completely and only the timer remains.
 #[test]
 fn a_connection_is_sampled_as_it_goes() {
     let tcp =
@@ -35,7 +35,7 @@ fn a_connection_is_sampled_as_it_goes() {
     let time = numbers(table, "time_s");
     let columns = ["cwnd_segments", "ssthresh_segments", "in_flight_bytes", "rto_s"];
     let columns = columns.map(|column| numbers(table, column));
-    // Time, and window, threshold, bytes under way and timeout at that time.
+    // Time, and window, threshold, bytes in flight and timeout at that time.
     for (at, expected) in [
         (0.05, [1.0, 64.0, 1_000.0, 6.0]),
         (0.15, [2.0, 64.0, 2_000.0, 1.0]),
@@ -59,7 +59,7 @@ fn a_connection_is_sampled_as_it_goes() {
     assert!(texts(table, "end").iter().all(|end| *end == "client"));
 }
 
-/// A flow with a connection per file: each has its number, and is seen only while it is open.
+/// A flow with a connection per file: each has its number, and is sampled only while it is open.
 #[test]
 fn connections_of_a_flow_have_numbers() {
     let file = json!({"file-transfer": {"tcp": {"profile": "rfc5681-reno"}, "size": "1000B", "connection": "per-file"}});
@@ -77,7 +77,7 @@ fn connections_of_a_flow_have_numbers() {
     assert!(texts(table, "flow").iter().all(|flow| *flow == "files#1"));
     assert!(texts(table, "end").iter().all(|end| *end == "server"));
     let numbered = numbers(table, "connection");
-    // The end of one still waits for its last acknowledgment when the next begins.
+    // The end of one connection waits for its last acknowledgment when the next one begins.
     let rows: Vec<(f64, f64)> = numbers(table, "time_s").into_iter().zip(numbered.iter().copied()).collect();
     assert!(rows.is_sorted(), "in the order of time, and of connections at one time");
     // Three round trips of 0.1 s each.
@@ -86,8 +86,8 @@ fn connections_of_a_flow_have_numbers() {
     assert_eq!(numbered.iter().filter(|number| **number == 1.0).count() / 10, 3);
 }
 
-/// Datagrams of 3 Mb/s each and their way back: a profile of 1 Mb/s for each flow, for all together, and for
-/// each flow in the other direction.
+/// Datagrams of 3 Mb/s in each direction: a profile of 1 Mb/s for each flow, for all together, and for each
+/// flow in the other direction.
 #[test]
 fn a_profile_per_flow_is_for_each_of_them() {
     let marker = |per: &str| {
@@ -120,7 +120,7 @@ fn a_profile_per_flow_is_for_each_of_them() {
         assert!((rate(class, "green") - green).abs() < 0.01, "{class}: {} Mb/s", rate(class, "green"));
         assert!((rate(class, "green") + rate(class, "yellow") - 12.0).abs() < 0.01, "{class}");
     }
-    // One row per conditioner and color, however many flows.
+    // One row per conditioner and color, for any number of flows.
     let conditioners = results.table("conditioners").unwrap();
     assert_eq!(conditioners.rows(), 6, "{:?}", texts(conditioners, "side"));
     // 3 Mb/s on an idle path: 80 µs on each of two links.
@@ -130,7 +130,8 @@ fn a_profile_per_flow_is_for_each_of_them() {
     assert_eq!(delivered, classes);
 }
 
-/// Two flows of one class on idle paths of 10 and 30 ms: no packet varies, though the delays of the class do.
+/// Two flows of one class on idle paths of 10 and 30 ms: the delay of each flow is constant, although the
+/// delays of the class differ.
 #[test]
 fn delay_variation_is_of_each_flow() {
     let scenario = |delays: Option<&str>| {
@@ -153,14 +154,14 @@ fn delay_variation_is_of_each_flow() {
     };
     let per_flow = scenario(Some("per-flow"));
     let (classes, flows) = (per_flow.table("classes").unwrap(), per_flow.table("flows").unwrap());
-    // The two streams meet in the router now and then: 8 µs.
+    // The two streams occasionally meet in the router: 8 µs.
     assert!(numbers(classes, "pdv_p99_s")[0] < 1e-4);
     assert!((numbers(classes, "delay_p50_s")[0] - 0.030).abs() < 1e-4);
     for (row, delay) in [(0, 0.010), (1, 0.030)] {
         assert!((numbers(flows, "delay_p50_s")[row] - delay).abs() < 1e-4);
         assert!(numbers(flows, "pdv_p99_s")[row] < 1e-4);
     }
-    // Shares of 1 and 3, but for what is on the way at the end: 4² / (2 · 10).
+    // Shares of 1 and 3, except for packets in the network at the end: 4² / (2 · 10).
     assert!((numbers(classes, "fairness")[0] - 0.8).abs() < 2e-3);
     assert_eq!(numbers(classes, "fairness"), numbers(per_flow.table("runs").unwrap(), "fairness"));
 

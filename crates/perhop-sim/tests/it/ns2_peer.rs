@@ -1,6 +1,6 @@
-//! ns-2 as a peer: ten Reno flows through a RED bottleneck in both, statistically the same.
+//! Comparison with ns-2: ten Reno flows through a RED bottleneck are statistically the same in both.
 //!
-//! Needs the program `ns` (Debian's package `ns2`); without it the test says so and passes.
+//! Needs the program `ns` (Debian's package `ns2`); without it the test reports that and passes.
 
 use std::process::Command;
 
@@ -82,7 +82,7 @@ fn reno_through_red_is_as_in_ns2() {
     };
     let own = by_perhop();
     let mut apart = Vec::new();
-    // Beyond chance, one in a hundred: the smallest difference that has a meaning for a network.
+    // In addition to chance, one percent: the smallest difference that matters for a network.
     let known = 0.01;
     for (index, quantity) in ["packets per second", "drops, %", "mean queue, packets"].into_iter().enumerate()
     {

@@ -1,4 +1,4 @@
-//! A run in steps is the run, and a run that is looked at again tells what its counters told.
+//! A run in steps gives the results of the run, and a repeated run agrees with its counters.
 
 use std::path::Path;
 
@@ -83,7 +83,7 @@ fn what_is_looked_at_again_is_what_was_counted() {
     assert!(of(DropCause::Lost) > 0, "losses on the wire are told of the packets that met them");
 }
 
-/// All packets at the bottleneck, looked at in one span.
+/// All packets at the bottleneck, in one span.
 fn all(scenario: &Value) -> Vec<Way> {
     let mut playback = Playback::new(&read(scenario), Path::new("."), 1, BOTTLENECK).unwrap();
     playback.span(Time::ZERO, Time::from_milliseconds(8000), usize::MAX).unwrap().ways

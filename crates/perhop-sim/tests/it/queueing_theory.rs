@@ -1,4 +1,4 @@
-//! The simulator against queueing theory: a host's port is the queue, its link the server.
+//! The simulator compared with queueing theory: a host's port is the queue, its link the server.
 //!
 //! Tolerances are about three standard errors of the runs below; seeds are fixed, so a failure is a change.
 

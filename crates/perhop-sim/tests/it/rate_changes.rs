@@ -1,11 +1,12 @@
-//! Links with `rate-changes`: what they carry, and the fast engine beside the plain one.
+//! Links with `rate-changes`: their throughput, and the fast engine compared with the plain one.
 
 use crate::simulation::{ONCE, count, simulate};
 use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// 1250 bytes are 10 kb: 1000 in the first second, 100 in the second, none in half of the third, then 500.
+/// 1250 bytes are 10 kb: 1000 packets in the first second, 100 in the second, none in half of the third, then
+/// 500.
 #[test]
 fn a_link_carries_what_its_rates_carry() {
     let scenario = json!({

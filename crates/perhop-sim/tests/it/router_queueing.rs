@@ -1,4 +1,4 @@
-//! What the examples of routers' queueing say of themselves, measured.
+//! The statements in the examples of routers' queueing, measured.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn results(example: &str, overrides: &[(String, String)]) -> Results {
 fn fair_queueing_protects_the_calls_from_the_flood() {
     let fair = results("fair-queueing.perhop.yaml", &[]);
     assert_eq!(mean(&fair, "calls", "dropped_packets"), 0.0);
-    // HDLC adds 7 bytes to packets of 200 and 1500: the flood gets what ten calls leave of 2 Mb/s.
+    // HDLC adds 7 bytes to packets of 200 and 1500: the flood gets the part of 2 Mb/s that ten calls leave.
     let left = (2e6 - 800e3 * 207.0 / 200.0) * 1500.0 / 1507.0;
     let flood = mean(&fair, "flood", "throughput_bps");
     assert!((flood / left - 1.0).abs() < 0.01, "{flood} of {left}");

@@ -1,6 +1,6 @@
-//! Scalable senders before RED's step: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3.
-//! N synchronized senders with windows W swing by D = (W + 1) sqrt(2 / W) / 2 each, so that the queue reaches
-//! K + N, and falls by A = sqrt(2 N (C RTT + K)) / 2 (equations 7 to 10).
+//! Scalable senders with RED's step: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3. N
+//! synchronized senders with windows W oscillate by D = (W + 1) sqrt(2 / W) / 2 each, so that the queue
+//! reaches K + N, and falls by A = sqrt(2 N (C RTT + K)) / 2 (equations 7 to 10).
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use perhop_qos::verdict::DropCause;
 use perhop_sim::build::set_up;
 use serde_json::{Value, json};
 
-/// The port in question.
+/// The observations at the port.
 #[derive(Default)]
 struct Seen {
     held: u64,
     marked: u64,
-    /// Packets that each departure leaves behind, from 5 s on.
+    /// Packets left by each departure, from 5 s on.
     lengths: Vec<u64>,
 }
 
@@ -40,11 +40,11 @@ impl Observer for Seen {
     }
 }
 
-/// The port of the bottleneck, and all others.
+/// The observers of the bottleneck and of all other ports.
 #[derive(Default)]
 struct Bottleneck(Seen, ());
 
-/// What may watch a port.
+/// The observer of a port.
 enum Watch<'w> {
     Seen(&'w mut Seen),
     Nobody,
@@ -80,7 +80,8 @@ impl PortObservers for Bottleneck {
     }
 }
 
-/// The bottleneck's rate, what a packet of 1500 bytes takes, and the round trip without a queue.
+/// The bottleneck's rate, the transmission time of a packet of 1500 bytes, and the round-trip time without a
+/// queue.
 const RATE: f64 = 50e6;
 const PACKET_S: f64 = 1500.0 * 8.0 / RATE;
 const ROUND_TRIP_S: f64 = 0.010;
@@ -117,19 +118,19 @@ impl Seen {
 }
 
 impl Seen {
-    /// Packets that left in ten seconds, over those that the link has room for.
+    /// Packets that left in ten seconds, divided by the capacity of the link.
     fn utilization(&self) -> f64 {
         self.lengths.len() as f64 * PACKET_S / 10.0
     }
 }
 
-/// The analysis has an acknowledgment for each packet; here one answers two, so that each flow may be a
-/// packet further above, and is a packet or two further below when it hears of the mark.
+/// The analysis has an acknowledgment for each packet. Here one answers two, so each flow may exceed the
+/// bound by a packet, and is a packet or two lower when the mark is reported.
 #[test]
 fn dctcp_swings_between_the_bounds_of_its_analysis() {
     let threshold = 20.0;
     for count in [1u64, 2, 4] {
-        // Who waits, waits for the packet on the wire as well.
+        // A waiting packet also waits for the packet on the wire.
         let by_time = format!("{}us", (threshold + 1.0) * PACKET_S * 1e6);
         for step in ["20 packets", "30000B", &by_time] {
             let seen = run("dctcp", &json!({"mark": {"step": step}, "ecn": "any-ect"}), count);
@@ -147,7 +148,7 @@ fn dctcp_swings_between_the_bounds_of_its_analysis() {
     }
 }
 
-/// ECT(1), which nobody need name. Prague paces its packets, and grows by one in each round trip.
+/// ECT(1), which the scenario need not set. Prague paces its packets, and grows by one in each round trip.
 #[test]
 fn prague_holds_the_queue_at_a_step_and_within_a_ramp() {
     let step = run("prague", &json!({"mark": {"step": "1ms"}}), 2);

@@ -1,8 +1,8 @@
-//! The fast engine gives the results of the plain engine, in which everything is an event.
+//! The fast engine gives the results of the plain engine, in which every step is an event.
 //!
-//! In the fast engine sources look ahead, packets are delivered inline, and departures are precomputed. Where
-//! a probe looks at the queues of a port, sources do not look ahead by it and nothing is delivered inline
-//! into it; a probe sees the same whether departures are precomputed or not.
+//! In the fast engine sources look ahead, packets are delivered inline, and departures are precomputed. If a
+//! probe observes the queues of a port, sources do not look ahead by it and no packet is delivered inline
+//! into it. A probe sees the same with and without precomputed departures.
 
 use crate::simulation::{ONCE, mean, simulate};
 use perhop_measure::results::Table;
@@ -21,7 +21,7 @@ fn source(kind: u8, rate: u64, size: u64) -> Value {
     }
 }
 
-/// How a network is run.
+/// The way in which a network is run.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Fast,
@@ -38,22 +38,22 @@ impl Way {
     }
 }
 
-/// The tables of a run, written out.
+/// The tables of a run as text.
 #[derive(Debug, PartialEq)]
 struct Tables {
-    /// What the probes found.
+    /// The samples of the probes.
     probed: Vec<String>,
     others: Vec<String>,
 }
 
 const POLICIES: usize = 16;
 
-/// `CoDel` that soon finds packets late.
+/// `CoDel` that soon declares packets late.
 fn codel(law: &str) -> Value {
     json!({"codel": {"law": law, "target": "2ms", "interval": "15ms", "mtu": "200B", "limit": "40 packets"}})
 }
 
-/// FQ-CoDel that soon finds packets late, or holds too many.
+/// FQ-CoDel that soon declares packets late, or is full.
 fn fq_codel(law: &str) -> Value {
     json!({"fq-codel": {"law": law, "target": "2ms", "interval": "15ms", "mtu": "200B", "limit": "12 packets",
                         "drop-batch": 3, "quantum": "600B", "flows": 16}})
@@ -70,7 +70,8 @@ fn run_with(scenario: &Value, way: Way, seed: u64) -> Tables {
     Tables { probed: written(probed), others: written(others) }
 }
 
-/// Holds the fast engine to the plain one, with and without probes, and that probes change nothing.
+/// Checks that the fast engine agrees with the plain one, with and without probes, and that probes change
+/// nothing.
 fn assert_engines_agree(tables: impl Fn(Way) -> Tables) -> Result<(), TestCaseError> {
     let (fast, probed) = (tables(Way::Fast), tables(Way::FastProbed));
     prop_assert_eq!(&fast.others, &probed.others);
@@ -79,8 +80,8 @@ fn assert_engines_agree(tables: impl Fn(Way) -> Tables) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// Two hosts, each with its sources, which start within `start`, and a port with the given queueing before a
-/// wire that may lose, overload one bottleneck.
+/// Two hosts with sources that start within `start` overload one bottleneck: a port with the given queueing,
+/// and a wire that may lose packets.
 fn tables(
     sources: &[(u8, u64, u64)],
     start: &str,
@@ -115,7 +116,7 @@ fn tables(
     run_with(&scenario, way, seed)
 }
 
-/// Tail drop, a shaper, priorities, RED, and what drops at the head: alone, shaped, and beside others.
+/// Tail drop, a shaper, priorities, RED, and managers that drop at the head: alone, shaped, and with others.
 fn policies_of_a_port() -> [Value; POLICIES] {
     let tail_drop = json!({"tail-drop": {"limit": "6 packets"}});
     [
@@ -163,7 +164,7 @@ proptest! {
     }
 }
 
-/// A source that sends each second, also in the instant in which a run of three seconds ends.
+/// A source that sends each second, also at the instant at which a run of three seconds ends.
 #[test]
 fn what_is_announced_for_the_end_is_sent() {
     let policies = policies_of_a_port();
@@ -171,9 +172,9 @@ fn what_is_announced_for_the_end_is_sent() {
     assert_engines_agree(by).unwrap();
 }
 
-/// Three hosts at the first of three routers, one of them behind a router of its own, two sinks at the last
-/// and one at the second, with everything on the way that may happen to a packet. The links from the first
-/// host and from the first two routers have these MTUs.
+/// Three hosts at the first of three routers, one of them behind its own router, two sinks at the last and
+/// one at the second, with all that may happen to a packet on its path. The links from the first host and
+/// from the first two routers have these MTUs.
 fn chain(
     sources: &[(u8, u64, u64)],
     queueing: [&Value; 2],
@@ -188,7 +189,7 @@ fn chain(
         .map(|(index, &(kind, rate, size))| {
             let (from, to) = (["a", "b", "c"][index % 3], ["s", "t", "u"][index / 2 % 3]);
             let dscp = if index % 2 == 0 { "af11" } else { "default" };
-            // The first sources start together: ties.
+            // The first sources start together, for simultaneous events.
             let within = if index < 2 { "0s" } else { "50ms" };
             json!({"name": format!("flow{index}"), "from": from, "to": to, "dscp": dscp,
                    "dont-fragment": index == 3,
@@ -197,7 +198,7 @@ fn chain(
         .collect();
     let [by_host, by_first, by_second] = mtus.map(|mtu| format!("{mtu}B"));
     let links = [
-        // One host has a router of its own.
+        // One host has its own router.
         ("a", "edge"),
         ("edge", "r1"),
         ("b", "r1"),
@@ -273,7 +274,8 @@ proptest! {
     }
 }
 
-/// A shaper wakes itself up: nothing else happens at the link between two routers once all has arrived.
+/// A shaper wakes itself: after all packets have arrived, no other event occurs at the link between two
+/// routers.
 #[test]
 fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
     let scenario = json!({
@@ -292,9 +294,9 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
     });
     let results = simulate(&scenario, ONCE);
     let of = |metric: &str| mean(&results, "burst", metric);
-    // A packet takes 0.1 ms on each wire, and the tokens for it take 100 ms.
+    // A packet takes 0.1 ms on each wire, and its tokens take 100 ms.
     assert_eq!((of("offered_packets"), of("delivered_packets")), (20.0, 20.0));
-    // Packet k of 20 is sent at 0.1 k ms, and its tokens are there 100 k ms after the first reached the
+    // Packet k of 20 is sent at 0.1 k ms, and its tokens are available 100 k ms after the first reached the
     // shaper.
     for (metric, last) in [("delay_min_s", 0.0), ("delay_max_s", 19.0)] {
         let expected = 0.0003 + last * (0.1 - 0.0001);
@@ -302,8 +304,8 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
     }
 }
 
-/// A packet each millisecond over wires that take one or two for it: whatever arrives, leaves or is looked at
-/// does so in the same instants.
+/// A packet each millisecond over wires that take one or two for it: arrivals, departures and samples are at
+/// the same instants.
 #[test]
 fn a_probe_may_look_when_packets_come_and_go() {
     let by = |way: Way| {
@@ -328,7 +330,7 @@ fn a_probe_may_look_when_packets_come_and_go() {
     assert_engines_agree(by).unwrap();
 }
 
-/// Before a wire of a bit per second the turn of the last packets comes after all times there are.
+/// With a wire of a bit per second the turn of the last packets comes after the largest time.
 #[test]
 fn a_queue_may_outlast_time() {
     let scenario = json!({

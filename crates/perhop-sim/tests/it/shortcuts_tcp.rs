@@ -1,5 +1,5 @@
-//! TCP in the fast engine, which is ahead of the agenda, gives the results of TCP in the plain engine, where
-//! everything is an event.
+//! TCP in the fast engine, ahead of the agenda, gives the results of TCP in the plain engine, where every
+//! step is an event.
 
 use crate::simulation::{ONCE, simulate};
 use perhop_scenario::tcp::TcpConfig;
@@ -7,7 +7,7 @@ use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Profiles, and with `linux-6` what is set besides.
+/// Profiles, and additional settings for `linux-6`.
 const PROFILES: [&str; 17] = [
     "linux-2.0",
     "linux-2.2",
@@ -27,7 +27,7 @@ const PROFILES: [&str; 17] = [
     "quic",
     "quic cubic",
 ];
-/// Hosts at either side.
+/// Hosts on either side.
 const PAIRS: usize = 4;
 
 #[derive(Clone, Debug)]
@@ -36,11 +36,11 @@ struct Flow {
     profile: usize,
     from: usize,
     to: usize,
-    /// A random start, or one that it shares with others.
+    /// Whether it has its own random start, instead of a common one.
     spread: bool,
     stops: bool,
     ecn: bool,
-    /// Places in [`options`].
+    /// Indices of [`options`].
     options: Vec<usize>,
 }
 
@@ -61,7 +61,7 @@ fn flows() -> impl Strategy<Value = Vec<Flow>> {
     prop::collection::vec(flow, 1..7)
 }
 
-/// What may be set beside a profile. An option that the rest of a configuration excludes is left out.
+/// Settings that may be added to a profile. An option that the rest of a configuration excludes is omitted.
 fn options() -> Vec<(&'static str, Value)> {
     let adaptive = json!({"adaptive": {"least": "40ms", "most": "200ms", "quick": 2}});
     vec![
@@ -151,7 +151,7 @@ fn is_accepted(tcp: &Value) -> bool {
 fn source(flow: &Flow) -> Value {
     let mut tcp = tcp(flow);
     if flow.application == 8 && tcp["profile"] == "quic" {
-        // Pages are not loaded by QUIC.
+        // QUIC cannot load pages.
         tcp = json!({"profile": "linux-6"});
     }
     let closes_first = if flow.ecn { "client" } else { "server" };
@@ -172,7 +172,7 @@ fn source(flow: &Flow) -> Value {
     }
 }
 
-/// What may differ from network to network.
+/// The variable parts of a network.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // drawn one by one
 struct Network {
@@ -182,11 +182,11 @@ struct Network {
     delays: [u64; 2],
     udp: bool,
     warmup: bool,
-    /// Every host has a router of its own, with a slower link behind it.
+    /// Whether every host has its own router, with a slower link behind it.
     edges: bool,
-    /// A host with a second link, to another router, and two hosts beside each other.
+    /// A host with a second link, to another router, and two directly connected hosts.
     shortcuts: bool,
-    /// Of the first link in the middle and of the first host's, bytes.
+    /// MTUs of the first link in the middle and of the first host's link, bytes.
     mtus: [u64; 2],
 }
 
@@ -241,7 +241,7 @@ fn queueing(kind: usize) -> Value {
     }
 }
 
-/// Those of several classes with queue managers inside.
+/// Kinds with several classes and queue managers inside.
 fn scheduled(kind: usize) -> Value {
     let tail_drop = json!({"tail-drop": {"limit": "8 packets"}});
     match kind {
@@ -276,7 +276,7 @@ fn scheduled(kind: usize) -> Value {
     }
 }
 
-/// The scenario's `traffic`: `flows`, and datagrams where the network has them.
+/// The scenario's `traffic`: `flows`, and datagrams if the network has them.
 fn traffic(flows: &[Flow], network: &Network) -> Vec<Value> {
     let mut traffic: Vec<Value> = flows
         .iter()
@@ -304,7 +304,7 @@ fn traffic(flows: &[Flow], network: &Network) -> Vec<Value> {
     traffic
 }
 
-/// The tables of a network of two routers and their hosts without those of the probes.
+/// The tables of a network of two routers and their hosts, without those of the probes.
 fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) -> Vec<String> {
     let Network { loss, delays: [middle, access], mtus, .. } = network;
     let [mtu, of_host] = mtus.map(|mtu| format!("{mtu}B"));
@@ -353,7 +353,7 @@ fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) ->
     results.tables.iter().map(|table| format!("{table:?}")).collect()
 }
 
-/// Where the tables of the two engines begin to differ, if they do.
+/// The first difference between the tables of the two engines, if there is one.
 fn difference(flows: &[Flow], network: &Network, seed: u64) -> Option<String> {
     let fast = tables(flows, network, EngineChoice::Fast, seed);
     let plain = tables(flows, network, EngineChoice::Plain, seed);
@@ -383,9 +383,9 @@ proptest! {
     }
 }
 
-/// A burst waits for acknowledgments, but not for ever: it leaves when the connection is asked a millisecond
-/// later. A wake-up that was asked for a timer which has moved away since is no such moment: an end that is
-/// ahead of the agenda does not see it.
+/// A burst waits for acknowledgments for a limited time: it leaves when the connection is polled a
+/// millisecond later. A wake-up for a timer that has moved since is not such an instant: an end that is ahead
+/// of the agenda does not see it.
 #[test]
 fn a_burst_does_not_leave_at_the_wake_up_of_a_timer_that_has_moved() {
     let profile = PROFILES.iter().position(|profile| *profile == "windows-11").unwrap();

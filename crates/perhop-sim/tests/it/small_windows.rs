@@ -1,11 +1,11 @@
-//! DCTCP with a window of a few segments, before `CoDel` that marks what waited for a millisecond. At 10 Mb/s
-//! a packet takes more than that, so that the second of two that leave together is marked.
+//! DCTCP with a window of a few segments, with `CoDel` that marks packets after a wait of a millisecond. At
+//! 10 Mb/s a packet takes longer, so the second of two that leave together is marked.
 
 use crate::simulation::{ONCE, numbers, simulate};
 use serde_json::json;
 
-/// The receiver of Linux acknowledges data with CWR at once (`tcp_ecn_accept_cwr`). Without that rule the
-/// window stays at 6 for the whole run.
+/// Linux's receiver acknowledges data with CWR at once (`tcp_ecn_accept_cwr`). Without that rule the window
+/// remains 6 for the whole run.
 #[test]
 fn dctcp_shrinks_to_a_window_that_leaves_no_pairs() {
     let scenario = json!({

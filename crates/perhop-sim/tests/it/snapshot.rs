@@ -1,4 +1,4 @@
-//! Who watches a run sees its queues and classes, and changes nothing.
+//! An observer of a run sees its queues and classes, and changes nothing.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,7 @@ fn simulate(scenario: &Value, progress: &Progress) -> Results {
     run(&scenario, Path::new("."), &options, progress).unwrap()
 }
 
-/// Runs it and looks as often as there is something to see.
+/// Runs it and takes all snapshots.
 fn watch(scenario: &Value) -> (Results, Vec<Snapshot>) {
     let (progress, ended) = (Progress::watched(), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -97,8 +97,7 @@ fn what_is_seen_is_what_happens() {
         );
         let seconds = snapshot.time.as_seconds();
         let expected = |rate: f64| rate / 8.0 * (seconds - 1.0).max(0.0);
-        // 100 kb/s arrive from host to host, neither more (of what is yet to come) nor less; a packet is 500
-        // bytes.
+        // 100 kb/s arrive from host to host, neither more (future arrivals) nor less; a packet is 500 bytes.
         let aside = snapshot.classes[2].received_bytes as f64;
         assert!((aside - expected(100e3)).abs() <= 1500.0, "{aside} bytes by {seconds} s");
         let gold = snapshot.classes[0].received_bytes as f64;
@@ -117,7 +116,7 @@ fn an_unwatched_run_has_no_snapshots() {
     assert_eq!(progress.snapshot(), None);
 }
 
-/// Holds the run at instants of its own choosing, and lets it go at last.
+/// Stops the run at chosen instants, and finally releases it.
 #[test]
 fn a_run_that_is_held_waits_and_gives_the_same() {
     let plain = simulate(&scenario(), &Progress::new());
@@ -128,7 +127,7 @@ fn a_run_that_is_held_waits_and_gives_the_same() {
         for instant in ["1ns", "123456789ps", "3s", "4.567s"] {
             let instant: Time = instant.parse().unwrap();
             progress.hold_at(instant);
-            // The first snapshot at the gate says that the run waits there.
+            // The first snapshot at the gate shows that the run waits there.
             while progress.snapshot().is_none_or(|snapshot| snapshot.time < instant) {
                 assert!(!run.is_finished(), "a run that is held does not end");
                 thread::yield_now();

@@ -1,4 +1,4 @@
-//! BBR against what its papers say of it, over one link: a FIFO of a rate, a delay and a limit.
+//! BBR compared with the statements of its papers, over one link: a FIFO with a rate, a delay and a limit.
 
 use crate::pair;
 use crate::pair::{CLIENT, Pair, SERVER};
@@ -27,7 +27,7 @@ fn tcp(congestion: CongestionControl) -> TcpConfig {
 struct Link {
     rate: f64,
     round_trip: Time,
-    /// Packets that wait at most, and the share of packets that are lost at random.
+    /// Maximum number of waiting packets, and the fraction of packets that are lost at random.
     limit: f64,
     loss: f64,
     /// A policer before it: rate and burst, bits per second and bytes.
@@ -46,7 +46,7 @@ impl Link {
     fn goodput(&self) -> f64 {
         self.rate / 8.0 * PAYLOAD / PACKET
     }
-    /// What it does to each segment. Its timestamp tells when that was sent.
+    /// Returns the fate of each segment. Its timestamp is its send time.
     fn fate(self) -> impl FnMut(usize, &Segment) -> Option<Time> {
         let (mut free_at, mut random) = (0.0_f64, Streams::new(7, 0).stream());
         let (mut tokens, mut filled) = (self.policer.map_or(0.0, |(_, burst)| burst), 0.0);
@@ -74,7 +74,7 @@ impl Link {
     }
 }
 
-/// One sample each millisecond of a flow that always has data.
+/// One sample per millisecond of a flow that always has data.
 struct Sample {
     at: f64,
     model: BbrModel,
@@ -109,7 +109,7 @@ fn watch(congestion: CongestionControl, link: Link, seconds: u64) -> (Vec<Sample
 
 const VERSIONS: [CongestionControl; 2] = [CongestionControl::Bbr, CongestionControl::Bbr3];
 
-/// When the round trips of a flow begin: with the acknowledgment of all that was sent when the last one
+/// The begins of the round trips of a flow: the acknowledgments of all data that were sent when the last one
 /// began.
 fn rounds(samples: &[Sample]) -> Vec<f64> {
     let (mut begins, mut ends) = (Vec::new(), 0.0);
@@ -123,7 +123,7 @@ fn rounds(samples: &[Sample]) -> Vec<f64> {
 }
 
 /// Cardwell et al. 2016: the rate doubles each round trip, and startup ends when it has grown by less than a
-/// quarter in three of them.
+/// quarter in three round trips.
 #[test]
 fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
     for congestion in VERSIONS {
@@ -141,8 +141,8 @@ fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
             "{congestion:?}: {doubling} s for two doublings"
         );
         let left = samples.iter().find(|sample| sample.model.mode != BbrMode::Startup).expect("it ends").at;
-        // From 80 % on it cannot grow by a quarter any more. Version 1 looks when a round begins; version 3
-        // at every acknowledgment, and counts beginnings of rounds, of which the first may come at once.
+        // From 80 % on it cannot grow by a quarter. Version 1 checks when a round begins; version 3 checks at
+        // every acknowledgment and counts begins of rounds, of which the first may come at once.
         let full = reaches(0.8);
         let between = rounds(&samples).iter().filter(|begin| full < **begin && **begin <= left).count();
         let expected = if congestion == CongestionControl::Bbr { 3..=5 } else { 2..=4 };
@@ -150,7 +150,8 @@ fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
     }
 }
 
-/// Alone on a link the model is the link: the rate within 2 %, the least round trip to the time of a packet.
+/// Alone on a link the model equals the link: the rate within 2 %, the minimum round-trip time to the
+/// transmission time of a packet.
 #[test]
 fn the_model_is_the_path() {
     for (rate, round_trip) in [(10e6, 40), (50e6, 20), (20e6, 100)] {
@@ -166,8 +167,9 @@ fn the_model_is_the_path() {
     }
 }
 
-/// While the rate is probed the flight stays around what fills the path, and the link is used. Version 1 goes
-/// up by a quarter for a round trip, version 3 until the rate stands still for three: 1.25^3 = 1.95.
+/// While the rate is probed the flight remains near the flight that fills the path, and the link is used.
+/// Version 1 increases by a quarter for a round trip, version 3 until the rate is constant for three: 1.25^3
+/// = 1.95.
 #[test]
 fn the_flight_is_what_fills_the_path() {
     for (congestion, limits) in VERSIONS.into_iter().zip([1.15..1.45, 1.5..2.0]) {
@@ -187,8 +189,8 @@ fn the_flight_is_what_fills_the_path() {
     }
 }
 
-/// Every 10 s (version 3: 5 s) the window is four segments (half of what fills the path) for 200 ms and at
-/// least a round trip.
+/// Every 10 s (version 3: 5 s) the window is four segments (half of the flight that fills the path) for 200
+/// ms and at least a round trip.
 #[test]
 fn the_least_round_trip_is_probed() {
     for (congestion, each) in VERSIONS.into_iter().zip([10.0, 5.0]) {
@@ -236,15 +238,15 @@ fn random_loss_does_not_stop_it() {
     assert!(used(CongestionControl::Cubic, link, 15) < 0.3);
 }
 
-/// Behind a policer of a tenth of the link version 1 finds its rate and stays there for 48 rounds: without
-/// that it would send a quarter more every eighth round, and lose it.
+/// Behind a policer of a tenth of the link version 1 detects its rate and keeps it for 48 rounds: otherwise
+/// it would send a quarter more every eighth round, and lose it.
 #[test]
 fn a_policer_is_found() {
     let policed = 5e6;
     let link = Link { policer: Some((policed, 30_000.0)), ..Link::new(50e6, 40, 1000.0) };
     let (samples, _) = watch(CongestionControl::Bbr, link, 12);
     let rate = policed / 8.0 * PAYLOAD / PACKET;
-    // In that mode the pace does not move although the rate is probed: for 48 rounds of 40 ms.
+    // In that mode the pace is constant although the rate is probed: for 48 rounds of 40 ms.
     let is_steady =
         |sample: &Sample| sample.model.mode == BbrMode::ProbeBandwidth && sample.model.pacing_gain == 1.0;
     let mut longest = 0;

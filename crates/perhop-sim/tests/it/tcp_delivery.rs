@@ -1,4 +1,4 @@
-//! Whatever the path does, a connection opens, delivers every byte once and in order, and closes.
+//! For any path, a connection opens, delivers every byte once and in order, and closes.
 
 use crate::pair;
 use crate::pair::{CLIENT, Pair, SERVER};
@@ -153,7 +153,7 @@ proptest! {
             prop_assert_eq!(pair.events[end].last(), Some(&ConnectionEvent::Closed), "{:?}", pair.events[end]);
             prop_assert_eq!(pair.ends[end].flight(), 0);
             prop_assert_eq!(pair.ends[end].poll_timeout(), None);
-            // Nobody hears of marks that were not made.
+            // A sender counts no marks that were not set.
             let heard = pair.ends[end].statistics().congestion_marks;
             prop_assert!(heard == 0 || pair.marks[end] > 0, "{heard} heard of");
             prop_assert!(parameters.ecn || pair.marks[end] == 0);
@@ -161,7 +161,7 @@ proptest! {
         prop_assert_eq!(pair.ends[SERVER].state(pair.now), State::Closed);
     }
 
-    /// Without losses every sender hears that its segments were marked: by ECE, by runs of ECE, by a counter.
+    /// Without losses every sender is informed of its marked segments: by ECE, by runs of ECE, by a counter.
     #[test]
     fn marks_are_heard_of(
         tcp in prop_oneof![any_tcp(), any_linux()],
@@ -179,7 +179,7 @@ proptest! {
     }
 }
 
-/// Whatever one segment of a short connection is lost, the connection comes to its end.
+/// If any one segment of a short connection is lost, the connection still completes.
 #[test]
 fn any_one_segment_may_be_lost() {
     let parameters = TcpConfig::new(Profile::Rfc5681Reno).build().unwrap();
@@ -203,7 +203,7 @@ fn any_one_segment_may_be_lost() {
     }
 }
 
-/// A receiver that reads slowly: the window closes, is probed, and opens; a lost window update is survived.
+/// A receiver that reads slowly: the window closes, is probed, and opens, also after a lost window update.
 #[test]
 fn a_closed_window_stops_the_sender_and_lets_it_go_on() {
     let config =
@@ -225,7 +225,7 @@ fn a_closed_window_stops_the_sender_and_lets_it_go_on() {
     assert_eq!(pair.received(SERVER), 4 * 1460, "the buffer and no more");
     assert!(pair.ends[CLIENT].statistics().probes >= 1);
     assert_eq!(pair.ends[CLIENT].statistics().timeouts, 0, "a closed window is no loss");
-    // The application reads all; the update is lost, a probe finds the window open.
+    // The application reads all; the update is lost, and a probe finds the open window.
     pair.ends[SERVER].set_reading(Reading::AtOnce);
     pair.run(Time::from_seconds(60), pair::silent);
     assert_eq!(pair.received(SERVER), 40_000);

@@ -1,5 +1,5 @@
-//! QUIC's sender against RFC 9002: its pseudocode (appendices A and B), written down once more without
-//! regard to speed, sees the same packets, acknowledgments and timers.
+//! QUIC's sender compared with RFC 9002: a simple implementation of its pseudocode (appendices A and B) gets
+//! the same packets, acknowledgments and timers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,7 +98,7 @@ impl Model {
         self.largest_acked = self.largest_acked.max(Some(largest));
         let names = |number: &u64, sent: &Sent| {
             ranges.iter().any(|(start, end)| (start..end).contains(&number))
-                // Acknowledgments hold four ranges here: the offset stands for what was below them.
+                // Acknowledgments contain four ranges here: the offset replaces the lower ones.
                 || (ranges.len() == SackBlocks::MOST && *number < ranges[3].0 && sent.end <= cumulative)
         };
         let newly: BTreeMap<u64, Sent> =
@@ -151,7 +151,8 @@ impl Model {
             self.persistent += 1;
         }
     }
-    /// §7.6: of two lost packets, sent further apart than three probe timeouts, none between was delivered.
+    /// §7.6: two lost packets were sent further apart than three probe timeouts, without a delivery in
+    /// between.
     fn is_persistent(&self, lost: &[(u64, u64)]) -> bool {
         let Some(first) = self.first_sample else { return false };
         let counted: Vec<_> = lost.iter().filter(|(_, time)| *time > first).collect();
@@ -182,14 +183,14 @@ impl Model {
     }
 }
 
-/// What happens next.
+/// The next step.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Of the packets on their way, the one at this place arrives, perhaps marked, and is acknowledged after
-    /// so many microseconds.
+    /// The packet at this index of those in the network arrives, perhaps marked, and is acknowledged after
+    /// this number of microseconds.
     Arrives(usize, bool, u32),
     Lost(usize),
-    /// Everything on its way is lost.
+    /// All packets in the network are lost.
     Outage,
     Passes(u64),
     /// The timer expires.
@@ -212,7 +213,7 @@ struct Bench {
     sender: Connection,
     model: Model,
     now: u64,
-    /// Packets on their way: number, offset before and after their data.
+    /// Packets in the network: number, offset before and after their data.
     underway: Vec<(u64, u64, u64)>,
     arrived: BTreeSet<u64>,
     data: BTreeSet<(u64, u64)>,
@@ -279,7 +280,7 @@ impl Bench {
                 cumulative = cumulative.max(*end);
             }
         }
-        // Only the delay of the largest number is told.
+        // Only the delay of the largest number is reported.
         let delay = if is_largest { delay } else { 0 };
         self.now += u64::from(delay) * 1_000_000;
         let mut segment = Segment {
@@ -305,7 +306,7 @@ impl Bench {
     fn take(&mut self, step: Step) {
         match step {
             Step::Arrives(place, marked, delay) => {
-                // A timer that is due comes first.
+                // A due timer comes first.
                 while self.model.timer().is_some_and(|at| at <= self.now + u64::from(delay) * 1_000_000) {
                     self.expire();
                     self.collect();
@@ -346,13 +347,13 @@ proptest! {
             // Whole datagrams for the fractions of the pseudocode.
             let window = sender.congestion_window();
             prop_assert!((window - model.window).abs() <= 1.5, "step {}: {} {:?}", index, window, model);
-            // Nobody sends more than the window, but for two probes.
+            // The sender never exceeds the window, except by two probes.
             prop_assert!(model.sent.len() as f64 <= (window.max(2.0) + 20.0) * 2.0);
         }
     }
 }
 
-/// A round trip of 100 ms, then an outage: probe timeouts of 325 ms and twice as much, two packets each; the
+/// A round trip of 100 ms, then an outage: probe timeouts of 325 ms and twice as much, two packets each. The
 /// acknowledgment of the last probe declares all before it lost, over more than 3 * 325 ms.
 #[test]
 fn an_outage_is_persistent_congestion() {
@@ -373,6 +374,6 @@ fn an_outage_is_persistent_congestion() {
     bench.now += 100 * MS;
     bench.acknowledge(1, false, 0);
     bench.collect();
-    // Two datagrams, and the one that is acknowledged lets the window grow: slow start.
+    // Two datagrams, and the acknowledged one grows the window: slow start.
     assert_eq!((bench.model.persistent, bench.sender.congestion_window()), (1, 3.0));
 }

@@ -1,5 +1,5 @@
-//! Runs the scripts of `vectors/tcp/`: one end of a connection, segment by segment. The script plays the
-//! peer and the clock; every segment that the connection sends must stand in it, at its instant.
+//! Runs the scripts of `vectors/tcp/`: one end of a connection, segment by segment. The script provides the
+//! peer and the clock, and lists every segment that the connection sends, with its time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,24 +22,24 @@ struct Case {
     passive: bool,
     #[serde(default)]
     reads_on_demand: bool,
-    /// The source states windows only: what is sent is not compared where a step lists nothing, nor what the
-    /// pace lets out between steps.
+    /// The source states windows only: sent segments are not compared if a step lists none, or if the pace
+    /// sends them between steps.
     #[serde(default)]
     states_windows_only: bool,
     steps: Vec<Step>,
 }
 
-/// What happens at one instant, and what must come of it.
+/// The events at one instant, and their expected result.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
     at: Time,
-    /// The application sends so many bytes.
+    /// The application sends this number of bytes.
     send: Option<u64>,
     /// The application closes its direction.
     #[serde(default)]
     close: bool,
-    /// The application reads so many bytes.
+    /// The application reads this number of bytes.
     read: Option<u64>,
     /// The connection's next timer expires at this instant.
     #[serde(default)]
@@ -50,7 +50,7 @@ struct Step {
     /// The peer's data, one segment each: [start, end].
     #[serde(default)]
     data: Vec<[u64; 2]>,
-    /// What the segments of this step carry besides.
+    /// Other fields of the segments of this step.
     #[serde(default)]
     sack: Vec<[u64; 2]>,
     window: Option<u32>,
@@ -58,18 +58,18 @@ struct Step {
     flags: Vec<String>,
     #[serde(default)]
     ce: bool,
-    /// When the segment was sent that they echo; without it they have no timestamps.
+    /// The send time of the segment that they echo; without it they have no timestamps.
     echo: Option<Time>,
-    /// What the connection sends; `0..10000 by 1000` stands for ten segments.
+    /// The segments that the connection sends; `0..10000 by 1000` means ten segments.
     #[serde(default)]
     sends: Vec<String>,
     cwnd: Option<f64>,
     ssthresh: Option<f64>,
     rto: Option<Time>,
-    /// When its next timer expires.
+    /// The time of its next timer.
     next_timer: Option<Time>,
     state: Option<String>,
-    /// `tcpi_ca_state`, `tcpi_lost`, `tcpi_sacked` and `tcpi_reordering` of Linux' `TCP_INFO`.
+    /// `tcpi_ca_state`, `tcpi_lost`, `tcpi_sacked` and `tcpi_reordering` of Linux's `TCP_INFO`.
     recovery: Option<String>,
     lost: Option<u32>,
     sacked: Option<u32>,
@@ -133,7 +133,7 @@ impl Step {
         }
         segments
     }
-    /// Compares what Linux' `TCP_INFO` tells of loss recovery.
+    /// Compares the state of loss recovery in Linux's `TCP_INFO`.
     fn compare_recovery(&self, connection: &Connection, place: &str) {
         if self.recovery.is_none() && [self.lost, self.sacked, self.reordering] == [None; 3] {
             return;
@@ -154,7 +154,7 @@ impl Step {
     }
 }
 
-/// The segments that `text` stands for: one, or with `A..B by N` those of N bytes from A to B.
+/// The segments that `text` describes: one, or with `A..B by N` those of N bytes from A to B.
 fn segments(text: &str) -> Vec<String> {
     let Some((range, rest)) = text.split_once(" by ") else { return vec![text.to_owned()] };
     let (size, marks) =
@@ -174,7 +174,7 @@ fn transmit(connection: &mut Connection, now: Time, sent: &mut Vec<String>) {
     }
 }
 
-/// Lets the timers before `until` expire, whatever they send.
+/// Runs the timers before `until`, and ignores what they send.
 fn pass_timers(connection: &mut Connection, until: Time) {
     while let Some(now) = connection.poll_timeout().filter(|timer| *timer < until) {
         connection.on_timer(now);
@@ -262,8 +262,8 @@ fn every_script_is_played() {
     assert!(scripts >= 10, "only {scripts} scripts");
 }
 
-/// The kernel under packetdrill cuts its bursts in the device, which its scripts do not see: what they say
-/// holds with segmentation offload, too.
+/// The kernel under packetdrill segments its bursts in the device, invisible to its scripts: they also pass
+/// with segmentation offload.
 #[test]
 fn scripts_of_packetdrill_hold_with_segmentation_offload() {
     let (mut played, mut failed) = (0, Vec::new());

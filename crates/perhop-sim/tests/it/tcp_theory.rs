@@ -1,4 +1,4 @@
-//! TCP against what is known of it: Mathis et al. 1997, Padhye et al. 1998, RFC 9438's curve.
+//! TCP compared with theory: Mathis et al. 1997, Padhye et al. 1998, RFC 9438's curve.
 
 use crate::pair;
 use crate::pair::{CLIENT, Pair, SERVER};
@@ -26,8 +26,8 @@ fn long_lived(recovery: Recovery) -> TcpConfig {
     }
 }
 
-/// Segments per second that arrive in order, and timeouts, over `seconds`, when each data segment is lost
-/// with probability `loss`.
+/// Segments per second that arrive in order, and timeouts, over `seconds`, with a loss probability of `loss`
+/// for each data segment.
 fn throughput(tcp: &TcpConfig, loss: f64, seconds: u64) -> (f64, u64) {
     let parameters = tcp.build().unwrap();
     let mut stream = Streams::new(1, 0).stream();
@@ -46,12 +46,13 @@ fn within(actual: f64, expected: f64, share: f64, what: &str) {
     assert!((1.0 - share..=1.0 + share).contains(&ratio), "{what}: {actual:.1}, expected {expected:.1}");
 }
 
-/// Seconds that give about 1000 losses at Mathis' rate.
+/// The number of seconds that gives about 1000 losses at Mathis' rate.
 fn seconds_for(loss: f64) -> u64 {
     (1000.0 * ROUND_TRIP_S / (1.22 * loss.sqrt())) as u64
 }
 
-/// Mathis et al. 1997, equation 3: MSS/RTT · sqrt(3/2) / sqrt(p), for TCPs that repair without timeouts.
+/// Mathis et al. 1997, equation 3: MSS/RTT · sqrt(3/2) / sqrt(p), for TCPs that repair losses without
+/// timeouts.
 #[test]
 fn mathis() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
@@ -78,8 +79,8 @@ fn mathis_with_delayed_acknowledgments() {
     }
 }
 
-/// Padhye et al. 1998, equation 32, b = 1: Reno with its timeouts. T0 is the least timeout, which a round
-/// trip without variation leads to.
+/// Padhye et al. 1998, equation 32, b = 1: Reno with its timeouts. T0 is the minimum timeout, which follows
+/// from a constant round-trip time.
 #[test]
 fn padhye() {
     for minimum_ms in [200, 1000] {
@@ -117,7 +118,7 @@ fn cubic_follows_its_curve() {
         (!lose).then_some(Time::from_seconds_f64(ROUND_TRIP_S / 2.0))
     });
     pair.ends[CLIENT].send(u64::MAX);
-    // The loss is noticed after a round trip and repaired after another one: then the epoch begins.
+    // The loss is detected after a round trip and repaired after another one: then the epoch begins.
     pair.run(Time::from_milliseconds(201), pair::silent);
     let reached = pair.ends[CLIENT].slow_start_threshold() / 0.7;
     within(reached, PLATEAU, 0.03, "window at the loss");
@@ -128,7 +129,7 @@ fn cubic_follows_its_curve() {
         let seconds = tenths as f64 / 10.0;
         pair.run(Time::from_seconds_f64(start + seconds), pair::silent);
         let window = pair.ends[CLIENT].congestion_window();
-        // The window approaches, within a round trip, where the curve will be one round trip later.
+        // Within a round trip the window approaches the value of the curve one round trip later.
         let (low, high) = (curve(seconds - ROUND_TRIP_S) - 1.0, curve(seconds + ROUND_TRIP_S) + 1.0);
         assert!((low..=high).contains(&window), "after {seconds} s: {window}, curve {low} to {high}");
     }

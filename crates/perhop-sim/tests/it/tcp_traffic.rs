@@ -45,12 +45,12 @@ fn a_bulk_transfer_fills_the_bottleneck() {
     let goodput = number(&results, "tcp", "goodput_bps", 0);
     assert!(goodput > 0.97 * 10e6 * 1448.0 / 1500.0, "{goodput}");
     assert!(goodput <= 10e6 * 1448.0 / 1500.0 * 1.0001, "{goodput}");
-    // There and back: two flows, two classes.
+    // Both directions: two flows, two classes.
     assert_eq!(results.table("flows").unwrap().rows(), 2);
     assert_eq!(results.table("classes").unwrap().rows(), 2);
 }
 
-/// A window that holds less than a round trip's worth limits the rate to window over round trip.
+/// A window smaller than the bandwidth-delay product limits the rate to window over round-trip time.
 #[test]
 fn a_small_window_limits_the_rate() {
     let tcp = json!({"profile": "rfc5681-reno", "window": "10 packets", "acknowledgment": "every-packet"});
@@ -95,7 +95,7 @@ fn transactions_take_as_many_round_trips_as_they_need() {
     assert!((median / number(&results, "transactions", "completion_mean_s", 1) - 1.0).abs() < 0.01);
 }
 
-/// Web transfers begin at the given rate and carry the given mean, whatever the network does.
+/// Web transfers begin at the given rate and have the given mean, for any network.
 #[test]
 fn web_transfers_begin_at_random() {
     let web =
@@ -108,7 +108,7 @@ fn web_transfers_begin_at_random() {
     assert!((mean / 5000.0 - 1.0).abs() < 0.05, "{mean}");
 }
 
-/// `stop` ends new data; what was sent arrives.
+/// `stop` ends new data; sent data arrive.
 #[test]
 fn traffic_stops() {
     let mut bulk = flow("bulk", &json!({"bulk": {"tcp": {"profile": "linux-2.2"}}}));
@@ -132,7 +132,8 @@ fn throughput_under_loss_is_as_published() {
             let results =
                 results(&json!([flow("bulk", &json!({"bulk": {"tcp": tcp}}))]), seconds, loss, None);
             let rate = number(&results, "tcp", "goodput_bps", 0) / (8.0 * 500.0);
-            // Acknowledgments are lost on the same link, which costs growth: data lost, and the round trip.
+            // Acknowledgments are lost on the same link, which reduces growth: lost data, and the round-trip
+            // time.
             let round_trip = 0.06 + (540.0 + 40.0) * 8.0 * (1.0 / 10e6 + 2.0 / 100e6);
             let mathis = 1.5f64.sqrt() / (round_trip * loss.sqrt());
             let timeouts = 0.2 * (3.0 * (3.0 * loss / 8.0).sqrt()) * loss * (1.0 + 32.0 * loss * loss);
@@ -147,7 +148,7 @@ fn throughput_under_loss_is_as_published() {
     }
 }
 
-/// ECN: a queue that marks keeps the flow going without a loss.
+/// ECN: a queue that marks controls the flow without a loss.
 #[test]
 fn marks_replace_losses() {
     let red = json!({"precedences": [{"min": "5 packets", "max": "60 packets", "max-probability": 0.1}],

@@ -1,4 +1,4 @@
-//! The receive buffer that follows what is read in a round trip.
+//! The receive buffer that follows the data read in a round trip.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,8 +13,7 @@ use perhop_sim::tcp::Segment;
 const RATE: f64 = 100e6;
 const ROUND_TRIP: Time = Time::from_milliseconds(100);
 
-/// Payload bits per second between 4 and 8 s over an idle link, and the windows that were offered with the
-/// times at which they were.
+/// Payload bits per second between 4 and 8 s over an idle link, and the offered windows with their times.
 fn transfer(tcp: &TcpConfig) -> (f64, Vec<(Time, u32)>) {
     let (offered, mut free_at) = (Rc::new(RefCell::new(Vec::new())), Time::ZERO);
     let seen = Rc::clone(&offered);
@@ -37,8 +36,8 @@ fn transfer(tcp: &TcpConfig) -> (f64, Vec<(Time, u32)>) {
     (rate, Rc::try_unwrap(offered).unwrap().into_inner())
 }
 
-/// 100 Mb/s for 100 ms are 1.25 MB: a window of 64 KiB would give 5.2 Mb/s. Twice what is read in a round
-/// trip never limits a window that doubles; and no more than 3 MiB are offered.
+/// 100 Mb/s for 100 ms are 1.25 MB: a window of 64 KiB would give 5.2 Mb/s. Twice the data read in a round
+/// trip never limits a window that doubles; at most 3 MiB are offered.
 #[test]
 fn a_tuned_buffer_does_not_limit() {
     let tuned = TcpConfig { autotuning: Some(true), ..TcpConfig::new(Profile::Linux6) };
@@ -48,7 +47,7 @@ fn a_tuned_buffer_does_not_limit() {
     assert!(first <= 65_535, "{first} at first");
     let most = offered.iter().map(|(_, window)| *window).max().unwrap();
     assert!((1_250_000..=3 << 20).contains(&most), "{most} at most");
-    // One round trip after the handshake nobody has read anything yet.
+    // One round trip after the handshake no data have been read yet.
     let early = offered.iter().filter(|(time, _)| *time < Time::from_milliseconds(250));
     assert!(early.clone().count() > 5 && early.clone().all(|(_, window)| *window <= 65_535));
 }

@@ -1,4 +1,5 @@
-//! What Linux's BBR has beyond the draft: a mode for policers, and room for heaps of acknowledgments.
+//! The parts of Linux's BBR that the draft does not have: a mode for policers, and an allowance for
+//! aggregated acknowledgments.
 
 use super::super::super::rate::RateSample;
 use super::super::Facts;
@@ -13,12 +14,12 @@ pub(super) fn bytes_per_second(rate: u128, gain: u128, facts: &Facts) -> u128 {
     rate * 990_000 / UNIT
 }
 
-/// What a sample came to in the mode for policers.
+/// The result of a sample in the mode for policers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policed {
     AsBefore,
     Found,
-    /// The rate was kept for long enough.
+    /// The rate was used long enough.
     Over,
 }
 
@@ -43,8 +44,8 @@ impl Policer {
         self.begins = (facts.delivered_at / 1000, facts.delivered, facts.lost);
         self.rounds = 0;
     }
-    /// `bbr_lt_bw_sampling`: two intervals of 4 to 16 rounds, in each of which a fifth (50/256) is lost, and
-    /// whose rates are an eighth or 4 kbit/s apart at most.
+    /// `bbr_lt_bw_sampling`: two intervals of 4 to 16 rounds, each with a loss of a fifth (50/256), whose
+    /// rates differ by at most an eighth or 4 kbit/s.
     pub(super) fn sample(
         &mut self,
         facts: &Facts,
@@ -83,7 +84,7 @@ impl Policer {
         self.begin_interval(facts);
         Policed::AsBefore
     }
-    /// A round at the policer's rate is over: it is kept for 48.
+    /// A round at the policer's rate ends; the rate is used for 48.
     pub(super) fn keep(&mut self, facts: &Facts) -> Policed {
         self.rounds += 1;
         if self.rounds < 48 {
@@ -94,12 +95,13 @@ impl Policer {
     }
 }
 
-/// Heaps of acknowledgments, which came after the draft (`bbr_update_ack_aggregation`).
+/// Aggregated acknowledgments, a later addition to BBR (`bbr_update_ack_aggregation`).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heaps {
     epoch_begins: u64,
     epoch: u128,
-    /// The most by which a heap exceeded the rate, of each window of five rounds, the last one at the end.
+    /// The maximum by which acknowledgments exceeded the rate, of each window of five rounds, the last one at
+    /// the end.
     most: Vec<u128>,
     rounds: u32,
 }
@@ -108,11 +110,11 @@ impl Heaps {
     pub(super) fn new(now: u64) -> Heaps {
         Heaps { epoch_begins: now, most: vec![0; 2], ..Heaps::default() }
     }
-    /// Data are sent after an idle time.
+    /// Restarts when data are sent after an idle time.
     pub(super) fn restart(&mut self, now: u64) {
         (self.epoch, self.epoch_begins) = (0, now);
     }
-    /// A sample at a rate of `rate`, which may begin a round.
+    /// Adds a sample at a rate of `rate`, which may begin a round.
     pub(super) fn update(&mut self, facts: &Facts, rs: &RateSample, rate: u128, round_start: bool) {
         if rs.newly_delivered == 0 || rs.delivered.is_none() || rs.interval.is_none() {
             return;
@@ -133,7 +135,7 @@ impl Heaps {
             *most = extra.max(*most);
         }
     }
-    /// `bbr_ack_aggregation_cwnd`: the most of the last two windows, 100 ms of the rate at most.
+    /// `bbr_ack_aggregation_cwnd`: the maximum of the last two windows, at most 100 ms of the rate.
     pub(super) fn allowance(&self, rate: u128) -> u128 {
         let most = self.most.iter().rev().take(2).max().copied().unwrap_or(0);
         most.min(rate * 100_000 / UNIT)

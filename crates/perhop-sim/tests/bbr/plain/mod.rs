@@ -1,6 +1,6 @@
-//! A plain model of BBR version 1, to hold [`First`](super::first::First) to: the pseudocode of
-//! draft-cardwell-iccrg-bbr-congestion-control-00 in its order and with its names, state in one record, no
-//! filter but a list. Where Linux 6.1 (`net/ipv4/tcp_bbr.c`) has another rule its function is named.
+//! A plain model of BBR version 1, for comparison with [`First`](super::first::First): the pseudocode of
+//! draft-cardwell-iccrg-bbr-congestion-control-00 in its order and with its names, state in one record, a
+//! list as filter. If Linux 6.1 (`net/ipv4/tcp_bbr.c`) has another rule, its function is named.
 
 mod beyond;
 
@@ -18,7 +18,7 @@ const HIGH: u128 = 739;
 const DRAIN: u128 = 88;
 const CYCLE: [u128; 8] = [320, 192, 256, 256, 256, 256, 256, 256];
 
-/// What the draft calls `BBR.*`.
+/// The variables `BBR.*` of the draft.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // the draft's flags
 pub(super) struct Plain {
@@ -93,7 +93,7 @@ impl Plain {
     fn btl_bw(&self) -> u128 {
         self.filter.front().map_or(0, |(_, rate)| *rate)
     }
-    /// `bbr_bw`: the policer's rate, if one was found.
+    /// `bbr_bw`: the policer's rate, if one was detected.
     pub(super) fn rate(&self) -> u128 {
         if self.policer.is_used { self.policer.rate } else { self.btl_bw() }
     }
@@ -110,7 +110,7 @@ impl Plain {
         self.check_drain(facts);
         self.update_rtprop_and_check_probe_rtt(facts, rs);
         self.set_gains();
-        // bbr_set_pacing_rate: the first round trip makes up for the nominal one.
+        // bbr_set_pacing_rate: the first sample replaces the nominal round-trip time.
         if !self.has_rtt && facts.smoothed > 0 {
             self.init_pacing_rate(facts);
         }
@@ -121,7 +121,7 @@ impl Plain {
     /// `BBRUpdateRound`, `BBRUpdateBtlBw`.
     fn update_btl_bw(&mut self, facts: &Facts, rs: &RateSample) {
         self.round_start = false;
-        // bbr_update_bw: what is no valid sample begins no round either.
+        // bbr_update_bw: an invalid sample does not begin a round either.
         let (Some(delivered), Some(interval)) = (rs.delivered, rs.interval) else { return };
         if rs.delivered_before >= self.next_round_delivered {
             self.next_round_delivered = facts.delivered;
@@ -136,7 +136,7 @@ impl Plain {
         }
     }
     /// `minmax_running_max` over ten rounds: the best rate, the best one after it and the best after that,
-    /// each of them from a later quarter or half of the window.
+    /// each from a later quarter or half of the window.
     fn add_to_filter(&mut self, rate: u128) {
         let (new, window) = ((self.round_count, rate), 10);
         let last = self.filter.back().copied();
@@ -185,7 +185,7 @@ impl Plain {
         self.cycle_stamp = facts.delivered_at;
         self.cycle_index = (self.cycle_index + 1) % 8;
     }
-    /// `BBREnterProbeBW`: any phase but the one of 3/4 is the first.
+    /// `BBREnterProbeBW`: the first phase is any but the one of 3/4.
     fn enter_probe_bw(&mut self, facts: &Facts) {
         self.state = BbrMode::ProbeBandwidth;
         self.cycle_index = 7 - (self.random.uniform() * 7.0) as usize;
@@ -216,8 +216,8 @@ impl Plain {
         }
     }
 
-    /// `BBRUpdateRTprop`, `BBRCheckProbeRTT`, `BBRHandleProbeRTT`. Times are ticks; a round trip as long as
-    /// the least does not renew it, and a delayed acknowledgment never replaces one that has expired
+    /// `BBRUpdateRTprop`, `BBRCheckProbeRTT`, `BBRHandleProbeRTT`. Times are ticks. A round trip equal to the
+    /// minimum does not renew it, and a delayed acknowledgment never replaces one that has expired
     /// (`bbr_update_min_rtt`).
     fn update_rtprop_and_check_probe_rtt(&mut self, facts: &mut Facts, rs: &RateSample) {
         let second = facts.ticks_in(perhop_qos::units::Time::from_seconds(1));
@@ -361,7 +361,7 @@ impl Plain {
             self.check_probe_rtt_done(facts);
         }
     }
-    /// A timeout is the end of a round with a loss (`bbr_set_state`).
+    /// A timeout counts as the end of a round with a loss (`bbr_set_state`).
     pub(super) fn on_timeout(&mut self, facts: &Facts) {
         (self.previous, self.full_bw, self.round_start) = (State::Loss, 0, true);
         self.sample_policer(facts, true, false);
@@ -371,7 +371,7 @@ impl Plain {
         (self.full_bw, self.full_bw_count) = (0, 0);
         self.policer = Policer::new(facts);
     }
-    /// `bbr_lt_bw_sampling`, and what follows from it.
+    /// `bbr_lt_bw_sampling`, and the resulting state.
     fn sample_policer(&mut self, facts: &Facts, has_loss: bool, is_app_limited: bool) {
         let found = if !self.policer.is_used {
             self.policer.sample(facts, has_loss, is_app_limited, self.round_start)
@@ -390,11 +390,11 @@ impl Plain {
     fn allowance(&self) -> u128 {
         if self.filled_pipe { self.heaps.allowance(self.rate()) } else { 0 }
     }
-    /// Whether a policer was found.
+    /// Whether a policer was detected.
     pub(super) fn is_policed(&self) -> bool {
         self.policer.is_used
     }
-    /// Whether data were sent after an idle time and none of them is delivered.
+    /// Whether data were sent after an idle time and none of them was delivered.
     pub(super) fn is_restarting(&self) -> bool {
         self.idle_restart
     }

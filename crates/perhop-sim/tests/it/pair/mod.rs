@@ -1,4 +1,4 @@
-//! Two ends of a connection and a path between them, with whatever loss and delay a test likes.
+//! Two ends of a connection and a path between them, whose loss and delay the test chooses.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,21 +8,21 @@ use perhop_qos::units::Time;
 use perhop_scenario::tcp::Parameters;
 use perhop_sim::tcp::{Connection, ConnectionEvent, Role, Segment};
 
-/// Which end.
+/// The ends.
 pub(crate) const CLIENT: usize = 0;
 pub(crate) const SERVER: usize = 1;
 
-/// What the path does to one segment: `None` loses it, else it takes so long.
+/// The fate of a segment on the path: `None` loses it, otherwise its delay.
 pub(crate) trait Fate: FnMut(usize, &Segment) -> Option<Time> {}
 impl<F: FnMut(usize, &Segment) -> Option<Time>> Fate for F {}
 
-/// After how long the path delivers a second copy of a segment that it delivers, if it does.
+/// The delay of a second copy of a delivered segment, if there is one.
 pub(crate) type Copies = Box<dyn FnMut(&Segment) -> Option<Time>>;
 
-/// Whether the path marks a segment that is ECN-capable as congestion experienced.
+/// Whether the path marks an ECN-capable segment as congestion experienced.
 pub(crate) type Marks = Box<dyn FnMut(&Segment) -> bool>;
 
-/// The two ends, what is under way between them, and what their applications have heard.
+/// The two ends, the segments between them, and the events of their applications.
 pub(crate) struct Pair<F> {
     pub(crate) ends: [Connection; 2],
     pub(crate) events: [Vec<ConnectionEvent>; 2],
@@ -53,7 +53,7 @@ impl<F: Fate> Pair<F> {
         }
     }
 
-    /// Sends what `end` has to send, and lets `application` answer its events.
+    /// Sends all that is due at `end`, and passes its events to `application`.
     fn serve(&mut self, end: usize, application: &mut impl FnMut(usize, ConnectionEvent, &mut Connection)) {
         loop {
             while let Some(mut segment) = self.ends[end].poll_transmit(self.now) {
@@ -73,7 +73,7 @@ impl<F: Fate> Pair<F> {
         }
     }
 
-    /// Lets happen what happens no later than `limit`; `application` hears of every event.
+    /// Runs all events up to `limit`; `application` receives every event of a connection.
     pub(crate) fn run(
         &mut self,
         limit: Time,

@@ -1,4 +1,4 @@
-//! A scenario run by the fast engine, and what its results say.
+//! A scenario run by the fast engine, and access to its results.
 
 use std::path::Path;
 
