@@ -92,7 +92,8 @@ fn default_seed() -> u64 {
 impl BridgeConfig {
     /// The configuration of the forwarder for this bridge.
     ///
-    /// # Errors If both interfaces are the same.
+    /// # Errors
+    /// If both interfaces are the same.
     pub fn forwarder(&self) -> Result<ForwarderConfig, ConfigError> {
         let [first, second] = &self.devices;
         if first == second {

@@ -58,7 +58,8 @@ pub struct Bound {
 impl Bound {
     /// Creates the socket at `path`, accessible by this user only.
     ///
-    /// # Errors If the socket cannot be created at `path`, or another process listens there.
+    /// # Errors
+    /// If the socket cannot be created at `path`, or another process listens there.
     pub fn new(path: &Path) -> io::Result<Bound> {
         remove_if_abandoned(path)?;
         let listener = system::privately(|| UnixListener::bind(path))?;
@@ -70,7 +71,8 @@ impl Control {
     /// Starts a thread that serves a socket; `bell` wakes the forwarder. After the return, the thread needs
     /// none of the system calls that start a thread.
     ///
-    /// # Errors If the thread cannot be started.
+    /// # Errors
+    /// If the thread cannot be started.
     pub fn serve(bound: Bound, bell: &Bell) -> io::Result<Control> {
         let Bound { path, listener } = bound;
         let listener = Arc::new(listener);

@@ -96,8 +96,9 @@ const SLOT_MEMORY: u32 = 1 << 28;
 /// Lowers the resolved `scenario` ([`Loaded::resolved`](perhop_scenario::Loaded)) for replication
 /// `replication` with `seed`. Paths of trace files are relative to `base`.
 ///
-/// # Errors If a trace cannot be read, traffic replays a capture, the hosts of traffic have addresses of
-/// different IP versions, or an interface names an unknown policy.
+/// # Errors
+/// If a trace cannot be read, traffic replays a capture, the hosts of traffic have addresses of different IP
+/// versions, or an interface names an unknown policy.
 pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Result<Plan, ConfigError> {
     let mut lowering = Lowering { scenario, topology: Topology::new(scenario)? };
     lowering.refuse_mixed_versions()?;

@@ -1,5 +1,5 @@
 //! The forwarder process, from its configuration to its result.
-#![allow(clippy::disallowed_methods)] // it runs by the clock
+#![allow(clippy::disallowed_methods)] // it reads the clock
 
 use std::time::{Duration, Instant};
 use std::{fmt, io};
@@ -27,7 +27,7 @@ pub enum ProcessError {
     Open(OpenError),
     /// A file, a socket or another system resource failed.
     System {
-        /// What failed.
+        /// The failed operation.
         what: String,
         /// Error of the system.
         error: io::Error,
@@ -38,7 +38,8 @@ pub enum ProcessError {
 /// `SIGTERM` or `SIGINT`, when the parent process ends or closes standard input, or when no interface is
 /// left.
 ///
-/// # Errors If it cannot start, or its result cannot be written.
+/// # Errors
+/// If it cannot start, or its result cannot be written.
 pub fn forward(text: &str) -> Result<(), ProcessError> {
     let config = read::<ForwarderConfig>(text)?;
     // Forwarders must not outlive the testbed, however it ends.
@@ -49,7 +50,8 @@ pub fn forward(text: &str) -> Result<(), ProcessError> {
 /// Runs a bridge with the configuration `text`, a [`BridgeConfig`] as JSON. It ends on `SIGTERM` or `SIGINT`,
 /// when the parent process ends or closes standard input, or when both interfaces are gone.
 ///
-/// # Errors If it cannot start, or its result cannot be written.
+/// # Errors
+/// If it cannot start, or its result cannot be written.
 pub fn bridge(text: &str) -> Result<(), ProcessError> {
     let config = read::<BridgeConfig>(text)?.forwarder()?;
     system::die_with_parent().map_err(failed("cannot request a signal at the end of the parent process"))?;
@@ -59,7 +61,8 @@ pub fn bridge(text: &str) -> Result<(), ProcessError> {
 /// Runs the forwarder with `config` until it ends, then writes its result. Before the first frame is read,
 /// the process permanently drops all rights that forwarding does not need ([`confinement`]).
 ///
-/// # Errors If it cannot start, or its result cannot be written.
+/// # Errors
+/// If it cannot start, or its result cannot be written.
 pub fn run(config: &ForwarderConfig) -> Result<(), ProcessError> {
     let bell = Bell::new().map_err(failed("cannot create an event descriptor"))?;
     let stop = StopSignals::catch(&bell);

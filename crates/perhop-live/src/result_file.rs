@@ -19,7 +19,8 @@ pub(crate) struct ResultFile {
 impl ResultFile {
     /// Creates an empty file at `path`, accessible by this user only; replaces an existing one.
     ///
-    /// # Errors If it cannot be written.
+    /// # Errors
+    /// If it cannot be written.
     pub(crate) fn create(path: &Path) -> io::Result<ResultFile> {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -38,7 +39,8 @@ impl ResultFile {
     }
     /// Writes the document.
     ///
-    /// # Errors If it does not fit; then the file contains no document.
+    /// # Errors
+    /// If it does not fit; then the file contains no document.
     pub(crate) fn write(mut self, text: &str) -> io::Result<()> {
         self.is_begun = true;
         let (first, rest) = text.as_bytes().split_at(text.len().min(1));

@@ -52,23 +52,26 @@ pub trait Wire {
     /// Passes at most a batch of received frames of all devices to `each`, oldest first: device, time of
     /// arrival and frame. Returns their number; does not wait.
     ///
-    /// # Errors If a device, or all of them, can no longer be read. Some frames may have been passed on
-    /// before.
+    /// # Errors
+    /// If a device, or all of them, can no longer be read. Some frames may have been passed on before.
     fn receive(&mut self, each: &mut impl FnMut(DeviceId, Time, &[u8])) -> Result<usize, WireError>;
     /// Sends `frame` on `device`; it may remain in a batch until [`flush`](Wire::flush).
     ///
-    /// # Errors If the frame was not sent and will not be.
+    /// # Errors
+    /// If the frame was not sent and will not be.
     fn send(&mut self, device: DeviceId, frame: &[u8]) -> Result<(), WireError>;
     /// Sends the rest of a batch, on a wire that has batches.
     ///
-    /// # Errors If some frames were not sent and will not be.
+    /// # Errors
+    /// If some frames were not sent and will not be.
     fn flush(&mut self) -> Result<(), WireError> {
         Ok(())
     }
     /// Sleeps until a frame arrives or until `deadline`, at most as long as a client may wait for counters
     /// (about 100 ms). A wire whose clock is set by hand does not sleep.
     ///
-    /// # Errors If arrivals cannot be detected.
+    /// # Errors
+    /// If arrivals cannot be detected.
     fn wait(&mut self, _: Option<Time>) -> Result<(), WireError> {
         Ok(())
     }

@@ -113,7 +113,8 @@ impl Budget {
 
     /// Checks that the results fit into `available` bytes.
     ///
-    /// # Errors If they do not: the part that needs most of it, and the way to reduce it.
+    /// # Errors
+    /// If they do not: the part that needs most of it, and the way to reduce it.
     pub fn fits(&self, available: f64) -> Result<(), ConfigError> {
         let bytes = self.bytes();
         let Some(most) = self.parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)) else { return Ok(()) };

@@ -76,7 +76,7 @@ pub enum Sign {
 }
 
 impl Sign {
-    #[allow(clippy::float_cmp)] // an assertion says what it says
+    #[allow(clippy::float_cmp)] // exact comparison is requested
     fn is_satisfied_by(self, value: f64, bound: f64) -> bool {
         match self {
             Sign::Below => value < bound,

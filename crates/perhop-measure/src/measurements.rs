@@ -175,7 +175,8 @@ impl Measurements {
     /// Creates empty measurements of the flows, sessions and ports of `scenario`; its flows are in the order
     /// of [`flows`].
     ///
-    /// # Errors If a queueing policy does not exist.
+    /// # Errors
+    /// If a queueing policy does not exist.
     pub fn for_scenario(scenario: &Scenario) -> Result<Measurements, ConfigError> {
         let mut measurements = Measurements::new(scenario);
         for (traffic, config) in scenario.traffic.iter().enumerate() {
@@ -315,7 +316,7 @@ impl Measurements {
     }
 
     /// Counts packet `number` of `flow`, which has arrived at its receiver.
-    #[allow(clippy::inline_always)] // a part of what every segment does that arrives
+    #[allow(clippy::inline_always)] // executed for every segment that arrives
     #[inline(always)]
     pub fn deliver(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) {
         if let Some(variation) = self.count(now, flow, packet, number)
@@ -412,7 +413,8 @@ impl Measurements {
 
     /// Checks for every flow that offered = delivered + dropped + in the network.
     ///
-    /// # Panics If a packet was lost or invented: a bug of the engine that filled these measurements.
+    /// # Panics
+    /// If a packet was lost or invented: a bug of the engine that filled these measurements.
     pub fn assert_conservation(&self) {
         for (flow, (counters, in_network)) in self.counters.iter().zip(&self.in_network).enumerate() {
             let tally = counters.tally();

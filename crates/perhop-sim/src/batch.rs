@@ -124,7 +124,8 @@ impl Shared {
 impl Batch {
     /// Creates a batch without points and starts `threads` threads.
     ///
-    /// # Errors If the system cannot start the threads.
+    /// # Errors
+    /// If the system cannot start the threads.
     pub fn new(plan: BatchPlan, threads: usize) -> Result<Batch, ThreadPoolBuildError> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)

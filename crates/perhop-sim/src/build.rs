@@ -36,8 +36,9 @@ use crate::setup::{Entering, Setup};
 /// and `replication`. Paths of trace files and captures are relative to `base`. The directions of links
 /// between `captured` nodes are captured.
 ///
-/// # Errors If a part of the scenario cannot be built. A scenario that passed the checks of
-/// [`perhop_scenario`] builds.
+/// # Errors
+/// If a part of the scenario cannot be built. A scenario that passed the checks of [`perhop_scenario`]
+/// builds.
 pub fn set_up(
     scenario: &Scenario,
     base: &Path,

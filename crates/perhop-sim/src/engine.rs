@@ -61,7 +61,8 @@ pub trait Engine: Sized {
 
     /// Returns all counts of a run that is over.
     ///
-    /// # Panics In debug builds, if a packet was lost or invented: a bug of the engine.
+    /// # Panics
+    /// In debug builds, if a packet was lost or invented: a bug of the engine.
     fn measure(self) -> Measurements {
         let (mut hosts, directions) = self.into_parts();
         hosts.measurements.in_network = vec![0; hosts.measurements.flows.len()];

@@ -27,7 +27,7 @@ pub(crate) struct Fragments {
     pieces: Places<Piece>,
 }
 
-/// How the fragments of a flow travel.
+/// The fragmentation of a flow's datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Travel {
     /// No packet has needed it yet.

@@ -50,7 +50,8 @@ impl Playback {
     /// Builds the replication at its start, with an observer of port number `port`. Ports are numbered in the
     /// order of the scenario's links, both directions of each. Paths of trace files are relative to `base`.
     ///
-    /// # Errors If a part of the scenario cannot be built, or if there is no such port.
+    /// # Errors
+    /// If a part of the scenario cannot be built, or if there is no such port.
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, port: usize) -> Result<Playback, ConfigError> {
         let setup = set_up(scenario, base, seed, 0, &[])?;
         let ends = &setup.hosts.link_ends;
@@ -74,7 +75,8 @@ impl Playback {
     /// Returns the packets at the port from `from` to `until`, or to an earlier instant by which there were
     /// at least `enough` of them. A `from` in the past starts the scenario again.
     ///
-    /// # Errors As for [`Playback::new`].
+    /// # Errors
+    /// As for [`Playback::new`].
     pub fn span(&mut self, from: Time, until: Time, enough: usize) -> Result<Span, ConfigError> {
         if from < self.network.observers.from {
             *self = Playback::new(&self.scenario, &self.base, self.seed, self.port)?;

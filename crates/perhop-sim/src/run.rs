@@ -143,7 +143,8 @@ const SLICES: u64 = 200;
 
 /// Runs every replication of `scenario`. Paths of trace files are relative to `base`.
 ///
-/// # Errors If the run was cancelled, or if the scenario cannot be built.
+/// # Errors
+/// If the run was cancelled, or if the scenario cannot be built.
 pub fn run(
     scenario: &Scenario,
     base: &Path,
@@ -156,7 +157,8 @@ pub fn run(
 /// [`run`] with `captures`, if any, of the links that `scenario` names or of those around its policies. Only
 /// the first replication is captured; the others differ from it only in their draws.
 ///
-/// # Errors As for [`run`], and if a capture cannot be written.
+/// # Errors
+/// As for [`run`], and if a capture cannot be written.
 pub fn run_captured(
     scenario: &Scenario,
     base: &Path,
@@ -207,7 +209,8 @@ pub fn fitting_replications(scenario: &Scenario, packet_hops: u64) -> u32 {
 
 /// Runs replication `number` of `scenario` in this thread; `options` gives the seed and the engine.
 ///
-/// # Errors If the run was cancelled, or if the scenario cannot be built.
+/// # Errors
+/// If the run was cancelled, or if the scenario cannot be built.
 pub fn run_replication(
     scenario: &Scenario,
     base: &Path,

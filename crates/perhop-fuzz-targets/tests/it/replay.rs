@@ -48,7 +48,8 @@ fn number(variable: &str, default: u64) -> u64 {
 
 /// Runs `target` on its seeds, then on `runs` random inputs.
 ///
-/// # Panics If `target` panics. The message contains the input's number and its file.
+/// # Panics
+/// If `target` panics. The message contains the input's number and its file.
 fn replay(name: &str, target: Target, runs: u64) {
     let seed = number("PERHOP_REPLAY_SEED", 1);
     let seeds = seeds(name);

@@ -20,7 +20,8 @@ use crate::socket::system;
 /// Capabilities belong to a thread and are inherited by its later threads, so this call comes before any
 /// other thread starts.
 ///
-/// # Errors If the system refuses, or the process has several threads already.
+/// # Errors
+/// If the system refuses, or the process has several threads already.
 pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let threads = fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
@@ -49,7 +50,8 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
 /// Permanently restricts all threads of this process to the system calls of forwarding. System calls are
 /// known for x86-64 and 64-bit ARM; on other architectures this does nothing.
 ///
-/// # Errors If the kernel does not support such filters.
+/// # Errors
+/// If the kernel does not support such filters.
 pub fn only_forward() -> io::Result<()> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     for filter in filters()? {

@@ -39,7 +39,8 @@ const LATEST: u64 = 100_000_000_000;
 impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     /// Builds the forwarder of `config` between the devices of `wire`, observed by `observers`.
     ///
-    /// # Errors If a part of the configuration cannot be built.
+    /// # Errors
+    /// If a part of the configuration cannot be built.
     pub fn build(config: &ForwarderConfig, wire: W, observers: O) -> Result<Forwarder<W, O>, ConfigError> {
         if config.slots == 0 {
             return Err(ConfigError::new("slots", "there is no room for any frame").help("for example 32768"));

@@ -68,8 +68,9 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     /// Runs one round: received frames, then due events. Without either, sleeps until the next event, for a
     /// limited time.
     ///
-    /// # Errors If a device, or the last one, no longer works. Its frames are lost and counted; the next
-    /// round continues with the other devices.
+    /// # Errors
+    /// If a device, or the last one, no longer works. Its frames are lost and counted; the next round
+    /// continues with the other devices.
     pub fn step(&mut self) -> Result<Round, WireError> {
         let Forwarder { wire, network, last, .. } = self;
         let received = wire.receive(&mut |device, arrived, frame| {

@@ -35,7 +35,8 @@ pub(crate) use transport::finish_checksum;
 /// Parses `frame`. The packet's color is that of its codepoint. Time of arrival and interface have defaults,
 /// which the node replaces.
 ///
-/// # Errors If there is no packet to forward, with the reason.
+/// # Errors
+/// If there is no packet to forward, with the reason.
 pub fn read(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
     let mut found = read_packet(link_layer, frame)?;
     if !found.layout.is_plain() {

@@ -21,7 +21,8 @@ impl HostRun<'_> {
     /// Runs the host's traffic, and writes the report and the records. Once its sockets are open, the process
     /// drops all capabilities except [`KEPT`].
     ///
-    /// # Errors If the scenario is not valid, or a socket or file fails.
+    /// # Errors
+    /// If the scenario is not valid, or a socket or file fails.
     pub fn play(&self) -> Result<HostReport, HostError> {
         let flows = Flows::new(self.scenario);
         let (sender, receiver, streams, tap) = thread::scope(|scope| {

@@ -9,7 +9,8 @@ use crate::frame::{MOST_LABELS, MOST_TAGS, envelope_bytes};
 /// Rejects links with headers that frames between forwarders cannot have and that cannot be emulated by
 /// transmission time alone.
 ///
-/// # Errors The first such header.
+/// # Errors
+/// The first such header.
 pub fn check_headers(scenario: &Scenario) -> Result<(), ConfigError> {
     for (index, link) in scenario.links.iter().enumerate() {
         check(&link.headers).map_err(|error| error.within("headers").within(index).within("links"))?;
@@ -29,9 +30,7 @@ fn check(stack: &HeaderStack) -> Result<(), ConfigError> {
             | Header::Vxlan(_)
             | Header::Ethernet => continue,
             Header::Esp(_) => "nothing encrypts them",
-            Header::Pppoe | Header::Ppp | Header::Mlppp(_) | Header::L2tp(_) => {
-                "nobody negotiates the session"
-            }
+            Header::Pppoe | Header::Ppp | Header::Mlppp(_) | Header::L2tp(_) => "no session is negotiated",
             Header::FrameRelay | Header::Bridged => "they cross Ethernet cables",
         };
         let message =

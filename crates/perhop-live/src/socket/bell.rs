@@ -16,7 +16,8 @@ pub struct Bell(Arc<File>);
 impl Bell {
     /// Creates a bell.
     ///
-    /// # Errors If no descriptor is available.
+    /// # Errors
+    /// If no descriptor is available.
     pub fn new() -> io::Result<Bell> {
         Ok(Bell(Arc::new(File::from(system::event_descriptor()?))))
     }

@@ -219,7 +219,7 @@ impl Device {
         self.counters.sent_bytes += outcome.sent_bytes;
         self.counters.refused_frames += outcome.refused;
         if matches!(outcome.error, libc::ENXIO | libc::ENODEV | libc::ENETDOWN) {
-            self.counters.state = DeviceState::Down; // until it was looked at
+            self.counters.state = DeviceState::Down; // until its state is checked
         } else if outcome.sent > 0 {
             self.counters.state = DeviceState::Up;
         }

@@ -1,6 +1,6 @@
 //! [`Mapping`]: memory that is shared with the kernel.
 #![allow(unsafe_code)]
-#![allow(clippy::cast_ptr_alignment)] // `place` sees to it
+#![allow(clippy::cast_ptr_alignment)] // `place` checks the alignment
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -82,7 +82,8 @@ impl Mapping {
     }
     /// `length` bytes from `offset` on.
     ///
-    /// # Safety While the slice exists, the kernel must not read or write these bytes.
+    /// # Safety
+    /// While the slice exists, the kernel must not read or write these bytes.
     #[inline]
     pub(super) unsafe fn bytes(&mut self, offset: usize, length: usize) -> &mut [u8] {
         let place = self.place(offset, length, 1);

@@ -13,8 +13,9 @@ use libc::c_int;
 
 /// A value of the kernel's interface.
 ///
-/// # Safety Its layout must be that of C, every sequence of bytes must be a value of it, and it must not
-/// contain a pointer that Rust would follow.
+/// # Safety
+/// Its layout must be that of C, every sequence of bytes must be a value of it, and it must not contain a
+/// pointer that Rust would follow.
 pub(crate) unsafe trait Plain {}
 
 /// Declares that these types are plain.

@@ -1,6 +1,6 @@
 //! [`Waiter`]: waits for deadlines, mostly asleep.
 
-#![allow(clippy::disallowed_methods)] // it measures how the machine keeps time
+#![allow(clippy::disallowed_methods)] // it measures the accuracy of sleeps
 
 use std::time::{Duration, Instant};
 
@@ -114,7 +114,7 @@ impl Waiter {
     }
 }
 
-/// What ended a sleep.
+/// The reason for the end of a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Woken {
     /// The end of its time.

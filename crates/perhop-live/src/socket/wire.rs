@@ -1,5 +1,5 @@
 //! [`SocketWire`]: all interfaces of a forwarder.
-#![allow(clippy::disallowed_methods)] // what happens outside, happens by the clock
+#![allow(clippy::disallowed_methods)] // it reads the clock
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -41,7 +41,8 @@ pub struct SocketWire {
 impl SocketWire {
     /// Opens the interfaces `devices`; `bell` wakes it.
     ///
-    /// # Errors If one of them cannot be opened.
+    /// # Errors
+    /// If one of them cannot be opened.
     pub fn open(devices: &[&str], kind: SocketKind, bell: &Bell) -> Result<SocketWire, OpenError> {
         let opened = devices.iter().map(|name| Device::open(name, kind)).collect::<Result<Vec<_>, _>>()?;
         // Without this permission, sleeps end up to 50 µs later, and the waiter lengthens its margin.

@@ -1,7 +1,7 @@
 //! Tools for measurements of the forwarder: a loop that only copies frames, and the two ends of the wire.
 //!
 //! They are not on a packet's path through a forwarder.
-#![allow(clippy::disallowed_methods)] // it measures by the clock
+#![allow(clippy::disallowed_methods)] // it reads the clock
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
@@ -43,7 +43,8 @@ pub struct Tally {
 
 /// Copies frames between two interfaces, in both directions, until a signal requests the end.
 ///
-/// # Errors If an interface cannot be used.
+/// # Errors
+/// If an interface cannot be used.
 pub fn copy(names: [&str; 2], stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut devices = [open(names[0])?, open(names[1])?];
     let mut tally = Tally::default();
@@ -85,7 +86,8 @@ pub struct Load {
 
 /// Sends numbered UDP datagrams on an interface.
 ///
-/// # Errors If it cannot be used.
+/// # Errors
+/// If it cannot be used.
 pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut device = open(name)?;
     let mut templates: Vec<Vec<u8>> =
@@ -118,7 +120,8 @@ pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, Op
 
 /// Records the arrivals of numbered datagrams on an interface, until a signal requests the end.
 ///
-/// # Errors If it cannot be used.
+/// # Errors
+/// If it cannot be used.
 pub fn listen(name: &str, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut device = open(name)?;
     let mut clock = Clock::start();

@@ -1,6 +1,6 @@
 //! The filter of system calls: a separate process installs it and then makes a forbidden call.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-#![allow(clippy::disallowed_methods)] // it tries what a forwarder must not do, and what it needs
+#![allow(clippy::disallowed_methods)] // it reads the clock, as a forwarder does
 
 use std::fs::File;
 use std::io::{IsTerminal, Write};

@@ -15,7 +15,7 @@ use crate::session::Carried;
 /// A recorded packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
-    /// When its first bit was sent on the wire; for a packet dropped before that, when it was dropped.
+    /// Time at which its first bit was sent on the wire; for a packet dropped before that, time of the drop.
     pub(crate) time: Time,
     pub(crate) packet: Packet,
     pub(crate) contents: Contents,

@@ -19,7 +19,7 @@ impl<W: PortObservers> World<W> {
     ///
     /// A packet that will find the port idle needs only its arrival on the agenda: until then no other code
     /// reads it, and only packets that the same sources send later enter this link.
-    #[allow(clippy::inline_always)] // a part of the arrival before
+    #[allow(clippy::inline_always)] // a part of the preceding arrival
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
         let World { links, lookaheads, hosts, agenda, .. } = self;
@@ -40,7 +40,7 @@ impl<W: PortObservers> World<W> {
 
     /// Sends the packet of `source`, one of `lookahead`'s, whose arrival at the far end of `link` was
     /// scheduled for `arrives`. `packet` is its template.
-    #[allow(clippy::inline_always)] // a part of its arrival, seldom of anything else
+    #[allow(clippy::inline_always)] // a part of its arrival, rarely called elsewhere
     #[inline(always)]
     pub(super) fn send_prescheduled(
         &mut self,

@@ -14,7 +14,7 @@ use super::world::World;
 use crate::flow::flow_of;
 use crate::host_events::HostEvents;
 
-#[allow(clippy::inline_always)] // parts of what every packet does on every hop
+#[allow(clippy::inline_always)] // executed for every packet on every hop
 impl<W: PortObservers> World<W> {
     /// Sends `packet` from a node by `link`, and forwards it as far as its fate is known now.
     #[inline]

@@ -24,7 +24,7 @@ pub(super) struct Hop<'w, W> {
 
 impl<W> World<W> {
     /// The parts of the world that a packet needs at `link`.
-    #[allow(clippy::inline_always)] // a part of what every packet does on every hop
+    #[allow(clippy::inline_always)] // executed for every packet on every hop
     #[inline(always)]
     pub(super) fn hop(&mut self, id: LinkId) -> Hop<'_, W> {
         let World { links, hosts, agenda, observers, .. } = self;
@@ -32,7 +32,7 @@ impl<W> World<W> {
     }
 }
 
-#[allow(clippy::inline_always)] // parts of what every packet does on every hop
+#[allow(clippy::inline_always)] // executed for every packet on every hop
 impl<W: PortObservers> Hop<'_, W> {
     /// The port and the observers of its events.
     #[inline(always)]

@@ -54,7 +54,7 @@ impl PortMode {
 pub(super) enum Departures {
     /// On its arrival: a FIFO whose buffer manager decides on arrival (`docs/decisions/0006`).
     Precomputed,
-    /// When the port is polled.
+    /// At a poll of the port.
     Polled,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Served {
     pub(super) heard: Option<TcpEvent>,
 }
 
-#[allow(clippy::inline_always)] // every segment asks these
+#[allow(clippy::inline_always)] // used by every segment
 impl End {
     /// Handles its wake-up, if it has one at `now`. Returns whether a timer has expired. If the timer has
     /// moved to a later time, this schedules another wake-up and does nothing else: a host has no event at

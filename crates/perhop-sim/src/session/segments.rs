@@ -8,7 +8,7 @@ use perhop_scenario::{Recorded, TcpNumbers};
 
 /// A segment in the network, and its recipient.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)] // beside the segment's first fields
+#[repr(C)] // adjacent to the first fields of the segment
 pub(crate) struct Carried {
     /// The place of the receiving end, and the generation of that place.
     pub(crate) end: u32,

@@ -22,9 +22,9 @@ pub enum Role {
 /// The time at which the application reads data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// As they arrive.
+    /// At once on arrival.
     AtOnce,
-    /// When it calls [`Connection::read`]; unread data fill the receive buffer.
+    /// In calls of [`Connection::read`]; unread data fill the receive buffer.
     OnDemand,
 }
 
@@ -352,7 +352,7 @@ impl Connection {
     }
     /// Payload bytes that were sent and acknowledged.
     pub fn acknowledged(&self) -> u64 {
-        // The FIN takes an offset, but is no payload.
+        // The FIN takes an offset, but is not payload.
         self.sender.unacknowledged.min(self.sender.written)
     }
     /// FlightSize: bytes sent and not acknowledged, the FIN included.

@@ -48,7 +48,7 @@ impl Timing {
 
 /// The sending half of a connection.
 #[derive(Clone, Debug)]
-#[allow(clippy::struct_excessive_bools)] // what the RFCs keep beside the phase
+#[allow(clippy::struct_excessive_bools)] // state of the RFCs in addition to the phase
 #[repr(C)] // most frequently used first
 pub(super) struct Sender {
     /// SND.UNA: the first offset not acknowledged.

@@ -80,7 +80,8 @@ pub(in crate::host) fn interfaces_of(address: IpAddr) -> io::Result<Vec<u32>> {
 
 /// The address at `pointer`, if it is an IP address.
 ///
-/// # Safety `pointer` must point to an address with the length of its family.
+/// # Safety
+/// `pointer` must point to an address with the length of its family.
 unsafe fn address_at(pointer: *const libc::sockaddr) -> Option<SocketAddr> {
     // SAFETY: the caller guarantees it; only the family's structure is read.
     unsafe {
