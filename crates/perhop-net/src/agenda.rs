@@ -23,7 +23,7 @@ use wheel::{Wakeup, Wheel};
 #[derive(Debug)]
 pub struct Agenda<E> {
     registered: Vec<E>,
-    /// The wake-ups of today and earlier; the next one is the last.
+    /// The wake-ups of the current day and earlier; the next one is the last.
     today: Vec<Wakeup>,
     /// The wake-ups of the days after today, up to a year ahead.
     year: Wheel,

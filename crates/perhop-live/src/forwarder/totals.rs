@@ -27,7 +27,7 @@ pub struct Totals {
     pub sent: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Of these, frames without an IP packet that bypassed the ports.
+    /// Sent frames without an IP packet that bypassed the ports.
     pub passed: u64,
     /// Frames that a device refused to send.
     pub unsent: u64,
