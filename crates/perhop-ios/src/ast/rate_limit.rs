@@ -92,7 +92,7 @@ pub enum RateLimitMatch {
     RateLimitList(String),
     /// Packets with a DSCP.
     Dscp(Dscp),
-    /// Packets in a QoS group.
+    /// Packets in a `qos-group`.
     QosGroup(u32),
 }
 

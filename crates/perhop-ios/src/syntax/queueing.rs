@@ -59,7 +59,7 @@ pub(super) fn service_policy(policies: &mut ServicePolicies, reader: &mut Reader
     Ok(Finding::MODELLED)
 }
 
-/// Returns the finding for classes and policies of a type other than QoS.
+/// Returns the finding for classes and policies of a type other than quality of service.
 pub(super) fn other_type(name: Option<&str>) -> Finding {
     match name {
         Some("inspect" | "access-control" | "urlfilter" | "port-filter" | "queue-threshold" | "logging") => {
