@@ -17,6 +17,7 @@ from cyclopts import App, Parameter
 from perhop import interrupts
 from perhop._core import __version__
 from perhop.command import examples, failure, streams
+from perhop.command.help_pages import FLAGS, Formatter, lay_out_examples
 from perhop.errors import Exit, PerhopWarning
 
 _SHOWN = Parameter(negative=(), show_default=False)
@@ -37,6 +38,7 @@ app = App(
     name="perhop",
     help="A DiffServ quality-of-service laboratory: what each traffic class gets from a router's policy.",
     help_format="plaintext",
+    help_formatter=Formatter(),
     help_epilogue=examples.PERHOP,
     version=__version__,
     default_parameter=_SHOWN,
@@ -357,6 +359,8 @@ def _guarded(tokens: list[str], output: streams.Output) -> Exit:
 
 
 def _dispatch(tokens: list[str]) -> Exit:
+    if any(flag in tokens for flag in FLAGS):
+        lay_out_examples(app, tokens)
     code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     return code if isinstance(code, Exit) else Exit.OK
 

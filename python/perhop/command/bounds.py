@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.bounds import Bounds, Seen, bounds_of, expedited_queue, seen_in
+from perhop.command.lines import show_lines
 from perhop.command.options import (
     Assume,
     Interface,
@@ -137,11 +138,11 @@ def _show(found: Bounds, seen: Seen | None, *, explain: bool) -> None:
     show_table(found.class_table(), keys=1)
     unbounded = [one for one in found.queues if one["reason"]]
     for queue in unbounded:
-        print(f"no bound at {queue['port']} {queue['queue']}: {queue['reason']}")
+        show_lines(f"no bound at {queue['port']} {queue['queue']}: {queue['reason']}")
     for ef in seen.expedited if seen else []:
         terms = f"E_a {number(ef['aggregate_s'] * 1e3)} ms, E_p {number(ef['packet_s'] * 1e3)} ms"
         at = f"{ef['port']} {ef['queue']} at {number(ef['rate_bps'] / 1e3)} kb/s"
-        print(f"RFC 3246, {at}: {terms}, over {ef['packets']:,} packets")
+        show_lines(f"RFC 3246, {at}: {terms}, over {ef['packets']:,} packets")
     if explain:
         _explain(found)
     sys.stdout.flush()
@@ -159,11 +160,13 @@ def _explain(found: Bounds) -> None:
             f"{number(one['rate_bps'] / 1e3)} kb/s·(t - {number(one['latency_s'] * 1e3)} ms)"
             for one in queue["service"]
         ]
-        print(f"{queue['port']} {queue['queue']}: {' then '.join(step['rule'] for step in queue['rules'])}")
-        print(f"  comes at most: {_least_or_largest('min', buckets) or 'no bound'}")
-        print(f"  sent at least: {_least_or_largest('max', lines) or 'nothing'}")
+        show_lines(
+            f"{queue['port']} {queue['queue']}: {' then '.join(step['rule'] for step in queue['rules'])}"
+        )
+        show_lines(f"  comes at most: {_least_or_largest('min', buckets) or 'no bound'}")
+        show_lines(f"  sent at least: {_least_or_largest('max', lines) or 'nothing'}")
     for step in steps.values():
-        print(f"\n{step['rule']}: {step['formula']}\n  source: {step['source']}")
+        show_lines(f"\n{step['rule']}: {step['formula']}\n  source: {step['source']}")
 
 
 def _least_or_largest(which: str, terms: list[str]) -> str:

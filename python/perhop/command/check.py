@@ -15,6 +15,7 @@ from perhop.checking import Checked, check_file
 from perhop.command import check_formats, router_report
 from perhop.command.chosen_files import Chosen, chosen_files
 from perhop.command.fixing import write_fixed
+from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Platform, assumptions
 from perhop.command.sarif import sarif_log
 from perhop.command.settings import CheckSettings, check_settings
@@ -22,7 +23,7 @@ from perhop.command.terminal import colors, print_json, say
 from perhop.configuration import NOT_SUPPORTED, Detail, is_supported
 from perhop.errors import Exit, InvalidInputError, UnreadableFileError
 from perhop.interrupts import deferred
-from perhop.printable import printable, without_log_commands
+from perhop.printable import without_log_commands
 from perhop.quantity import counted
 from perhop.rules import Severity, named, rules
 from perhop.running import processors
@@ -230,7 +231,7 @@ def _print_lines(text: str) -> None:
 def _show(found: Checked, *, lines: bool, failing: Sequence[Severity]) -> None:
     passed = is_passed(found, failing)
     if found.router is not None:
-        print(printable(router_report.text(found, found.router, lines=lines, passed=passed)))
+        show_lines(router_report.text(found, found.router, lines=lines, passed=passed))
         return
     if found.rendered is not None:
         plain, colored = found.rendered
@@ -238,14 +239,14 @@ def _show(found: Checked, *, lines: bool, failing: Sequence[Severity]) -> None:
     else:
         for one in found.findings:
             place = f"{found.file}:{one.line}" if one.line else str(found.file)
-            print(printable(f"{place}: {one.severity}[{one.rule}]: {one.message}"), file=sys.stderr)
+            say(f"{place}: {one.severity}[{one.rule}]: {one.message}")
     verdict = f"{found.kind}, ok" if passed else "not ok"
-    print(printable(f"{found.file}: {verdict}"))
+    show_lines(f"{found.file}: {verdict}")
 
 
 def _show_line(found: Checked, *, failing: Sequence[Severity]) -> None:
     """Print a file's line: the verdict, findings by severity, and the first finding that fails."""
-    print(printable(": ".join([str(found.file), *_parts(found, failing)])))
+    show_lines(": ".join([str(found.file), *_parts(found, failing)]))
 
 
 def _parts(found: Checked, failing: Sequence[Severity]) -> Iterator[str]:

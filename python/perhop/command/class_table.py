@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from perhop.command.columns import Column, fit, most_important, show
-from perhop.command.terminal import console
+from perhop.command.lines import show_lines
 from perhop.configuration import platform_words
 from perhop.quantity import NOTHING, column, interval, number, scale
 from perhop.results import Results
@@ -47,12 +47,7 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
     the table is the most important of them, or with `wide` all in several parts.
     """
     summary = results.summary
-    for name, platform in summary.get("platforms", {}).items():
-        print(
-            f"{name}: {platform_words(platform)}"
-            if len(summary["platforms"]) > 1
-            else platform_words(platform)
-        )
+    _show_platforms(summary.get("platforms", {}), queues)
     classes = [one for one in summary["classes"] if not (queues and _is_quiet_reply(one))]
     names = _names(classes)
     columns = [*_packets(classes, summary, queues), *_rest(classes, summary, queues)]
@@ -69,6 +64,15 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
         _show_application(one, summary.get(one.key) or [])
 
 
+def _show_platforms(platforms: Mapping[str, Any], queues: Queues | None) -> None:
+    """Print the platform of each router, unless the terminal has it from what was inferred."""
+    if queues and sys.stdout.isatty() and sys.stderr.isatty():
+        return
+    for name, platform in platforms.items():
+        words = platform_words(platform) or ""
+        show_lines(f"{name}: {words}" if len(platforms) > 1 else words, {})
+
+
 def _show_short(
     classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
 ) -> None:
@@ -83,7 +87,7 @@ def _show_short(
     show(described(summary), [names], shown)
     left_out = [one.name.split("\n") for one in columns if one not in shown]
     listed = ", ".join([*more, *(" ".join(lines[:2]) for lines in left_out)])
-    print(textwrap.fill(f"more with --wide: {listed}", console().width))
+    show_lines(f"more with --wide: {listed}", {})
 
 
 def _without_intervals(group: Mapping[str, Any]) -> dict[str, Any]:

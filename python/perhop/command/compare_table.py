@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from rich import box
-from rich.table import Table
-
-from perhop.command.screen import styled
-from perhop.command.terminal import console
+from perhop.command.columns import Column, show_groups
+from perhop.command.lines import BAD, GOOD, show_lines
 from perhop.compare import Answer, Comparison
 from perhop.compare.texts import cells
 from perhop.quantity import NOTHING, agreement
 
-_MARKS: dict[Answer, tuple[str, str]] = {
-    "agrees": ("agrees", "green"),
-    "differs": ("DIFFERS", "bold red"),
+#: The words of each answer, and their style.
+MARKS: dict[Answer, tuple[str, str]] = {
+    "agrees": ("agrees", GOOD),
+    "differs": ("DIFFERS", BAD),
     "not-comparable": (NOTHING, "dim"),
 }
 
@@ -23,23 +21,33 @@ def show(comparison: Comparison) -> None:
     first, second = comparison.kinds
     title = f"{comparison.name}: {second} ({_runs(comparison.second.replications)}) compared with {first}"
     title += f" ({_runs(comparison.first.replications)}), ± 95 % confidence"
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
-    for name in ("class", "figure", "unit"):
-        table.add_column(name)
-    for name in (first, f"{first},\nequal draws", second, "difference", "random\nvariation", "tolerance"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
-    last = None
-    for row in comparison.rows:
-        text, style = _MARKS[row.verdict]
-        class_name = "" if row.class_name == last else row.class_name
-        table.add_row(class_name, row.quantity.words, *cells(row), styled((text, style)))
-        last = row.class_name
-    console().print(table)
+    rows = comparison.rows
+    units, ours, alike, theirs, differences, chances, tolerances = (
+        list(column) for column in zip(*map(cells, rows), strict=True)
+    )
+    marks = [MARKS[row.verdict] for row in rows]
+    keys = [
+        Column("figure", [row.quantity.words for row in rows], numeric=False),
+        Column("unit", units, numeric=False),
+    ]
+    columns = [
+        Column(_stacked(first), ours),
+        Column(f"{_stacked(first)},\nequal draws", alike, spare=3),
+        Column(_stacked(second), theirs),
+        Column("difference", differences),
+        Column("random\nvariation", chances, spare=2),
+        Column("tolerance", tolerances, spare=1),
+        Column("verdict", [text for text, _ in marks], numeric=False, styles=[style for _, style in marks]),
+    ]
+    show_groups(title, [row.class_name for row in rows], keys, columns)
     counts = comparison.counted()
-    print(f"figures: {agreement(counts['agrees'], counts['differs'])}")
+    show_lines(f"figures: {agreement(counts['agrees'], counts['differs'])}", {})
     for warning in comparison.fidelity_warnings:
-        print(f"NOT TRUSTWORTHY: {warning}")
+        show_lines(f"NOT TRUSTWORTHY: {warning}", {r"^NOT TRUSTWORTHY": BAD})
+
+
+def _stacked(name: str) -> str:
+    return name.replace(" ", "\n", 1)
 
 
 def _runs(count: int) -> str:

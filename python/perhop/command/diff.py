@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from perhop.command.differences import markdown_of, text_of
+from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Load, Platform, Replications, Seed, assumptions
 from perhop.command.terminal import print_json, progress_bar, say_written
 from perhop.differing import difference, felt_by_default, felt_in, load_of, opened, simulated
@@ -122,9 +123,10 @@ def diff(
         found = replace(found, felt=felt_by_default(*sides, load, seed=seed, replications=replications))
     if json:
         print_json({"schema_version": 1, "old": str(old), "new": str(new), **asdict(found)})
+    elif markdown:
+        print("\n".join(markdown_of(old, new, found)))
     else:
-        lines = markdown_of(old, new, found) if markdown else text_of(found, old.name)
-        print("\n".join(lines))
+        show_lines("\n".join(text_of(found, old.name)), {})
     # Last, so that an error in a chart does not lose what was found.
     if chart is not None and comparison is not None:
         _draw(comparison, old, new, chart)

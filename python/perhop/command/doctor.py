@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from perhop.command.lines import BAD, GOOD, show_lines
 from perhop.command.options import Json
 from perhop.command.terminal import print_json
 from perhop.errors import Exit
 from perhop.live.abilities import abilities
+
+_STYLES = {r"^ok\b|(?<=: )possible$": GOOD, r"^MISSING\b|(?<=: )not possible here$": BAD}
 
 
 def doctor(*, json: Json = False) -> Exit:
@@ -29,6 +32,6 @@ def doctor(*, json: Json = False) -> Exit:
         for ability in found:
             mark = "ok" if ability.works else "MISSING" if ability.need == "required" else "-"
             remedy = f" ({ability.remedy})" if ability.remedy and not ability.works else ""
-            print(f"{mark:<8} {ability.name:<{width}}  {ability.found}{remedy}")
-        print("live laboratories: possible" if works else "live laboratories: not possible here")
+            show_lines(f"{mark:<8} {ability.name:<{width}}  {ability.found}{remedy}", _STYLES)
+        show_lines(f"live laboratories: {'possible' if works else 'not possible here'}", _STYLES)
     return Exit.OK if works else Exit.MISSING_CAPABILITY

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from textwrap import fill, indent
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop.command.lines import columns_of, show_lines
 from perhop.command.options import Json, Platform
 from perhop.command.terminal import print_json
 from perhop.errors import Exit, InvalidInputError
 from perhop.profiles import PlatformRule, platform_rules
 from perhop.rules import Rule, rule, rules
 
-_WIDTH = 100
+# Longer lines are hard to read.
+_WIDEST = 100
 
 
 def explain(
@@ -50,11 +53,12 @@ def explain(
     if json:
         print_json({"schema_version": 1, "rules": [vars(one) for one in chosen]})
     elif names:
-        print("\n\n".join("\n".join(_page(one)) for one in chosen))
+        width = min(columns_of(sys.stdout) or _WIDEST, _WIDEST)
+        print("\n\n".join("\n".join(_page(one, width)) for one in chosen))
     else:
         width = max(len(one.id) for one in chosen)
         for one in chosen:
-            print(f"{one.severity:7}  {one.id:{width}}  {one.what}")
+            show_lines(f"{one.severity:7}  {one.id:{width}}  {one.what}", {})
     return Exit.OK
 
 
@@ -69,7 +73,7 @@ def _explain_platform(platform: str, *, as_json: bool) -> None:
     widths = [max(len(row[column]) for row in table) for column in range(3)]
     for row in table:
         padded = [f"{cell:{width}}" for cell, width in zip(row[:3], widths, strict=True)]
-        print("  ".join([*padded, row[3]]))
+        show_lines("  ".join([*padded, row[3]]), {})
 
 
 def _source(row: PlatformRule) -> str:
@@ -77,13 +81,13 @@ def _source(row: PlatformRule) -> str:
     return row.source if row.note is None else f"{row.source} [{row.note}]"
 
 
-def _page(rule: Rule) -> Iterator[str]:
+def _page(rule: Rule, width: int) -> Iterator[str]:
     yield f"{rule.id} ({rule.severity})"
     yield ""
-    yield fill(rule.what, _WIDTH)
+    yield fill(rule.what, width)
     for head, text in [("Why", rule.why), ("Source", rule.source), ("Remedy", rule.remedy)]:
         yield ""
-        yield fill(f"{head}: {text}", _WIDTH, break_long_words=False, break_on_hyphens=False)
+        yield fill(f"{head}: {text}", width, break_long_words=False, break_on_hyphens=False)
     for head, example in [("Bad", rule.bad), ("Good", rule.good)]:
         if example is not None:
             yield f"\n{head}:\n"

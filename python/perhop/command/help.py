@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.command import app
+from perhop.command.help_pages import lay_out_examples
 from perhop.errors import Exit, InvalidInputError
 
 
@@ -26,5 +27,6 @@ def help_(
     _, _, unknown = app.parse_commands(words)
     if unknown:
         raise InvalidInputError(f"there is no command `{' '.join(words)}`", "`perhop help` lists them")
+    lay_out_examples(app, words)
     app.help_print(words)
     return Exit.OK

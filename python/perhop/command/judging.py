@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from perhop.command.lines import BAD, DOUBTFUL, GOOD, show_lines
 from perhop.command.terminal import console, say
 from perhop.errors import Exit
 from perhop.quantity import counted
@@ -14,6 +16,13 @@ from perhop.results import Results
 from perhop.verdicts import Telephony, Verdict, assertions, document, line
 from perhop.verdicts.assertions import Assertion, Judged
 
+# The words of verdicts that are good or bad. The text of a verdict has no names before them.
+_STYLES = {
+    r"\bno losses\b|\bfit for\b": GOOD,
+    r"\bunfit for\b|\bstarved\b|\bnothing arrived\b": BAD,
+    r"\bundecided\b": DOUBTFUL,
+}
+_HELD = {r"\b(?:it holds|all hold)$": GOOD, r"\b\d+ failed$": BAD}
 # The longest name beside which verdicts begin; longer ones have a line of their own.
 _LONGEST_NAME = 24
 _NARROWEST = 40
@@ -71,9 +80,9 @@ class Judgement:
 
     def show(self) -> None:
         """Print a line for each class, and one for each assertion."""
-        console().print(f"verdicts; calls: {self.telephony}")
+        show_lines(f"verdicts; calls: {self.telephony}", {})
         if notes := "; ".join(self._notes()):
-            console().print(f" {notes}")
+            show_lines(f" {notes}", {})
         # Replies of which none is lost say nothing that their class does not.
         spoken = [one for one in self.verdicts if one.cause or not one.name.endswith(_BACK)]
         room = min(max((len(one.name) + 1 for one in spoken), default=0), _LONGEST_NAME)
@@ -104,18 +113,28 @@ def _show_beside(name: str, words: str, room: int) -> None:
     if len(name) > room:
         console().print(f" {name}")
         name = ""
+    from perhop.command.screen import styled  # lazy: rich, which --json does not need
+
     for number, text in enumerate(lines):
-        console().print(f" {(name if number == 0 else ''):{room}}  {text}", soft_wrap=True)
+        shown = styled(f" {(name if number == 0 else ''):{room}}  ", text)
+        for pattern, style in _STYLES.items():
+            shown.highlight_regex(re.compile(pattern), style)
+        console().print(shown, soft_wrap=True)
 
 
 def show_judged(judged: Sequence[Judged]) -> None:
     """Print a line for each assertion: whether it holds, and what was measured."""
+    from perhop.command.screen import styled  # lazy: rich, which --json does not need
+
     room = max(len(one.text) for one in judged)
     for one in judged:
-        answer = "PASS" if one.passed else "FAIL"
-        console().print(f" {answer}  {one.text:{room}}  {measured_words(one)}", soft_wrap=True)
+        answer = ("PASS", GOOD) if one.passed else ("FAIL", BAD)
+        text = f"  {one.text:{room}}  {measured_words(one)}"
+        console().print(styled(" ", answer, text), soft_wrap=True)
     failed = sum(not one.passed for one in judged)
-    print(f" {counted(len(judged), 'assertion')}, {failed} failed" if failed else _all_hold(len(judged)))
+    show_lines(
+        f" {counted(len(judged), 'assertion')}, {failed} failed" if failed else _all_hold(len(judged)), _HELD
+    )
 
 
 def _all_hold(count: int) -> str:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
+from perhop.command.columns import Column, show_groups
+from perhop.command.compare_table import MARKS
+from perhop.command.lines import show_lines
+from perhop.quantity import agreement, counted, number
+from perhop.show.comparison import PARTS, ComparedPolicy, Comparison, Row
 
-from perhop.command.screen import styled
-from perhop.command.terminal import console
-from perhop.quantity import NOTHING, agreement, counted, number
-from perhop.show.comparison import PARTS, ComparedPolicy, Comparison, Row, Verdict
-
-_MARKS: dict[Verdict, tuple[str, str]] = {
-    "agrees": ("agrees", "green"),
-    "differs": ("DIFFERS", "bold red"),
-    "not-comparable": (NOTHING, "dim"),
-}
+_HEADS = ("router", "simulated", "tolerance")
 
 
 def show(found: Comparison) -> None:
@@ -25,49 +19,43 @@ def show(found: Comparison) -> None:
     for policy in found["policies"]:
         _show_policy(policy)
     for missing in found["missing"]:
-        print(f"not in the run: {missing}")
+        show_lines(f"not in the run: {missing}", {})
     for part in PARTS:
         counts = found["parts"][part]
-        print(f"{part}: {agreement(counts['agrees'], counts['differs'])}")
+        show_lines(f"{part}: {agreement(counts['agrees'], counts['differs'])}", {})
 
 
 def _show_policy(policy: ComparedPolicy) -> None:
-    title = f"{policy['interface']}, {policy['side']}: {policy['policy']}"
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
-    for name in ("class", "quantity", "unit"):
-        table.add_column(name)
-    for name in ("router", "simulated", "tolerance"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
-    for part in PARTS:
-        if rows := [row for row in policy["rows"] if row["kind"] == part]:
-            table.add_section()
-            table.add_row(styled((f"{part}:", "bold")))
-            _add_rows(table, rows)
-    console().print(table)
-    for words, names in (("the router", policy["only_router"]), ("the run", policy["only_simulated"])):
+    lines = [
+        line
+        for part in PARTS
+        for line in _lines(part, [row for row in policy["rows"] if row["kind"] == part])
+    ]
+    if lines:
+        groups, quantities, units, *numbers, verdicts = (list(column) for column in zip(*lines, strict=True))
+        marks = [MARKS[one] for one in verdicts]
+        keys = [Column("quantity", quantities, numeric=False), Column("unit", units, numeric=False)]
+        columns = [Column(head, cells) for head, cells in zip(_HEADS, numbers, strict=True)]
+        words, styles = ([one[place] for one in marks] for place in (0, 1))
+        columns.append(Column("verdict", words, numeric=False, styles=styles))
+        show_groups(f"{policy['interface']}, {policy['side']}: {policy['policy']}", groups, keys, columns)
+    for words_of, names in (("the router", policy["only_router"]), ("the run", policy["only_simulated"])):
         if names:
-            print(f"only {words} has: {', '.join(names)}")
+            show_lines(f"only {words_of} has: {', '.join(names)}", {})
 
 
-def _add_rows(table: Table, rows: list[Row]) -> None:
-    """Add the rows of a part by class; configured numbers that agree are one line."""
+def _lines(part: str, rows: list[Row]) -> Iterator[tuple[str, ...]]:
+    """Generate the lines of a part by class; configured numbers that agree are one line."""
     for class_name, of_class in groupby(rows, key=lambda row: row["class"]):
         shown = list(of_class)
         settled = [row for row in shown if row["kind"] == "configured" and row["verdict"] == "agrees"]
-        lines = [_line(row) for row in shown if row not in settled]
+        group = f"{part}: {class_name}"
         if settled:
-            numbers = counted(len(settled), "configured number")
-            lines.insert(0, (numbers, "", "", "", "exact", _marked("agrees")))
-        for number_of_line, line in enumerate(lines):
-            table.add_row("" if number_of_line else class_name, *line)
+            yield group, counted(len(settled), "configured number"), "", "", "", "exact", "agrees"
+        yield from ((group, *_line(row)) for row in shown if row not in settled)
 
 
-def _line(row: Row) -> tuple[str | Text, ...]:
+def _line(row: Row) -> tuple[str, ...]:
     tolerance = "exact" if row["kind"] == "configured" else f"± {number(row['tolerance'], 2)}"
     numbers = (number(row["router"]), number(row["simulated"]))
-    return row["quantity"], row["unit"], *numbers, tolerance, _marked(row["verdict"])
-
-
-def _marked(verdict: Verdict) -> Text:
-    return styled(_MARKS[verdict])
+    return row["quantity"], row["unit"], *numbers, tolerance, row["verdict"]

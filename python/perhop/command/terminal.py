@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from perhop._core import Warnings
+from perhop.command.lines import columns_of, wrapped
 from perhop.configuration import STANDARD_INPUT, checked, router_text
 from perhop.printable import printable
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from perhop.scenario import RouterOptions, Scenario
 
 
-#: The width of tables in a file or a pipe.
+#: The width of tables in a file or a pipe, unless COLUMNS gives another.
 WIDTH_OF_A_FILE = 200
 
 
@@ -38,8 +39,7 @@ def console(stream: TextIO | None = None) -> Screen:
     from perhop.command.screen import Screen  # lazy: rich, until something is shown
 
     stream = sys.stdout if stream is None else stream
-    width = None if stream.isatty() else WIDTH_OF_A_FILE
-    return Screen(file=stream, width=width)
+    return Screen(file=stream, width=columns_of(stream) or WIDTH_OF_A_FILE)
 
 
 def print_json(document: object) -> None:
@@ -50,7 +50,7 @@ def print_json(document: object) -> None:
 def say(text: str) -> None:
     """Print a line on stderr."""
     # At once, so that no signal comes between the text and its end: another message begins a line.
-    sys.stderr.write(f"{printable(text)}\n")
+    sys.stderr.write(f"{printable(wrapped(printable(text), columns_of(sys.stderr)))}\n")
 
 
 def say_written(file: Path) -> None:

@@ -117,6 +117,7 @@ def _explained(outcome: Outcome) -> str:
 def _show_summary(outcomes: Sequence[Outcome]) -> None:
     """Print a line for each test, and how many passed."""
     from perhop.command.columns import Column, show  # lazy: rich
+    from perhop.command.lines import BAD, GOOD  # lazy: only with a summary
 
     answers = [one.answer for one in outcomes]
     parts = [f"{answers.count(one)} {one}" for one in ("passed", "failed", "error") if one in answers]
@@ -126,7 +127,9 @@ def _show_summary(outcomes: Sequence[Outcome]) -> None:
         for one in outcomes
     ]
     columns = [
-        Column("outcome", answers, numeric=False),
+        Column(
+            "outcome", answers, numeric=False, styles=[GOOD if one == "passed" else BAD for one in answers]
+        ),
         Column("assertions\nthat hold", held),
         Column("replications", [number(one.replications) for one in outcomes]),
         Column("took\ns", seconds),

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Platform, ScenarioFile, assumptions
 from perhop.command.terminal import print_json
 from perhop.draw import words
@@ -90,17 +91,17 @@ def trace(
         document["packets"] = answers
         document["neighbors"] = place.neighbors()
         if not json:
-            print("\n\n".join("\n".join(_answer(answer)) for answer in answers))
+            show_lines("\n\n".join("\n".join(_answer(answer)) for answer in answers), {})
     if pcap:
         document["classes"], document["not_looked_at"] = classes, ignored = _classes(place, pcap)
         if not json:
-            print("\n".join([*_table(classes), *_ignored(ignored)]))
+            show_lines("\n".join([*_table(classes), *_ignored(ignored)]), {})
     if reach:
         of_queues = node(file, **choices)  # type: ignore[arg-type]
         document["reach"] = reached = _reached(of_queues, reach)
         document["not_looked_at"] = ignored = place.open_lines(of_queues.crossed())
         if not json:
-            print("\n".join([*_witnesses(reached), *_ignored(ignored)]))
+            show_lines("\n".join([*_witnesses(reached), *_ignored(ignored)]), {})
     if json:
         print_json(document)
     return Exit.OK

@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop import _core
+from perhop.command.lines import show_lines
 from perhop.command.options import Json, Quiet, Threads
 from perhop.command.terminal import print_json, progress_bar
 from perhop.errors import Exit
@@ -61,12 +62,12 @@ def verify(
 def _show(found: Verified, *, repeat: bool) -> None:
     folder, version = found.saved.folder, found.saved.manifest["perhop"]
     by = f"perhop {version}" + ("" if version == _core.__version__ else f", verified by {_core.__version__}")
-    print(f"{folder}: {counted(len(found.saved.contents), 'file')} as saved by {by}")
+    show_lines(f"{folder}: {counted(len(found.saved.contents), 'file')} as saved by {by}")
     for one in found.repeated:
         name = folder / one.name
         ran = f"seed {one.seed}, {counted(one.replications, 'replication')}"
-        print(f"{name}: {'different' if one.differences else 'identical'} when repeated ({ran})")
+        show_lines(f"{name}: {'different' if one.differences else 'identical'} when repeated ({ran})")
         for difference in one.differences:
-            print(f"  {difference}")
+            show_lines(f"  {difference}")
     if repeat and not found.repeated:
-        print(f"{folder}: not repeated: {found.saved.kind} without simulated runs")
+        show_lines(f"{folder}: not repeated: {found.saved.kind} without simulated runs")

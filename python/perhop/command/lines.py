@@ -1,0 +1,75 @@
+"""Lines of text on a terminal: wrapped between words, with the words of a judgment in color."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import TextIO
+
+from perhop.printable import printable
+
+# A line that goes on is indented further by this, up to a third of the width.
+_FURTHER = 2
+#: Styles of judgments.
+GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
+#: Words of a judgment at the beginning of a line or behind a name, and their styles.
+JUDGMENTS: Mapping[str, str] = {
+    r"(?:^ *|(?<=, ))ok(?=$|:)": GOOD,
+    r"(?<=: )identical(?= when repeated)": GOOD,
+    r"(?<=: )different(?= when repeated)": BAD,
+    r"(?:^ *|(?<=, )|(?<=: ))not (?:ok|supported)(?=$|:)": BAD,
+    r"^ *error\[[\w-]+\]": BAD,
+    r"^ *warning\[[\w-]+\]": DOUBTFUL,
+}
+
+
+def columns_of(stream: TextIO) -> int | None:
+    """Return the width of lines for `stream`: that of a terminal, or COLUMNS; `None` without a limit."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    if not stream.isatty():
+        return None
+    return os.get_terminal_size(stream.fileno()).columns or None
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """Return a text whose lines are wrapped between words; a longer word stays whole."""
+    return text if width is None else "\n".join(_parts(text, width))
+
+
+def _parts(text: str, width: int) -> Iterator[str]:
+    for line in text.split("\n"):
+        if len(line) <= width:
+            yield line
+            continue
+        indented = len(line) - len(line.lstrip(" "))
+        yield from textwrap.wrap(
+            line[indented:],
+            width,
+            initial_indent=line[:indented],
+            subsequent_indent=" " * min(indented + _FURTHER, width // 3),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def show_lines(text: str, styles: Mapping[str, str] = JUDGMENTS) -> None:
+    """Print lines; on a terminal what a pattern of `styles` finds in them is styled."""
+    # Again: a line that goes on begins with other words.
+    width = columns_of(sys.stdout)
+    text = printable(wrapped(printable(text), width))
+    if not sys.stdout.isatty():
+        print(text)
+        return
+    from perhop.command.screen import Screen, styled  # lazy: rich, which lines for a file do not need
+
+    screen = Screen(file=sys.stdout, width=width)
+    for line in text.split("\n"):
+        shown = styled(line)
+        for pattern, style in styles.items():
+            shown.highlight_regex(re.compile(pattern), style)
+        screen.print(shown, soft_wrap=True)
