@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -259,3 +260,23 @@ def test_the_report_maps_two_parameters_and_runs_across_three(
     drawn += ["--sample", "8", "--duration", "2s", "-q", "-o", "drawn"]
     assert perhop(*drawn).code == 0
     assert "heat-map" not in {one.kind for one in Swept(tmp_path / "drawn").charts}
+
+
+def test_the_unit_of_the_last_number_is_that_of_a_range(perhop: Command) -> None:
+    from perhop import sampling
+
+    assert list(sampling.grid({"a.min": ["5:29:1 packets"]}).values["a.min"]) == [
+        f"{count} packets" for count in range(5, 30)
+    ]
+    assert sampling.grid({"a": ["1:3:1Mb/s"]}).values == sampling.grid({"a": ["1Mb/s:3Mb/s:1Mb/s"]}).values
+    drawn = sampling.sobol({"a": ["5:29 packets"]}, 8, 1)
+    assert all(re.fullmatch(r"([5-9]|1\d|2\d) ?packets", drawn[number]["a"]) for number in range(8))
+    assert perhop("init", "lab", "--template", "wred").code == 0
+    path = "policies.shared.queueing.classes.0.buffer.wred.precedences.1.min"
+    swept = perhop(
+        *("sweep", "lab", "--set", f"{path}=5:29:8 packets", "--duration", "6s"),
+        *("--replications", "1", "--plot", "loss=loss.svg", "--json"),
+    )
+    assert swept.code == 0, swept.err
+    points = [one["set"][path] for one in swept.json()["points"]]
+    assert points == ["5 packets", "13 packets", "21 packets", "29 packets"]

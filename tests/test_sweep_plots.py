@@ -13,6 +13,7 @@ import pytest
 
 from chromium import needs_chromium, opened, screenshot, scroll_through
 from perhop import InvalidInputError
+from perhop.paths import short_names
 from perhop.plot import (
     Axis,
     Cells,
@@ -72,9 +73,9 @@ def crossed() -> pl.DataFrame:
 
 def test_a_line_for_each_class_in_the_unit_that_suits() -> None:
     (chart,) = against(plain(), "links.1.rate", "delay_p99", units=UNITS, caption="Run 7.")
-    assert (chart.title, chart.kind) == ("Delay p99 against links.1.rate", "against")
-    assert (chart.x.title, chart.y.title) == ("links.1.rate (Mb/s)", "Delay p99 (ms)")
-    assert chart.caption == "Run 7; bands: 95 % confidence."
+    assert (chart.title, chart.kind) == ("Delay p99 against rate", "against")
+    assert (chart.x.title, chart.y.title) == ("rate (Mb/s)", "Delay p99 (ms)")
+    assert chart.caption == "Run 7; bands: 95 % confidence; rate: links.1.rate."
     voice, bulk = chart.marks
     assert isinstance(voice, Line)
     assert isinstance(bulk, Line)
@@ -84,6 +85,30 @@ def test_a_line_for_each_class_in_the_unit_that_suits() -> None:
     assert list(bulk.high or ()) == pytest.approx([2.2, 1.1, 0.55])
     assert voice.color != bulk.color
     assert voice.marked, "a dot at what was measured"
+
+
+def test_parameters_have_the_last_parts_of_their_paths_that_differ() -> None:
+    buffer = "policies.wan.queueing.classes.0.buffer.wred.precedences"
+    names = short_names(
+        [
+            *(f"{buffer}.{end}" for end in ("0.min", "1.min", "0.max")),
+            "links.1.rate",
+            "traffic.a.rate",
+            "duration",
+        ]
+    )
+    assert list(names.values()) == [
+        "precedences.0.min",
+        "precedences.1.min",
+        "max",
+        "links.1.rate",
+        "a.rate",
+        "duration",
+    ]
+    assert short_names(["links.1.rate"]) == {"links.1.rate": "rate"}
+    two = plain().with_columns(pl.col("links.1.rate").alias("links.0.rate"))
+    (chart,) = against(two.filter(pl.col("links.0.rate") == 1e6), "links.1.rate", "delay_p99", units=UNITS)
+    assert chart.x.title == "links.1.rate (Mb/s)", "as the frame has two rates"
 
 
 def test_one_replication_has_no_band() -> None:
@@ -111,7 +136,7 @@ def test_shares_are_computed_where_the_frame_has_none() -> None:
 def test_series_are_colors_and_strokes_classes() -> None:
     charts = against(crossed(), "links.1.rate", "delay_p99", series="policy", units=UNITS)
     assert [chart.title for chart in charts] == [
-        f"Delay p99 against links.1.rate, burst = {burst}" for burst in ("1,000 bytes", "64,000 bytes")
+        f"Delay p99 against rate, burst = {burst}" for burst in ("1,000 bytes", "64,000 bytes")
     ]
     lines = [mark for mark in charts[1].marks if isinstance(mark, Line)]
     assert [(one.name, one.color, one.stroke) for one in lines] == [
@@ -176,21 +201,21 @@ def test_logarithmic_axes_end_in_ticks() -> None:
 def test_a_heat_map_has_a_cell_for_each_pair() -> None:
     frame = crossed().filter(pl.col("policy") == "red")
     chart = heat_map(frame, "links.1.rate", "burst", "delay_p99", "voice", units=UNITS)
-    assert (chart.x.categories, chart.x.title) == (("1", "2", "4"), "links.1.rate (Mb/s)")
+    assert (chart.x.categories, chart.x.title) == (("1", "2", "4"), "rate (Mb/s)")
     assert chart.y.categories == ("1,000", "64,000")
     (cells,) = chart.marks
     assert isinstance(cells, Cells)
     found = {(x, y): value for x, y, value in zip(cells.x, cells.y, cells.values, strict=True)}
     assert found == pytest.approx({(0, 0): 1, (0, 1): 64, (1, 0): 0.5, (1, 1): 32, (2, 0): 0.25, (2, 1): 16})
     assert cells.name == "Delay p99 (ms)"
-    assert cells.notes[0] == ("links.1.rate = 1 Mb/s, burst = 1,000 bytes\ndelay p99: 1 ms (0.9000 to 1.100)")
+    assert cells.notes[0] == ("rate = 1 Mb/s, burst = 1,000 bytes\ndelay p99: 1 ms (0.9000 to 1.100)")
 
 
 def test_parallel_coordinates_have_a_line_for_each_point() -> None:
     (mark,) = parallel(crossed(), "voice.delay_p99", units=UNITS).marks
     assert isinstance(mark, Parallel)
     assert [axis.title for axis in mark.axes] == [
-        "links.1.rate (Mb/s)",
+        "rate (Mb/s)",
         "policy",
         "burst (bytes)",
         "Delay p99 (ms)",
@@ -212,14 +237,14 @@ def test_the_front_is_what_nothing_beats_in_both() -> None:
     assert isinstance(front, Line)
     assert list(front.x) == pytest.approx([64, 32, 16])
     assert list(front.y) == pytest.approx([0.5, 1.5, 3.5])
-    assert (front.notes or ())[0].splitlines()[0] == "links.1.rate = 1 Mb/s"
+    assert (front.notes or ())[0].splitlines()[0] == "rate = 1 Mb/s"
     assert chart.x.title == "Delay p99 of voice, large is better (ms)"
 
 
 def test_before_and_after() -> None:
     table = before_after(plain(), "links.1.rate", 1e6, 4e6, units=UNITS)
     heads = [column.name for column in table.columns]
-    assert heads == ["class", "metric", "links.1.rate = 1 Mb/s", "links.1.rate = 4 Mb/s", "difference"]
+    assert heads == ["class", "metric", "rate = 1 Mb/s", "rate = 4 Mb/s", "difference"]
     texts = {(row[0].text, row[1].text): [cell.text for cell in row[2:]] for row in table.rows}
     assert len(texts) == 6, "two classes with throughput, share and delay"
     # The root of 0.2² + 0.05².
@@ -227,7 +252,7 @@ def test_before_and_after() -> None:
     alone = before_after(plain(None), "links.1.rate", 1e6, 2e6, metrics=["delay_p99"])
     assert [cell.text for cell in alone.rows[0][2:]] == ["2", "1", "-1"]
     several = before_after(crossed(), "policy", "red", "tail", metrics=["delay_p99"], units=UNITS)
-    assert [column.name for column in several.columns][:3] == ["links.1.rate", "burst", "class"]
+    assert [column.name for column in several.columns][:3] == ["rate", "burst", "class"]
     assert len(several.rows) == 12
 
 
@@ -252,9 +277,9 @@ def test_static_pictures(number: int, tmp_path: Path) -> None:
     tree = ElementTree.fromstring((tmp_path / "a.svg").read_text())
     texts = [one.text for one in tree.iter("{http://www.w3.org/2000/svg}text")]
     expected = [
-        ["0.2", "0.5", "1", "2", "5", "links.1.rate (Mb/s)"],
-        ["0.2500", "64", "Delay p99 (ms)", "64,000", "burst (bytes)"],
-        ["0.2500", "64", "Delay p99 (ms)", "<b>tail", "policy"],
+        ["0.2", "0.5", "1", "2", "5", "rate (Mb/s)"],
+        ["0", "80", "Delay p99 (ms)", "64,000", "burst (bytes)"],
+        ["0", "80", "Delay p99 (ms)", "<b>tail", "policy"],
         ["all points", "front"],
     ]
     assert set(expected[number]) <= {text.strip() for text in texts if text}, texts
@@ -277,8 +302,8 @@ def test_in_the_browser(tmp_path: Path) -> None:
         plots = [tab.locator("figure.chart .plot").nth(number) for number in range(4)]
         texts = [set(plot.evaluate(TEXTS)) for plot in plots]
         assert {"0.2", "0.5", "1", "2", "5", "voice", "bulk"} <= texts[0]
-        assert {"0.25", "64", "Delay p99 (ms)", "64,000", "1"} <= texts[1]
-        assert {"0.25", "64", "<b>tail", "burst (bytes)", "64,000"} <= texts[2]
+        assert {"0", "80", "Delay p99 (ms)", "64,000", "1"} <= texts[1]
+        assert {"0", "80", "<b>tail", "burst (bytes)"} <= texts[2]
         drawn = [[pair for pair in plot.evaluate(SERIES) if pair[0] != "custom"] for plot in plots]
         assert drawn == [
             [["line", 3], ["line", 3]],
@@ -290,13 +315,13 @@ def test_in_the_browser(tmp_path: Path) -> None:
             plot.focus()
             tab.keyboard.press("ArrowRight")
             assert seen.errors == []
-            assert "links.1.rate = " in tab.locator("figure.chart .says").nth(number).text_content(), number
+            assert "rate = " in tab.locator("figure.chart .says").nth(number).text_content(), number
             if number == 2:
                 plot.scroll_into_view_if_needed()
                 box = plot.locator("path[stroke-width='1.2']").first.bounding_box()
                 tab.mouse.move(box["x"] + 1, box["y"] + 1)
             tip = plot.evaluate("one => one.querySelector('.tip').innerText")
-            assert "links.1.rate = " in tip
+            assert "rate = " in tip
             assert plot.locator(".tip b").count() == 0, "names are text"
             tab.keyboard.press("+")
         assert seen.errors == []

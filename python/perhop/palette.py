@@ -29,7 +29,14 @@ PALETTE: dict[str, tuple[str, str]] = {
 }
 #: Role of each drop precedence, starting with 0.
 PRECEDENCES = ("green", "yellow", "red")
+#: Line style of each role that does not have a solid line.
 STROKES = {"green": "solid", "yellow": "dashed", "red": "dotted"}
+_HUES = sum(role.startswith("class") for role in PALETTE)
+# Further classes have the colors again, with other lines.
+for _again, _stroke in enumerate(("dashed", "dotted"), start=1):
+    for _hue in range(_HUES):
+        PALETTE[f"class{_again * _HUES + _hue}"] = PALETTE[f"class{_hue}"]
+        STROKES[f"class{_again * _HUES + _hue}"] = _stroke
 #: Colors of a scale from least to greatest: viridis, whose lightness grows with the value.
 SEQUENTIAL = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 _CLASSES = tuple(role for role in PALETTE if role.startswith("class"))
@@ -60,8 +67,5 @@ def of_classes(names: Iterable[str]) -> dict[str, str]:
 
 def of_lines(count: int) -> list[tuple[str, str]]:
     """Return role and line style of `count` lines without their own color; all differ up to 24 lines."""
-    strokes = list(dict.fromkeys(STROKES.values()))
-    return [
-        (_CLASSES[number % len(_CLASSES)], strokes[number // len(_CLASSES) % len(strokes)])
-        for number in range(count)
-    ]
+    roles = [_CLASSES[number % len(_CLASSES)] for number in range(count)]
+    return [(role, STROKES.get(role, "solid")) for role in roles]

@@ -59,6 +59,24 @@ def _member(found: Any, key: str) -> tuple[bool, Any]:  # noqa: ANN401 - any val
     return False, None
 
 
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """Return a name for each path: as many of its last parts as it takes for no two to be alike.
+
+    An index alone says little, so that no name begins with one.
+    """
+    every = dict.fromkeys(paths)
+    found: dict[str, str] = {}
+    for path in every:
+        parts = path.split(".")
+        others = [other.split(".") for other in every if other != path]
+        for count in range(1, len(parts) + 1):
+            name = parts[-count:]
+            if not name[0].isdecimal() and all(other[-count:] != name for other in others):
+                break
+        found[path] = ".".join(name)
+    return found
+
+
 def base_unit(path: str) -> str:
     """Return the unit of numbers at a path: `b/s`, `s`, `bytes` or `1/s`; nothing where it has none.
 

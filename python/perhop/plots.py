@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Drawing:
@@ -15,6 +18,8 @@ class Drawing:
 
 class Plots:
     """A method for each kind of plot of a run; each returns a chart, which has `save` and shows in notebooks.
+
+    With `ax`, axes of matplotlib, each draws into them in the style that they have and returns them.
 
     All raise `InvalidInputError` where the run took no samples for the kind, and `UnreadableFileError` where
     a table cannot be read. `perhop.plot` has the same as functions.
@@ -29,48 +34,56 @@ class Plots:
         kinds = ", ".join(name for name in vars(type(self)) if not name.startswith("_"))
         return f"<plots of {self._results.summary['scenario']!r}: {kinds}>"
 
-    def throughput(self, *, stacked: bool = False) -> Any:  # noqa: ANN401 - a Chart
+    def throughput(self, *, stacked: bool = False, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the throughput of each class over time, b/s, with 95 % confidence bands."""
-        return self._made("throughput", stacked=stacked)
+        return self._made("throughput", stacked=stacked, ax=ax)
 
-    def drops(self) -> Any:  # noqa: ANN401 - a Chart
+    def drops(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the dropped packets of each class over time, by interval."""
-        return self._made("drops")
+        return self._made("drops", ax=ax)
 
-    def queue(self, port: str | None = None, queue: str | None = None, *, replication: int = 0) -> Any:  # noqa: ANN401 - a Chart
+    def queue(
+        self,
+        port: str | None = None,
+        queue: str | None = None,
+        *,
+        replication: int = 0,
+        ax: Axes | None = None,
+    ) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot a queue and its averages over time, packets or bytes, with its thresholds.
 
         `port` (`from->to`) and `queue` select one of `measure.queues`; by default the first.
         """
-        return self._made("queue", port, queue, replication=replication)
+        return self._made("queue", port, queue, replication=replication, ax=ax)
 
-    def drop_curve(self, port: str | None = None, queue: str | None = None) -> Any:  # noqa: ANN401 - a Chart
+    def drop_curve(self, port: str | None = None, queue: str | None = None, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the configured drop probability of a queue over its average."""
-        return self._made("drop_curve", port, queue)
+        return self._made("drop_curve", port, queue, ax=ax)
 
-    def delay(self) -> Any:  # noqa: ANN401 - a Chart
+    def delay(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the one-way delay of each class over time, s: mean and range."""
-        return self._made("delay")
+        return self._made("delay", ax=ax)
 
-    def ipdv(self) -> Any:  # noqa: ANN401 - a Chart
+    def ipdv(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the variation of the delay of each class over time, s: mean and range."""
-        return self._made("ipdv")
+        return self._made("ipdv", ax=ax)
 
-    def delay_cdf(self, *, log_x: bool = False) -> Any:  # noqa: ANN401 - a Chart
+    def delay_cdf(self, *, log_x: bool = False, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the cumulative distribution of the one-way delay of each class, % of its packets."""
-        return self._made("delay_cdf", log_x=log_x)
+        return self._made("delay_cdf", log_x=log_x, ax=ax)
 
-    def delay_histogram(self) -> Any:  # noqa: ANN401 - a Chart
+    def delay_histogram(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the distribution of the one-way delay of each class."""
-        return self._made("delay_histogram")
+        return self._made("delay_histogram", ax=ax)
 
-    def page_load_cdf(self) -> Any:  # noqa: ANN401 - a Chart
+    def page_load_cdf(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the cumulative distribution of the times that web pages took to load, % of the pages."""
-        return self._made("page_load_cdf")
+        return self._made("page_load_cdf", ax=ax)
 
-    def congestion_window(self, *, replication: int = 0) -> Any:  # noqa: ANN401 - a Chart
+    def congestion_window(self, *, replication: int = 0, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the congestion windows of the probed connections over time, segments."""
-        return self._made("congestion_window", replication=replication)
+        return self._made("congestion_window", replication=replication, ax=ax)
 
-    def _made(self, kind: str, *given: object, **options: object) -> Any:  # noqa: ANN401 - a Chart
-        return Drawing.function_of(kind)(self._results, *given, **options)
+    def _made(self, kind: str, *given: object, ax: Axes | None, **options: object) -> Any:  # noqa: ANN401 - a Chart, or the axes
+        chart = Drawing.function_of(kind)(self._results, *given, **options)
+        return chart if ax is None else chart.draw(ax)

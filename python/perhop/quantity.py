@@ -38,6 +38,12 @@ def number(value: float | None, digits: int = 4) -> str:
     )
 
 
+def short(value: float, digits: int = 6) -> str:
+    """Return `value` with at most `digits` significant digits, without zeros at its end."""
+    text = number(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
 def counted(count: int, one: str, several: str | None = None) -> str:
     """Return a count with its noun: `1 point`, `2 points`, `0 processes`."""
     return f"{count} {one if count == 1 else several or one + 's'}"

@@ -32,7 +32,7 @@ _MOST = 1_000_000
 MOST_POINTS = 10_000_000
 # Significant digits of computed values.
 _DIGITS = 6
-_RANGES = "as in 1Mb/s:4Mb/s:500kb/s or log(1ms,1s,7)"
+_RANGES = "as in 1Mb/s:4Mb/s:500kb/s, 5:29:1 packets or log(1ms,1s,7)"
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class Range:
     high: str
     unit: str
     log: bool = False
-    #: Whether only whole numbers are meant: both ends were written as such, without a unit.
+    #: Whether only whole numbers are meant: both ends were written as such, without a unit or in packets.
     whole: bool = False
 
     def at(self, part: float) -> str:
         """Return the value at a part of the range, from 0 to below 1, as text."""
         low, high = float(self.low), float(self.high)
         if self.whole and not self.log:
-            return str(min(math.floor(low + part * (high - low + 1)), int(high)))
+            return f"{min(math.floor(low + part * (high - low + 1)), int(high))}{self.unit}"
         value = low * (high / low) ** part if self.log else low + part * (high - low)
         if self.whole:
-            return str(round(value))
+            return f"{round(value)}{self.unit}"
         return f"{_plain(float(f'{value:.{_DIGITS}g}'))}{self.unit}"
 
 
@@ -279,7 +279,7 @@ def split(text: str, path: str = "") -> list[str]:
 
 def _stepped(text: str, path: str) -> list[str] | None:
     """Return the values of `start:stop:step`; `None` for other text."""
-    parts = text.split(":")
+    parts = _in_one_unit(text.split(":"))
     found = [_number(part) for part in parts]
     if len(parts) != 3 or any(one is None for one in found) or not _alike(parts):
         return None
@@ -292,7 +292,8 @@ def _stepped(text: str, path: str) -> list[str] | None:
     if count > _MOST:
         raise InvalidInputError(f"{path}: `{text}` has {count:,} values, and {_MOST:,} at most", _RANGES)
     written = _number(parts[0])
-    unit = written[1] if written else ""
+    # With the space before it, if there is one.
+    unit = parts[0].strip().removeprefix(written[0]) if written else ""
     one = _exact(f"1{unit}")
     return [f"{_text((start + place * step) / one)}{unit}" for place in range(count)]
 
@@ -320,7 +321,7 @@ def _range(text: str, path: str) -> Range | None:
         if len(parts) != 2:
             raise InvalidInputError(f"{path}: `{text}` is no range to draw from", "as in log(1ms,1s)")
         return _ends(parts, path, text, log=True)
-    parts = text.split(":")
+    parts = _in_one_unit(text.split(":"))
     if len(parts) != 2 or any(_number(part) is None for part in parts) or not _alike(parts):
         return None
     return _ends(parts, path, text, log=False)
@@ -335,7 +336,8 @@ def _ends(parts: Sequence[str], path: str, text: str, *, log: bool) -> Range:
     low, high = (_exact(part) / _exact(f"1{unit}") for part in parts)
     if low == high or (log and min(low, high) <= 0):
         raise InvalidInputError(f"{path}: `{text}` is no range", _RANGES)
-    whole = all(_WHOLE.fullmatch(part.strip()) for part in parts)
+    # There is no part of a packet.
+    whole = all(_WHOLE.fullmatch(part.strip().removesuffix("packets").strip()) for part in parts)
     return Range(_text(low), _text(high), unit, log, whole)
 
 
@@ -343,6 +345,16 @@ def _number(text: str) -> tuple[str, str] | None:
     """Return a number and its unit as written; `None` for other text."""
     found = _NUMBER.fullmatch(text.strip())
     return None if found is None or quantity(text) is None else (found[1], found[2] or "")
+
+
+def _in_one_unit(parts: list[str]) -> list[str]:
+    """Return numbers with the unit of the last, where it alone has one: `5:29:1 packets`."""
+    found = [_number(part) for part in parts]
+    *others, last = found
+    if last is None or not last[1] or any(one is None or one[1] for one in others):
+        return parts
+    unit = parts[-1].strip().removeprefix(last[0])
+    return [*(part.strip() + unit for part in parts[:-1]), parts[-1]]
 
 
 def _alike(parts: Sequence[str]) -> bool:

@@ -66,7 +66,7 @@ def diff(
         (busy, the default) or 120 % (overload) of what the old configuration promises it.
     chart
         With --scenario or --simulate: draw throughput, drops and delays of each class in both, with 95 %
-        confidence intervals, to this file: .html has all charts; of .svg, .png and .pdf the second has -2
+        confidence intervals, to this file: .html and .pdf have all charts; of .svg and .png the second has -2
         after its name, and so on.
     at
         The interface by which packets arrive, whose input policy they meet; by default they meet an input

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from perhop import plot as plots
+from perhop.command.options import pairs
 from perhop.command.sweep_plots import wish_of
 from perhop.command.terminal import say_written
 from perhop.errors import Exit, InvalidInputError
+from perhop.plot.chart import Chart
+from perhop.plot.look import Look
 from perhop.plot.overlay import overlaid, told_apart
 from perhop.plot.studies import STUDY_KINDS, study_charts
-from perhop.plot.writing import check_file, usual_suffix, write
+from perhop.plot.writing import Destination, check_file, write
 from perhop.results import Results
 from perhop.saved import kind_of
 from perhop.sweeping import Sweep
@@ -33,22 +37,27 @@ def plot(
     class_: Annotated[list[str] | None, Parameter(name="--class", negative=())] = None,
     log_x: Annotated[bool, Parameter(negative=())] = False,
     log_y: Annotated[bool, Parameter(negative=())] = False,
+    title: str | None = None,
+    label: Annotated[list[str] | None, Parameter(negative=())] = None,
+    size: str | None = None,
+    font: str | None = None,
 ) -> Exit:
     """Plot results that `perhop run -o` wrote.
 
     Parameters
     ----------
     kind
-        For a run: throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram,
-        cwnd, page-load-cdf. For several runs: share. For a sweep: any metric as delay_p99 or share,
-        heat-map:METRIC, parallel:METRIC, pareto:CLASS.METRIC,CLASS.METRIC. For a study: published (and
+        For a run: throughput, throughput-stacked, drops, queue, drop-curve, delay, ipdv, delay-cdf,
+        delay-histogram, cwnd, page-load-cdf. For several runs: share. For a sweep: any metric as delay_p99 or
+        share, heat-map:METRIC, parallel:METRIC, pareto:CLASS.METRIC,CLASS.METRIC. For a study: published (and
         measured figures), curve.
     folders
         A folder of results; several runs are laid upon each other (throughput, delay, ipdv, delay-cdf,
         delay-histogram); for share a folder of a sweep, or several runs that differ in a parameter.
     output
-        File to write, .svg, .png, .pdf, or .html for an interactive plot; by default KIND.svg, or KIND.html
-        if matplotlib is not installed.
+        File to write, .svg, .png, .pdf, .pgf for LaTeX, or .html for an interactive plot. Several plots have
+        a page each in .pdf, share the page of .html, and are numbered files otherwise. By default KIND.svg,
+        or KIND.html where there are several plots or matplotlib is not installed.
     against
         For share and sweeps: the path of the parameter on the x axis, as for `perhop run --set`; by default
         the first of a sweep.
@@ -60,16 +69,28 @@ def plot(
         For sweeps and delay-cdf: plot against a logarithmic axis.
     log_y
         For sweeps: plot the metric on a logarithmic axis.
+    title
+        The title in place of the usual one; '' for none.
+    label
+        What stands in place of a name, as NAME=TEXT: of a class, a run, a line or a parameter, or of the axis
+        x or y; may be given several times.
+    size
+        Width of a picture, as 3.4in, 85mm or 8.5cm, or width and height, as '3.4in x 2.5in'.
+    font
+        Font of a picture, its size or both, as serif, 8pt or 'Times New Roman 8pt'; matplotlibrc sets
+        anything else.
 
     """
+    look = Look.parse(title, pairs(label, "--label", "x='Rate of the line'"), size, font)
     if len(folders) == 1 and kind not in STUDY_KINDS and kind_of(folders[0]) == "sweep":
         wish = wish_of(kind, output, against, series, class_, log=(log_x, log_y))
-        check_file(wish.file)
-        return _written(write(wish.charts(Sweep.load(folders[0])), wish.file))
-    file = output or Path(kind + usual_suffix())
-    check_file(file)
+        check_file(wish.where.file)
+        return _written(wish.charts(Sweep.load(folders[0])), wish.where, look)
+    where = Destination.usual(kind) if output is None else Destination(output)
+    check_file(where.file)
     if kind in STUDY_KINDS:
-        return _written(write([one for folder in folders for one in study_charts(folder, kind)], file))
+        charts = [one for folder in folders for one in study_charts(folder, kind)]
+        return _written(charts, where, look)
     results = [Results.load(folder) for folder in folders]
     if kind == "share":
         if against is None:
@@ -85,10 +106,10 @@ def plot(
         charts = [overlaid([one for (one,) in each], told_apart([folder.name for folder in folders]))]
     else:
         charts = plots.charts(results[0], kind, log_x=log_x)
-    return _written(write(charts, file))
+    return _written(charts, where, look)
 
 
-def _written(files: list[Path]) -> Exit:
-    for file in files:
+def _written(charts: Sequence[Chart], where: Destination, look: Look) -> Exit:
+    for file in write(charts, where.file_for(charts), look):
         say_written(file)
     return Exit.OK

@@ -11,9 +11,10 @@ from perhop.saving import named
 
 if TYPE_CHECKING:
     from perhop.plot.description import Description
+    from perhop.plot.writing import Destination
 
-#: A file, and what makes the charts for it.
-Wanted = tuple[Path, "Callable[[], Sequence[Description]]"]
+#: A destination, and what makes the charts for it.
+Wanted = tuple["Destination", "Callable[[], Sequence[Description]]"]
 
 
 class Plots:
@@ -22,7 +23,7 @@ class Plots:
     def __init__(self, output: Path | None, wanted: Sequence[Wanted]) -> None:
         folder = None if output is None else output.absolute()
         self._output = output
-        self._inside = [one for one in wanted if one[0].absolute().parent == folder]
+        self._inside = [one for one in wanted if one[0].file.absolute().parent == folder]
         self._rest = [one for one in wanted if one not in self._inside]
         self._written: list[Path] = []
         self._error: Exception | None = None
@@ -34,15 +35,16 @@ class Plots:
 
     def write_into(self, folder: Path) -> None:
         """Write those of the folder of results into it, before it is sealed."""
-        for file, charts in self._inside:
+        for where, charts in self._inside:
             try:
                 # The folder is hidden until all is written.
-                with named(folder, file.parent):
-                    made = _write(charts(), folder / file.name)
+                with named(folder, where.file.parent):
+                    drawn = charts()
+                    made = _write(drawn, folder / where.file_for(drawn).name)
             except Exception as error:
                 self._error = error
                 return
-            self._written += [file.with_name(one.name) for one in made]
+            self._written += [where.file.with_name(one.name) for one in made]
 
     def write_rest(self, *, quiet: bool) -> None:
         """Report those, raise what went wrong with them, and write the others."""
@@ -50,8 +52,9 @@ class Plots:
             _say(file, quiet=quiet)
         if self._error is not None:
             raise self._error
-        for file, charts in self._rest:
-            for written in _write(charts(), file):
+        for where, charts in self._rest:
+            drawn = charts()
+            for written in _write(drawn, where.file_for(drawn)):
                 _say(written, quiet=quiet)
 
 

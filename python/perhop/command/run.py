@@ -54,6 +54,7 @@ from perhop.scenario import RouterOptions, Scenario
 
 if TYPE_CHECKING:
     from perhop.plot.description import Description
+    from perhop.plot.writing import Destination
 
 
 def run(
@@ -313,11 +314,11 @@ class _Targets:
 
     output: Path | None
     force: bool
-    plots: list[tuple[str, Path]]
+    plots: list[tuple[str, Destination]]
 
     def plots_of(self, results: Results) -> Plots:
         """Return the plots of results."""
-        return Plots(self.output, [(file, partial(_charts, results, kind)) for kind, file in self.plots])
+        return Plots(self.output, [(where, partial(_charts, results, kind)) for kind, where in self.plots])
 
 
 def _simulate(
@@ -366,19 +367,19 @@ def _report_written(results: Results, output: Path | None, pcap: Path | None) ->
             )
 
 
-def _plot(argument: str, output: Path | None) -> tuple[str, Path]:
-    """Return kind and file of `KIND` or `KIND=FILE`; refuses files that could not be written."""
+def _plot(argument: str, output: Path | None) -> tuple[str, Destination]:
+    """Return kind and destination of `KIND` or `KIND=FILE`; refuses files that could not be written."""
     from perhop.plot.kinds import check_kind  # lazy: polars, which only plots need
-    from perhop.plot.writing import check_file, usual_suffix  # lazy: polars, which only plots need
+    from perhop.plot.writing import Destination, check_file  # lazy: polars, which only plots need
 
     kind, equals, file = argument.partition("=")
     check_kind(kind)
-    target = Path(file) if equals else (output or Path()) / (kind + usual_suffix())
-    check_file(target, made=output)
-    return kind, target
+    where = Destination(Path(file)) if equals else Destination.usual(kind, output)
+    check_file(where.file, made=output)
+    return kind, where
 
 
-def _with_samples(scenario: Scenario, wanted: list[tuple[str, Path]]) -> Scenario:
+def _with_samples(scenario: Scenario, wanted: list[tuple[str, Destination]]) -> Scenario:
     """Return the scenario with the samples that its plots need and it does not ask for, and say so."""
     if not wanted:
         return scenario

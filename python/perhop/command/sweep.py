@@ -171,7 +171,7 @@ def sweep(
     show_inferred(loaded, scenario)
     show_warnings(loaded.warnings)
     held = _Held(output)
-    plots = Plots(output, [(one.file, partial(held.charts, one)) for one in chosen])
+    plots = Plots(output, [(one.where, partial(held.charts, one)) for one in chosen])
     wish = chosen[0] if watch and chosen else None
     with paged(plan, wish, opened=open_) if watch == "web" else nullcontext() as page:
         with watching(plan, wish, quiet=quiet) if page is None else nullcontext(page.add) as progress:

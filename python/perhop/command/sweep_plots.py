@@ -9,12 +9,11 @@ from pathlib import Path
 from perhop.errors import InvalidInputError
 from perhop.metrics import SHARE, Metric, resolve
 from perhop.plot.chart import Chart
-from perhop.plot.writing import check_file, usual_suffix
+from perhop.plot.writing import SUFFIXES, Destination, check_file
 from perhop.sampling import Design
 from perhop.sweeping import Sweep
 
 _KINDS = ("against", "heat-map", "parallel", "pareto")
-_SUFFIXES = (".svg", ".png", ".pdf", ".html")
 _EXAMPLE = (
     "as in --plot delay_p99, --plot heat-map:loss=loss.svg, --plot pareto:voice.delay_p99,bulk.throughput"
 )
@@ -26,7 +25,7 @@ class Wish:
 
     kind: str
     metrics: tuple[Metric, ...]
-    file: Path
+    where: Destination
     against: str | None = None
     series: str | None = None
     classes: tuple[str, ...] = ()
@@ -103,9 +102,9 @@ def wishes(
     """
     found = []
     for text in texts or []:
-        kind, metrics, file = _read(text)
-        check_file(file, made=made)
-        found.append(Wish(kind, metrics, file, against, series, tuple(classes or ()), *log))
+        kind, metrics, where = _read(text)
+        check_file(where.file, made=made)
+        found.append(Wish(kind, metrics, where, against, series, tuple(classes or ()), *log))
     return found
 
 
@@ -129,12 +128,20 @@ def wish_of(
 ) -> Wish:
     """Return the plot of `perhop plot WHAT`; raises `InvalidInputError`."""
     kind, metrics, usual = _read(what)
-    return Wish(kind, metrics, file or usual, against, series, tuple(classes or ()), *log)
+    return Wish(
+        kind,
+        metrics,
+        usual if file is None else Destination(file),
+        against,
+        series,
+        tuple(classes or ()),
+        *log,
+    )
 
 
-def _read(text: str) -> tuple[str, tuple[Metric, ...], Path]:
+def _read(text: str) -> tuple[str, tuple[Metric, ...], Destination]:
     what, equals, name = text.partition("=")
-    if not equals and Path(text).suffix in _SUFFIXES:
+    if not equals and Path(text).suffix in SUFFIXES:
         what, name = "share", text
     kind, colon, metrics = what.partition(":")
     if not colon:
@@ -153,4 +160,4 @@ def _read(text: str) -> tuple[str, tuple[Metric, ...], Path]:
     if kind == "pareto" and not all(one.class_name for one in found):
         raise InvalidInputError(f"`{text}`: pareto takes metrics of classes", _EXAMPLE)
     usual = metrics.replace(",", "-") if kind == "against" else f"{kind}-{metrics.replace(',', '-')}"
-    return kind, found, Path(name or usual + usual_suffix())
+    return kind, found, Destination(Path(name)) if name else Destination.usual(usual)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from perhop.palette import SEQUENTIAL
-from perhop.plot.description import Axis, Cells, Parallel, scale_ends
-from perhop.printable import printable
-from perhop.quantity import number
+from perhop.plot.description import Axis, Cells, Parallel, round_ticks, scale_ends, scale_ticks
+from perhop.quantity import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
 
-# Labels of a color scale and of an axis of parallel coordinates, both ends included.
-_LABELS = 5
+# Labels of parallel coordinates, in parts of the size of the font.
+_SMALL = 0.75
 
 
-def cells(axes: Axes, mark: Cells) -> None:
-    """Draw a heat map."""
+def cells(axes: Axes, mark: Cells, words: Callable[[str], str]) -> None:
+    """Draw a heat map; `words` makes a text safe."""
     grid = np.full((max(mark.y) + 1, max(mark.x) + 1), math.nan)
     grid[np.asarray(mark.y), np.asarray(mark.x)] = mark.values
     from matplotlib.colors import Normalize  # lazy: optional package
 
-    colors = _scale(axes, mark)
+    colors = _scale(axes, mark, words)
     # Cells lie around the places of their categories.
     columns, rows = np.arange(grid.shape[1] + 1) - 0.5, np.arange(grid.shape[0] + 1) - 0.5
     axes.pcolormesh(
@@ -35,50 +35,55 @@ def cells(axes: Axes, mark: Cells) -> None:
     axes.grid(visible=False)
 
 
-def parallel(axes: Axes, mark: Parallel) -> None:
-    """Draw parallel coordinates."""
-    colors = _scale(axes, mark)
-    ends = [_ends(axis, [row[place] for row in mark.rows]) for place, axis in enumerate(mark.axes)]
+def parallel(axes: Axes, mark: Parallel, words: Callable[[str], str]) -> None:
+    """Draw parallel coordinates; `words` makes a text safe."""
+    from matplotlib import rcParams  # lazy: optional package
+
+    colors, small = _scale(axes, mark, words), _SMALL * rcParams["font.size"]
+    ticks = [_ticks(axis, [row[place] for row in mark.rows]) for place, axis in enumerate(mark.axes)]
+    ends = [(one[0], one[-1]) for one in ticks]
     for row, value in zip(mark.rows, mark.values, strict=True):
-        heights = [(one - low) / (high - low) for one, (low, high) in zip(row, ends, strict=True)]
+        heights = [(one - low) / ((high - low) or 1.0) for one, (low, high) in zip(row, ends, strict=True)]
         if math.isfinite(value):
             axes.plot(
                 range(len(row)), heights, color=colors.to_rgba(np.asarray(value)), linewidth=0.9, alpha=0.75
             )
-    for place, (axis, (low, high)) in enumerate(zip(mark.axes, ends, strict=True)):
-        axes.axvline(place, color="#24292f", linewidth=1.0)
-        for at in range(len(axis.categories)) or np.linspace(low, high, _LABELS):
-            text = axis.categories[int(at)] if axis.categories else number(float(at), 3)
-            height = (at - low) / (high - low)
+    for place, (axis, of_axis) in enumerate(zip(mark.axes, ticks, strict=True)):
+        axes.axvline(place, color=rcParams["axes.edgecolor"], linewidth=1.0)
+        for at in of_axis:
+            text = axis.categories[round(at)] if axis.categories else short(at)
+            height = (at - of_axis[0]) / ((of_axis[-1] - of_axis[0]) or 1.0)
             axes.annotate(
-                printable(text),
-                (place, float(height)),
+                words(text),
+                (place, height),
                 xytext=(3, 0),
                 textcoords="offset points",
-                fontsize=7,
+                fontsize=small,
                 va="center",
+                bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.75, "linewidth": 0},
             )
-    axes.set_xticks(range(len(mark.axes)), labels=[printable(axis.title) for axis in mark.axes], fontsize=8)
+    axes.set_xticks(range(len(mark.axes)), labels=[words(axis.title) for axis in mark.axes])
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
 
 
-def _ends(axis: Axis, values: list[float]) -> tuple[float, float]:
-    """Return what stands at the foot and at the head of an axis of parallel coordinates."""
-    least, greatest = (0.0, len(axis.categories) - 1.0) if axis.categories else (min(values), max(values))
-    return (least, greatest) if greatest > least else (least - 0.5, least + 0.5)
+def _ticks(axis: Axis, values: list[float]) -> list[float]:
+    """Return the labeled places of an axis of parallel coordinates, from its foot to its head."""
+    if not axis.categories:
+        return round_ticks(min(values), max(values))
+    return [float(at) for at in range(len(axis.categories))]
 
 
-def _scale(axes: Axes, mark: Cells | Parallel) -> ScalarMappable:
-    """Return the color of each value, and draw the scale beside the plot with its ends labelled."""
+def _scale(axes: Axes, mark: Cells | Parallel, words: Callable[[str], str]) -> ScalarMappable:
+    """Return the color of each value, and draw the scale next to the plot with its ends labeled."""
     from matplotlib.cm import ScalarMappable  # lazy: optional package
     from matplotlib.colors import LinearSegmentedColormap, Normalize  # lazy: optional package
 
-    ends = scale_ends(mark.values)
-    colors = ScalarMappable(Normalize(*ends), LinearSegmentedColormap.from_list("values", SEQUENTIAL))
-    ticks = np.linspace(*ends, _LABELS)
+    ticks = scale_ticks(mark.values)
+    norm = Normalize(ticks[0], ticks[-1])
+    colors = ScalarMappable(norm, LinearSegmentedColormap.from_list("values", SEQUENTIAL))
     bar = axes.figure.colorbar(colors, ax=axes, ticks=ticks)
-    bar.set_ticklabels([number(float(one)) for one in ticks])
-    bar.set_label(printable(mark.name))
+    bar.set_ticklabels([short(one) for one in ticks])
+    bar.set_label(words(mark.name))
     return colors

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
 from perhop.palette import STROKES, of_classes
+from perhop.paths import short_names
 from perhop.plot.captions import caption, heading_of
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Mark, Points
@@ -72,11 +73,15 @@ def share_of(
     what = _PARTS.get(of, of)
     return Chart(
         kind="share",
-        title=f"Share of {what} against {parameter}" + (f", {where}" if where else ""),
+        title=f"Share of {what} against {axis.label}" + (f", {where}" if where else ""),
         x=axis,
         y=Axis(f"Share of {what}", "%", least=0.0, greatest=100.0),
         marks=tuple(marks),
-        caption=caption(points[-1][1], note if banded else "one replication: no confidence band"),
+        caption=caption(
+            points[-1][1],
+            note if banded else "one replication: no confidence band",
+            *([f"{axis.label}: {parameter}"] if axis.label != parameter else []),
+        ),
     )
 
 
@@ -163,15 +168,16 @@ def _compared(comparison: Comparison, rows: Sequence[Row], names: tuple[str, str
 
 def _axis(parameter: str, texts: Sequence[str]) -> tuple[Axis, dict[str, float]]:
     """Return the axis of a parameter and the positions of its values; names are in the order given."""
+    (name,) = short_names([parameter]).values()
     quantities = [quantity(text) for text in texts]
     units = {unit for _, unit in filter(None, quantities)}
     if None in quantities or len(units) != 1:
-        return Axis(parameter, categories=tuple(told_apart(texts))), {
+        return Axis(name, categories=tuple(told_apart(texts))), {
             text: float(at) for at, text in enumerate(texts)
         }
     numbers = [value for value, _ in filter(None, quantities)]
     divisor, unit = scale(units.pop(), max(numbers))
-    return Axis(parameter, unit), {text: value / divisor for text, value in zip(texts, numbers, strict=True)}
+    return Axis(name, unit), {text: value / divisor for text, value in zip(texts, numbers, strict=True)}
 
 
 def _value(run: Results, parameter: str) -> str:

@@ -22,6 +22,8 @@ _BUCKETS = 300
 _DIGITS = 6
 # Beyond this many decades a logarithmic axis has ticks at powers of ten only, at most so many of them.
 _FINE_DECADES, _MOST_DECADES = 3, 10
+# Steps between the ticks of a scale, about.
+_STEPS = 4
 _LISTS = ("x", "y", "low", "high", "values")
 
 
@@ -267,11 +269,27 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def scale_ends(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the color scale of some values; (0, 1) where none is finite."""
+    """Return the ends of the color scale of some values, round numbers; (0, 1) where none is finite."""
+    ticks = scale_ticks(values)
+    return ticks[0], ticks[-1]
+
+
+def scale_ticks(values: Sequence[float]) -> list[float]:
+    """Return the ticks of the color scale of some values, the ends included."""
     finite = [float(one) for one in values if math.isfinite(one)]
-    if not finite:
-        return 0.0, 1.0
-    return min(finite), max(finite) if max(finite) > min(finite) else min(finite) + 1.0
+    return round_ticks(min(finite), max(finite)) if finite else round_ticks(0.0, 1.0)
+
+
+def round_ticks(least: float, greatest: float) -> list[float]:
+    """Return evenly spaced round numbers, of which the ends are around two numbers."""
+    if greatest <= least:
+        greatest = least + (abs(least) or 1.0)
+    wished = (greatest - least) / _STEPS
+    decade = 10.0 ** math.floor(math.log10(wished))
+    step = next(one * decade for one in (1.0, 2.0, 2.5, 5.0, 10.0) if one * decade >= wished * (1 - 1e-9))
+    # A number that is a tick but for its last bits is one.
+    first, last = math.floor(least / step + 1e-9), math.ceil(greatest / step - 1e-9)
+    return [float(f"{place * step:.12g}") for place in range(first, last + 1)]
 
 
 def _number(value: float) -> float | int | None:

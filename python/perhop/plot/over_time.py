@@ -177,7 +177,9 @@ def congestion_window(results: Results, *, replication: int = 0) -> Chart:
         rows = table.filter(pl.col("flow") == flow, pl.col("end") == end).sort("time_s")
         times, windows = rows["time_s"].to_numpy(), rows["cwnd_segments"].to_numpy()
         name = str(flow) if end == "client" else f"{flow}, {end}"
-        marks.append(thinned(Line(name, roles[str(flow)], times, windows, steps=True)))
+        role = roles[str(flow)]
+        stroke = STROKES.get(role, "solid")
+        marks.append(thinned(Line(name, role, times, windows, stroke=stroke, steps=True)))
     return Chart(
         kind="cwnd",
         title="Congestion windows",

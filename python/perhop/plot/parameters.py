@@ -11,9 +11,9 @@ import polars as pl
 
 from perhop.errors import InvalidInputError
 from perhop.metrics import SHARE, UNITS, Metric, resolve
-from perhop.paths import base_unit
+from perhop.paths import base_unit, short_names
 from perhop.plot.description import Axis
-from perhop.quantity import number, scale, told_apart
+from perhop.quantity import scale, short, told_apart
 
 #: Columns of a tidy frame that are no parameters.
 FIXED = ("point", "class", "metric", "unit", "mean", "low", "high", "replications")
@@ -24,6 +24,8 @@ class Parameter:
     """A swept parameter: the values that it takes, and how they are shown."""
 
     path: str
+    #: The path, or its last parts where no other parameter of the frame has the same.
+    name: str
     #: Numbers ascend, texts are in the order of the frame.
     values: tuple[float | str, ...]
     divisor: float = 1.0
@@ -37,12 +39,12 @@ class Parameter:
             near = get_close_matches(path, known, n=1)
             help = f"did you mean `{near[0]}`?" if near else f"swept: {', '.join(known)}"
             raise InvalidInputError(f"`{path}` was not swept", help)
-        column = frame[path].drop_nulls()
+        column, name = frame[path].drop_nulls(), short_names(known)[path]
         if not column.dtype.is_numeric():
-            return cls(path, tuple(map(str, column.unique(maintain_order=True))))
+            return cls(path, name, tuple(map(str, column.unique(maintain_order=True))))
         values = [float(one) for one in column.unique().sort()]
         divisor, unit = scale(units.get(path) or base_unit(path), max(map(abs, values), default=0.0))
-        return cls(path, tuple(values), divisor, unit)
+        return cls(path, name, tuple(values), divisor, unit)
 
     @property
     def named(self) -> bool:
@@ -54,12 +56,12 @@ class Parameter:
         """The values as texts that differ, without the unit."""
         if self.named:
             return tuple(told_apart([str(one) for one in self.values]))
-        return tuple(number(float(one) / self.divisor, 6) for one in self.values)
+        return tuple(short(float(one) / self.divisor) for one in self.values)
 
     def axis(self, *, log: bool = False) -> Axis:
         """Return the axis of the parameter; texts are categories."""
         categories = self.texts if self.named else ()
-        return Axis(self.path, self.unit, categories, log=log and not categories)
+        return Axis(self.name, self.unit, categories, log=log and not categories)
 
     def key(self, value: Any) -> float | str:  # noqa: ANN401 - a value of a frame
         """Return a value of the frame as `values` has it."""
@@ -73,6 +75,11 @@ class Parameter:
         """Return a value with its unit."""
         text = self.texts[self.values.index(value)]
         return f"{text} {self.unit}" if self.unit else text
+
+
+def paths_of(parameters: Sequence[Parameter]) -> str:
+    """Return the paths of parameters whose names are shorter, for a caption."""
+    return "; ".join(f"{one.name}: {one.path}" for one in parameters if one.name != one.path)
 
 
 def parameters(frame: pl.DataFrame) -> list[str]:

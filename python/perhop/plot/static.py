@@ -3,212 +3,336 @@
 from __future__ import annotations
 
 import io
-import textwrap
-from contextlib import AbstractContextManager
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from perhop.errors import MissingCapabilityError
-from perhop.palette import PALETTE
-from perhop.plot.colored import cells, parallel
-from perhop.plot.description import Cells, Description, Line, Parallel, Points, Rule, Span
+from perhop.errors import InvalidInputError, MissingCapabilityError
+from perhop.plot.description import Cells, Description, Parallel, Rule
+from perhop.plot.fitting import Ruler, fit_ticks, spread
+from perhop.plot.look import Look
+from perhop.plot.marks import Pen
+from perhop.plot.style import color, style, style_of_user
 from perhop.printable import printable
 from perhop.saving import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
-_DASHES = {"solid": "-", "dashed": (0, (6, 2)), "dotted": (0, (1.5, 2))}
-_WIDTH, _HEIGHT = 7.2, 4.2
-# Where along an axis the name of a rule ends.
-_SIDES = {"right": 1.0, "middle": 0.66, "left": 0.32}
-_CAPTION_COLUMNS, _TITLE_COLUMNS = 138, 68
-_INK, _FAINT = "#24292f", "#d8dee4"
+_CAPTION_COLOR = "#57606a"
+# Of the height of a figure, the part of its axes with their labels; the title has the rest.
+_AXES_PART = 0.86
+# Inches: the edge, the space between blocks, a row of categories, and the least height of axes.
+_EDGE, _SPACE, _ROW, _LEAST_AXES = 0.08, 0.06, 0.3, 0.8
+# Rows of a heat map may be lower; its axes have at most this part of the usual height.
+_CELL_ROW, _MOST_CELLS = 0.22, 1.5
+_CAPTION_SIZE = 0.79
+_LINE_HEIGHT = 1.25
+_MOST_COLUMNS = 4
+# Below this width the names of rules stand in the legend.
+_ROOM_FOR_RULES = 5.0
+_PASSES = 3
+# Inches of a figure that its axes do not have, about.
+_BESIDE_AXES = 1.0
+# Characters with a meaning in TeX.
+_TEX = {one: f"\\{one}" for one in "&%$#_{}"}
+_TEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
 
 
-def write(chart: Description, file: Path) -> None:
-    """Write a plot to an SVG, PNG or PDF file."""
-    # Without date and version, equal plots give equal bytes.
-    kinds: dict[str, dict[str, Any]] = {
-        ".svg": {"Date": None, "Creator": "perhop"},
-        ".pdf": {"CreationDate": None},
-    }
-    with _style(), whole_file(file) as new:
-        figure = _figure(chart)
-        figure.savefig(new, format=file.suffix[1:], metadata=kinds.get(file.suffix, {}), dpi=160)
+def write(charts: Sequence[Description], file: Path, look: Look | None = None) -> None:
+    """Write plots to an SVG, PNG, PDF or PGF file; a PDF has a page for each, all others take one.
+
+    Raises:
+        InvalidInputError: there is no such font, or the size is too small for the text.
+        MissingCapabilityError: matplotlib is not installed, or LaTeX, which measures the text of PGF.
+
+    """
+    look = look or Look()
+    with style(look), whole_file(file) as new:
+        if file.suffix == ".pdf":
+            from matplotlib.backends.backend_pdf import PdfPages  # lazy: optional package
+
+            # Without date and version, equal plots give equal bytes.
+            with PdfPages(new, metadata={"CreationDate": None}) as pages:
+                for chart in charts:
+                    pages.savefig(figure(chart, look))
+            return
+        (chart,) = charts
+        if file.suffix == ".pgf":
+            _require_latex()
+            figure(chart, look, words=tex).savefig(new, format="pgf")
+            return
+        metadata = {"Date": None, "Creator": "perhop"} if file.suffix == ".svg" else {}
+        figure(chart, look).savefig(new, format=file.suffix[1:], metadata=metadata)
 
 
 def svg(chart: Description) -> str:
     """Return a plot as SVG."""
     text = io.StringIO()
-    with _style():
-        _figure(chart).savefig(text, format="svg", metadata={"Date": None, "Creator": "perhop"})
+    look = Look()
+    with style(look):
+        figure(chart, look).savefig(text, format="svg", metadata={"Date": None, "Creator": "perhop"})
     return text.getvalue()
 
 
-def _style() -> AbstractContextManager[None]:
-    """Return the settings of all pictures; raises `MissingCapabilityError` without matplotlib."""
-    try:
-        from matplotlib import rc_context  # lazy: optional package
-    except ImportError as error:
+def draw(axes: Axes, chart: Description) -> Axes:
+    """Draw a plot into the axes of a user, in the style of the user, and return them."""
+    with style_of_user():
+        words = _usual_words()
+        Pen(axes, words, names_rules=True).draw(chart)
+        _label(axes, chart, words)
+        axes.set_title(words(chart.title), wrap=True)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend()
+    return axes
+
+
+def tex(text: str) -> str:
+    """Return a text that TeX sets as it is."""
+    return "".join(_TEX.get(letter, letter) for letter in printable(text))
+
+
+def _usual_words() -> Callable[[str], str]:
+    from matplotlib import rcParams  # lazy: optional package
+
+    return tex if rcParams["text.usetex"] else printable
+
+
+def _require_latex() -> None:
+    from matplotlib import rcParams  # lazy: optional package
+
+    program = rcParams["pgf.texsystem"]
+    if shutil.which(program) is None:
         raise MissingCapabilityError(
-            "SVG, PNG and PDF need matplotlib, which is not installed",
-            "pip install 'perhop[plot]'; plots in .html do not need it",
-        ) from error
-    return rc_context(
-        {
-            "svg.hashsalt": "perhop",
-            "svg.fonttype": "none",
-            "font.family": "sans-serif",
-            "font.sans-serif": ["Inter", "Helvetica Neue", "Arial", "DejaVu Sans"],
-            "font.size": 9.5,
-            # Names are no formulas.
-            "text.parse_math": False,
-            "text.color": _INK,
-            "axes.edgecolor": _INK,
-            "axes.labelcolor": _INK,
-            "xtick.color": _INK,
-            "ytick.color": _INK,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.grid": True,
-            "grid.color": _FAINT,
-            "grid.linewidth": 0.6,
-            "axes.axisbelow": True,
-            # Axes end in a label.
-            "axes.autolimit_mode": "round_numbers",
-            "axes.xmargin": 0.0,
-            "axes.ymargin": 0.0,
-            "figure.facecolor": "white",
-        }
-    )
+            f"PGF needs LaTeX to measure text, and there is no `{program}`",
+            "install it, set pgf.texsystem in matplotlibrc, or write .pdf",
+        )
 
 
-def _figure(chart: Description) -> Figure:
+def figure(chart: Description, look: Look, words: Callable[[str], str] | None = None) -> Figure:
+    """Return a figure: title, legend, axes and caption below each other, with a look's size."""
+    from matplotlib import rcParams  # lazy: optional package
     from matplotlib.figure import Figure  # lazy: optional package
 
-    caption = textwrap.wrap(printable(chart.caption), _CAPTION_COLUMNS)
-    rows = max(len(chart.y.categories) * 0.32 + 1.6, _HEIGHT)
-    height = rows + 0.16 * len(caption)
-    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_title(
-        textwrap.fill(printable(chart.title), _TITLE_COLUMNS),
-        loc="left",
-        fontsize=11.5,
-        fontweight="bold",
-        pad=10,
-    )
-    _draw(axes, chart)
-    if not any(isinstance(mark, Parallel) for mark in chart.marks):
-        _label(axes, chart)
-        _label_logarithms(axes, chart)
-    figure.supxlabel("\n".join(caption), fontsize=7.5, x=0.01, ha="left", color="#57606a")
-    return figure
-
-
-def _draw(axes: Axes, chart: Description) -> None:
-    if chart.stacked:
-        lines = [mark for mark in chart.marks if isinstance(mark, Line)]
-        if lines:
-            colors = [_color(line.color) for line in lines]
-            labels = [_legend(line.name) for line in lines]
-            axes.stackplot(lines[0].x, *(line.y for line in lines), labels=labels, colors=colors, alpha=0.85)
-        return
-    for mark in chart.marks:
-        if isinstance(mark, Line):
-            _line(axes, mark)
-        elif isinstance(mark, Points):
-            _points(axes, mark, upright=not chart.y.categories)
-        elif isinstance(mark, Rule):
-            axes.axhline(mark.at, color=_color(mark.color), linestyle=_DASHES[mark.stroke], linewidth=1.0)
-            axes.annotate(
-                printable(mark.name),
-                (_SIDES[mark.side], mark.at),
-                xycoords=("axes fraction", "data"),
-                xytext=(-3, 2),
-                textcoords="offset points",
-                ha="right",
-                fontsize=7.5,
-                color=_color(mark.color),
+    words = words or _usual_words()
+    width, height = rcParams["figure.figsize"]
+    axes_height = _AXES_PART * height * (1.0 if look.width is None else look.width / width)
+    # From the beginning: a scale of colors takes its place from the layout.
+    resolution = rcParams["savefig.dpi"]
+    # Letters have the width that they have in the file.
+    dpi = rcParams["figure.dpi"] if resolution == "figure" else resolution
+    made = Figure(figsize=(look.width or width, height), dpi=dpi, layout="constrained")
+    axes = made.add_subplot()
+    names_rules = made.get_figwidth() < _ROOM_FOR_RULES
+    Pen(axes, words, names_rules=names_rules).draw(chart)
+    _label(axes, chart, words)
+    blocks = _Blocks(made, axes, chart, words)
+    rules = [] if names_rules else _name_rules(axes, chart, words)
+    rows = blocks.least_axes(chart, axes_height, len(rules))
+    if look.height is not None:
+        rows = look.height - blocks.height
+        if rows < _LEAST_AXES:
+            raise InvalidInputError(
+                f"--size: {look.height:.3g} inches are too low for the text", f"{blocks.height + 2:.1f}in"
             )
-        elif isinstance(mark, Cells):
-            cells(axes, mark)
-        elif isinstance(mark, Parallel):
-            parallel(axes, mark)
-        elif isinstance(mark, Span):
-            _span(axes, mark)
+    blocks.arrange(rows)
+    _settle(made, axes, chart, rules)
+    return made
 
 
-def _line(axes: Axes, mark: Line) -> None:
-    color = _color(mark.color)
-    if mark.low is not None and mark.high is not None:
-        axes.fill_between(mark.x, mark.low, mark.high, color=color, alpha=0.16, linewidth=0)
-    if mark.filled:
-        axes.fill_between(
-            mark.x, mark.y, color=color, alpha=0.18, linewidth=0, step="post" if mark.steps else None
+def _settle(made: Figure, axes: Axes, chart: Description, rules: Sequence[Annotation]) -> None:
+    """Lay out a figure, and let its texts make room for each other."""
+    ruler = Ruler(made)
+    wide, high = made.get_size_inches()
+    _wrap_labels(made, ruler, (wide - _BESIDE_AXES, high - _BESIDE_AXES))
+    made.draw_without_rendering()
+    is_parallel = any(isinstance(mark, Parallel) for mark in chart.marks)
+    parallels = tuple(axis.title for mark in chart.marks if isinstance(mark, Parallel) for axis in mark.axes)
+    fit_ticks(axes, parallels if is_parallel else chart.x.categories, chart.y.categories)
+    for _ in range(_PASSES):
+        made.draw_without_rendering()
+        _wrap_labels(made, ruler)
+        spread(made, rules, axes)
+    made.set_layout_engine("none")
+
+
+def _wrap_labels(made: Figure, ruler: Ruler, sides: tuple[float, float] | None = None) -> None:
+    """Wrap the labels of axes at the lengths of these, or at some lengths in inches."""
+    for axes in made.axes:
+        box = axes.get_window_extent()
+        wide, high = sides or (box.width / made.dpi, box.height / made.dpi)
+        for label, room in ((axes.xaxis.label, wide), (axes.yaxis.label, high)):
+            text = " ".join(label.get_text().split())
+            lines = ruler.wrapped(text, room, label.get_fontproperties())
+            label.set_text("\n".join(lines))
+
+
+def _name_rules(axes: Axes, chart: Description, words: Callable[[str], str]) -> list[Annotation]:
+    """Write the names of rules at the right of the axes, with a line to each."""
+    from matplotlib import rcParams  # lazy: optional package
+
+    return [
+        axes.annotate(
+            words(mark.name),
+            (1.0, mark.at),
+            xycoords=("axes fraction", "data"),
+            xytext=(16, 0),
+            textcoords="offset points",
+            ha="left",
+            va="center",
+            fontsize=_CAPTION_SIZE * rcParams["font.size"],
+            color=color(mark.color),
+            arrowprops={
+                "arrowstyle": "-",
+                "color": color(mark.color),
+                "linewidth": 0.7,
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "relpos": (0.0, 0.5),
+            },
+            annotation_clip=False,
         )
-    axes.plot(
-        mark.x,
-        mark.y,
-        label=_legend(mark.name),
-        color=color,
-        linestyle=_DASHES[mark.stroke],
-        linewidth=0.8 if mark.thin else 1.7,
-        drawstyle="steps-post" if mark.steps else "default",
-        marker="o" if mark.marked else None,
-        markersize=4,
-        zorder=2 if mark.thin else 3,
-    )
+        for mark in chart.marks
+        if isinstance(mark, Rule)
+    ]
 
 
-def _points(axes: Axes, mark: Points, *, upright: bool) -> None:
-    color = _color(mark.color)
-    at = np.asarray(mark.y if upright else mark.x, dtype=float)
-    errors = None
-    if mark.low is not None and mark.high is not None:
-        errors = np.vstack([at - np.asarray(mark.low), np.asarray(mark.high) - at]).clip(min=0.0)
-    axes.errorbar(
-        mark.x,
-        mark.y,
-        xerr=None if upright else errors,
-        yerr=errors if upright else None,
-        label=_legend(mark.name),
-        linestyle="none",
-        marker="D" if mark.hollow else "o",
-        markersize=6.5 if mark.hollow else 5,
-        markerfacecolor="none" if mark.hollow else color,
-        color=color,
-        capsize=3,
-        zorder=4,
-    )
+@dataclass
+class _Blocks:
+    """Title, legend and caption, which stand above and below the axes."""
+
+    figure: Figure
+    axes: Axes
+    chart: Description
+    words: Callable[[str], str]
+
+    def __post_init__(self) -> None:
+        from matplotlib import rcParams  # lazy: optional package
+        from matplotlib.font_manager import FontProperties  # lazy: optional package
+
+        self._ruler = Ruler(self.figure)
+        room = self.figure.get_figwidth() - 2 * _EDGE
+        size = rcParams["font.size"]
+        self._title = FontProperties(size=rcParams["axes.titlesize"], weight=rcParams["axes.titleweight"])
+        self._caption = FontProperties(size=_CAPTION_SIZE * size)
+        self._title_lines = self._ruler.wrapped(self.words(self.chart.title), room, self._title)
+        self._caption_lines = self._ruler.wrapped(self.words(self.chart.caption), room, self._caption)
+        self._legend = self._fitting_legend(room)
+        self._legend_height = self._ruler.size(self._legend)[1] + _SPACE if self._legend else 0.0
+
+    @property
+    def above(self) -> float:
+        """The height of what stands above the axes, inches."""
+        return _EDGE + self._lines_height(self._title_lines, self._title) + self._legend_height
+
+    @property
+    def below(self) -> float:
+        """The height of what stands below the axes, inches."""
+        return _EDGE + self._lines_height(self._caption_lines, self._caption)
+
+    @property
+    def height(self) -> float:
+        """The height of all blocks, inches."""
+        return self.above + self.below
+
+    def least_axes(self, chart: Description, usual: float, rules: int) -> float:
+        """Return the height that axes need for their rows of categories and the names of rules, inches."""
+        usual += self._turned_names(chart)
+        if any(isinstance(mark, Cells) for mark in chart.marks):
+            return max(usual, min(len(chart.y.categories) * _CELL_ROW + 1.0, _MOST_CELLS * usual))
+        names = (rules + 1) * _LINE_HEIGHT * self._caption.get_size_in_points() / 72.0
+        return max(usual, len(chart.y.categories) * _ROW + 0.8, names + 0.8)
+
+    def _turned_names(self, chart: Description) -> float:
+        """Return the height of names below the axes that have no room next to each other, inches."""
+        from matplotlib import rcParams  # lazy: optional package
+        from matplotlib.font_manager import FontProperties  # lazy: optional package
+
+        font = FontProperties(size=rcParams["xtick.labelsize"])
+        widest = max((self._ruler.width(self.words(one), font) for one in chart.x.categories), default=0.0)
+        has_room = len(chart.x.categories) * widest < self.figure.get_figwidth() - _BESIDE_AXES
+        return 0.0 if has_room else widest
+
+    def arrange(self, rows: float) -> None:
+        """Put the blocks above and below axes of a height."""
+        from matplotlib import rcParams  # lazy: optional package
+        from matplotlib.layout_engine import ConstrainedLayoutEngine  # lazy: optional package
+
+        whole = rows + self.height
+        wide = self.figure.get_figwidth()
+        self.figure.set_size_inches(wide, whole)
+        side = rcParams["axes.titlelocation"]
+        at = {"left": _EDGE / wide, "center": 0.5, "right": 1.0 - _EDGE / wide}[side]
+        title, caption = "\n".join(self._title_lines), "\n".join(self._caption_lines)
+        self.figure.text(
+            at, 1.0 - _EDGE / whole, title, ha=side, va="top", fontproperties=self._title, linespacing=1.1
+        )
+        self.figure.text(
+            _EDGE / wide,
+            _EDGE / whole,
+            caption,
+            va="bottom",
+            fontproperties=self._caption,
+            color=_CAPTION_COLOR,
+        )
+        if self._legend:
+            top = whole - self.above + self._legend_height
+            self._legend.set_bbox_to_anchor((_EDGE / wide, top / whole), self.figure.transFigure)
+        rect = (0.0, self.below / whole, 1.0, rows / whole)
+        layout = self.figure.get_layout_engine()
+        assert isinstance(layout, ConstrainedLayoutEngine), "it was made with the figure"
+        layout.set(rect=rect, w_pad=_EDGE, h_pad=_SPACE, wspace=0.02, hspace=0.0)
+
+    def _fitting_legend(self, room: float) -> Any:  # noqa: ANN401 - a legend, or none
+        """Return a legend in as many columns as find room; names that find none are wrapped."""
+        from matplotlib import rcParams  # lazy: optional package
+        from matplotlib.font_manager import FontProperties  # lazy: optional package
+
+        handles, labels = self.axes.get_legend_handles_labels()
+        if not handles:
+            return None
+        font = FontProperties(size=rcParams["legend.fontsize"])
+        # A handle is two letters wide, with spaces around it.
+        beside = 4.0 * font.get_size_in_points() / 72.0
+        labels = ["\n".join(self._ruler.wrapped(one, room - beside, font)) for one in labels]
+        for columns in range(min(_MOST_COLUMNS, len(handles)), 0, -1):
+            made = self.figure.legend(
+                handles, labels, loc="upper left", ncols=columns, borderaxespad=0.0, borderpad=0.1
+            )
+            if columns == 1 or self._ruler.size(made)[0] <= room:
+                return made
+            made.remove()
+        return None
+
+    def _lines_height(self, lines: Sequence[str], font: Any) -> float:  # noqa: ANN401 - properties of a font
+        points = len(lines) * _LINE_HEIGHT * font.get_size_in_points()
+        return float(points) / 72.0 + (_SPACE if lines else 0.0)
 
 
-def _span(axes: Axes, mark: Span) -> None:
-    axes.axvspan(mark.begin, mark.end, color="#6e7781", alpha=0.14, linewidth=0, label=_legend(mark.name))
-
-
-def _label(axes: Axes, chart: Description) -> None:
-    axes.set_xlabel(printable(chart.x.title))
-    axes.set_ylabel(printable(chart.y.title))
+def _label(axes: Axes, chart: Description, words: Callable[[str], str]) -> None:
+    """Label the axes and set their ends."""
+    if any(isinstance(mark, Parallel) for mark in chart.marks):
+        return
+    axes.set_xlabel(words(chart.x.title))
+    axes.set_ylabel(words(chart.y.title))
     if chart.x.least is not None or chart.x.greatest is not None:
         axes.set_xlim(left=chart.x.least, right=chart.x.greatest)
     if chart.x.categories:
-        axes.set_xticks(range(len(chart.x.categories)), labels=list(map(printable, chart.x.categories)))
+        axes.set_xticks(range(len(chart.x.categories)), labels=list(map(words, chart.x.categories)))
         axes.set_xlim(-0.5, len(chart.x.categories) - 0.5)
     if chart.y.categories:
-        axes.set_yticks(range(len(chart.y.categories)), labels=list(map(printable, chart.y.categories)))
-        axes.set_ylim(-0.6, len(chart.y.categories) - 0.4)
+        axes.set_yticks(range(len(chart.y.categories)), labels=list(map(words, chart.y.categories)))
+        side = 0.5 if any(isinstance(mark, Cells) for mark in chart.marks) else 0.6
+        axes.set_ylim(-side, len(chart.y.categories) - 1 + side)
     else:
-        room = 1.02 if chart.y.greatest is not None else None
-        axes.set_ylim(
-            bottom=chart.y.least, top=chart.y.greatest * room if chart.y.greatest and room else None
-        )
-    if axes.get_legend_handles_labels()[0]:
-        axes.figure.legend(loc="outside upper right", ncols=4, frameon=False, fontsize=8.5)
+        # A line at the greatest value is drawn whole.
+        top = None if chart.y.greatest is None else chart.y.greatest * 1.02
+        axes.set_ylim(bottom=chart.y.least, top=top)
+    _label_logarithms(axes, chart)
 
 
 def _label_logarithms(axes: Axes, chart: Description) -> None:
@@ -227,12 +351,3 @@ def _label_logarithms(axes: Axes, chart: Description) -> None:
         axes.set_ylim(ticks[0], ticks[-1])
     if chart.x.reversed:
         axes.invert_xaxis()
-
-
-def _legend(name: str) -> str:
-    """Return a name for the legend, from which matplotlib leaves out what begins with an underscore."""
-    return printable(f" {name}" if name.startswith("_") else name)
-
-
-def _color(role: str) -> str:
-    return PALETTE[role][0]

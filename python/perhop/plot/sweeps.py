@@ -21,7 +21,7 @@ from perhop.palette import STROKES, of_classes
 from perhop.plot import parameters as swept
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Cells, Line, Parallel, Points
-from perhop.plot.parameters import Parameter, metric_of, rows_of
+from perhop.plot.parameters import Parameter, metric_of, paths_of, rows_of
 from perhop.quantity import number, scale
 
 # More charts, or more colors in one chart, nobody can tell apart.
@@ -61,9 +61,11 @@ def against(
     names = rows["class"].unique(maintain_order=True).to_list()
     styles = _styles(frame, names, colored)
     others = [one for one in swept.parameters(frame) if one not in (parameter, series)]
-    title = f"{_capital(what.words)} against {parameter}" + (f", {names[0]}" if len(names) == 1 else "")
+    title = f"{_capital(what.words)} against {along.name}" + (f", {names[0]}" if len(names) == 1 else "")
     drawn = []
-    for where, part in _combinations(rows, others, units or {}):
+    told = [Parameter.from_frame(frame, one, units or {}) for one in swept.several(rows, others)]
+    shown = [along, *([colored] if colored else []), *told]
+    for where, part in _combinations(rows, told):
         marks = [
             mark
             for (name, value), style in styles.items()
@@ -79,7 +81,9 @@ def against(
                 x=along.axis(log=log_x),
                 y=y,
                 marks=tuple(marks),
-                caption=_caption(caption, note if banded else "one replication: no confidence band"),
+                caption=_caption(
+                    caption, note if banded else "one replication: no confidence band", paths_of(shown)
+                ),
             )
         )
     return drawn
@@ -114,9 +118,9 @@ def heat_map(
     lines = [up.key(row[y]) for row in found]
     return Chart(
         kind="heat-map",
-        title=f"{_capital(what.words)} of {what.class_name} over {x} and {y}",
-        x=Axis(x, across.unit, across.texts),
-        y=Axis(y, up.unit, up.texts),
+        title=f"{_capital(what.words)} of {what.class_name} over {across.name} and {up.name}",
+        x=Axis(across.name, across.unit, across.texts),
+        y=Axis(up.name, up.unit, up.texts),
         marks=(
             Cells(
                 name,
@@ -126,7 +130,7 @@ def heat_map(
                 tuple(f"{_where(row, (across, up))}\n{_said(what, row, divisor, unit)}" for row in found),
             ),
         ),
-        caption=_caption(caption),
+        caption=_caption(caption, paths_of([across, up])),
     )
 
 
@@ -160,7 +164,7 @@ def parallel(
     return Chart(
         kind="parallel",
         title=f"{_capital(what.words)} of {what.class_name} over {len(along)} parameters",
-        x=Axis("", categories=(*(one.path for one in along), measured.title)),
+        x=Axis("", categories=(*(one.name for one in along), measured.title)),
         y=Axis(""),
         marks=(
             Parallel(
@@ -171,7 +175,7 @@ def parallel(
                 tuple(f"{_where(row, along)}\n{_said(what, row, divisor, unit)}" for row in found),
             ),
         ),
-        caption=_caption(caption),
+        caption=_caption(caption, paths_of(along)),
     )
 
 
@@ -237,30 +241,27 @@ def _series(
     return replace(line, low=low, high=high) if banded else line
 
 
-def _combinations(
-    rows: pl.DataFrame, others: Sequence[str], units: Mapping[str, str]
-) -> Iterator[tuple[str, pl.DataFrame]]:
+def _combinations(rows: pl.DataFrame, told: Sequence[Parameter]) -> Iterator[tuple[str, pl.DataFrame]]:
     """Return the rows of each combination of the other parameters, and its words for the title."""
-    told = swept.several(rows, others)
     if not told:
         yield "", rows
         return
-    known = [Parameter.from_frame(rows, one, units) for one in told]
-    groups = rows.group_by(told, maintain_order=True)
-    count = rows.select(told).n_unique()
+    paths = [one.path for one in told]
+    groups = rows.group_by(paths, maintain_order=True)
+    count = rows.select(paths).n_unique()
     if count > _MOST_CHARTS:
         raise InvalidInputError(
-            f"{count} charts: one for each combination of {', '.join(told)}",
+            f"{count} charts: one for each combination of {', '.join(paths)}",
             "filter the frame to fewer values, or draw `parallel`, which shows all parameters at once",
         )
     for values, part in groups:
-        yield _where(dict(zip(told, values, strict=True)), known), part
+        yield _where(dict(zip(paths, values, strict=True)), told), part
 
 
 def _where(row: Mapping[str, Any], along: Sequence[Parameter]) -> str:
     """Return the values of a point in words."""
     return ", ".join(
-        f"{one.path} = {one.shown(one.key(row[one.path]))}" for one in along if row[one.path] is not None
+        f"{one.name} = {one.shown(one.key(row[one.path]))}" for one in along if row[one.path] is not None
     )
 
 

@@ -61,7 +61,7 @@ def pareto(
     notes = tuple(
         "\n".join(
             [
-                *(f"{one.path} = {one.shown(one.key(row[one.path]))}" for one in known),
+                *(f"{one.name} = {one.shown(one.key(row[one.path]))}" for one in known),
                 *(f"{axis.title}: {number(values[at])}" for axis, values in zip(axes, columns, strict=True)),
             ]
         )
@@ -139,11 +139,11 @@ def before_after(
             where = [Cell(one.shown(one.key(row[one.path]))) for one in told]
             rows.append([*where, Cell(row["class"]), *_compared(what.words, what.unit, row)])
     rows.sort(key=lambda row: [cell.text for cell in row[: len(told) + 1]])
-    heads = [*(Column(one.path) for one in told), Column("class"), Column("metric")]
-    heads += [Column(f"{parameter} = {along.shown(one)}", numeric=True) for one in ends]
+    heads = [*(Column(one.name) for one in told), Column("class"), Column("metric")]
+    heads += [Column(f"{along.name} = {along.shown(one)}", numeric=True) for one in ends]
     heads.append(Column("difference", numeric=True))
     return Table(
-        f"{along.shown(ends[0])} and {along.shown(ends[1])} of {parameter}, ± 95 % confidence", heads, rows
+        f"{along.shown(ends[0])} and {along.shown(ends[1])} of {along.name}, ± 95 % confidence", heads, rows
     )
 
 

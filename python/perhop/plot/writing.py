@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,9 +11,14 @@ from perhop.errors import InvalidInputError
 from perhop.page import render
 from perhop.plot import static
 from perhop.plot.description import Description
+from perhop.plot.look import Look
 from perhop.saving import replace_file
 
-_STILL = (".svg", ".png", ".pdf")
+_STILL = (".svg", ".png", ".pdf", ".pgf")
+#: The suffixes of all formats.
+SUFFIXES = (*_STILL, ".html")
+# One file for all charts.
+_WHOLE = (".pdf", ".html")
 
 
 def usual_suffix() -> str:
@@ -20,9 +26,32 @@ def usual_suffix() -> str:
     return ".svg" if find_spec("matplotlib") else ".html"
 
 
+@dataclass(frozen=True)
+class Destination:
+    """A file that a user named, or one file with a usual name."""
+
+    file: Path
+    #: Whether the user named the file; else the format depends on the number of plots.
+    is_named: bool = True
+
+    @classmethod
+    def usual(cls, name: str, folder: Path | None = None) -> Destination:
+        """Return the usual destination of plots called `name`: one picture, or one page for several."""
+        return cls((folder or Path()) / (name + usual_suffix()), is_named=False)
+
+    def file_for(self, charts: Sequence[Description]) -> Path:
+        """Return the file for some plots: without a name, several are one page."""
+        several = not self.is_named and len(charts) > 1
+        return (
+            self.file.with_name(self.file.name.removesuffix(self.file.suffix) + ".html")
+            if several
+            else self.file
+        )
+
+
 def check_suffix(file: Path) -> None:
     """Refuse a file name without a known suffix."""
-    if file.suffix not in (*_STILL, ".html"):
+    if file.suffix not in SUFFIXES:
         raise InvalidInputError(
             f"`{file}` has no suffix of a known format",
             f"use {', '.join(_STILL)} or .html",
@@ -45,15 +74,25 @@ def charts_page(charts: Sequence[Description]) -> str:
     return render("charts.html", title=title, parts=[], charts=charts)
 
 
-def write(charts: Sequence[Description], file: Path) -> list[Path]:
-    """Write plots and return the files: one HTML page, or one picture each, numbered from 2 on."""
+def write(charts: Sequence[Description], file: Path, look: Look | None = None) -> list[Path]:
+    """Write plots and return the files: one HTML page or PDF, or one picture each, numbered from 2 on."""
     check_suffix(file)
+    look = look or Look()
+    worded = look.worded(charts)
     if file.suffix == ".html":
-        replace_file(file, charts_page(charts))
+        if look.is_of_pictures:
+            raise InvalidInputError(
+                "--size and --font are for pictures, and a page takes the size of its window",
+                f"write {', '.join(_STILL)}",
+            )
+        replace_file(file, charts_page(worded))
+        return [file]
+    if file.suffix in _WHOLE:
+        static.write(worded, file, look)
         return [file]
     written = []
-    for number, chart in enumerate(charts, start=1):
+    for number, chart in enumerate(worded, start=1):
         target = file if number == 1 else file.with_stem(f"{file.stem}-{number}")
-        static.write(chart, target)
+        static.write([chart], target, look)
         written.append(target)
     return written

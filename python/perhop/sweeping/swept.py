@@ -260,9 +260,8 @@ class Sweep:
         frame = self.table(["share"])
         charts = sweeps.against(frame, path, SHARE, caption=self.caption(), units=self.units)
         axis = Axis("Share of throughput", "%", least=0.0, greatest=100.0)
-        title = f"Share of throughput against {path}"
         return [
-            replace(one, kind="share", y=axis, title=one.title.replace(f"Share against {path}", title, 1))
+            replace(one, kind="share", y=axis, title=one.title.replace("Share", axis.label, 1))
             for one in charts
         ]
 

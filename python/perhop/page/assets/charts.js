@@ -56,11 +56,16 @@
     };
   }
 
+  // Marks are above those before them.
+  function isAbovePoints(mark, chart) {
+    return chart.marks.slice(0, chart.marks.indexOf(mark)).some((one) => one.type === "points");
+  }
+
   function line(mark, chart) {
     const data = mark.x.map((x, index) => [x, mark.y[index]]);
     const series = {
       type: "line", name: mark.name, data, showSymbol: Boolean(mark.marked), symbol: "circle", symbolSize: 6,
-      step: mark.steps ? "end" : false, z: mark.thin ? 2 : 3,
+      step: mark.steps ? "end" : false, z: mark.thin ? 2 : isAbovePoints(mark, chart) ? 6 : 3,
       lineStyle: { color: color(mark.color), width: mark.thin ? 1 : 2, type: dashes[mark.stroke] },
       itemStyle: { color: color(mark.color) },
       emphasis: { disabled: true },
@@ -308,7 +313,7 @@
     const ink = variable("--ink");
     const parallelAxis = mark.axes.map((of, dim) => ({
       dim, name: of.title, type: of.categories.length ? "category" : "value", scale: true,
-      ...(of.categories.length ? { data: of.categories } : { min: "dataMin", max: "dataMax" }),
+      ...(of.categories.length ? { data: of.categories } : {}),
       nameTextStyle: { color: ink, fontSize: 11 }, axisLine: { lineStyle: { color: ink } },
       axisLabel: { color: ink, fontSize: 11, showMinLabel: true, showMaxLabel: true,
         ...(of.categories.length ? {} : { formatter: short }) },
