@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -291,3 +293,33 @@ def test_the_interface_may_stand_before_the_file_as_on_a_device(perhop: Command)
     assert usual.code == 0 and "Service-policy output" in usual.out
     assert (device.code, device.out) == (0, usual.out)
     assert perhop("show", "policy-map", "interface", "Se0/0", "none.cfg").code == 2
+
+
+def options_of_every_command() -> Iterator[tuple[str, str, str]]:
+    """Generate each command with the name and the help of each of its options and arguments."""
+    from cyclopts import App
+
+    from perhop.command import app
+
+    def of_group(group: App, words: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+        for name in [name for name in group if not name.startswith("-")]:
+            one = group[name]
+            if one.default_command is None:
+                yield from of_group(one, (*words, name))
+            elif one.show:
+                for argument in one.assemble_argument_collection(parse_docstring=True):
+                    yield " ".join((*words, name)), argument.name, (argument.parameter.help or "").strip()
+
+    yield from of_group(app, ())
+
+
+def test_every_option_has_a_help_and_shared_ones_have_it_once() -> None:
+    found = list(options_of_every_command())
+    assert len({command for command, _, _ in found}) > 30
+    assert [(command, name) for command, name, help in found if not help] == []
+    described = {
+        name
+        for file in (ROOT / "python" / "perhop" / "command").glob("*.py")
+        for name in re.findall(r"^    (\w+)\n        \S", file.read_text(), re.MULTILINE)
+    }
+    assert not described & {"json", "platform", "set_", "load", "seed", "assume", "force", "quiet", "threads"}

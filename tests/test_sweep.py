@@ -66,8 +66,8 @@ def test_the_table_is_tidy(swept: perhop.Sweep) -> None:
 def test_shares_with_bands_against_each_parameter(swept: perhop.Sweep) -> None:
     charts = swept.share()
     assert [chart.title.rpartition(", ")[2] for chart in charts] == [
-        "traffic.steady.source.cbr.rate = 800 kb/s",
-        "traffic.steady.source.cbr.rate = 400 kb/s",
+        "cbr.rate = 800 kb/s",
+        "cbr.rate = 400 kb/s",
     ]
     steady, random = charts[0].marks
     assert isinstance(steady, Line)

@@ -11,12 +11,14 @@ from perhop.bounds import Bounds, Seen, bounds_of, expedited_queue, seen_in
 from perhop.command.lines import show_lines
 from perhop.command.options import (
     Assume,
+    Duration,
     Interface,
     Json,
     Load,
     Over,
     Overrides,
     Platform,
+    Policy,
     ScenarioFile,
     Seed,
     Traffic,
@@ -40,17 +42,25 @@ def bounds(
     ef: _Several = None,
     explain: Annotated[bool, Parameter(negative=())] = False,
     set_: Overrides = None,
-    seed: Seed = None,
-    duration: str | None = None,
+    seed: Annotated[
+        Seed, Parameter(help="With --simulate: seed for all random streams; by default the scenario's own.")
+    ] = None,
+    duration: Duration = None,
     interface: Interface = None,
     platform: Platform = None,
     assume: Assume = None,
     rate: str | None = None,
-    policy: str | None = None,
+    policy: Policy = None,
     traffic: Traffic = None,
     load: Load = None,
     over: Over = None,
-    json: Json = False,
+    json: Annotated[
+        Json,
+        Parameter(
+            help="Print all of it as one JSON document; of a router configuration also the ports of hosts "
+            "around it."
+        ),
+    ] = False,
 ) -> Exit:
     """Show what each queue and class is guaranteed: rate, worst-case delay and backlog.
 
@@ -68,34 +78,12 @@ def bounds(
         E_a and E_p of RFC 3246. May be given several times.
     explain
         Show the formula of each bound and its source.
-    set_
-        Replace a value of the scenario, as path=value; may be given several times.
-    seed
-        With --simulate: seed for all random streams; by default the scenario's own.
-    duration
-        Simulated time with its unit, as in 60s.
-    interface
-        Of a router configuration: the interface that packets leave by.
-    platform
-        Of a router configuration: the platform whose rules apply; by default recognized.
-    assume
-        Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef'; may be given several
-        times.
     rate
         Of class-maps and policy-maps alone: the rate of an interface made for the outermost policy, as in
         50Mb/s.
-    policy
-        With --rate: the policy, where several are attached nowhere.
-    traffic
-        Traffic in place of a guess: CSV, flow records, or a pcap or pcapng capture.
-    load
-        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
-        (overload) of what it is promised.
     over
         With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
         by default the rates that the output prints.
-    json
-        Print all of it as one JSON document; of a router configuration also the ports of hosts around it.
 
     """
     of_router: RouterOptions = {

@@ -46,7 +46,9 @@ def check(
     /,
     *,
     output_format: Annotated[Format | None, Parameter(name="--output-format")] = None,
-    json: Json = False,
+    json: Annotated[
+        Json, Parameter(help="Print all findings as one JSON document; as --output-format json.")
+    ] = False,
     sarif: Annotated[bool, Parameter(name="--sarif")] = False,
     fail_on: Annotated[FailOn | None, Parameter(name="--fail-on")] = None,
     strict: bool = False,
@@ -76,8 +78,6 @@ def check(
         full: all findings with their lines; concise: a line for each finding; github: commands of GitHub
         Actions; gitlab: a Code Quality report; sarif: SARIF 2.1.0; junit: JUnit XML; json: one document. By
         default full for one file.
-    json
-        Print all findings as one JSON document; as --output-format json.
     sarif
         Print SARIF 2.1.0, which code hosts show next to the lines of a change; as --output-format sarif.
     fail_on
@@ -92,11 +92,6 @@ def check(
         Leave out this rule, or several separated by commas; may be given several times.
     fix
         Write the configuration with all lines that can be corrected to this new file, and show the changes.
-    platform
-        The platform whose rules apply to router configurations, `linux` for tc; by default recognized.
-    assume
-        What a class-map matches, as in 'VOICE = dscp ef', in place of its own criteria; may be given several
-        times.
 
     """
     defaults = check_settings()

@@ -12,6 +12,7 @@ from cyclopts.validators import Number
 from perhop.command.comparing import compared_bar, compared_with_router
 from perhop.command.options import (
     Assume,
+    Duration,
     Force,
     Interface,
     Json,
@@ -20,6 +21,7 @@ from perhop.command.options import (
     Over,
     Overrides,
     Platform,
+    Policy,
     Quiet,
     Replications,
     ScenarioFile,
@@ -50,19 +52,31 @@ def compare(
     /,
     *,
     set_: Overrides = None,
-    seed: Seed = None,
+    seed: Annotated[Seed, Parameter(help="Seed for all random streams, in both.")] = None,
     replications: Replications = None,
     live_replications: Replications = None,
-    duration: str | None = None,
+    duration: Duration = None,
     router: Path | None = None,
     percent: Tolerated = None,
     points: Tolerated = None,
-    interface: Interface = None,
+    interface: Annotated[
+        Interface,
+        Parameter(
+            help="With --router and a configuration: the interface by which packets leave, as for `perhop "
+            "run`."
+        ),
+    ] = None,
     platform: Platform = None,
     assume: Assume = None,
     rate: str | None = None,
-    policy: str | None = None,
-    traffic: Traffic = None,
+    policy: Policy = None,
+    traffic: Annotated[
+        Traffic,
+        Parameter(
+            help="With --router and a configuration: the load of the router, as `perhop run --help` "
+            "describes it; by default what its output shows as offered."
+        ),
+    ] = None,
     load: Load = None,
     over: Over = None,
     output: Output = None,
@@ -83,55 +97,26 @@ def compare(
     what
         A scenario file, or two folders with results of one scenario. With --router: a scenario, a router
         configuration, or a folder with results.
-    set_
-        Replace a value of the scenario, as path=value; may be given several times.
-    seed
-        Seed for all random streams, in both.
     replications
         Number of simulations; by default the scenario's replications, or 10 where that is 1.
     live_replications
         Number of live runs; default 1.
-    duration
-        Duration with its unit, as in 10s; by default the scenario's own.
     router
         File with the output of `show policy-map interface` of a real router.
     percent
         With --router: differences between rates that do not count, percent; by default 5.
     points
         With --router: differences between shares that do not count, percentage points; by default 2.
-    interface
-        With --router and a configuration: the interface by which packets leave, as for `perhop run`.
-    platform
-        With --router and a configuration: the platform whose rules apply.
-    assume
-        With --router and a configuration: what a class-map matches; may be given several times.
     rate
         With --router and a configuration: the rate of the line, or of an interface made for a policy.
-    policy
-        With --rate: the policy, where several are attached nowhere.
-    traffic
-        With --router and a configuration: the load of the router, as `perhop run --help` describes it; by
-        default what its output shows as offered.
-    load
-        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
-        (overload) of what it is promised.
     over
         The time over which the output has counted, as in 300s, or between two outputs of --traffic; by
         default the rates that the output prints.
     output
         Folder for the comparison and both results, for `perhop report`.
-    force
-        Where the output folder holds anything but an earlier result of the same kind, move it aside as
-        DIR.old-1, DIR.old-2 and so on, in place of refusing.
     strict
         Exit with code 4 if a figure exceeds its tolerance, the live run is not trustworthy, or a router and
         its run differ.
-    json
-        Print the comparison as one JSON document.
-    quiet
-        Show neither progress nor table.
-    threads
-        Number of replications simulated at the same time.
 
     """
     options: RouterOptions = {

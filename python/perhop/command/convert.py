@@ -27,9 +27,16 @@ def convert(
     /,
     *,
     to: Language,
-    interface: Interface = None,
+    interface: Annotated[
+        Interface, Parameter(help="Only the policies at this interface of a router; it may be abbreviated.")
+    ] = None,
     policy: str | None = None,
-    platform: Platform = None,
+    platform: Annotated[
+        Platform,
+        Parameter(
+            help="The platform whose rules apply to a router configuration, or that IOS is written for."
+        ),
+    ] = None,
     rate: str | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json: Json = False,
@@ -45,18 +52,12 @@ def convert(
         A router configuration, a scenario or a file with policies; - is standard input.
     to
         yaml (perhop's policies), ios (Cisco IOS) or tc (commands of Linux).
-    interface
-        Only the policies at this interface of a router; it may be abbreviated.
     policy
         Only the policy of this name.
-    platform
-        The platform whose rules apply to a router configuration, or that IOS is written for.
     rate
         The rate of the interface, as 50Mb/s, in place of what the file says.
     output
         File to write; by default standard output.
-    json
-        Print text and list as one JSON document.
     strict
         End with code 2 where the list is not empty.
 

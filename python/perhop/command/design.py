@@ -35,8 +35,6 @@ def wred(
     precedence
         An IP precedence and its mark probability denominator: 5=10; may be given several times. By
         default 3=2, 4=5 and 5=10, as in the test.
-    json
-        Print the design as one JSON document.
 
     """
     denominators = {_whole(key): _whole(value) for key, value in pairs(precedence).items()}
@@ -75,8 +73,6 @@ def star(
         Particles in the transmit ring; by default it holds one packet.
     particle
         Bytes in a particle; default 512.
-    json
-        Print the design as one JSON document.
 
     """
     if ring is not None and best_effort is None:
@@ -120,8 +116,6 @@ def policer(
         Time between packets of a call; by default the codec's.
     jitter
         Largest variation of delay before the policer; by default none.
-    json
-        Print the design as one JSON document.
 
     """
     if (rate is None) == (calls is None):
@@ -151,8 +145,6 @@ def shaper(
         voice, for intervals of 10 ms (default), or data, for 125 ms.
     interval
         The interval in place of these: 20ms.
-    json
-        Print the design as one JSON document.
 
     """
     return _show(design.shaper(rate, line=line, traffic=traffic, interval=interval), json=json)
@@ -181,8 +173,6 @@ def calls(
         Time between packets of a call; by default the codec's.
     share
         Part of the link that calls may take; default 0.33.
-    json
-        Print the design as one JSON document.
 
     """
     advice = design.calls(bandwidth, codec=codec, framing=framing, interval=interval, share=share)
@@ -212,8 +202,6 @@ def queue(
         Round-trip time of TCP connections: says whether the queue keeps the link busy.
     flows
         TCP connections at the same time; default 1.
-    json
-        Print the design as one JSON document.
 
     """
     return _show(design.queue(bandwidth, delay, packet=packet, rtt=rtt, flows=flows), json=json)
@@ -230,8 +218,6 @@ def ring(*, line: str, delay: str, packet: str = "1500B", json: Json = False) ->
         What the ring may add to a priority packet's delay: 10ms.
     packet
         Largest packet on the line, with its framing; default 1500B.
-    json
-        Print the design as one JSON document.
 
     """
     return _show(design.ring(line, delay, packet=packet), json=json)

@@ -31,13 +31,23 @@ def diff(
     *,
     scenario: Path | None = None,
     simulate: Annotated[bool | None, Parameter(negative="--no-simulate")] = None,
-    level: Load = None,
+    level: Annotated[
+        Load,
+        Parameter(
+            help="Of configurations that are simulated without --scenario: each class is offered 70 % "
+            "(quiet), 90 % (busy, the default) or 120 % (overload) of what the old configuration "
+            "promises it."
+        ),
+    ] = None,
     chart: Path | None = None,
     at: At = None,
     out: Out = None,
     markdown: Annotated[bool, Parameter(negative=())] = False,
     strict: bool = False,
-    seed: Seed = None,
+    seed: Annotated[
+        Seed,
+        Parameter(help="Of simulations: seed for all random streams, in both; by default that of the first."),
+    ] = None,
     replications: Replications = None,
     platform: Platform = None,
     assume: Assume = None,
@@ -61,9 +71,6 @@ def diff(
         Simulate both, with the same seed and the same traffic; of configurations that inferred from the old
         one. Two configurations are simulated briefly where that takes under 2 million packet-hops, unless
         with --no-simulate.
-    level
-        Of configurations that are simulated without --scenario: each class is offered 70 % (quiet), 90 %
-        (busy, the default) or 120 % (overload) of what the old configuration promises it.
     chart
         With --scenario or --simulate: draw throughput, drops and delays of each class in both, with 95 %
         confidence intervals, to this file: .html and .pdf have all charts; of .svg and .png the second has -2
@@ -77,17 +84,8 @@ def diff(
         Print Markdown, for a comment on a change.
     strict
         Exit code 4 if anything differs.
-    seed
-        Of simulations: seed for all random streams, in both; by default that of the first.
     replications
         Of simulations: number for each; default 10, of brief ones up to 5.
-    platform
-        Of configurations: the platform whose rules apply; by default recognized.
-    assume
-        Of configurations: what a class-map matches, as in 'VOICE = dscp ef', in place of its own criteria;
-        may be given several times.
-    json
-        Print everything as one JSON document.
 
     """
     for side in (old, new):

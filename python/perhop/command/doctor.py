@@ -16,11 +16,6 @@ def doctor(*, json: Json = False) -> Exit:
 
     Exits with code 5 if live laboratories are not possible.
 
-    Parameters
-    ----------
-    json
-        Print the result as one JSON document.
-
     """
     found = abilities()
     works = all(ability.works for ability in found if ability.need == "required")

@@ -38,8 +38,6 @@ def draw(
     output
         File to write, .svg, .png or .pdf, or - for SVG on standard output; by default the name of the file
         with .svg.
-    set_
-        Replace a value of the scenario, as path=value; may be given several times.
 
     """
     if output is not None and output != Path("-") and output.suffix not in (*_SVG, *_SUFFIXES):

@@ -24,7 +24,10 @@ def explain(
     names: Annotated[list[str] | None, Parameter(negative=())] = None,
     /,
     *,
-    platform: Platform = None,
+    platform: Annotated[
+        Platform,
+        Parameter(help="The platform whose profile is printed, one row a rule: `hqf`, `ios-xe` and others."),
+    ] = None,
     json: Json = False,
 ) -> Exit:
     """Explain rules of `perhop check`, or the rules by which a platform queues.
@@ -36,10 +39,6 @@ def explain(
     ----------
     names
         The rules; all of them, a line each, where none is named.
-    platform
-        The platform whose profile is printed, one row a rule: `hqf`, `ios-xe` and others.
-    json
-        Print them in full as one JSON document.
 
     """
     if platform is not None:

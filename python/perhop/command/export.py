@@ -20,7 +20,13 @@ def export(
     /,
     *,
     output: Output = None,
-    force: Force = False,
+    force: Annotated[
+        Force,
+        Parameter(
+            help="Where the output folder of csv holds anything but an earlier export, move it aside as "
+            "DIR.old-1, DIR.old-2 and so on, in place of refusing."
+        ),
+    ] = False,
     replication: int = 0,
 ) -> Exit:
     """Export results to the formats of other programs.
@@ -33,9 +39,6 @@ def export(
         A folder that `perhop run -o` wrote.
     output
         File to write, or a folder for csv; by default DIR.csv, DIR.iperf3.json or DIR.flent.gz.
-    force
-        Where the output folder of csv holds anything but an earlier export, move it aside as DIR.old-1,
-        DIR.old-2 and so on, in place of refusing.
     replication
         Number of the replication, from 0; csv includes all of them.
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop import _core
-from perhop.command.options import Assume, Interface, Load, Over, Platform, Traffic, assumptions
+from perhop.command.options import Assume, Interface, Load, Over, Platform, Policy, Traffic, assumptions
 from perhop.command.terminal import say
 from perhop.configuration import configured, read
 from perhop.errors import Exit, InvalidInputError
@@ -31,12 +31,17 @@ def init(
     *,
     template: Annotated[str | None, Parameter(name="--template")] = None,
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
-    interface: Interface = None,
+    interface: Annotated[
+        Interface,
+        Parameter(
+            help="The interface by which packets leave the router; by default the one with most classes."
+        ),
+    ] = None,
     whole_port: str | None = None,
     platform: Platform = None,
     assume: Assume = None,
     rate: str | None = None,
-    policy: str | None = None,
+    policy: Policy = None,
     traffic: Traffic = None,
     load: Load = None,
     over: Over = None,
@@ -52,23 +57,10 @@ def init(
         What to start from: voice (the default), classes, shaping, wred, sqm, l4s, rfc4594 or rfc8325.
     from_
         A router configuration: infer the scenario from it, with one entry of traffic for each class.
-    interface
-        The interface by which packets leave the router; by default the one with most classes.
     whole_port
         In place of it: a port whose tunnels and sub-interfaces with policies run all at once.
-    platform
-        The platform whose rules apply to the configuration; by default recognized.
-    assume
-        What a class-map matches, as in 'VOICE = dscp ef'; may be given several times.
     rate
         Of tc: the rate of the line; else of an interface made for a policy that is attached nowhere.
-    policy
-        With --rate: the policy, where several are attached nowhere.
-    traffic
-        Traffic in place of a guess, as `perhop run --help` describes it.
-    load
-        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
-        (overload) of what it is promised.
     over
         With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
         by default the rates that the output prints.

@@ -17,6 +17,7 @@ from perhop.command.live_results import show
 from perhop.command.live_table import queue_table, rows
 from perhop.command.live_top import Pid, laboratory
 from perhop.command.options import (
+    Duration,
     Force,
     Json,
     Opened,
@@ -28,6 +29,7 @@ from perhop.command.options import (
     Seed,
     View,
     Watch,
+    Wide,
     changes,
     on_hosts,
 )
@@ -61,9 +63,12 @@ def run(
     /,
     *,
     set_: Overrides = None,
-    seed: Seed = None,
+    seed: Annotated[
+        Seed,
+        Parameter(help="Seed for all random streams; hosts send what a simulation with this seed sends."),
+    ] = None,
     replications: Replications = None,
-    duration: str | None = None,
+    duration: Duration = None,
     time_scale: Scale = 1.0,
     exec_: Exec = None,
     traffic: Annotated[bool, Parameter(negative="--no-traffic")] = True,
@@ -75,7 +80,7 @@ def run(
     strict: bool = False,
     watch: Watch = None,
     open_: Opened = True,
-    wide: Annotated[bool, Parameter(negative=())] = False,
+    wide: Wide = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -88,14 +93,8 @@ def run(
     ----------
     scenario
         The scenario file; - is standard input.
-    set_
-        Replace a value of the scenario, as path=value; may be given several times.
-    seed
-        Seed for all random streams; hosts send what a simulation with this seed sends.
     replications
         Number of runs with other random draws, one after the other; default 1.
-    duration
-        Duration with its unit, as in 10s; by default the scenario's own.
     time_scale
         Scale the duration, the warm-up, the intervals of measurements, and the start and stop times of
         traffic by this factor; rates and delays are unchanged.
@@ -112,21 +111,12 @@ def run(
         Run at real-time priority, where the system allows it.
     output
         Folder for the results, as of `perhop run`; it appears complete or not at all.
-    force
-        Where the output folder holds anything but an earlier result of the same kind, move it aside as
-        DIR.old-1, DIR.old-2 and so on, in place of refusing.
     strict
         Exit with code 4 if the measurement is not trustworthy.
     watch
         Show the queues of the forwarders during the run, in the terminal, or with --watch=web in the browser.
     open_
         With --watch=web: open the browser where there is a display, or only print the link.
-    wide
-        Show every column of the table, in several parts on a narrow terminal.
-    json
-        Print the summary as one JSON document.
-    quiet
-        Show neither progress nor table.
 
     """
     if output is not None:
@@ -184,12 +174,8 @@ def up(
     ----------
     scenario
         The scenario file; - is standard input.
-    set_
-        Replace a value of the scenario, as path=value; may be given several times.
     congestion_control
         TCP congestion control, as HOST=NAME or NAME for all hosts; `perhop doctor` lists them.
-    quiet
-        Show nothing.
 
     """
     loaded = _loaded(scenario, set_, None, 1.0)
@@ -244,14 +230,7 @@ def exec_in(
 
 
 def clean(*, json: Json = False) -> Exit:
-    """Remove the remains of crashed laboratories; running laboratories are not touched.
-
-    Parameters
-    ----------
-    json
-        Print the result as one JSON document.
-
-    """
+    """Remove the remains of crashed laboratories; running laboratories are not touched."""
     cleaned = clean_up()
     if json:
         print_json({"schema_version": 1, **asdict(cleaned)})

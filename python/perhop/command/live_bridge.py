@@ -78,10 +78,6 @@ def bridge(
         Show the queues: in the terminal, as without it, or with --watch=web in the browser.
     open_
         With --watch=web: open the browser where there is a display, or only print the link.
-    json
-        Print the final counters as one JSON document.
-    quiet
-        Show nothing.
 
     """
     inner, outer = bridging.Side.parse(in_), bridging.Side.parse(out)

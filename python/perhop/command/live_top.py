@@ -36,8 +36,6 @@ def top(
         Process id of the laboratory, if several run.
     every
         Interval in seconds; default 1.
-    json
-        Print all counters as one JSON document.
 
     """
     state = laboratory(pid)

@@ -1,4 +1,8 @@
-"""Options that several commands share."""
+"""Options that several commands share, each described once.
+
+The docstring of a command describes its own options, and those of a type without a help here. Where an option
+means something else in a command, the annotation there has a help of its own.
+"""
 
 from __future__ import annotations
 
@@ -29,33 +33,129 @@ def _found(type_: object, tokens: Sequence[Token]) -> Path:
 
 
 ScenarioFile = Annotated[Path, Parameter(converter=_found)]
-Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
+Seed = Annotated[
+    int | None,
+    Parameter(
+        validator=Number(gte=0, lt=2**64),
+        help="Seed for all random streams; by default that of the scenario or the study.",
+    ),
+]
 Replications = Annotated[int | None, Parameter(validator=Number(gte=1, lt=2**32))]
 SnapLength = Annotated[int | None, Parameter(validator=Number(gte=1, lte=LARGEST_FRAME))]
-Threads = Annotated[int | None, Parameter(validator=Number(gte=1, lte=1024))]
+Threads = Annotated[
+    int | None,
+    Parameter(
+        validator=Number(gte=1, lte=1024),
+        help="Number of replications that run at the same time; the results do not depend on it.",
+    ),
+]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
-Force = Annotated[bool, Parameter(negative=())]
-Json = Annotated[bool, Parameter(name="--json")]
+Force = Annotated[
+    bool,
+    Parameter(
+        negative=(),
+        help="Where the output folder holds anything but an earlier result of the same kind, move it aside"
+        " as DIR.old-1, DIR.old-2 and so on, in place of refusing.",
+    ),
+]
+Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document in place of text.")]
 #: Whether a report shows the classes of replies.
-Back = Annotated[bool, Parameter(name="--back", negative=())]
-Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"])]
+Back = Annotated[
+    bool, Parameter(name="--back", negative=(), help="Show the classes of replies, as '(back)', too.")
+]
+Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show neither progress nor results.")]
 #: Where a run is shown while it goes on.
 View = Literal["terminal", "web"]
 Watch = Annotated[View | None, Parameter(name="--watch")]
 Opened = Annotated[bool, Parameter(name="--open", negative="--no-open")]
 Speed = Annotated[str | None, Parameter(name="--speed", allow_leading_hyphen=True)]
-Overrides = Annotated[list[str] | None, Parameter(name="--set")]
+Overrides = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--set", help="Replace a value of the scenario, as path=value; may be given several times."
+    ),
+]
 
 
-Interface = Annotated[str | None, Parameter(name="--interface")]
-Platform = Annotated[str | None, Parameter(name="--platform")]
-Assume = Annotated[list[str] | None, Parameter(name="--assume", negative=())]
-Traffic = Annotated[Path | None, Parameter(name="--traffic")]
+Interface = Annotated[
+    str | None,
+    Parameter(name="--interface", help="Of a router configuration: the interface that packets leave by."),
+]
+Platform = Annotated[
+    str | None,
+    Parameter(
+        name="--platform",
+        help="Of a router configuration: the platform whose rules apply, `linux` for tc; by default "
+        "recognized.",
+    ),
+]
+Assume = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--assume",
+        negative=(),
+        help="Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef', in place of "
+        "its own criteria; may be given several times.",
+    ),
+]
+Traffic = Annotated[
+    Path | None,
+    Parameter(
+        name="--traffic",
+        help="Of a router configuration: the load in place of a guess, as `perhop run --help` describes it.",
+    ),
+]
 Over = Annotated[str | None, Parameter(name="--over")]
-Load = Annotated[LoadLevel | None, Parameter(name="--load")]
+Load = Annotated[
+    LoadLevel | None,
+    Parameter(
+        name="--load",
+        help="Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or "
+        "120 % (overload) of what it is promised.",
+    ),
+]
 Asserted = Annotated[list[str] | None, Parameter(name="--assert", negative=())]
 CodecName = Annotated[str | None, Parameter(name="--codec")]
 JitterBuffer = Annotated[str | None, Parameter(name="--jitter-buffer")]
+
+Duration = Annotated[
+    str | None, Parameter(help="Simulated time with its unit, as in 60s; by default the scenario's own.")
+]
+Policy = Annotated[str | None, Parameter(help="With --rate: the policy, where several are attached nowhere.")]
+Wide = Annotated[
+    bool,
+    Parameter(negative=(), help="Show every column of the table, in several parts on a narrow terminal."),
+]
+Against = Annotated[
+    str | None,
+    Parameter(
+        help="Of a sweep and for share: the path of the parameter on the x axis, as for `perhop run "
+        "--set`; by default the first with several values."
+    ),
+]
+Series = Annotated[
+    str | None,
+    Parameter(
+        help="Of a sweep: the parameter whose values have a color each, in one chart in place of one for "
+        "each value."
+    ),
+]
+Classes = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--class",
+        negative=(),
+        help="Of a sweep: a class to plot; may be given several times; by default all.",
+    ),
+]
+LogY = Annotated[bool, Parameter(negative=(), help="Of a sweep: plot the metric on a logarithmic axis.")]
+Scheduler = Annotated[
+    str | None,
+    Parameter(
+        help="With --engine dask: the address of the cluster's scheduler, as tls://10.0.0.1:8786; without,"
+        " a cluster within this process is started and ended."
+    ),
+]
 
 
 def pace_of(speed: str | None, watch: View | None) -> Pace:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import webbrowser
 from pathlib import Path
+from typing import Annotated
 
-from perhop.command.options import Force, Output
+from cyclopts import Parameter
+
+from perhop.command.options import Output
 from perhop.command.terminal import say, say_written
 from perhop.errors import Exit
 from perhop.playground import page
 from perhop.saving import replace_file
 
 
-def playground(*, teacher: Force = False, output: Output = None) -> Exit:
+def playground(*, teacher: Annotated[bool, Parameter(negative=())] = False, output: Output = None) -> Exit:
     """Open a page that runs scenarios and configurations in the browser, packet by packet, without a network.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop import plot as plots
-from perhop.command.options import pairs
+from perhop.command.options import Against, Classes, LogY, Series, pairs
 from perhop.command.sweep_plots import wish_of
 from perhop.command.terminal import say_written
 from perhop.errors import Exit, InvalidInputError
@@ -32,11 +32,11 @@ def plot(
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    against: str | None = None,
-    series: str | None = None,
-    class_: Annotated[list[str] | None, Parameter(name="--class", negative=())] = None,
+    against: Against = None,
+    series: Series = None,
+    class_: Classes = None,
     log_x: Annotated[bool, Parameter(negative=())] = False,
-    log_y: Annotated[bool, Parameter(negative=())] = False,
+    log_y: LogY = False,
     title: str | None = None,
     label: Annotated[list[str] | None, Parameter(negative=())] = None,
     size: str | None = None,
@@ -58,17 +58,8 @@ def plot(
         File to write, .svg, .png, .pdf, .pgf for LaTeX, or .html for an interactive plot. Several plots have
         a page each in .pdf, share the page of .html, and are numbered files otherwise. By default KIND.svg,
         or KIND.html where there are several plots or matplotlib is not installed.
-    against
-        For share and sweeps: the path of the parameter on the x axis, as for `perhop run --set`; by default
-        the first of a sweep.
-    series
-        For sweeps: the parameter whose values have a color each, in one chart in place of one for each value.
-    class_
-        For sweeps: a class to plot; may be given several times; by default all.
     log_x
         For sweeps and delay-cdf: plot against a logarithmic axis.
-    log_y
-        For sweeps: plot the metric on a logarithmic axis.
     title
         The title in place of the usual one; '' for none.
     label

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import fill
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from perhop.command.columns import Column, show
 from perhop.command.options import Assume, Interface, Json, Platform, ScenarioFile, assumptions
@@ -24,12 +27,16 @@ def rates(
     file: ScenarioFile,
     /,
     *,
-    interface: Interface = None,
+    interface: Annotated[
+        Interface, Parameter(help="Only this port: an interface, or in a scenario NODE->NEIGHBOR.")
+    ] = None,
     rate: str | None = None,
     policy: str | None = None,
     platform: Platform = None,
     assume: Assume = None,
-    json: Json = False,
+    json: Annotated[
+        Json, Parameter(help="Print all of it as one JSON document; rates are in bits per second.")
+    ] = False,
 ) -> Exit:
     """Show what each class is promised, gets at most, and gets of the rest, without running anything.
 
@@ -38,20 +45,11 @@ def rates(
     file
         A scenario, a file of policies, a router configuration, or commands or output of Linux' tc; - is
         standard input.
-    interface
-        Only this port: an interface, or in a scenario NODE->NEIGHBOR.
     rate
         The rate of the line, as in 50Mb/s, in place of that of the file; of policies that are attached
         nowhere, that of an interface made for one.
     policy
         Of policies that are attached nowhere, or of a file of policies: the policy.
-    platform
-        Of a router configuration: the platform whose rules apply; by default recognized.
-    assume
-        Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef'; may be given several
-        times.
-    json
-        Print all of it as one JSON document; rates are in bits per second.
 
     """
     of_router: RouterOptions = {

@@ -29,8 +29,6 @@ def report(
         Folders that `perhop run -o` or `perhop study run -o` wrote, or folders of such folders.
     output
         File to write, .html; an existing file is replaced only if it is a report or another page of perhop.
-    back
-        Show the classes of replies, as '(back)', too.
 
     """
     check_page(output)

@@ -18,6 +18,7 @@ from perhop.command.options import (
     Assume,
     Back,
     CodecName,
+    Duration,
     Force,
     Interface,
     JitterBuffer,
@@ -28,6 +29,7 @@ from perhop.command.options import (
     Over,
     Overrides,
     Platform,
+    Policy,
     Quiet,
     Replications,
     ScenarioFile,
@@ -37,6 +39,7 @@ from perhop.command.options import (
     Threads,
     Traffic,
     Watch,
+    Wide,
     assumptions,
     changes,
     pace_of,
@@ -65,21 +68,36 @@ def run(
     set_: Overrides = None,
     seed: Seed = None,
     replications: Replications = None,
-    duration: str | None = None,
-    interface: Interface = None,
+    duration: Duration = None,
+    interface: Annotated[
+        Interface,
+        Parameter(
+            help="Of a router configuration: the interface that packets leave by, also a sub-interface or "
+            "a tunnel; by default the one whose policy has most classes."
+        ),
+    ] = None,
     whole_port: str | None = None,
     platform: Platform = None,
     assume: Assume = None,
     rate: str | None = None,
-    policy: str | None = None,
-    traffic: Traffic = None,
+    policy: Policy = None,
+    traffic: Annotated[
+        Traffic,
+        Parameter(
+            help="Traffic in place of a guess: CSV with class,rate,packet_bytes,kind, flow records as CSV "
+            "(NetFlow, IPFIX), a capture (pcap, pcapng), or what the router prints of its counters; "
+            "two of these outputs as before.txt,after.txt with --over."
+        ),
+    ] = None,
     load: Load = None,
     over: Over = None,
     output: Output = None,
     force: Force = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
     report: Path | None = None,
-    back: Back = False,
+    back: Annotated[
+        Back, Parameter(help="With --report: show the classes of replies, as '(back)', too.")
+    ] = False,
     bounds: Annotated[bool, Parameter(negative=())] = False,
     watch: Watch = None,
     speed: Speed = None,
@@ -87,7 +105,7 @@ def run(
     pcap: Path | None = None,
     pcap_link: Annotated[list[str] | None, Parameter(negative=())] = None,
     snap_length: SnapLength = None,
-    wide: Annotated[bool, Parameter(negative=())] = False,
+    wide: Wide = False,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
@@ -106,54 +124,26 @@ def run(
     from_
         In place of a scenario: a point of a sweep, as in --from results/sweep:17, with the point's seed and
         replications.
-    set_
-        Replace a value of the scenario, as path=value; may be given several times.
-    seed
-        Seed for all random streams; by default the scenario's own.
     replications
         Number of runs with other random draws; two or more give confidence intervals. By default the
         scenario's own; without, 3 to 10, as many as stay within 1.5 million packets over links.
-    duration
-        Simulated time with its unit, as in 60s.
-    interface
-        Of a router configuration: the interface that packets leave by, also a sub-interface or a tunnel; by
-        default the one whose policy has most classes.
     whole_port
         In place of --interface: a port whose tunnels and sub-interfaces with policies run all at once, below
         the rate of the port.
-    platform
-        Of a router configuration: the platform whose rules apply, `linux` for tc; by default recognized.
-    assume
-        Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef', in place of its own
-        criteria; may be given several times.
     rate
         Of tc: the rate of the line, as in 50Mb/s; of class-maps and policy-maps alone: that of an interface
         made for the outermost policy.
-    policy
-        With --rate: the policy, where several are attached nowhere.
-    traffic
-        Traffic in place of a guess: CSV with class,rate,packet_bytes,kind, flow records as CSV (NetFlow,
-        IPFIX), a capture (pcap, pcapng), or what the router prints of its counters; two of these outputs as
-        before.txt,after.txt with --over.
-    load
-        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
-        (overload) of what it is promised.
     over
         With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
         by default the rates that the output prints.
     output
         Folder for summary.json and the tables as Parquet; it appears complete or not at all.
-    force
-        Where the output folder holds anything but an earlier result of the same kind, move it aside as
-        DIR.old-1, DIR.old-2 and so on, in place of refusing.
     plot
         Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg (KIND.html
         without matplotlib) in the output folder or the current one. May be given several times;
         `perhop plot --help` lists the kinds.
     report
         Write one self-contained HTML page with verdicts, the bottleneck, linked charts and assumptions.
-    back
-        With --report: show the classes of replies, as '(back)', too.
     bounds
         Show the worst-case delay of each class by network calculus beside the longest simulated.
     watch
@@ -172,14 +162,6 @@ def run(
         times. By default the scenario's measure.captures, else all links with a policy.
     snap_length
         Bytes to keep of each captured frame; by default its headers.
-    wide
-        Show every column of the table, in several parts on a narrow terminal.
-    json
-        Print the summary as one JSON document.
-    quiet
-        Show neither progress nor table.
-    threads
-        Number of replications that run at the same time; the results do not depend on it.
     engine
         The fast engine, or the plain one, in which everything is an event: the specification of the fast
         one. The results do not depend on it.

@@ -9,6 +9,7 @@ from pathlib import Path
 from perhop._core import quantity
 from perhop.command.options import (
     Assume,
+    Duration,
     Json,
     Load,
     Over,
@@ -50,7 +51,7 @@ def policy_map_interface(
     replication: int = 0,
     set_: Overrides = None,
     seed: Seed = None,
-    duration: str | None = None,
+    duration: Duration = None,
     platform: Platform = None,
     assume: Assume = None,
     traffic: Traffic = None,
@@ -74,28 +75,9 @@ def policy_map_interface(
         interval. By default long enough.
     replication
         Which replication of the results; the first is 0.
-    set_
-        Replace a value of the scenario, as path=value; may be given several times.
-    seed
-        Seed for all random streams; by default the scenario's own.
-    duration
-        Simulated time with its unit, as in 60s.
-    platform
-        The platform whose rules apply to a configuration; by default recognized.
-    assume
-        What a class-map of a configuration matches, as in 'VOICE = dscp ef'; may be given several times.
-    traffic
-        The load of a configuration in place of a guess, as `perhop run --help` describes it.
-    load
-        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
-        (overload) of what it is promised.
     over
         With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
         by default the rates that the output prints.
-    json
-        Print the policies with their counters as one JSON document.
-    quiet
-        Do not show progress.
 
     """
     after_s = _seconds(after)
@@ -125,7 +107,7 @@ def policy_map_control_plane(
     style: str | None = None,
     set_: Overrides = None,
     seed: Seed = None,
-    duration: str | None = None,
+    duration: Duration = None,
     platform: Platform = None,
     assume: Assume = None,
     json: Json = False,
@@ -141,20 +123,6 @@ def policy_map_control_plane(
         A router configuration or a scenario, which is run first, or a folder with results.
     style
         Write it as IOS 15 (ios15) or IOS-XE (ios-xe) does; by default as the router's release.
-    set_
-        Replace a value of the scenario, as path=value; may be given several times.
-    seed
-        Seed for all random streams; by default the scenario's own.
-    duration
-        Simulated time with its unit, as in 60s.
-    platform
-        The platform whose rules apply to a configuration; by default recognized.
-    assume
-        What a class-map of a configuration matches, as in 'VOICE = dscp ef'; may be given several times.
-    json
-        Print the policies with their counters as one JSON document.
-    quiet
-        Do not show progress.
 
     """
     options: RouterOptions = {
@@ -179,7 +147,7 @@ def interfaces_rate_limit(
     replication: int = 0,
     set_: Overrides = None,
     seed: Seed = None,
-    duration: str | None = None,
+    duration: Duration = None,
     platform: Platform = None,
     traffic: Traffic = None,
     load: Load = None,
@@ -197,26 +165,9 @@ def interfaces_rate_limit(
         The interface, also abbreviated as in Gi0/0; by default all that have a limiter.
     replication
         Which replication of the results; the first is 0.
-    set_
-        Replace a value of the scenario, as path=value; may be given several times.
-    seed
-        Seed for all random streams; by default the scenario's own.
-    duration
-        Simulated time with its unit, as in 60s.
-    platform
-        The platform whose rules apply to a configuration; by default recognized.
-    traffic
-        The load of a configuration in place of a guess, as `perhop run --help` describes it.
-    load
-        Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
-        (overload) of what it is promised.
     over
         With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
         by default the rates that the output prints.
-    json
-        Print the limiters with their counters as one JSON document.
-    quiet
-        Do not show progress.
 
     """
     options: RouterOptions = {
@@ -252,7 +203,7 @@ def _of_linux(command: str) -> Callable[..., Exit]:
         replication: int = 0,
         set_: Overrides = None,
         seed: Seed = None,
-        duration: str | None = None,
+        duration: Duration = None,
         traffic: Traffic = None,
         load: Load = None,
         over: Over = None,

@@ -27,14 +27,7 @@ _PAGE = "report.html"
 
 
 def list_(*, json: Json = False) -> Exit:
-    """List the studies.
-
-    Parameters
-    ----------
-    json
-        Print the studies as one JSON document.
-
-    """
+    """List the studies."""
     studies = [find(id) for id in identifiers()]
     if json:
         found = [{"id": study.id, "title": study.title, "paper": study.paper} for study in studies]
@@ -75,7 +68,10 @@ def run(
     output: Output = None,
     force: Force = False,
     tables: Annotated[bool | None, Parameter(negative="--no-tables")] = None,
-    json: Json = False,
+    json: Annotated[
+        Json,
+        Parameter(help='Print one JSON document: the report, or {"studies": [reports]} for several studies.'),
+    ] = False,
     quiet: Quiet = False,
 ) -> Exit:
     """Run studies and compare published with measured figures.
@@ -93,23 +89,12 @@ def run(
         A table of the study; may be given several times.
     replications
         Number of replications; by default the study's own.
-    seed
-        Seed for all random streams; by default the study's own.
-    threads
-        Number of experiments that run at the same time; the results do not depend on it.
     sensitivity
         Run the alternatives of every assumption too.
     output
         Folder for the reports, with one folder for each study, and for several a page about all, report.html.
-    force
-        Where the output folder holds anything but an earlier result of the same kind, move it aside as
-        DIR.old-1, DIR.old-2 and so on, in place of refusing.
     tables
         Print the tables of several studies too, or not those of one.
-    json
-        Print one JSON document: the report, or {"studies": [reports]} for several studies.
-    quiet
-        Show neither progress nor tables.
 
     """
     from perhop.command.study_summary import show_summary  # lazy: rich

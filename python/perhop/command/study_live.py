@@ -47,19 +47,8 @@ def live(
         Number of simulations of each case; by default the study's replications.
     live_replications
         Number of live runs of each case; default 1.
-    seed
-        Seed for all random streams; by default the study's own.
-    threads
-        Number of replications simulated at the same time.
     output
         Folder for the comparisons, with one folder for each case, for `perhop report`.
-    force
-        Where the output folder holds anything but an earlier result of the same kind, move it aside as
-        DIR.old-1, DIR.old-2 and so on, in place of refusing.
-    json
-        Print the comparisons as one JSON document.
-    quiet
-        Show neither progress nor tables.
 
     """
     study = find(id)

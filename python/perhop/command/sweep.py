@@ -12,15 +12,21 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from perhop.command.options import (
+    Against,
+    Classes,
+    Duration,
     Force,
     Json,
+    LogY,
     Opened,
     Output,
     Overrides,
     Quiet,
     Replications,
     ScenarioFile,
+    Scheduler,
     Seed,
+    Series,
     Threads,
     Watch,
     changes,
@@ -47,32 +53,47 @@ def sweep(
     scenario: ScenarioFile,
     /,
     *,
-    set_: Overrides = None,
+    set_: Annotated[
+        Overrides,
+        Parameter(
+            help="The values of a parameter, as path=value,value,... or path=start:stop:step or "
+            "path=log(start,stop,n); may be given several times. A single value is set at every "
+            "point."
+        ),
+    ] = None,
     zip_: Annotated[bool, Parameter(name="--zip", negative=())] = False,
     sample: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     method: Method = "sobol",
-    seed: Seed = None,
+    seed: Annotated[
+        Seed, Parameter(help="Seed for all random streams at every point; by default the scenario's own.")
+    ] = None,
     replications: Replications = None,
     until: str | None = None,
     at_most: Annotated[int, Parameter(validator=Number(gte=2, lt=2**32))] = 100,
     independent: Annotated[bool, Parameter(negative=())] = False,
-    duration: str | None = None,
+    duration: Duration = None,
     table: Annotated[list[str] | None, Parameter(negative=())] = None,
     output: Output = None,
-    force: Force = False,
+    force: Annotated[
+        Force,
+        Parameter(
+            help="Where the output folder holds anything but this sweep, move it aside as DIR.old-1, "
+            "DIR.old-2 and so on, in place of refusing."
+        ),
+    ] = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
-    against: str | None = None,
-    series: str | None = None,
-    class_: Annotated[list[str] | None, Parameter(name="--class", negative=())] = None,
+    against: Against = None,
+    series: Series = None,
+    class_: Classes = None,
     log_x: Annotated[bool, Parameter(negative=())] = False,
-    log_y: Annotated[bool, Parameter(negative=())] = False,
+    log_y: LogY = False,
     watch: Watch = None,
     open_: Opened = True,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
     engine: Name = "embedded",
-    scheduler: str | None = None,
+    scheduler: Scheduler = None,
 ) -> Exit:
     """Simulate a scenario at many points: every combination of the values of some parameters, or a sample.
 
@@ -84,17 +105,12 @@ def sweep(
     scenario
         The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
         - is standard input.
-    set_
-        The values of a parameter, as path=value,value,... or path=start:stop:step or path=log(start,stop,n);
-        may be given several times. A single value is set at every point.
     zip_
         Take the first values of all parameters together, then the second ones, in place of every combination.
     sample
         Draw so many points: each --set is then path=start:stop, path=log(start,stop) or a list of names.
     method
         How points are drawn: sobol, whose first points remain when there are more, or latin-hypercube.
-    seed
-        Seed for all random streams at every point; by default the scenario's own.
     replications
         Number of runs of each point with other random draws; two or more give confidence bands. With --until
         at least so many.
@@ -106,46 +122,24 @@ def sweep(
     independent
         Give each point random numbers of its own. By default all points have the same ones, which makes
         differences between points sharper.
-    duration
-        Simulated time of each point with its unit, as in 60s.
     table
         A table of results to keep of every point beside classes, as queues or tcp; may be given several
         times.
     output
         Folder for sweep.json, scenario.json and the tables as Parquet, in which the results grow.
-    force
-        Where the output folder holds anything but this sweep, move it aside as DIR.old-1, DIR.old-2 and so
-        on, in place of refusing.
     plot
         What to plot: METRIC or METRIC=FILE, as in delay_p99=delay.svg; heat-map:METRIC, parallel:METRIC, or
         pareto:CLASS.METRIC,CLASS.METRIC. A FILE alone (.svg, .png, .pdf or .html) is for share, each class's
         part of the throughput. May be given several times.
-    against
-        The parameter on the x axis of the plots; by default the first with several values.
-    series
-        The parameter whose values have a color each, in one chart in place of one for each value.
-    class_
-        A class to plot; may be given several times; by default all.
     log_x
         Plot against a logarithmic axis.
-    log_y
-        Plot the metric on a logarithmic axis.
     watch
         Show the chart of the first --plot while it fills, in the terminal, or with --watch=web in the
         browser; there each class's part of the throughput without --plot.
     open_
         With --watch=web: open the browser where there is a display, or only print the link.
-    json
-        Print values and results of all points as one JSON document.
-    quiet
-        Show neither progress nor table.
-    threads
-        Number of simulations that run at the same time; the results do not depend on it.
     engine
         Where it runs: embedded, on the threads of this process, or dask, on the workers of a Dask cluster.
-    scheduler
-        With --engine dask: the address of the cluster's scheduler, as tls://10.0.0.1:8786; without, a cluster
-        within this process is started and ended.
 
     """
     chosen = wishes(plot, against, series, class_, log=(log_x, log_y), made=output)

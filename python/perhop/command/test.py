@@ -25,7 +25,7 @@ def test(
     only: Annotated[list[str] | None, Parameter(name="--only", negative=())] = None,
     junit: Path | None = None,
     json: Json = False,
-    quiet: Quiet = False,
+    quiet: Annotated[Quiet, Parameter(help="Show neither progress nor results, only what fails.")] = False,
     threads: Threads = None,
 ) -> Exit:
     """Run tests of policies: scenarios and router configurations, and what is to hold of their results.
@@ -38,12 +38,6 @@ def test(
         A test by its name, or several by a pattern as in 'voice*'; may be given several times.
     junit
         A file for the outcome as JUnit XML, which pipelines show.
-    json
-        Print the outcome as one JSON document.
-    quiet
-        Show neither progress nor results, only what fails.
-    threads
-        Number of replications that run at the same time; the results do not depend on it.
 
     """
     _check_target(junit)

@@ -66,13 +66,6 @@ def trace(
     out
         The interface by which they leave; by default that of the route to the destination, else the only one
         with an output policy.
-    json
-        Print everything as one JSON document.
-    platform
-        The platform whose rules apply to a router's configuration; by default recognized.
-    assume
-        What a class-map matches, as in 'VOICE = dscp ef', in place of its own criteria; may be given several
-        times.
     route
         A route that the configuration does not have, to a next hop or an interface, as in
         '10.2.0.0/16 = Gi0/1'; may be given several times.

@@ -11,12 +11,14 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from perhop.command.options import (
+    Duration,
     Force,
     Json,
     Output,
     Overrides,
     Quiet,
     ScenarioFile,
+    Scheduler,
     Seed,
     Threads,
     changes,
@@ -41,20 +43,33 @@ def tune(
     *,
     goal: Varied = None,
     vary: Varied = None,
-    set_: Overrides = None,
+    set_: Annotated[
+        Overrides,
+        Parameter(
+            help="Set the value at a path in every trial, as path=value; may hold {name} for what is varied."
+        ),
+    ] = None,
     start: Varied = None,
     trials: Annotated[int, Parameter(validator=Number(gte=1, lte=1_000_000))] = 200,
     least: Count = 2,
     replications: Count = 10,
-    seed: Seed = None,
-    duration: str | None = None,
+    seed: Annotated[
+        Seed, Parameter(help="Seed of every trial and of the search; by default the scenario's own.")
+    ] = None,
+    duration: Duration = None,
     output: Output = None,
-    force: Force = False,
+    force: Annotated[
+        Force,
+        Parameter(
+            help="Where the output folder holds anything but this tuning, move it aside as DIR.old-1, "
+            "DIR.old-2 and so on, in place of refusing."
+        ),
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
     engine: Name = "embedded",
-    scheduler: str | None = None,
+    scheduler: Scheduler = None,
 ) -> Exit:
     """Find values of parameters that meet goals, and show the trade-off where goals compete.
 
@@ -73,8 +88,6 @@ def tune(
     vary
         What a parameter may be, as path=low:high, path=low:high:step, path=log(low,high) or path=a,b,c. In
         place of a path a name, which stands for {name} and {2*name} in the values of --set.
-    set_
-        Set the value at a path in every trial, as path=value; may hold {name} for what is varied.
     start
         A value to begin with, as path=value or name=value, beside those of the scenario and of the formulas
         for WRED.
@@ -84,27 +97,11 @@ def tune(
         Replications of each trial at first.
     replications
         Replications of the trials that the answer is chosen from.
-    seed
-        Seed of every trial and of the search; by default the scenario's own.
-    duration
-        Simulated time of each trial with its unit, as in 60s.
     output
         Folder for the trials and the answer: trials.parquet, result.json, and the results of the chosen
         values in best.
-    force
-        Where the output folder holds anything but this tuning, move it aside as DIR.old-1, DIR.old-2 and so
-        on, in place of refusing.
-    json
-        Print the answer as one JSON document.
-    quiet
-        Show neither progress nor tables.
-    threads
-        Number of simulations that run at the same time; the results do not depend on it.
     engine
         Where it runs: embedded, on the threads of this process, or dask, on the workers of a Dask cluster.
-    scheduler
-        With --engine dask: the address of the cluster's scheduler, as tls://10.0.0.1:8786; without, a cluster
-        within this process is started and ended.
 
     """
     where = named(engine, threads=threads, scheduler=scheduler)

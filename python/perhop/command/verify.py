@@ -25,7 +25,9 @@ def verify(
     base: Path | None = None,
     threads: Threads = None,
     json: Json = False,
-    quiet: Quiet = False,
+    quiet: Annotated[
+        Quiet, Parameter(help="Show neither progress nor findings: the exit code says it.")
+    ] = False,
 ) -> Exit:
     """Check that results are what was saved, and that the run gives them again.
 
@@ -42,12 +44,6 @@ def verify(
         Repeat the run; without, only the files are checked.
     base
         Folder that relative paths of traces start from; by default the folder of results.
-    threads
-        Number of replications simulated at the same time.
-    json
-        Print the findings as one JSON document.
-    quiet
-        Show neither progress nor findings: the exit code says it.
 
     """
     with progress_bar(f"verifying {folder}", quiet=quiet) as progress:
