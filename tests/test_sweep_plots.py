@@ -289,6 +289,11 @@ SERIES = (
     "one => echarts.getInstanceByDom(one).getOption().series.map((each) => [each.type, each.data.length])"
 )
 TEXTS = "one => [...one.querySelectorAll('svg text')].map((text) => text.textContent)"
+# A point on a line, on the screen.
+ON_LINE = """line => {
+  const at = line.getPointAtLength(9).matrixTransform(line.getScreenCTM());
+  return [at.x, at.y];
+}"""
 
 
 @needs_chromium
@@ -318,8 +323,8 @@ def test_in_the_browser(tmp_path: Path) -> None:
             assert "rate = " in tab.locator("figure.chart .says").nth(number).text_content(), number
             if number == 2:
                 plot.scroll_into_view_if_needed()
-                box = plot.locator("path[stroke-width='1.2']").first.bounding_box()
-                tab.mouse.move(box["x"] + 1, box["y"] + 1)
+                x, y = plot.locator("path[stroke-width='1.2']").first.evaluate(ON_LINE)
+                tab.mouse.move(x, y)
             tip = plot.evaluate("one => one.querySelector('.tip').innerText")
             assert "rate = " in tip
             assert plot.locator(".tip b").count() == 0, "names are text"

@@ -19,7 +19,7 @@ from perhop.command.terminal import console
 _PADDING = 2
 # Of rows below the name of their group.
 _INDENT = 2
-# Keys that take a larger part of the screen stand on lines of their own.
+# Keys that take a larger part of the screen have lines of their own.
 _WIDEST_KEYS = 0.4
 
 
@@ -51,7 +51,7 @@ class Column:
 def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
     """Print a table, split into parts that fit the terminal; each part repeats the `keys`.
 
-    Keys that leave little room for the columns stand on a line of their own above each row.
+    Keys that leave little room for the columns have a line of their own above each row.
     """
     screen = console()
     _print_title(screen, title)
@@ -67,7 +67,7 @@ def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
 
 
 def show_groups(title: str, groups: Sequence[str], keys: Sequence[Column], columns: Sequence[Column]) -> None:
-    """Print a table whose rows stand below the names of their groups, without columns that find no room."""
+    """Print a table with the names of groups above their rows, without columns that find no room."""
     screen = console()
     _print_title(screen, title)
     shown = most_important([Column(" " * (_INDENT - _PADDING), []), *keys], columns)

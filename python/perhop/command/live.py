@@ -230,7 +230,7 @@ def exec_in(
 
 
 def clean(*, json: Json = False) -> Exit:
-    """Remove the remains of crashed laboratories; running laboratories are not touched."""
+    """Remove the remains of crashed testbeds; running ones are not touched."""
     cleaned = clean_up()
     if json:
         print_json({"schema_version": 1, **asdict(cleaned)})

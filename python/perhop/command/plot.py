@@ -63,7 +63,7 @@ def plot(
     title
         The title in place of the usual one; '' for none.
     label
-        What stands in place of a name, as NAME=TEXT: of a class, a run, a line or a parameter, or of the axis
+        The text in place of a name, as NAME=TEXT: of a class, a run, a line or a parameter, or of the axis
         x or y; may be given several times.
     size
         Width of a picture, as 3.4in, 85mm or 8.5cm, or width and height, as '3.4in x 2.5in'.

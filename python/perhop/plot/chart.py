@@ -34,7 +34,7 @@ class Chart(Description):
         Args:
             file: where to write it.
             title: the title in place of the usual one.
-            labels: what stands in place of names: of classes, runs, parameters, or of the axes `x` and `y`.
+            labels: texts in place of names: of classes, runs, parameters, or of the axes `x` and `y`.
             size: width, or width and height, as `3.4in` or `8.5cm x 6cm`.
             font: a family, a size, or both, as `Times New Roman 8pt`.
 

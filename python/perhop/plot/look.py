@@ -25,7 +25,7 @@ class Look:
     """Replacements of the usual title, names, size and font of a picture."""
 
     title: str | None = None
-    #: What stands in place of a name: of a class, a run or a parameter, or the label of the axis `x` or `y`.
+    #: The text in place of a name: of a class, a run or a parameter, or the label of the axis `x` or `y`.
     labels: Mapping[str, str] = field(default_factory=dict)
     #: Inches.
     width: float | None = None

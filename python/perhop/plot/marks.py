@@ -31,7 +31,7 @@ class Pen:
     axes: Axes
     #: Makes a text safe for the output.
     words: Callable[[str], str]
-    #: Whether the legend has the names of rules; else they stand at the right.
+    #: Whether the legend has the names of rules; else they are at the right.
     names_rules: bool
 
     def draw(self, chart: Description) -> None:

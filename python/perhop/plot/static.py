@@ -33,7 +33,7 @@ _CELL_ROW, _MOST_CELLS = 0.22, 1.5
 _CAPTION_SIZE = 0.79
 _LINE_HEIGHT = 1.25
 _MOST_COLUMNS = 4
-# Below this width the names of rules stand in the legend.
+# Below this width the legend has the names of rules.
 _ROOM_FOR_RULES = 5.0
 _PASSES = 3
 # Inches of a figure that its axes do not have, about.
@@ -203,7 +203,7 @@ def _name_rules(axes: Axes, chart: Description, words: Callable[[str], str]) -> 
 
 @dataclass
 class _Blocks:
-    """Title, legend and caption, which stand above and below the axes."""
+    """Title, legend and caption, above and below the axes."""
 
     figure: Figure
     axes: Axes
@@ -226,12 +226,12 @@ class _Blocks:
 
     @property
     def above(self) -> float:
-        """The height of what stands above the axes, inches."""
+        """The height of all above the axes, inches."""
         return _EDGE + self._lines_height(self._title_lines, self._title) + self._legend_height
 
     @property
     def below(self) -> float:
-        """The height of what stands below the axes, inches."""
+        """The height of all below the axes, inches."""
         return _EDGE + self._lines_height(self._caption_lines, self._caption)
 
     @property

@@ -52,7 +52,7 @@ _USUAL: dict[str, Any] = {
     "axes.ymargin": 0.0,
     "figure.facecolor": "white",
 }
-# What holds in the axes of a user as well.
+# Settings that hold in the axes of a user as well.
 _EVERYWHERE = ("text.parse_math",)
 # Families that stand for a list of fonts.
 _GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")
@@ -61,7 +61,7 @@ _GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")
 def style(look: Look) -> AbstractContextManager[None]:
     """Return the settings of a picture; raises `MissingCapabilityError` without matplotlib.
 
-    What the user set, in a matplotlibrc or by a program, comes before perhop's settings.
+    Settings of the user, in a matplotlibrc or by a program, come before perhop's settings.
 
     Raises:
         InvalidInputError: there is no such font.
