@@ -27,12 +27,12 @@ JUDGMENTS: Mapping[str, str] = {
 
 
 def columns_of(stream: TextIO) -> int | None:
-    """Return the width of lines for `stream`: that of a terminal, or COLUMNS; `None` without a limit."""
+    """Return the width of lines for `stream`: of a terminal COLUMNS or its own, of a file or a pipe `None`."""
+    if not stream.isatty():
+        return None
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given):
         return int(given)
-    if not stream.isatty():
-        return None
     return os.get_terminal_size(stream.fileno()).columns or None
 
 

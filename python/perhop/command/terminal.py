@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from perhop.scenario import RouterOptions, Scenario
 
 
-#: The width of tables in a file or a pipe, unless COLUMNS gives another.
+#: The width of tables in a file or a pipe.
 WIDTH_OF_A_FILE = 200
 
 
