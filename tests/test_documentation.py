@@ -160,7 +160,7 @@ def test_the_tutorial_works_as_it_stands(newcomer: Newcomer, tmp_path: Path) -> 
         ended = newcomer.runs(program)
         assert ended.returncode == 0, ended.stderr
     made = {file.name for file in tmp_path.iterdir()}
-    assert {"first.svg", "delay.html", "queue.svg", "throughput.svg", "branch.svg", "report.html"} <= made
+    assert {"first.svg", "delay.html", "queue.html", "throughput.svg", "branch.svg", "report.html"} <= made
 
 
 def test_what_the_tutorial_says_of_its_own_policy_is_so(newcomer: Newcomer, tmp_path: Path) -> None:

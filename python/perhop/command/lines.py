@@ -27,7 +27,7 @@ JUDGMENTS: Mapping[str, str] = {
 
 
 def columns_of(stream: TextIO) -> int | None:
-    """Return the width of lines for `stream`: of a terminal COLUMNS or its own, of a file or a pipe `None`."""
+    """Return the width of lines for `stream`: COLUMNS or that of a terminal, `None` for a file or a pipe."""
     if not stream.isatty():
         return None
     given = os.environ.get("COLUMNS", "")
