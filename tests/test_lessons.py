@@ -215,8 +215,12 @@ def test_a_wrong_lesson_is_told() -> None:
     ):
         with pytest.raises(InvalidInputError, match=words):
             read_lesson(text.replace(old, new), 1, "x")
-    with pytest.raises(InvalidInputError, match="is no condition"):
-        read_lesson(f"{text}conditions: [links.0.rate]\n", 1, "x")
+    for conditions, words in (
+        ("{the rate: links.0.rate}", "is no condition"),
+        ("[links.0.rate]", "`conditions` is no mapping"),
+    ):
+        with pytest.raises(InvalidInputError, match=words):
+            read_lesson(f"{text}conditions: {conditions}\n", 1, "x")
     for wrong in ("[", "[]"):
         with pytest.raises(InvalidInputError, match="x "):
             read_lesson(wrong, 1, "x")

@@ -132,10 +132,15 @@ def read_lesson(text: str, number: int, name: str) -> Lesson:
     if wrong or missing:
         what = f"`{wrong[0]}` is no key of a lesson" if wrong else f"`{missing[0]}` is missing"
         raise InvalidInputError(f"{name}: {what}", f"keys of a lesson: {', '.join(_KEYS)}")
+    conditions = found.get("conditions", {})
+    if not isinstance(conditions, Mapping):
+        raise InvalidInputError(
+            f"{name}: `conditions` is no mapping", "as in `the rate of the link: links.0.rate <= 2Mb/s`"
+        )
     asked = Asked(
         tuple(found["change"]),
         tuple(assertions.read(found["goals"])),
-        tuple(Condition.parse(one) for one in found.get("conditions", ())),
+        tuple(Condition.parse(*one) for one in conditions.items()),
     )
     solution, published = found["solution"], found.get("published")
     return Lesson(

@@ -11,6 +11,7 @@ from typing import Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError
+from perhop.lessons.words import condition_words
 from perhop.metrics import resolve
 from perhop.quantity import number, quantity, scale
 from perhop.verdicts.assertions import Assertion
@@ -24,6 +25,8 @@ class Condition:
 
     #: As it was written.
     text: str
+    #: The values in words, as in `the rate of the policer`.
+    subject: str
     path: str
     sign: str
     #: In the base unit.
@@ -32,15 +35,20 @@ class Condition:
     unit: str
 
     @classmethod
-    def parse(cls, text: str) -> Condition:
-        """Read `PATH OPERATOR VALUE`; raises `InvalidInputError`."""
+    def parse(cls, subject: str, text: str) -> Condition:
+        """Read `PATH OPERATOR VALUE` about a subject in words; raises `InvalidInputError`."""
         found = _CONDITION.fullmatch(text.strip())
         bound = quantity(found["value"].strip()) if found else None
         if found is None or bound is None:
             raise InvalidInputError(
                 f"`{text}` is no condition: PATH OPERATOR VALUE", "as in 'links.0.rate <= 2Mb/s'"
             )
-        return cls(text, found["path"], found["sign"], *bound)
+        return cls(text, subject, found["path"], found["sign"], *bound)
+
+    @property
+    def words(self) -> str:
+        """The condition as a sentence without its period."""
+        return condition_words(self.subject, self.sign, self.value, self.unit)
 
 
 @dataclass(frozen=True)

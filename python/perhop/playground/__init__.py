@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 
 from perhop.errors import MissingCapabilityError
 from perhop.lessons import Lesson, course
+from perhop.lessons.words import goal_words
 from perhop.page import in_script, render
 from perhop.verdicts import Telephony
 from perhop.verdicts.fitness import ROLES
@@ -73,8 +74,8 @@ def _lesson(lesson: Lesson, reader: Reader) -> dict[str, Any]:
         "html": markdown.render(lesson.text),
         "start": lesson.start,
         "asked": lesson.asked.to_json(),
-        "goals": [{"text": one.text, "unit": one.bound.unit} for one in lesson.asked.goals],
-        "conditions": [{"text": one.text, "unit": one.unit} for one in lesson.asked.conditions],
+        "goals": [{"text": goal_words(one), "unit": one.bound.unit} for one in lesson.asked.goals],
+        "conditions": [{"text": one.words, "unit": one.unit} for one in lesson.asked.conditions],
         "hints": [markdown.renderInline(one) for one in lesson.hints],
         "published": published and {"text": published.text, "source": published.source},
         "solution": {"text": solution.text, "scenario": solution.scenario} if reader == "teachers" else None,
