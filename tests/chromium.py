@@ -16,6 +16,9 @@ ROOT = Path(__file__).parent.parent
 CHROMIUM = Path("/usr/bin/chromium")
 # Screenshots for people to look at; git ignores them.
 SCREENSHOTS = ROOT / "tests" / "screenshots"
+# Its tests find barriers for readers of screens; `make playground` installs it.
+_AXE = ROOT / "playground" / "node_modules" / "axe-core" / "axe.min.js"
+needs_axe = pytest.mark.skipif(not _AXE.is_file(), reason="no axe-core: make playground")
 needs_chromium = pytest.mark.skipif(
     not CHROMIUM.exists(), reason="no /usr/bin/chromium: apt-get install --no-install-recommends chromium"
 )
@@ -105,6 +108,18 @@ def scroll_through(page: Any) -> None:
     for number in range(figures.count()):
         figures.nth(number).evaluate("one => one.scrollIntoView({ behavior: 'instant' })")
         page.wait_for_selector(f"figure.chart >> nth={number} >> .plot svg")
+
+
+def serious_barriers(page: Any) -> list[tuple[str, list[str]]]:
+    """Return the serious and critical findings of axe-core, each with the beginnings of its elements."""
+    # Evaluated, since the policies of some pages refuse a script element.
+    page.evaluate(_AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("async () => (await axe.run()).violations")
+    return [
+        (one["id"], [node["html"][:90] for node in one["nodes"]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
 
 
 def screenshot(page: Any, name: str) -> None:

@@ -15,7 +15,6 @@ from chromium import CHROMIUM, Seen, opened
 from conftest import ROOT
 
 ASSETS = ROOT / "python" / "perhop" / "playground" / "assets"
-AXE = ROOT / "playground" / "node_modules" / "axe-core" / "axe.min.js"
 is_built = all((ASSETS / name).is_file() for name in perhop.playground.BUILT)
 needs_playground = pytest.mark.skipif(not is_built, reason="the page is not built: make playground")
 needs_page = pytest.mark.skipif(

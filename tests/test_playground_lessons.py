@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import perhop.playground
-from chromium import screenshot
+from chromium import needs_axe, screenshot, serious_barriers
 from conftest import Command
 from perhop import lessons
-from playground import AXE, Page, needs_page, needs_playground, page
+from playground import Page, needs_page, needs_playground, page
 from tiers import touched
 
 COURSE = lessons.course()
@@ -266,6 +266,7 @@ def test_hostile_names_stay_text(students: Path, teachers: Path, tmp_path: Path)
 
 
 @needs_page
+@needs_axe
 @pytest.mark.parametrize(
     ("width", "scheme"), [(1400, "dark"), (1000, "light"), (390, "dark"), (390, "light")]
 )
@@ -282,16 +283,7 @@ def test_lessons_fit_any_screen_and_serious_barriers_are_none(
         here.tab.wait_for_timeout(300)
         assert here.tab.evaluate("document.documentElement.scrollWidth") <= width
         screenshot(here.tab, f"lessons-{width}-{scheme}")
-        if not AXE.is_file():
-            pytest.skip("no axe-core: make playground")
-        here.tab.add_script_tag(content=AXE.read_text(encoding="utf-8"))
-        found = here.tab.evaluate("async () => (await axe.run()).violations")
-        serious = [
-            (one["id"], [node["html"][:90] for node in one["nodes"]])
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert serious == []
+        assert serious_barriers(here.tab) == []
 
 
 @needs_page

@@ -37,6 +37,7 @@ def test_the_page_shows_the_native_results_and_ends_with_the_command(tmp_path: P
                 columns = ("offered_packets", "delivered_packets", "dropped_packets")
                 assert shown[group["class"]] == [group[column]["mean"] for column in columns]
             assert "110,760 packets over links" in seen.page.inner_text("#status")
+            seen.page.click("#verdicts li:nth-child(1) summary")
             assert "get through" in seen.page.inner_text("#verdicts")
             # The packets of any instant of the run can be looked at.
             seen.page.evaluate(

@@ -114,5 +114,5 @@ def until(page: Any, expression: str) -> None:
 def counters(page: Any) -> dict[str, list[int]]:
     """The rows of the table of counters."""
     rows = page.locator("#counters tr").all()[1:]
-    cells = [row.locator("td").all_inner_texts() for row in rows]
+    cells = [row.locator("th, td").all_inner_texts() for row in rows]
     return {name: [int(one.replace(",", "")) for one in numbers] for name, *numbers in cells}

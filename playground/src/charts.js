@@ -77,8 +77,8 @@ export class Charts {
       const axis = { axisLine: { lineStyle: { color: line } }, axisLabel: { color: muted, fontSize: 11 }, splitLine: { lineStyle: { color: line, opacity: 0.6 } } };
       chart.setOption({
         animation: false,
-        grid: { left: 8, right: 14, top: 12, bottom: 4, containLabel: true },
-        xAxis: { ...axis, type: "value", min: now.started.warmup, max: now.started.duration, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, formatter: "{value} s" } },
+        grid: { left: 8, right: 24, top: 12, bottom: 4, containLabel: true },
+        xAxis: { ...axis, type: "value", min: now.started.warmup, max: now.started.duration, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, formatter: "{value} s", hideOverlap: true, showMinLabel: false } },
         yAxis: { ...axis, type: "value", min: 0, splitNumber: 3, max: kind.key === "loss" ? (extent) => (extent.max > 0 ? undefined : 0.01) : undefined, axisLabel: { ...axis.axisLabel, formatter: AXES[kind.key] } },
         // Rich text, and so no HTML made of names.
         tooltip: { trigger: "axis", renderMode: "richText", confine: true, backgroundColor: card, borderColor: line, textStyle: { color: ink, fontSize: 12 }, valueFormatter: (value) => (value === null || value === undefined ? "–" : kind.shown(value)) },

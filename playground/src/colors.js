@@ -11,3 +11,9 @@ export function rolesOf(names) {
   }
   return roles;
 }
+
+// The roles of queues: a queue that has the name of a class, be it inside another one, has its role.
+export function rolesOfQueues(queues, classes) {
+  const own = rolesOf(queues);
+  return Object.fromEntries(queues.map((name) => [name, classes[name] ?? classes[name.split("/").at(-1)] ?? own[name]]));
+}

@@ -1,14 +1,10 @@
 // The lessons: text, goals that are checked after every run, hints, and the sheet of results.
 import { checkNumber, plainName, seedOf } from "./hash.js";
 import { rate, time } from "./format.js";
+import { $, element } from "./page.js";
 import { sheetOf } from "./sheet.js";
 
 const STORE = "perhop-lessons", TYPING_MS = 400;
-const $ = (id) => document.getElementById(id);
-
-export function element(name, text = "", className = "") {
-  return Object.assign(document.createElement(name), { textContent: text, className });
-}
 
 export function measured(value, unit) {
   if (value === null) return "not there";
@@ -197,7 +193,7 @@ export class Lessons {
       const found = judgment && [...judgment.goals, ...judgment.conditions][place];
       const item = element("li", "", found ? (found.met ? "good" : "bad") : "");
       const mark = element("b", found ? (found.met ? "met" : "not met") : "–");
-      item.append(mark, element("code", asked.text), found ? element("span", measured(found.measured, asked.unit)) : "");
+      item.append(mark, element("span", asked.text), found ? element("span", measured(found.measured, asked.unit), "measured") : "");
       return item;
     });
     const wrong = (judgment?.changed ?? []).map((path) => {

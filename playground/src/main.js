@@ -1,48 +1,41 @@
 // The playground: what is written on the left is run in the worker, drawn in the middle and judged on the right.
-import { stringify } from "yaml";
 import { Charts, Series } from "./charts.js";
 import { Client } from "./client.js";
-import { rolesOf } from "./colors.js";
+import { rolesOf, rolesOfQueues } from "./colors.js";
+import { isHidden, list } from "./diagnostics.js";
 import { Editor } from "./editor.js";
 import { EXAMPLES } from "./examples.js";
+import { exporting } from "./exports.js";
 import { count, time } from "./format.js";
+import { Lessons } from "./lessons.js";
+import { $, element, isDark, later, legend, onTheme, options, palette, say, soon, status, stored } from "./page.js";
+import { outdated } from "./outdated.js";
 import { Player } from "./player.js";
-import { element, Lessons } from "./lessons.js";
 import { firstPort, portOf } from "./port.js";
-import { picture, save } from "./saving.js";
+import { save } from "./saving.js";
 import { Scene } from "./scene.js";
 import { packed, unpacked } from "./share.js";
 import { SliderPanel } from "./slider-panel.js";
+import { tabs } from "./tabs.js";
 import { Teacher } from "./teacher.js";
 import { guarantee, verdicts } from "./verdict.js";
+import { showVerdicts } from "./verdict-list.js";
 
-const $ = (id) => document.getElementById(id);
-const stored = (id) => JSON.parse($(id).textContent);
 const INTERVALS = 120, TYPING_MS = 250;
-const palette = stored("palette"), judging = stored("judging");
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+const judging = stored("judging");
 
 const state = { around: { loads: {} }, seed: null, port: null, probe: 0, isRouter: false };
 let client, editor, scene, charts, player, sliders, lessons;
 let current, before, isPinned = false, gesture = false, turn = 0, hasFailed = false;
-
-const say = (text) => { $("says").textContent = text; };
-const status = (text, tone = "") => Object.assign($("status"), { textContent: text, className: `status ${tone}` });
-
-function later(work, wait) {
-  let timer;
-  return (...given) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => work(...given), wait);
-  };
-}
 
 // --- From the text to a run ---
 
 async function take({ isNew = false } = {}) {
   const mine = ++turn;
   const text = editor.text;
+  outdated("all");
+  // Another text is none of the examples.
+  $("examples").value = String(EXAMPLES.findIndex(([, one]) => one === text));
   lessons.expect(text);
   try {
     const { value: found } = await client.ask({ ask: "check", text });
@@ -62,7 +55,7 @@ async function take({ isNew = false } = {}) {
     }
     const asked = state.isRouter ? await around(text, found.interfaces) : null;
     if (mine !== turn) return;
-    sliders.of(text, asked, isNew);
+    sliders.of(text, asked, { isNew, lesson: lessons.current });
     await run(asked ? JSON.stringify(asked.scenario) : text, asked);
   } catch (error) {
     if (mine !== turn) return;
@@ -73,14 +66,6 @@ async function take({ isNew = false } = {}) {
   }
 }
 
-// A comment says so, on the line or before it: `# perhop: ignore RULE`.
-function isHidden(text, { line, severity, rule }) {
-  if (!line || severity === "error") return false;
-  const id = typeof rule === "string" ? rule : rule?.id;
-  const near = text.split("\n").slice(Math.max(0, line - 2), line);
-  return near.some((one) => /[!#]\s*perhop:\s*ignore\s+(.*)/.exec(one)?.[1].split(/[,\s]+/).includes(id));
-}
-
 async function around(text, interfaces) {
   const { value } = await client.ask({ ...state.around, ask: "around", text });
   // What classes offer is chosen once: a change of the policy does not change it.
@@ -88,17 +73,6 @@ async function around(text, interfaces) {
   $("interfaces").replaceChildren(...interfaces.filter(({ queues }) => queues).map(({ name, policy }) =>
     new Option(policy ? `${name} (${policy})` : name, name, false, name === value.interface)));
   return value;
-}
-
-function list(diagnostics) {
-  $("diagnostics").replaceChildren(...diagnostics.slice(0, 30).map(({ severity, line, message, help, router }) => {
-    const item = document.createElement("li");
-    item.className = severity;
-    const place = document.createElement("b");
-    place.textContent = `${severity}${line ? `, line ${line}` : ""}`;
-    item.append(place, ` ${message}${help ?? router ? ` (${help ?? router})` : ""}`);
-    return item;
-  }));
 }
 
 async function run(text, asked) {
@@ -124,6 +98,7 @@ async function run(text, asked) {
   next.calls = calls;
   await meets(next);
   if (mine !== turn) return;
+  outdated("");
   document.documentElement.dataset.ran = String(mine);
   judge();
   refresh();
@@ -153,12 +128,13 @@ function begin(next, started) {
   next.started = started;
   next.series = new Series(started);
   current = next;
+  outdated("verdicts");
   $("seed").value = started.seed;
   const ports = started.ports.map(({ name }) => name);
   const known = ports.indexOf(state.port);
   const number = known >= 0 ? known : firstPort(started);
-  $("ports").replaceChildren(...ports.map((name, index) => new Option(name.replace("->", " → "), index, false, index === number)));
-  $("probes").replaceChildren(...started.probes.map((name, index) => new Option(name.replace("->", " → "), index, false, index === state.probe)));
+  options($("ports"), ports, number);
+  options($("probes"), started.probes, state.probe);
   state.probe = Math.min(state.probe, started.probes.length - 1);
   $("name").textContent = started.name;
   show(number);
@@ -175,49 +151,32 @@ function show(number) {
   }
   const roles = rolesOf(started.classes);
   scene.of(port, started.classes, started.causes, started.classes.map((name) => roles[name]));
-  const legend = started.classes.map((name) => {
-    const item = document.createElement("li");
-    item.append(chip(roles[name]), name);
-    return item;
-  });
-  $("legend").replaceChildren(...legend);
+  legend(started.classes, roles);
   player.of(number, started.duration, port);
-}
-
-function chip(role) {
-  const mark = document.createElement("span");
-  mark.className = "mark";
-  mark.style.background = palette[role][isDark() ? 1 : 0];
-  return mark;
 }
 
 // --- What a run has shown ---
 
-let isAsked = false;
-function refresh() {
-  if (isAsked) return;
-  isAsked = true;
-  requestAnimationFrame(() => {
-    isAsked = false;
-    if (!current?.series) return;
-    const { classes, probes, ports } = current.started;
-    const queues = ports.find(({ name }) => name === probes[state.probe])?.queues ?? [];
-    const isShown = before && before.started.duration === current.started.duration && $("overlay").checked;
-    const colors = rolesOf(classes);
-    const queueColors = { ...rolesOf(queues.map((name) => name)), ...Object.fromEntries(queues.filter((name) => colors[name]).map((name) => [name, colors[name]])) };
-    charts.draw(current.series, isShown ? before.series : null, { colors, queueColors, probe: state.probe, at: player.at });
-    document.documentElement.dataset.overlaid = String(Boolean(isShown));
-  });
-}
+const refresh = soon(() => {
+  if (!current?.series) return;
+  const { classes, probes, ports } = current.started;
+  const queues = ports.find(({ name }) => name === probes[state.probe])?.queues ?? [];
+  const isShown = before && before.started.duration === current.started.duration && $("overlay").checked;
+  const colors = rolesOf(classes);
+  charts.draw(current.series, isShown ? before.series : null, { colors, queueColors: rolesOfQueues(queues, colors), probe: state.probe, at: player.at });
+  document.documentElement.dataset.overlaid = String(Boolean(isShown));
+});
 
 // What the inference of a router's traffic assumes, leaves out and cannot reach: the verdicts depend on it.
 function premises({ asked }) {
   const { assumed = [], load, not_looked_at: leftOut = [], missing = [] } = asked ?? {};
-  // A sentence that begins with what it is about.
+  // A sentence that begins with its subject.
   const loads = load ? [load.split(": ")] : [];
   const lines = [...loads.map(([head, ...text]) => [head, text.join(": ")]), ...leftOut.map((one) => ["not looked at", one]), ...assumed.map((one) => ["assumed", one]), ...missing.map((one) => ["no traffic", one])];
-  $("premises").replaceChildren(...lines.map(([head, text]) => {
-    const item = document.createElement("li");
+  $("premises").hidden = !lines.length;
+  $("premises").querySelector("summary").textContent = `Assumed and left out: ${lines.length}`;
+  $("premises").querySelector("ul").replaceChildren(...lines.map(([head, text]) => {
+    const item = element("li");
     item.append(element("b", `${head}: `), text);
     return item;
   }));
@@ -229,25 +188,16 @@ function judge() {
   const earlier = before && $("overlay").checked ? verdicts(before.summary, judging, before.calls) : [];
   // What servers answer is worth a word where some of it is lost.
   const shown = verdicts(current.summary, judging, current.calls).filter(({ name, isLossless }) => !(name.endsWith(" (back)") && isLossless));
-  $("verdicts").replaceChildren(...shown.map(({ name, tone, text }) => {
-    const item = document.createElement("li");
-    item.className = tone;
-    const head = document.createElement("b");
-    head.append(chip(roles[name] ?? "queue"), name);
-    item.append(head, document.createTextNode(text));
-    const sure = current.bounds ? guarantee(current.bounds, name) : "";
-    if (sure) item.append(element("small", sure, "sure"));
-    const old = earlier.find((one) => one.name === name);
-    if (old && old.text !== text) {
-      item.append(element("small", `before: ${old.text}`, "was"));
-    }
-    return item;
-  }));
+  showVerdicts(shown, roles, { earlier, sure: (name) => (current.bounds ? guarantee(current.bounds, name) : "") });
 }
 
 // --- Controls ---
 
 const typed = later(() => take({ isNew: true }), TYPING_MS);
+function typing() {
+  outdated("all");
+  typed();
+}
 
 function changed(work) {
   if (!gesture && !isPinned && current?.isDone) before = current;
@@ -268,27 +218,6 @@ function load(text, seed = null) {
 function loadOther(text) {
   lessons.leave();
   return load(text);
-}
-
-function tabs() {
-  const all = [...document.querySelectorAll("[role=tab]")];
-  const choose = (tab) => {
-    for (const one of all) {
-      one.setAttribute("aria-selected", String(one === tab));
-      one.tabIndex = one === tab ? 0 : -1;
-      $(one.getAttribute("aria-controls")).hidden = one !== tab;
-    }
-    editor.view.requestMeasure();
-  };
-  for (const tab of all) {
-    tab.addEventListener("click", () => choose(tab));
-    tab.addEventListener("keydown", ({ key }) => {
-      if (!["ArrowLeft", "ArrowRight"].includes(key)) return;
-      const other = all[(all.indexOf(tab) + 1) % all.length];
-      choose(other);
-      other.focus();
-    });
-  }
 }
 
 async function share() {
@@ -321,26 +250,10 @@ async function restore() {
   }
 }
 
-const scenarioText = () => (current.asked ? stringify(current.asked.scenario) : current.written);
-const EXPORTS = {
-  scenario: () => save("playground.perhop.yaml", scenarioText(), "text/yaml"),
-  ios: () => save("playground.cfg", editor.text, "text/plain"),
-  summary: () => save("summary.json", current.bytes, "application/json"),
-  csv: async () => {
-    const name = $("tables").value;
-    const { value } = await client.ask({ ask: "table", name });
-    save(`${name}.csv`, value.csv, "text/csv");
-  },
-  png: async () => {
-    const style = getComputedStyle(document.documentElement);
-    const colors = { paper: style.getPropertyValue("--paper"), ink: style.getPropertyValue("--ink") };
-    save("playground.png", await picture($("scene"), charts.pictures(), colors), "image/png");
-  },
-};
-
 function wire() {
-  tabs();
-  $("examples").append(...EXAMPLES.map(([name], index) => new Option(name, index)));
+  tabs(() => editor.view.requestMeasure());
+  const other = Object.assign(new Option("none", -1), { hidden: true });
+  $("examples").append(other, ...EXAMPLES.map(([name], index) => new Option(name, index)));
   $("examples").addEventListener("change", ({ target }) => loadOther(EXAMPLES[target.value][1]));
   $("open").addEventListener("change", async ({ target }) => {
     if (target.files[0]) await loadOther(await target.files[0].text());
@@ -368,19 +281,8 @@ function wire() {
   });
   $("ports").addEventListener("change", ({ target }) => { show(Number(target.value)); refresh(); });
   $("probes").addEventListener("change", ({ target }) => { state.probe = Number(target.value); refresh(); });
-  for (const button of document.querySelectorAll("[data-export]")) {
-    button.addEventListener("click", async () => {
-      if (button.dataset.export === "ios" && !state.isRouter) return say(status("IOS lines are of a router's configuration; `perhop convert --to ios` writes a scenario's policies."));
-      if (!current?.isDone) return;
-      await EXPORTS[button.dataset.export]();
-      $("saving").open = false;
-    });
-  }
-  $("theme").addEventListener("click", () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    redraw();
-  });
-  dark.addEventListener("change", redraw);
+  exporting(() => ({ run: current, text: editor.text, isRouter: state.isRouter, client, charts }));
+  onTheme(redraw);
   addEventListener("hashchange", restore);
 }
 
@@ -397,7 +299,7 @@ async function begins() {
   player = new Player(scene, client, { say, onTime: refresh });
   charts = new Charts($("charts"), palette, isDark, (at) => player.seek(at));
   const { value: about } = await ready;
-  editor = new Editor($("editor"), about.schema, (text, isTyped) => isTyped && typed());
+  editor = new Editor($("editor"), about.schema, (text, isTyped) => isTyped && typing());
   sliders = new SliderPanel($("sliders"), {
     onText: (from, to, insert) => changed(() => editor.replace(from, to, insert)),
     onAround: (change) => changed(() => { state.around = { ...state.around, ...change, loads: { ...state.around.loads, ...change.loads } }; }),

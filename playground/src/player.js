@@ -1,12 +1,12 @@
 // Time on the drawing: play, pause, step, scrub. Packets come from the worker, a span at a time.
 import { clock, time } from "./format.js";
-import { eventsOf, waysOf } from "./scene.js";
+import { $ } from "./page.js";
+import { eventsOf, waysOf } from "./ways.js";
 
 const SPEEDS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const ENOUGH = 3000;
 // Packets a second to look at, where nobody chose a speed, and bytes of such a packet.
 const A_SECOND = 9, BYTES = 900;
-const $ = (id) => document.getElementById(id);
 
 export class Player {
   constructor(scene, client, { say, onTime }) {

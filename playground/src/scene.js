@@ -1,9 +1,13 @@
 // The port drawn on a canvas, packets on their way through it at an instant: a function of the time shown.
 import { count, rate, time } from "./format.js";
+import { clipped, halves } from "./room.js";
+import { shortened } from "./short.js";
 
 const FONT = 'Inter, "Helvetica Neue", Arial, "Liberation Sans", sans-serif';
 // How long a packet is seen on its way in, on its way out and falling, in seconds of the one who looks.
 const IN_S = 0.45, OUT_S = 0.5, FALL_S = 1.1;
+// The font of names along a box, the size of the names of queues, and the room between a name and the number of packets that wait.
+const SIDEWAYS = `600 12px ${FONT}`, NAME_SIZE = 12.5, APART = 10;
 const REASONS = {
   "queue-full": "its queue was full", "early-random": "early detection drew it at random",
   "early-forced": "the average queue was above the maximum threshold", policed: "a policer dropped it",
@@ -35,6 +39,8 @@ export class Scene {
     // Until the packets of this run are there, those of the run before stay, where they fit.
     if (port.name !== this.port?.name || port.queues.length !== this.port.queues.length) this.ways = [];
     Object.assign(this, { port, classes, causes, colors });
+    const names = port.queues.map(({ name }) => name).join(", ");
+    this.canvas.setAttribute("aria-label", `The port ${port.from} to ${port.to} with the queues ${names}, and the packets in it; the step buttons report each event in words`);
     // A lane of its own height for each queue; the page scrolls where there are many.
     this.canvas.style.height = `${Math.max(340, 96 + port.queues.length * 92)}px`;
     this.places.clear();
@@ -54,10 +60,10 @@ export class Scene {
   layout() {
     const { width, height, port } = this;
     const isNarrow = width < 560;
-    const left = 10, wire = isNarrow ? 54 : 92, ring = isNarrow ? 52 : 86, scheduler = isNarrow ? 30 : 44;
-    const classifier = { x: left + (isNarrow ? 22 : 58), width: isNarrow ? 24 : 34 };
-    const lanes = { x: classifier.x + classifier.width + (isNarrow ? 14 : 34) };
-    lanes.right = width - wire - ring - scheduler - (isNarrow ? 26 : 62);
+    const [left, wire, ring, scheduler] = isNarrow ? [8, 42, 42, 26] : [10, 84, 76, 40];
+    const classifier = isNarrow ? { x: left + 20, width: 22 } : { x: left + 50, width: 34 };
+    const lanes = { x: classifier.x + classifier.width + (isNarrow ? 10 : 24) };
+    lanes.right = width - wire - ring - scheduler - (isNarrow ? 24 : 48);
     const step = Math.min(128, (height - 64) / port.queues.length);
     const top = 40 + (height - 64 - step * port.queues.length) / 2;
     const rows = port.queues.map((_, index) => top + step * index + 22);
@@ -65,9 +71,9 @@ export class Scene {
     const laneHeight = Math.min(50, step - 44);
     return {
       isNarrow, left, classifier, lanes, rows, laneHeight, middle, top, bottom: top + step * port.queues.length,
-      scheduler: { x: lanes.right + (isNarrow ? 8 : 22), width: scheduler },
-      ring: { x: lanes.right + scheduler + (isNarrow ? 16 : 42), width: ring },
-      wire: { x: lanes.right + scheduler + ring + (isNarrow ? 20 : 48), right: width - 6 },
+      scheduler: { x: lanes.right + (isNarrow ? 7 : 16), width: scheduler },
+      ring: { x: lanes.right + scheduler + (isNarrow ? 14 : 32), width: ring },
+      wire: { x: lanes.right + scheduler + ring + (isNarrow ? 18 : 38), right: width - 6 },
     };
   }
 
@@ -105,7 +111,7 @@ export class Scene {
       } else if (way.dropped !== undefined && at >= way.dropped) {
         const part = (at - way.dropped) / fall;
         target.kind = "dropped";
-        target.x = way.starts !== undefined ? layout.wire.x + 20 : way.queue === undefined ? layout.classifier.x + 8 : layout.lanes.x - 6;
+        target.x = way.starts !== undefined ? layout.wire.x + 20 : way.queue === undefined ? layout.classifier.x + 8 : (layout.classifier.x + layout.classifier.width + layout.lanes.x) / 2;
         target.y = (way.queue === undefined ? layout.middle : row + layout.laneHeight / 2) + part * part * 46 + 14;
         target.fade = 1 - part ** 3;
       } else if (way.dequeued === undefined || at < way.dequeued) {
@@ -187,9 +193,10 @@ export class Scene {
       context.stroke();
     };
     const { classifier, lanes, scheduler, ring, wire, middle } = layout;
-    text(`${port.from} → ${port.to}`, 10, 18, { size: 14, bold: true, color: ink, most: this.width * 0.4 });
-    const about = [port.policy && `policy ${port.policy}`, `wire ${port.rate}`].filter(Boolean).join(" · ");
-    text(about, this.width - 8, 18, { align: "right", most: this.width * 0.55 });
+    const part = layout.isNarrow ? 0.65 : 0.4;
+    text(`${port.from} → ${port.to}`, 10, 18, { size: 14, bold: true, color: ink, most: this.width * part });
+    const about = [!layout.isNarrow && port.policy && `policy ${port.policy}`, `wire ${port.rate}`].filter(Boolean).join(" · ");
+    text(about, this.width - 8, 18, { align: "right", most: this.width * (0.95 - part) });
     path([layout.left, middle], [classifier.x, middle]);
     for (const y of layout.rows) {
       const center = y + layout.laneHeight / 2;
@@ -198,11 +205,17 @@ export class Scene {
     }
     path([scheduler.x + scheduler.width, middle], [ring.x, middle]);
     path([ring.x + ring.width, middle], [wire.right, middle]);
-    box(classifier.x, layout.top + 8, classifier.width, layout.bottom - layout.top - 16);
-    this.sideways(port.conditioners.length ? "conditioners, classifier" : "classifier", classifier.x + classifier.width / 2, middle, ink);
-    port.queues.forEach((queue, index) => this.lane(queue, index, layout, text, { ink, line, muted }));
-    box(scheduler.x, layout.top + 8, scheduler.width, layout.bottom - layout.top - 16);
-    this.sideways(port.scheduler, scheduler.x + scheduler.width / 2, middle, ink);
+    const stages = port.conditioners.length ? "conditioners, classifier" : "classifier";
+    const upright = ({ x, width }, words) => {
+      context.font = SIDEWAYS;
+      const tall = Math.max(layout.bottom - layout.top, context.measureText(words).width + 32) - 16;
+      box(x, middle - tall / 2, width, tall);
+      this.sideways(words, x + width / 2, middle, ink);
+    };
+    upright(classifier, stages);
+    const names = this.names(layout.lanes.right - layout.lanes.x, small);
+    port.queues.forEach((queue, index) => this.lane({ ...queue, label: names[index] }, index, layout, text, { ink, line, small }));
+    upright(scheduler, port.scheduler);
     box(ring.x, middle - 20, ring.width, 40, 6);
     text("ring", ring.x + ring.width / 2, middle - 27, { align: "center", color: ink, bold: true });
     text(port.ring, ring.x + ring.width / 2, middle + 35, { align: "center", most: ring.width + 16 });
@@ -220,7 +233,7 @@ export class Scene {
     }
   }
 
-  lane(queue, index, layout, text, { ink, line }) {
+  lane(queue, index, layout, text, { ink, line, small }) {
     const { context } = this;
     const y = layout.rows[index], { x, right } = layout.lanes, height = layout.laneHeight;
     context.beginPath();
@@ -235,12 +248,30 @@ export class Scene {
     context.stroke();
     const held = this.waiting[index] ?? 0;
     const room = right - x;
-    text(queue.name, x, y - 6, { color: ink, bold: true, size: 12.5, most: room * 0.5 });
-    const of = Number.isNaN(queue.limit) ? "" : ` of ${count(queue.limit)}`;
-    text(`${count(held)}${of} waiting`, right, y - 6, { align: "right", most: room * 0.48 });
+    text(queue.label, x, y - 6, { color: ink, bold: true, size: NAME_SIZE });
+    const left = room - context.measureText(queue.label).width - APART;
+    const number = waitingWords(held, queue.limit);
+    context.font = `400 ${small}px ${FONT}`;
+    const long = `${number} waiting`;
+    text(context.measureText(long).width <= left ? long : number, right, y - 6, { align: "right" });
     const about = [queue.group, queue.share, queue.manager].filter(Boolean).join(" · ");
-    text(about, x, y + height + 14, { most: room });
+    context.font = `400 ${small}px ${FONT}`;
+    halves(context, about, room).forEach((line, row) => text(line, x, y + height + 14 + row * (small + 1.5), { most: room }));
     context.strokeStyle = line;
+  }
+
+  // The names of the queues, cut to what the numbers of waiting packets leave of lanes of this width.
+  names(room, small) {
+    const { context, port } = this;
+    if (this.named?.port !== port || this.named.room !== room) {
+      context.font = `400 ${small}px ${FONT}`;
+      const numbers = port.queues.map(({ limit }) => context.measureText(waitingWords(Number.isNaN(limit) ? 99_999 : limit, limit)).width);
+      const most = room - Math.max(...numbers) - APART;
+      context.font = `600 ${NAME_SIZE}px ${FONT}`;
+      const labels = shortened(port.queues.map(({ name }) => name), (text) => context.measureText(text).width <= most);
+      this.named = { port, room, labels };
+    }
+    return this.named.labels;
   }
 
   sideways(words, x, y, color) {
@@ -248,7 +279,7 @@ export class Scene {
     context.save();
     context.translate(x, y);
     context.rotate(-Math.PI / 2);
-    context.font = `600 12px ${FONT}`;
+    context.font = SIDEWAYS;
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillStyle = color;
@@ -332,34 +363,4 @@ export class Scene {
   }
 }
 
-const widths = new Map();
-function clipped(context, words, most) {
-  if (most === undefined) return words;
-  const key = `${context.font}|${Math.round(most)}|${words}`;
-  let fits = widths.get(key);
-  if (fits === undefined) {
-    fits = words;
-    while (fits.length > 1 && context.measureText(fits).width > most) fits = `${fits.slice(0, -2)}…`;
-    if (widths.size > 2000) widths.clear();
-    widths.set(key, fits);
-  }
-  return fits;
-}
-
-// The packets of an answer, in the order of arrival; what did not happen is undefined.
-export function waysOf(columns) {
-  const names = Object.keys(columns);
-  return Array.from(columns.number, (_, row) => {
-    const way = {};
-    for (const name of names) {
-      const value = columns[name][row];
-      way[name] = Number.isNaN(value) ? undefined : value;
-    }
-    return way;
-  });
-}
-
-// The instants at which something happens to a packet, and what is said of it.
-export function eventsOf(way) {
-  return [way.arrived, way.dequeued, way.starts, way.dropped ?? way.ends].filter((at) => at !== undefined);
-}
+const waitingWords = (held, limit) => `${count(held)}${Number.isNaN(limit) ? "" : ` of ${count(limit)}`}`;

@@ -1,6 +1,7 @@
 // Sliders over the numbers of the text, and over the loads of a router's classes.
 import { digits, rate } from "./format.js";
-import { ofRouter, ofScenario, PLACES, range, written } from "./sliders.js";
+import { $, element } from "./page.js";
+import { isAllowed, ofRouter, ofScenario, PLACES, range, written } from "./sliders.js";
 
 const OPEN_GROUPS = 3;
 
@@ -10,7 +11,8 @@ export class SliderPanel {
   }
 
   // The sliders of `text`, and of the scenario made `around` a router, if it is one. They stay while they are moved.
-  of(text, around, isNew) {
+  // Those that the open `lesson` lets one change come first, the others are disabled.
+  of(text, around, { isNew, lesson }) {
     const found = around ? ofRouter(text) : ofScenario(text);
     const isSame = found.length === this.sliders.length && found.every((one, index) => one.label === this.sliders[index].label);
     if (!isNew && isSame) {
@@ -19,22 +21,25 @@ export class SliderPanel {
       return;
     }
     this.sliders = found;
-    const groups = new Map();
-    for (const slider of this.sliders) {
-      if (!groups.has(slider.group)) groups.set(slider.group, []);
-      groups.get(slider.group).push(this.row(slider, (value) => this.move(slider, value)));
-    }
+    const isFree = (slider) => !lesson || isAllowed(slider, lesson.asked.change);
+    const free = this.groups(found.filter(isFree), {});
+    const fixed = this.groups(found.filter((slider) => !isFree(slider)), { isFixed: true });
     const made = around ? [["Line and traffic", this.around(around)]] : [];
-    const all = [...made, ...groups];
-    this.parent.replaceChildren(...all.map(([name, rows], index) => {
-      const group = document.createElement("details");
-      group.open = index < OPEN_GROUPS;
-      const head = document.createElement("summary");
-      head.textContent = name;
-      group.append(head, ...rows);
-      return group;
-    }));
-    document.getElementById("around").hidden = !around;
+    const parts = [...made, ...free].map(([name, rows], index) => group(name, rows, index < OPEN_GROUPS));
+    const open = lesson && !free.length ? [element("p", "This lesson is solved in the text.", "hint")] : [];
+    const kept = fixed.length ? [element("p", "The lesson keeps these as they are.", "hint fixed"), ...fixed.map(([name, rows]) => group(name, rows, false))] : [];
+    this.parent.replaceChildren(...open, ...parts, ...kept);
+    $("around").hidden = !around;
+  }
+
+  // The rows of sliders by the names of their groups.
+  groups(sliders, { isFixed = false }) {
+    const groups = new Map();
+    for (const slider of sliders) {
+      if (!groups.has(slider.group)) groups.set(slider.group, []);
+      groups.get(slider.group).push(this.row(slider, (value) => this.move(slider, value), { isFixed }));
+    }
+    return [...groups];
   }
 
   move(slider, value) {
@@ -73,24 +78,29 @@ export class SliderPanel {
     return rows;
   }
 
-  row(slider, onMove) {
+  row(slider, onMove, { isFixed = false } = {}) {
     const scale = range(slider);
-    const label = document.createElement("label");
-    label.className = "slider";
-    const name = document.createElement("span");
-    name.textContent = slider.label;
-    const output = document.createElement("output");
-    output.textContent = slider.shown ?? `${digits(slider.value, 6)} ${slider.unit}`.trim();
-    const input = document.createElement("input");
-    Object.assign(input, { type: "range", min: "0", max: String(PLACES), step: "1", value: String(Math.round(scale.of(slider.value))) });
+    const label = element("label", "", isFixed ? "slider fixed" : "slider");
+    const output = element("output", slider.shown ?? `${digits(slider.value, 6)} ${slider.unit}`.trim());
+    const input = element("input");
+    Object.assign(input, { type: "range", min: "0", max: String(PLACES), step: "1", value: String(Math.round(scale.of(slider.value))), disabled: isFixed });
     input.dataset.id = slider.id;
+    // The value is no part of the name, and the name has the group, which tells equal labels apart.
+    input.setAttribute("aria-label", slider.group ? `${slider.label}, ${slider.group}` : slider.label);
     input.setAttribute("aria-valuetext", output.textContent);
     input.addEventListener("input", () => {
       output.textContent = onMove(scale.at(Number(input.value)));
       input.setAttribute("aria-valuetext", output.textContent);
     });
     input.addEventListener("change", () => this.onEnd());
-    label.append(name, output, input);
+    label.append(element("span", slider.label), output, input);
     return label;
   }
+}
+
+function group(name, rows, isOpen) {
+  const part = element("details");
+  part.open = isOpen;
+  part.append(element("summary", name), ...rows);
+  return part;
 }

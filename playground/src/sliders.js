@@ -3,6 +3,8 @@ import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
 const QUANTITY = /^(\d+(?:\.\d+)?)\s*(ps|ns|us|ms|s|min|h|d|b\/s|kb\/s|Mb\/s|Gb\/s|B|kB|MB|KiB|MiB|packets|packet|pps|packets\/s)?$/;
 const SKIPPED = new Set(["perhop", "seed", "replications", "duration", "between", "name", "dscp", "id", "source-port", "destination-port", "address", "precedence", "start", "start-within", "stop", "warmup", "cost"]);
+// Sizes of packets, whose keys are units elsewhere.
+const SIZES = { ip: "packet with IP headers", payload: "payload of a packet", wire: "packet on the wire" };
 const WHOLE = new Set(["", "packets", "packet", "B"]);
 
 function number(path, key, text, from, to, group, label) {
@@ -15,6 +17,10 @@ function number(path, key, text, from, to, group, label) {
   return { id: path.join("."), group, label, value, unit, from, to, isPart: isPart || key === "loss", key };
 }
 
+const nameOf = (node) => {
+  const name = isMap(node) ? node.get("name") : undefined;
+  return typeof name === "string" ? name : "";
+};
 const title = (parts) => parts.filter(Boolean).join(" · ");
 
 // The sliders of a scenario, in groups: links and rings, policies, traffic.
@@ -22,35 +28,58 @@ export function ofScenario(text) {
   const document = parseDocument(text);
   if (document.errors.length || !isMap(document.contents)) return [];
   const found = [];
-  const walk = (node, path, names, group) => {
+  // `steps` has the key and the name of everything on the way to a node.
+  const walk = (node, path, steps, names, group) => {
     if (isMap(node)) {
-      const name = node.get("name");
-      const own = typeof name === "string" && path.length > 1 ? [...names, name] : names;
+      const name = nameOf(node);
+      const own = name && path.length > 1 ? [...names, name] : names;
       for (const { key, value } of node.items) {
-        if (!SKIPPED.has(String(key))) walk(value, [...path, String(key)], own, group);
+        if (!SKIPPED.has(String(key))) walk(value, [...path, String(key)], [...steps, [String(key), nameOf(value)]], own, group);
       }
     } else if (isSeq(node)) {
-      node.items.forEach((item, index) => walk(item, [...path, index], names, group));
+      node.items.forEach((item, index) => walk(item, [...path, index], [...steps, [String(index), nameOf(item)]], names, group));
     } else if (isScalar(node) && node.range && node.value !== null && typeof node.value !== "boolean") {
       const key = String(path.findLast((part) => typeof part === "string"));
-      const near = path.slice(2).filter((part) => typeof part === "string").slice(-2);
-      const index = typeof path.at(-1) === "number" ? ` ${path.at(-1) + 1}` : "";
-      const place = path.findLast((part, at) => typeof part === "number" && at < path.length - 1 && typeof path[at - 1] === "string" && path[at - 1] === "precedences");
-      const words = near.filter((part) => !["ip", "packet", "queueing", "classes"].includes(part) || part === key).join(" ");
-      const label = title([...names, place === undefined ? "" : `precedence ${place}`, words + index]);
+      // A member of a list that has no name is counted from 1, a precedence from 0.
+      const counted = (part, at) => (typeof path[at + 1] === "number" && !steps[at + 1][1] ? `${part} ${path[at + 1] + 1}` : part);
+      const place = path.findLast((part, at) => typeof part === "number" && path[at - 1] === "precedences");
+      const near = path.map((part, at) => (part === "precedences" ? "" : counted(part, at))).slice(2).filter((part) => typeof part === "string").slice(-2);
+      const words = SIZES[key] ?? near.filter((part) => !["", "ip", "packet", "queueing", "classes"].includes(part) || part === key).join(" ");
+      const label = title([...names, place === undefined ? "" : `precedence ${place}`, words]);
       const [from, to] = node.range;
-      found.push(number(path, key, String(node.source ?? node.value).trim(), from, to, group, label));
+      const slider = number(path, key, String(node.source ?? node.value).trim(), from, to, group, label);
+      if (slider) found.push({ ...slider, steps });
     }
   };
   const section = (key, group, named) => {
     const node = document.contents.get(key);
-    if (isSeq(node)) node.items.forEach((item, index) => walk(item, [key, index], named(item, index), group));
-    else if (isMap(node)) for (const { key: name, value } of node.items) walk(value, [key, String(name)], [], `${group} ${name}`);
+    const steps = (step, inner) => [[key, ""], [String(step), nameOf(inner)]];
+    if (isSeq(node)) node.items.forEach((item, index) => walk(item, [key, index], steps(index, item), named(item), group));
+    else if (isMap(node)) for (const { key: name, value } of node.items) walk(value, [key, String(name)], steps(name, value), [], `${group} ${name}`);
   };
   section("links", "Links and rings", (link) => [link.get?.("between")?.toJSON?.()?.join(" – ") ?? ""]);
   section("policies", "Policy", () => []);
   section("traffic", "Traffic", () => []);
-  return found.filter(Boolean);
+  return found;
+}
+
+// Whether an exercise lets one change a slider's number: its `change` has paths of keys, or of names in their place.
+// The engine judges by the same rule (`within` in crates/perhop-measure/src/exercise.rs).
+export function isAllowed({ steps = [] }, change) {
+  let rest = change;
+  for (const names of steps) {
+    if (rest.includes("")) return true;
+    rest = rest.flatMap((path) => within(path, names));
+  }
+  return rest.includes("");
+}
+
+function within(path, names) {
+  for (const name of names.filter(Boolean)) {
+    if (path === name) return [""];
+    if (path.startsWith(`${name}.`)) return [path.slice(name.length + 1)];
+  }
+  return [];
 }
 
 const COMMANDS = [

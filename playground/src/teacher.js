@@ -1,10 +1,9 @@
 // The teacher's part of the page: sheets of results as a table, each entry run again.
 import { checkNumber, seedOf } from "./hash.js";
-import { element } from "./lessons.js";
+import { $, element } from "./page.js";
 import { save } from "./saving.js";
 import { csvOf, readSheet } from "./sheet.js";
 
-const $ = (id) => document.getElementById(id);
 const WORDS = { claimed: "says met", open: "not met", verified: "met", differs: "met, but another run", wrong: "is not met" };
 
 export class Teacher {

@@ -24,34 +24,36 @@ function reason({ words, unit, figure, bound, is_least: isLeast }) {
   return `${words} ${shown(figure.mean)} ${isLeast ? "<" : ">"} ${shown(bound)}`;
 }
 
-// Whether a class is fit for its role, as the engine answers, and its rating or the reasons; nothing for replies.
-function fitness(call, roles) {
-  if (!call?.fitness) return [];
+// Whether a class is fit for its role, as the engine answers: in a few words, and with its rating or the reasons.
+function fitness(call, roles, loss) {
+  if (!call?.fitness) return {};
   const { role, answer, compared } = call.fitness;
-  if (answer === null) return [`${roles[role]}: not known, ${call.remark || "too few packets arrived"}`];
-  const rated = role === "voice" && call.r !== null;
-  const reasons = rated
+  const whole = roles[role];
+  if (answer === null) return { more: [`${whole}: not known, ${call.remark || "too few packets arrived"}`] };
+  const isRated = role === "voice" && call.r !== null;
+  const reasons = isRated
     ? [`R ${call.r.toFixed(1)}, MOS ${call.mos.toFixed(2)}: ${call.category}; ${time(call.mouth_to_ear_s)} from mouth to ear`]
     : compared.filter((one) => one.answer === "unfit").map(reason);
-  return [`${answer} for ${roles[role]}${reasons.length ? ` (${reasons.join(", ")})` : ""}`];
+  // What decides stands on the line; what it is fit for, behind it.
+  const why = isRated ? `R ${call.r.toFixed(0)}, ${loss}` : reasons[0] ?? loss;
+  return { tone: { fit: "good", unfit: "bad" }[answer], head: `${answer}: ${why}`, more: [`${answer} for ${whole}${reasons.length ? ` (${reasons.join(", ")})` : ""}`] };
 }
 
+// The verdict on a class: a tone, a line, and sentences with the rest.
 function verdict(group, seconds, judging, call) {
   const offered = mean(group, "offered_packets") ?? 0;
   const [delivered, dropped] = [mean(group, "delivered_packets") ?? 0, mean(group, "dropped_packets") ?? 0];
-  if (!offered) return { tone: "none", text: "idle: no packet was sent in the measured time" };
-  if (!delivered && !dropped) return { tone: "fair", text: `nothing arrived: all ${count(offered)} packets are queued or on their way at the end` };
-  const loss = mean(group, "dropped_percent");
+  if (!offered) return { tone: "none", line: "idle", more: ["No packet was sent in the measured time"] };
+  if (!delivered && !dropped) return { tone: "fair", line: "nothing arrived", more: [`All ${count(offered)} packets are queued or on their way at the end`] };
+  const lost = percent(mean(group, "dropped_percent"));
   const [sent, got] = [(8 * mean(group, "offered_bytes")) / seconds, mean(group, "throughput_bps")];
-  const parts = [`${rate(got)} of ${rate(sent)} get through`];
-  if (dropped) parts.push(`${percent(loss)} lost, most by ${cause(group)}`);
-  else parts.push("no losses");
-  if (delivered) parts.push(`half arrive within ${time(mean(group, "delay_p50_s"))}, 99 % within ${time(mean(group, "delay_p99_s"))}`);
+  const loss = dropped ? `${lost} lost` : "no losses";
+  const { tone = "fair", head = `${rate(got)}, ${loss}`, more } = fitness(call, judging.roles, loss);
+  const rest = [`${rate(got)} of ${rate(sent)} get through`, dropped ? `${lost} lost, most by ${cause(group)}` : "no losses"];
+  if (delivered) rest.push(`half arrive within ${time(mean(group, "delay_p50_s"))}, 99 % within ${time(mean(group, "delay_p99_s"))}`);
   const unseen = (100 * (mean(group, "in_network_packets") ?? 0)) / offered;
-  if (unseen >= UNSEEN_PERCENT) parts.push(`${digits(unseen)} % queued or on their way at the end`);
-  parts.push(...fitness(call, judging.roles));
-  const answer = call?.fitness?.answer;
-  return { isLossless: !dropped, tone: { fit: "good", unfit: "bad" }[answer] ?? "fair", text: `${parts.join("; ")}.` };
+  if (unseen >= UNSEEN_PERCENT) rest.push(`${digits(unseen)} % queued or on their way at the end`);
+  return { isLossless: !dropped, tone, line: head, more: [...rest, ...(more ?? [])] };
 }
 
 // What network calculus guarantees a class and the queue it waits in, whatever the traffic does within its contract; nothing where it has no bound.

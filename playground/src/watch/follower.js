@@ -1,11 +1,11 @@
 // The player of a run that goes on elsewhere: it shows the instant the run is at, and its controls are the run's.
 // Whoever looks at an earlier instant leaves the run, and plays what has happened at a speed of the page's own.
+import { $ } from "../page.js";
 import { Player } from "../player.js";
 
 const SPEEDS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500];
 // How fast packets are shown where the run is not held against the clock.
 const UNHURRIED = 0.01;
-const $ = (id) => document.getElementById(id);
 const words = (speed) => (speed === Infinity ? "max" : `${speed}x`);
 const numberOf = (text) => (text === "max" ? Infinity : Number.parseFloat(text));
 

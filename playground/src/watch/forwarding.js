@@ -2,11 +2,11 @@
 import { Charts } from "../charts.js";
 import { rolesOf } from "../colors.js";
 import { count } from "../format.js";
+import { $, element, isDark, legend, onTheme, options, palette, soon, status } from "../page.js";
 import { portOf } from "../port.js";
 import { Scene } from "../scene.js";
-import { counters, isDark, leftOut, legend, onTheme, options, palette, soon, status } from "./panel.js";
+import { counters, leftOut } from "./panel.js";
 
-const $ = (id) => document.getElementById(id);
 // Seconds between two instants that a rate is of, at least; instants that are kept, at most.
 const LEAST_S = 0.9, MOST = 4001;
 const VALUES = {
@@ -79,7 +79,7 @@ export class Forwarding {
     if (state) $("progress").value = state.fraction;
     $("progress").hidden = this.started.duration === null;
     if (!this.isDone && this.frames.length) status(`running for ${this.frames.at(-1).at.toFixed(1)} s`);
-    if (doubts) $("verdicts").replaceChildren(...doubts.doubts.map((text) => Object.assign(document.createElement("li"), { className: "fair", textContent: text })));
+    if (doubts) $("verdicts").replaceChildren(...doubts.doubts.map((text) => element("li", text, "fair")));
     if (done && !this.isDone) {
       this.isDone = true;
       status(done.words);

@@ -1,7 +1,7 @@
 // The page of --watch=web: what the process tells, in the parts of the playground.
+import { status } from "../page.js";
 import { Connection } from "./connection.js";
 import { Forwarding } from "./forwarding.js";
-import { status } from "./panel.js";
 import { Simulation } from "./simulation.js";
 import { Sweep } from "./sweep.js";
 

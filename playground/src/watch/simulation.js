@@ -1,15 +1,16 @@
 // The view of a simulation: its packets at a port, its charts, and what came out.
 import { Charts } from "../charts.js";
-import { rolesOf } from "../colors.js";
+import { rolesOf, rolesOfQueues } from "../colors.js";
 import { count } from "../format.js";
+import { $, isDark, legend, onTheme, options, palette, say, soon, status, stored } from "../page.js";
 import { firstPort, portOf } from "../port.js";
 import { Scene } from "../scene.js";
 import { verdicts } from "../verdict.js";
+import { showVerdicts } from "../verdict-list.js";
 import { Counted } from "./counted.js";
 import { Follower } from "./follower.js";
-import { chip, counters, isDark, leftOut, legend, onTheme, options, palette, say, soon, status, stored } from "./panel.js";
+import { counters, leftOut } from "./panel.js";
 
-const $ = (id) => document.getElementById(id);
 const judging = stored("judging");
 
 export class Simulation {
@@ -87,14 +88,7 @@ export class Simulation {
     this.isDone = true;
     this.player.done();
     status(`${summary.duration_s} s simulated: ${count(summary.packet_hops)} packets over links. The results are in the terminal.`);
-    $("verdicts").replaceChildren(...verdicts(summary, judging).map(({ name, tone, text }) => {
-      const item = document.createElement("li");
-      item.className = tone;
-      const head = document.createElement("b");
-      head.append(chip(this.roles[name] ?? "queue"), name);
-      item.append(head, document.createTextNode(text));
-      return item;
-    }));
+    showVerdicts(verdicts(summary, judging), this.roles);
     document.documentElement.dataset.ran = "1";
   }
 
@@ -102,7 +96,6 @@ export class Simulation {
     if (!this.series) return;
     const { roles, probe, started } = this;
     const queues = started.ports.find(({ name }) => name === started.probes[probe])?.queues ?? [];
-    const queueColors = { ...rolesOf(queues), ...Object.fromEntries(queues.filter((name) => roles[name]).map((name) => [name, roles[name]])) };
-    this.charts.draw(this.series, null, { colors: roles, queueColors, probe, at: this.player.at });
+    this.charts.draw(this.series, null, { colors: roles, queueColors: rolesOfQueues(queues, roles), probe, at: this.player.at });
   }
 }

@@ -1,9 +1,8 @@
 // The view of a sweep: the means of a metric over a parameter, a line for each class, as points end.
 import { rolesOf } from "../colors.js";
 import { digits, percent, rate, time } from "../format.js";
-import { isDark, onTheme, palette, soon, status } from "./panel.js";
+import { $, isDark, onTheme, palette, soon, status } from "../page.js";
 
-const $ = (id) => document.getElementById(id);
 const SHOWN = { "b/s": rate, s: time, "%": percent };
 const words = (unit) => (value) => (SHOWN[unit] ? SHOWN[unit](value) : `${digits(value, 4)}${unit ? ` ${unit}` : ""}`);
 

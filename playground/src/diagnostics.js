@@ -1,0 +1,21 @@
+// The remarks on the text, below it.
+import { $, element } from "./page.js";
+
+// The most remarks that are listed.
+const MOST = 30;
+
+// Whether a comment on the line or before it hides a remark: `# perhop: ignore RULE`.
+export function isHidden(text, { line, severity, rule }) {
+  if (!line || severity === "error") return false;
+  const id = typeof rule === "string" ? rule : rule?.id;
+  const near = text.split("\n").slice(Math.max(0, line - 2), line);
+  return near.some((one) => /[!#]\s*perhop:\s*ignore\s+(.*)/.exec(one)?.[1].split(/[,\s]+/).includes(id));
+}
+
+export function list(diagnostics) {
+  $("diagnostics").replaceChildren(...diagnostics.slice(0, MOST).map(({ severity, line, message, help, router }) => {
+    const item = element("li", "", severity);
+    item.append(element("b", `${severity}${line ? `, line ${line}` : ""}`), ` ${message}${help ?? router ? ` (${help ?? router})` : ""}`);
+    return item;
+  }));
+}

@@ -1,0 +1,19 @@
+// Results of an earlier text are dimmed, unless their successors are there in an instant.
+
+const AFTER_MS = 300;
+const root = document.documentElement;
+let wanted = "", timer;
+
+const show = () => { root.dataset.outdated = wanted; };
+
+// `what` is `all`, `verdicts` while the charts fill with the new run, or nothing.
+export function outdated(what) {
+  wanted = what;
+  if (what && !root.dataset.outdated) {
+    timer ??= setTimeout(show, AFTER_MS);
+    return;
+  }
+  clearTimeout(timer);
+  timer = undefined;
+  show();
+}

@@ -1,0 +1,63 @@
+// What the playground and the live views have in common: the palette, elements, the status, the legend.
+
+export const $ = (id) => document.getElementById(id);
+export const stored = (id) => JSON.parse($(id).textContent);
+export const palette = stored("palette");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+export const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+export const say = (text) => { $("says").textContent = text; };
+export const status = (text, tone = "") => Object.assign($("status"), { textContent: text, className: `status ${tone}` });
+
+export function element(name, text = "", className = "") {
+  return Object.assign(document.createElement(name), { textContent: text, className });
+}
+
+// The mark of a class, in its color.
+export function chip(role) {
+  const mark = element("span", "", "mark");
+  mark.style.background = palette[role][isDark() ? 1 : 0];
+  return mark;
+}
+
+export function legend(names, roles) {
+  $("legend").replaceChildren(...names.map((name) => {
+    const item = element("li");
+    item.append(chip(roles[name]), name);
+    return item;
+  }));
+}
+
+// The links in a select, by their numbers.
+export function options(select, names, chosen) {
+  select.replaceChildren(...names.map((name, index) => new Option(name.replace("->", " → "), index, false, index === chosen)));
+}
+
+export function onTheme(redraw) {
+  $("theme").addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    redraw();
+  });
+  dark.addEventListener("change", redraw);
+}
+
+// Draws with the next frame, however often it is requested.
+export function soon(work) {
+  let isAsked = false;
+  return () => {
+    if (isAsked) return;
+    isAsked = true;
+    requestAnimationFrame(() => {
+      isAsked = false;
+      work();
+    });
+  };
+}
+
+// Works once the calls have paused for `wait` milliseconds.
+export function later(work, wait) {
+  let timer;
+  return (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => work(...given), wait);
+  };
+}

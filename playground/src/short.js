@@ -1,0 +1,48 @@
+// Names cut to the room that they have, so that different names stay different.
+
+const GAP = "…";
+// Letters that words may have in common, to be shown from their first letter on.
+const LONG = 3;
+
+const common = (a, b) => {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return length;
+};
+
+// The longest text that fits of those that `make` gives for up to `most` letters, or else another one.
+function longest(most, make, fits, otherwise = make(1)) {
+  let length = most;
+  while (length > 0 && !fits(make(length))) length -= 1;
+  return length > 0 ? make(length) : otherwise;
+}
+
+const WAYS = [
+  // The beginning.
+  (name, names, fits) => longest(name.length - 1, (length) => name.slice(0, length) + GAP, fits),
+  // The part with the difference from the name most like it, and as much of the beginning as there is room for.
+  (name, names, fits) => {
+    const alike = Math.max(...names.filter((one) => one !== name).map((one) => common(one, name)));
+    // The word in which the difference is, unless it is long.
+    const word = name.slice(0, alike).search(/[\p{L}\p{N}]*$/u);
+    const rest = name.slice(alike - word <= LONG ? word : alike);
+    if (fits(GAP + rest)) return longest(name.length - rest.length - 1, (length) => name.slice(0, length) + GAP + rest, fits, GAP + rest);
+    return longest(rest.length - 1, (length) => GAP + rest.slice(0, length) + GAP, fits);
+  },
+  // The end.
+  (name, names, fits) => longest(name.length - 1, (length) => GAP + name.slice(-length), fits),
+  // Its number.
+  (name, names, fits) => longest(name.length - 1, (length) => `${name.slice(0, length)}${GAP}${names.indexOf(name) + 1}`, fits),
+];
+
+// The names in their order; `fits` returns whether there is room for a text.
+export function shortened(names, fits) {
+  const all = [...new Set(names)];
+  const labels = new Map(all.map((name) => [name, name]));
+  let cut = all.filter((name) => !fits(name));
+  for (const way of WAYS) {
+    for (const name of cut) labels.set(name, way(name, all, fits));
+    cut = cut.filter((name) => all.some((other) => other !== name && labels.get(other) === labels.get(name)));
+  }
+  return names.map((name) => labels.get(name));
+}

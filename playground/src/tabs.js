@@ -1,0 +1,24 @@
+// The tabs of the page, with the mouse and with the keyboard.
+import { $ } from "./page.js";
+
+// `onChoice` hears of each choice.
+export function tabs(onChoice) {
+  const all = [...document.querySelectorAll("[role=tab]")];
+  const choose = (tab) => {
+    for (const one of all) {
+      one.setAttribute("aria-selected", String(one === tab));
+      one.tabIndex = one === tab ? 0 : -1;
+      $(one.getAttribute("aria-controls")).hidden = one !== tab;
+    }
+    onChoice();
+  };
+  for (const tab of all) {
+    tab.addEventListener("click", () => choose(tab));
+    tab.addEventListener("keydown", ({ key }) => {
+      if (!["ArrowLeft", "ArrowRight"].includes(key)) return;
+      const other = all[(all.indexOf(tab) + 1) % all.length];
+      choose(other);
+      other.focus();
+    });
+  }
+}

@@ -1,0 +1,228 @@
+"""The surface of the playground in Chromium: labels, verdicts, dimmed results, sliders, goals, a phone."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import perhop.playground
+from chromium import needs_axe, serious_barriers
+from conftest import ROOT
+from perhop import lessons
+from playground import Page, needs_page, page
+
+STARTER = (ROOT / "python" / "perhop" / "templates" / "voice.perhop.yaml").read_text(encoding="utf-8")
+ROUTER = (ROOT / "examples" / "router.cfg").read_text(encoding="utf-8")
+LONG = ("headquarters-customer-premium-voice-north", "headquarters-customer-premium-voice-south")
+# A canvas has no text to read: what is drawn on it is noted.
+RECORDED = """() => {
+  globalThis.drawn = new Set();
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+    drawn.add(text);
+    return fillText.call(this, text, ...rest);
+  };
+}"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("surface") / "page.html"
+    file.write_text(perhop.playground.page(), encoding="utf-8")
+    return file
+
+
+def opacity(here: Page, selector: str) -> float:
+    return float(here.tab.locator(selector).evaluate("one => getComputedStyle(one).opacity"))
+
+
+def await_outdated(here: Page, what: str) -> None:
+    here.tab.locator(f'html[data-outdated="{what}"]').wait_for(state="attached")
+
+
+def sliders(here: Page) -> list[dict[str, Any]]:
+    """Return name and state of each slider of the panel, from Chromium's tree of accessibility."""
+    session = here.tab.context.new_cdp_session(here.tab)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    found = []
+    for node in nodes:
+        if node.get("role", {}).get("value") == "slider":
+            states = {one["name"]: one["value"].get("value") for one in node.get("properties", [])}
+            found.append({"name": node["name"]["value"], "is_disabled": bool(states.get("disabled"))})
+    return [one for one in found if not one["name"].startswith("Instant shown")]
+
+
+def open_lesson(here: Page, name: str) -> None:
+    known = here.runs()
+    here.tab.click("#lessons-open")
+    here.after(known)
+    if name != "fifo":
+        known = here.runs()
+        here.tab.click(f"#course [data-lesson={name}]")
+        here.after(known)
+
+
+@needs_page
+@pytest.mark.parametrize("width", [1440, 390])
+def test_names_of_queues_differ_where_they_are_cut(file: Path, width: int) -> None:
+    text = STARTER
+    for old, new in zip(("voice", "bulk"), LONG, strict=True):
+        text = text.replace(f"- name: {old}\n", f"- name: {new}\n")
+    with page(file, width=width, height=844) as here:
+        here.tab.evaluate(RECORDED)
+        here.write(text)
+        here.tab.wait_for_timeout(300)
+        drawn = here.tab.evaluate("[...drawn]")
+        cut = [one for one in drawn if "…" in one and re.search("nor|sou", one)]
+        assert len(cut) == 2, drawn
+        # What differs is in the label, and not what does not.
+        assert {bool(re.search("nor", one)) for one in cut} == {True, False}
+        assert all(one not in drawn for one in LONG), "the names do not fit"
+        labels = here.tab.locator("#verdicts summary b").all_inner_texts()
+        assert [one[-5:] for one in labels] == ["north", "south"] and all("…" in one for one in labels)
+        here.tab.click("#verdicts li:nth-child(1) summary")
+        assert here.tab.locator("#verdicts .whole").first.inner_text() == LONG[0]
+
+
+@needs_page
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_verdict_is_a_colored_line_with_the_rest_behind_it(file: Path, width: int) -> None:
+    with page(file, width=width, height=844) as here:
+        lines = here.tab.locator("#verdicts li")
+        # Voice has a queue of its own, and the same traffic without it does not.
+        here.write(STARTER.replace("scheduler: priority", "scheduler: fifo"))
+        bad = lines.nth(0)
+        assert bad.get_attribute("class") == "bad" and "unfit" in bad.inner_text()
+        red = bad.evaluate("one => getComputedStyle(one).backgroundColor")
+        here.write(STARTER)
+        good = lines.nth(0)
+        assert good.get_attribute("class") == "good" and good.inner_text().startswith("voice")
+        assert good.evaluate("one => getComputedStyle(one).backgroundColor") != red
+        assert here.tab.locator("#verdicts details[open]").count() == 0
+        heights = lines.evaluate_all("all => all.map((one) => one.getBoundingClientRect().height)")
+        assert len(heights) == 2 and max(heights) < 40, "one line each"
+        is_whole = "all => all.every((one) => one.scrollWidth <= one.clientWidth)"
+        assert here.tab.locator("#verdicts .line").evaluate_all(is_whole), "no line is cut"
+        assert "get through" not in here.text("verdicts")
+        good.locator("summary").press("Enter")
+        assert "get through" in good.inner_text() and "fit for voice" in good.inner_text()
+        here.slide("links.1.rate", 55)
+        assert here.tab.locator("#verdicts details[open]").count() == 1, "what is open stays open"
+
+
+@needs_page
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_results_of_an_earlier_text_are_dimmed(file: Path, scheme: str) -> None:
+    results = ("#verdicts", "#charts", ".stage")
+    with page(file, width=1440, scheme=scheme) as here:
+        assert [opacity(here, one) for one in results] == [1, 1, 1]
+        assert here.tab.locator("#outdated").is_hidden()
+        here.type(f"nonsense: 1\n{STARTER}")
+        await_outdated(here, "all")
+        assert all(opacity(here, one) < 0.8 for one in results)
+        assert here.text("outdated") == "Results of an earlier text"
+        assert "fit" in here.text("verdicts"), "they stay readable"
+        assert serious_barriers(here.tab) == []
+        # A valid text whose run goes on: the charts fill, the verdicts are those of the text before.
+        here.type(STARTER.replace("duration: 20s", "duration: 20000s"))
+        await_outdated(here, "verdicts")
+        assert opacity(here, "#verdicts") < 0.8 and opacity(here, "#charts") == 1
+        here.write(STARTER)
+        await_outdated(here, "")
+        assert [opacity(here, one) for one in results] == [1, 1, 1]
+        assert here.tab.locator("#outdated").is_hidden()
+
+
+@needs_page
+def test_sliders_have_names(file: Path) -> None:
+    with page(file) as here:
+        markers = (ROOT / "examples" / "markers.perhop.yaml").read_text(encoding="utf-8")
+        for text in (None, ROUTER, markers):
+            if text:
+                here.write(text)
+                here.tab.click("#tab-sliders")
+            here.tab.evaluate(
+                "document.querySelectorAll('#sliders details').forEach((one) => { one.open = true; })"
+            )
+            found = sliders(here)
+            names = [one["name"] for one in found]
+            assert len(names) == here.tab.locator("#sliders input").count() > 3
+            assert all(re.search(r"[a-z]{2}", one) for one in names), names
+            assert len(set(names)) == len(names), "no two have the same name"
+            assert not any(one["is_disabled"] for one in found)
+
+
+@needs_page
+@pytest.mark.parametrize(("name", "free"), [("fifo", 1), ("rio", 9), ("ring", 1), ("priority", 0)])
+def test_a_lesson_has_its_sliders_first_and_the_others_are_disabled(file: Path, name: str, free: int) -> None:
+    with page(file) as here:
+        open_lesson(here, name)
+        here.tab.evaluate(
+            "document.querySelectorAll('#sliders details').forEach((one) => { one.open = true; })"
+        )
+        states = [one["is_disabled"] for one in sliders(here)]
+        assert len(states) > free and states == [False] * free + [True] * (len(states) - free)
+        ids = here.tab.eval_on_selector_all(
+            "#sliders input:enabled", "all => all.map((one) => one.dataset.id)"
+        )
+        change = {"fifo": "policies.uplink.", "rio": "policies.wan.", "ring": "links.1.interfaces.edge.ring"}
+        assert all(one.startswith(change[name]) for one in ids)
+        assert ("solved in the text" in here.text("sliders")) == (free == 0)
+        fixed = here.tab.locator("#sliders .slider.fixed input").first
+        assert float(fixed.evaluate("one => getComputedStyle(one).opacity")) < 0.7
+        assert fixed.evaluate("one => getComputedStyle(one).cursor") == "not-allowed"
+        before = here.tab.locator("#sliders .slider.fixed output").first.inner_text()
+        fixed.click(force=True)
+        assert here.tab.locator("#sliders .slider.fixed output").first.inner_text() == before
+        # Outside of lessons everything can be changed.
+        known = here.runs()
+        here.tab.select_option("#examples", "1")
+        here.after(known)
+        assert not any(one["is_disabled"] for one in sliders(here))
+
+
+@needs_page
+def test_goals_are_in_words(file: Path) -> None:
+    with page(file) as here:
+        open_lesson(here, "fifo")
+        shown = {}
+        for lesson in lessons.course():
+            here.tab.click(f"#course [data-lesson={lesson.id}]")
+            rows = here.tab.locator("#lesson-goals li span:nth-child(2)").all_inner_texts()
+            assert len(rows) == len(lesson.asked.goals) + len(lesson.asked.conditions)
+            shown[lesson.id] = rows
+        known = here.runs()
+        here.tab.click("#lesson-again")
+        here.after(known)
+    assert shown["fifo"] == [
+        "99 % of the packets of voice arrive within 80 ms",
+        "upload gets at least 1.8 Mb/s",
+    ]
+    assert shown["token-bucket"][0] == "no packet of camera is lost"
+    assert shown["branch"][-1] == "the number of packets in the transmit ring is at least 2"
+    for rows in shown.values():
+        assert not any(re.search(r"[<>=*_]|\w\(|\w\.[a-z]", one) for one in rows), rows
+
+
+@needs_page
+@pytest.mark.parametrize("text", [None, ROUTER], ids=["scenario", "router"])
+def test_a_phone_shows_a_chart_on_its_second_screen_and_two_rows_of_head(
+    file: Path, text: str | None
+) -> None:
+    with page(file, width=390, height=844) as here:
+        if text:
+            here.write(text)
+        here.tab.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+        chart = here.tab.locator("#charts figure").first.bounding_box()
+        assert chart["y"] + chart["height"] <= 2 * 844
+        parts = here.tab.locator(".top-inner > a, .title, .actions > *").all()
+        ends = sorted((one["y"], one["y"] + one["height"]) for one in (part.bounding_box() for part in parts))
+        assert len(ends) == 8
+        rows = 1 + sum(top >= bottom for (_, bottom), (top, _) in pairwise(ends))
+        assert rows == 2, ends
+        assert here.tab.evaluate("document.documentElement.scrollWidth") <= 390
