@@ -210,13 +210,13 @@ def test_goals_are_in_words(file: Path) -> None:
 
 
 @needs_page
-@pytest.mark.parametrize("text", [None, ROUTER], ids=["scenario", "router"])
-def test_a_phone_shows_a_chart_on_its_second_screen_and_two_rows_of_head(
-    file: Path, text: str | None
-) -> None:
+@pytest.mark.parametrize("shown", ["scenario", "router", "lesson"])
+def test_a_phone_shows_a_chart_on_its_second_screen_and_two_rows_of_head(file: Path, shown: str) -> None:
     with page(file, width=390, height=844) as here:
-        if text:
-            here.write(text)
+        if shown == "router":
+            here.write(ROUTER)
+        elif shown == "lesson":
+            open_lesson(here, "rio")
         here.tab.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
         chart = here.tab.locator("#charts figure").first.bounding_box()
         assert chart["y"] + chart["height"] <= 2 * 844

@@ -252,7 +252,7 @@ async function restore() {
 
 function wire() {
   tabs(() => editor.view.requestMeasure());
-  const other = Object.assign(new Option("none", -1), { hidden: true });
+  const other = Object.assign(new Option("Example …", -1), { hidden: true });
   $("examples").append(other, ...EXAMPLES.map(([name], index) => new Option(name, index)));
   $("examples").addEventListener("change", ({ target }) => loadOther(EXAMPLES[target.value][1]));
   $("open").addEventListener("change", async ({ target }) => {
