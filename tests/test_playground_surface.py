@@ -79,7 +79,7 @@ def test_names_of_queues_differ_where_they_are_cut(file: Path, width: int) -> No
         drawn = here.tab.evaluate("[...drawn]")
         cut = [one for one in drawn if "…" in one and re.search("nor|sou", one)]
         assert len(cut) == 2, drawn
-        # What differs is in the label, and not what does not.
+        # The difference of the names is in the labels.
         assert {bool(re.search("nor", one)) for one in cut} == {True, False}
         assert all(one not in drawn for one in LONG), "the names do not fit"
         labels = here.tab.locator("#verdicts summary b").all_inner_texts()
