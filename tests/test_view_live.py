@@ -28,7 +28,7 @@ pytestmark = [needs_rights, own_run]
 
 def rows(page: Any) -> dict[str, list[str]]:
     """The rows of the table of counters, as they are written."""
-    found = [row.locator("td").all_inner_texts() for row in page.locator("#counters tr").all()[1:]]
+    found = [row.locator("th, td").all_inner_texts() for row in page.locator("#counters tr").all()[1:]]
     return {name: numbers for name, *numbers in found}
 
 
