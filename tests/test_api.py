@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +116,56 @@ def test_tables_convert_to_pandas_and_arrow(scenario: Path) -> None:
     classes = perhop.run(scenario).classes
     assert list(classes.to_pandas()["class"]) == ["steady", "random"]
     assert classes.to_arrow().num_rows == 2
+
+
+def test_results_convert_by_the_name_of_a_table(scenario: Path) -> None:
+    results = perhop.run(scenario)
+    assert list(results.to_pandas()["class"]) == ["steady", "random"]
+    assert results.to_pandas("flows").shape[0] == results.flows.height
+    assert results.to_arrow("flows").num_rows == results.flows.height
+    with pytest.raises(perhop.UnknownNameError, match="no table `flow`"):
+        results.to_pandas("flow")
+
+
+WITHOUT = """\
+import sys
+from importlib.machinery import PathFinder
+
+found = PathFinder.find_spec
+PathFinder.find_spec = classmethod(
+    lambda cls, name, *more: None if name.split(".")[0] == "{package}" else found(name, *more)
+)
+import perhop
+
+results = perhop.run(sys.argv[1])
+{conversion}
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "conversion", "said"),
+    [
+        ("pyarrow", "results.to_pandas()", "a table as pandas needs the package pyarrow"),
+        ("pyarrow", "results.to_arrow()", "a table as Arrow needs the package pyarrow"),
+        ("pyarrow", "results.classes.to_pandas()", "a table as pandas needs the package pyarrow"),
+        ("pyarrow", "results.flows.to_arrow()", "a table as Arrow needs the package pyarrow"),
+        ("pandas", "results.to_pandas()", "a table as pandas needs the package pandas"),
+        ("pyarrow", "perhop.Scenario.load(sys.argv[1]).bounds().to_pandas()", "needs the package pyarrow"),
+    ],
+)
+def test_a_missing_package_is_named_with_what_installs_it(
+    scenario: Path, package: str, conversion: str, said: str
+) -> None:
+    code = WITHOUT.format(package=package, conversion=conversion)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(scenario)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 1
+    last = ran.stderr.splitlines()[-1]
+    assert last.startswith("perhop.errors.MissingCapabilityError: ")
+    assert said in last
+    assert last.endswith(": pip install 'perhop[pandas]'")
+    assert "During handling" not in ran.stderr
 
 
 def test_a_result_is_handed_over_once(scenario: Path) -> None:

@@ -131,12 +131,16 @@ class Bounds:
         """
         import polars as pl  # lazy: it takes longer than the bounds
 
+        from perhop.frames import TableFrame  # lazy: polars
+
         rows = [_row(one) for one in self.queues]
-        return pl.DataFrame(rows, schema=_schema(pl), orient="row")
+        return TableFrame(rows, schema=_schema(pl), orient="row")
 
     def class_frame(self) -> pl.DataFrame:
         """Return the bounds of classes from end to end as a polars frame."""
         import polars as pl  # lazy: imports of perhop load no polars
+
+        from perhop.frames import TableFrame  # lazy: polars
 
         schema = {
             "class": pl.String,
@@ -145,7 +149,7 @@ class Bounds:
             "pays_bursts_once": pl.Boolean,
             "reason": pl.String,
         }
-        return pl.DataFrame(self.classes, schema=schema, orient="row")
+        return TableFrame(self.classes, schema=schema, orient="row")
 
     def of_class(self, name: str) -> Bounds:
         """Return the bounds of one class of traffic and of the queues that it waits in.

@@ -273,6 +273,8 @@ def check(
     """
     import polars as pl  # lazy: `perhop check` shows its findings without it
 
+    from perhop.frames import TableFrame  # lazy: polars
+
     left_out = named(ignore)
     rows = []
     for file in map(Path, files):
@@ -288,4 +290,4 @@ def check(
         "remedy": pl.String,
         "fixed": pl.String,
     }
-    return pl.DataFrame(rows, schema=schema)
+    return TableFrame(rows, schema=schema)

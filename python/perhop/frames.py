@@ -6,7 +6,8 @@ only its summary needs no frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,15 @@ import polars as pl
 import polars.selectors as cs
 
 from perhop import _core
+from perhop.errors import MissingCapabilityError
 from perhop.layout import Kind
 from perhop.loading import damaged
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import pandas as pd
+    import pyarrow as pa
 
     #: The values of a column; text as codes and the names that they stand for.
     Column = npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]
@@ -35,6 +39,36 @@ _HOLDS: Mapping[Kind, Callable[[pl.DataType], bool]] = {
 _CAUSE = "dropped_"
 
 
+class TableFrame(pl.DataFrame):
+    """A table as a polars frame that says what to install where a conversion lacks a package.
+
+    What polars makes of it, such as a selection, is a plain frame.
+    """
+
+    def to_pandas(self, **options: Any) -> pd.DataFrame:  # noqa: ANN401 - those of polars
+        """Return the table as a frame of pandas; raises `MissingCapabilityError` without the packages."""
+        with _converting("pandas"):
+            return super().to_pandas(**options)
+
+    def to_arrow(self, **options: Any) -> pa.Table:  # noqa: ANN401 - those of polars
+        """Return the table as one of Arrow; raises `MissingCapabilityError` without the package."""
+        with _converting("Arrow"):
+            return super().to_arrow(**options)
+
+
+@contextmanager
+def _converting(to: str) -> Iterator[None]:
+    """Raise `MissingCapabilityError` in place of an import error of pandas or pyarrow."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in {"pandas", "pyarrow"}:
+            raise
+        # In one line: a traceback shows no `help`.
+        message = f"a table as {to} needs the package {error.name}: pip install 'perhop[pandas]'"
+        raise MissingCapabilityError(message) from None
+
+
 def frame(columns: Mapping[str, Column]) -> pl.DataFrame:
     """Return columns as a frame over the memory that the simulator filled."""
 
@@ -44,12 +78,12 @@ def frame(columns: Mapping[str, Column]) -> pl.DataFrame:
             return pl.Series(name, codes).cat.to(pl.Enum(names))
         return pl.Series(name, column)
 
-    return pl.DataFrame([series(name, column) for name, column in columns.items()])
+    return TableFrame([series(name, column) for name, column in columns.items()])
 
 
 def of_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, type]) -> pl.DataFrame:
     """Return rows as a frame whose columns have these types, also where no row has a value."""
-    return pl.DataFrame([dict(row) for row in rows], schema=dict(columns))
+    return TableFrame([dict(row) for row in rows], schema=dict(columns))
 
 
 def read_parquet(file: Path, content: bytes, columns: Mapping[str, Kind]) -> pl.DataFrame:
@@ -71,7 +105,7 @@ def read_parquet(file: Path, content: bytes, columns: Mapping[str, Kind]) -> pl.
             raise damaged(file, f"column `{name}` holds {table.schema[name]} in place of {kind}")
         if table[name].null_count():
             raise damaged(file, f"column `{name}` has gaps")
-    return table
+    return TableFrame(table)
 
 
 def as_parquet(table: pl.DataFrame) -> bytes:
@@ -84,14 +118,15 @@ def as_parquet(table: pl.DataFrame) -> bytes:
 def drops(classes: pl.DataFrame) -> pl.DataFrame:
     """Return the drops per class, cause and replication: the drop columns of `classes`, one row each."""
     causes = cs.starts_with(_CAUSE) - cs.by_name(f"{_CAUSE}packets", f"{_CAUSE}percent")
-    return classes.unpivot(
+    rows = classes.unpivot(
         causes, index=["replication", "class"], variable_name="cause", value_name="packets"
-    ).with_columns(pl.col("cause").str.strip_prefix(_CAUSE))
+    )
+    return TableFrame(rows.with_columns(pl.col("cause").str.strip_prefix(_CAUSE)))
 
 
 def with_ends(table: pl.DataFrame, first: Sequence[str], last: Sequence[str]) -> pl.DataFrame:
     """Return a table with all its columns, some of them first and some last."""
-    return table.select(*first, pl.exclude(*first, *last), *last)
+    return TableFrame(table.select(*first, pl.exclude(*first, *last), *last))
 
 
 def means(groups: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

@@ -24,7 +24,9 @@ from perhop.shape import Optional, require
 from perhop.tables import class_table, notebook
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
     from perhop.frames import Column
     from perhop.schema_types import ScenarioConfig
@@ -52,8 +54,8 @@ _MANIFEST = {
 class Results:
     """The results of a run.
 
-    The tables are polars frames (with `.to_pandas()` and `.to_arrow()`), each built from the simulator's
-    memory on first use. docs/results.md describes every column.
+    The tables are polars frames, each built from the simulator's memory on first use; `to_pandas` and
+    `to_arrow`, also of the frames, convert them. docs/results.md describes every column.
     """
 
     #: The content of summary.json.
@@ -103,6 +105,23 @@ class Results:
                 if name == "classes":
                     self._require_classes(columns[0], self._frames[name])
         return self._frames[name]
+
+    def to_pandas(self, table: str = "classes") -> pd.DataFrame:
+        """Return a table as a frame of pandas.
+
+        Raises:
+            MissingCapabilityError: pandas or pyarrow is not installed.
+            UnknownNameError: there is no such table.
+
+        """
+        return self._shown(table).to_pandas()
+
+    def to_arrow(self, table: str = "classes") -> pa.Table:
+        """Return a table as one of Arrow; raises the same errors as `to_pandas`."""
+        return self._shown(table).to_arrow()
+
+    def _shown(self, table: str) -> pl.DataFrame:
+        return self.classes if table == "classes" else self.table(table)
 
     def _require_classes(self, file: Path, table: pl.DataFrame) -> None:
         """Refuse a table without a row for each class of the summary in every replication."""

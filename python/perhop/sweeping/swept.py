@@ -13,7 +13,7 @@ import polars as pl
 from perhop import disk, manifest
 from perhop.document import Document
 from perhop.errors import InvalidInputError, ScenarioError, UnknownNameError, UnreadableFileError
-from perhop.frames import as_parquet
+from perhop.frames import TableFrame, as_parquet
 from perhop.layout import TABLES
 from perhop.loading import damaged
 from perhop.metrics import SHARE, resolve
@@ -102,12 +102,12 @@ class Sweep:
 
         Columns: `point`, the swept parameters, `replications`, and `error`, which is null unless it failed.
         """
-        return self._tables[parts.POINTS]
+        return TableFrame(self._tables[parts.POINTS])
 
     @property
     def failures(self) -> pl.DataFrame:
         """The points that failed: `point`, the swept parameters, and `error`."""
-        return self.points.filter(pl.col("error").is_not_null()).drop("replications")
+        return TableFrame(self.points.filter(pl.col("error").is_not_null()).drop("replications"))
 
     @property
     def classes(self) -> pl.DataFrame:
@@ -333,7 +333,7 @@ class Sweep:
     def _with_values(self, table: pl.DataFrame) -> pl.DataFrame:
         values = self.points.select("point", *self.parameters)
         joined = table.join(values, on="point", how="left", maintain_order="left")
-        return joined.select("point", *self.parameters, pl.exclude("point", *self.parameters))
+        return TableFrame(joined.select("point", *self.parameters, pl.exclude("point", *self.parameters)))
 
     def _repr_html_(self) -> str:
         """Show the results of each class in a notebook."""

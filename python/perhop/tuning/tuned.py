@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import yaml
 
+from perhop.frames import TableFrame
 from perhop.quantity import counted
 from perhop.scenario import Scenario
 from perhop.tuning.judging import Judge, Trial
@@ -81,12 +82,12 @@ class Tuning:
         """
         front = {one.number for one in self._front}
         rows = [row for trial in self._trials for row in self._rows(trial, trial.number in front)]
-        return pl.DataFrame(rows, infer_schema_length=None)
+        return TableFrame(rows, infer_schema_length=None)
 
     @property
     def front(self) -> pl.DataFrame:
         """The trials that none beats in all wishes, as `trials`; without wishes the nearest ones."""
-        return self.trials.filter(pl.col("best"))
+        return TableFrame(self.trials.filter(pl.col("best")))
 
     @property
     def sensitivity(self) -> pl.DataFrame:
@@ -106,7 +107,7 @@ class Tuning:
                 share = shares_of_variance(places, values, ordered=parameter.is_ordered)
                 rows.append({"goal": goal.text, "parameter": parameter.name, "share": share})
         schema = {"goal": pl.String, "parameter": pl.String, "share": pl.Float64}
-        return pl.DataFrame(rows, schema=schema)
+        return TableFrame(rows, schema=schema)
 
     def command(self, file: str) -> str:
         """Return the command that repeats the chosen trial, given the scenario's file."""
