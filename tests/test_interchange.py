@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import polars as pl
 import pytest
@@ -77,45 +81,162 @@ def test_iperf3_tells_tcp_from_udp(scenario: Path) -> None:
     assert udp["udp"]["packets"] > 0
 
 
+BOTH_WAYS = """\
+perhop: 1
+name: home
+duration: 6s
+measure: {warmup: 1s, throughput-every: 500ms, delay-every: 500ms}
+hosts: {home: {}, server: {}}
+routers: {edge: {}}
+links:
+  - {between: [home, edge], rate: 100Mb/s, delay: 2ms}
+  - {between: [edge, server], rate: 4Mb/s, delay: 8ms}
+traffic:
+  - {name: up, from: home, to: server, source: {bulk: {tcp: {profile: linux-6}}}}
+  - {name: down, from: server, to: home, source: {bulk: {tcp: {profile: linux-6}}}}
+  - {name: call, from: home, to: server, dscp: ef, source: {voice: {codec: g711}}}
+  - {name: callee, from: server, to: home, dscp: ef, source: {voice: {codec: g711}}}
+  - {name: beacon, from: server, to: home, source: {cbr: {rate: 8kb/s, packet: {ip: 100B}}}}
+"""
+
+
+def flent_document(file: Path) -> dict[str, Any]:
+    """Return the content of a file of flent."""
+    found: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
+    return found
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> perhop.Results:
+    (tmp_path / "home.perhop.yaml").write_text(BOTH_WAYS)
+    return perhop.run(tmp_path / "home.perhop.yaml")
+
+
 def test_flent_data_is_what_flent_wants(results: perhop.Results, tmp_path: Path) -> None:
     """The keys and types that flent's `ResultSet.unserialise` reads (flent 2.3, resultset.py)."""
     file = tmp_path / "overload.flent.gz"
-    interchange.write_flent(results, file)
-    data = json.loads(gzip.decompress(file.read_bytes()))
+    date = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+    interchange.write_flent(results, file, replication=1, date=date)
+    data = flent_document(file)
     assert data["version"] == 4
-    assert data["metadata"]["NAME"] == "tcp_nup"
-    assert data["metadata"]["TEST_PARAMETERS"] == {"upload_streams": "2"}
-    assert "1 steady, 2 random" in data["metadata"]["NOTE"]
+    metadata = data["metadata"]
+    assert metadata["NAME"] == "rrul_var"
+    assert metadata["TEST_PARAMETERS"] == {"bidir_streams": "2", "labels": "steady,random"}
+    assert metadata["TITLE"] == f"{results.summary['scenario']}, replication 1"
+    assert metadata["TIME"] == metadata["T0"] == "2026-03-04T05:06:07.000000Z"
     for name, line in data["results"].items():
         assert len(line) == len(data["x_values"]) == 8
-        assert [one["val"] for one in data["raw_values"][name]] == line
-    assert data["results"]["TCP upload sum"] == pytest.approx(
-        [
-            a + b
-            for a, b in zip(data["results"]["TCP upload::1"], data["results"]["TCP upload::2"], strict=True)
-        ]
-    )
+        raw = data["raw_values"][name]
+        assert [one["val"] for one in raw] == [one for one in line if one is not None]
+        assert not raw or raw[0]["t"] == pytest.approx(date.timestamp() + data["x_values"][0])
     least, most = results.classes["delay_min_s"].min() * 1e3, results.classes["delay_max_s"].max() * 1e3
-    assert all(least <= delay <= most for delay in data["results"]["Ping (ms) ICMP"])
+    assert all(least <= delay <= most for delay in data["results"]["Ping (ms)::ICMP"])
+    again = tmp_path / "again.flent.gz"
+    interchange.write_flent(results, again, replication=1, date=date)
+    assert again.read_bytes() == file.read_bytes()
+
+
+def test_flent_has_classes_by_direction(home: perhop.Results, tmp_path: Path) -> None:
+    file = tmp_path / "home.flent.gz"
+    interchange.write_flent(home, file)
+    found = flent_document(file)["results"]
+    assert {name for name in found if name.startswith("TCP") and "::" in name} == {
+        "TCP upload::up", "TCP download::down", "TCP upload::call", "TCP download::callee",
+        "TCP download::beacon",
+    }  # fmt: skip
+    rates = home.throughput.with_columns(pl.col("class").cast(pl.String))
+
+    def line(*classes: str) -> list[float]:
+        rows = rates.filter(pl.col("class").is_in(classes))
+        return (rows.group_by("time_s").agg(pl.col("throughput_bps").sum()).sort("time_s"))[
+            "throughput_bps"
+        ].to_list()
+
+    uploads, downloads = line("up", "call"), line("down", "callee", "beacon")
+    assert found["TCP upload sum"] == pytest.approx([rate / 1e6 for rate in uploads])
+    assert found["TCP download sum"] == pytest.approx([rate / 1e6 for rate in downloads])
+    assert found["TCP upload avg"] == pytest.approx([rate / 2e6 for rate in uploads])
+    assert found["TCP totals"] == pytest.approx(
+        [(up + down) / 1e6 for up, down in zip(uploads, downloads, strict=True)]
+    )
+
+
+def test_the_ping_of_flent_is_the_calls(home: perhop.Results, tmp_path: Path) -> None:
+    file = tmp_path / "home.flent.gz"
+    interchange.write_flent(home, file)
+    data = flent_document(file)
+    delays = home.delays.with_columns(pl.col("class").cast(pl.String)).sort("time_s")
+    there, back = (
+        delays.filter(pl.col("class") == name)["delay_mean_s"].to_list() for name in ("call", "callee")
+    )
+    assert data["results"]["Ping (ms)::ICMP"] == pytest.approx(
+        [1e3 * (one + other) for one, other in zip(there, back, strict=True)]
+    )
+    assert "Ping (ms)::UDP beacon" in data["results"]
+    assert not any("up" in name or "down" in name for name in data["results"] if name.startswith("Ping"))
+    assert "Ping (ms)::ICMP is the delay of call, callee, there and back" in data["metadata"]["NOTE"]
+
+
+def test_a_class_with_both_directions_is_divided(home: perhop.Results, tmp_path: Path) -> None:
+    one_class = BOTH_WAYS.replace("name: callee,", "name: callee, class: call,")
+    (tmp_path / "one.perhop.yaml").write_text(one_class)
+    for name, results in {"two": home, "one": perhop.run(tmp_path / "one.perhop.yaml")}.items():
+        interchange.write_flent(results, tmp_path / f"{name}.flent.gz")
+    two, one = (flent_document(tmp_path / f"{name}.flent.gz")["results"] for name in ("two", "one"))
+    # At an instant one way may have more packets than the other: the means are the same.
+    for name, same in (
+        ("TCP upload::call", "TCP upload::call"),
+        ("TCP download::call", "TCP download::callee"),
+    ):
+        assert fmean(one[name]) == pytest.approx(fmean(two[same]), rel=0.01), name
+    assert fmean(one["Ping (ms)::ICMP"]) == pytest.approx(fmean(two["Ping (ms)::ICMP"]), rel=0.05)
+
+
+def test_the_replies_that_carry_data_are_downloads(tmp_path: Path) -> None:
+    video = """\
+  - name: film
+    from: home
+    to: server
+    source: {video: {tcp: {profile: linux-6}, ladder: [1Mb/s], segment: 2s, buffer: 10s, starts-with: 2s}}
+"""
+    (tmp_path / "film.perhop.yaml").write_text(BOTH_WAYS + video)
+    interchange.write_flent(perhop.run(tmp_path / "film.perhop.yaml"), tmp_path / "film.flent.gz")
+    found = flent_document(tmp_path / "film.flent.gz")["results"]
+    assert "TCP download::film" in found
+    assert "TCP upload::film" not in found
+
+
+def test_a_file_of_flent_has_name_and_date_of_its_run(
+    perhop: Command, scenario: Path, tmp_path: Path
+) -> None:
+    written = {}
+    for name in ("cake", "fifo"):
+        sampled = [f"--set={path}={value}" for path, value in SAMPLED.items()]
+        assert perhop("run", scenario, "-o", name, "-q", *sampled).code == 0
+        os.utime(tmp_path / name / "manifest.json", (1_700_000_000, 1_700_000_000))
+        assert perhop("export", "flent", name).code == 0
+        written[name] = flent_document(tmp_path / f"{name}.flent.gz")["metadata"]
+    assert [one["TITLE"] for one in written.values()] == ["cake", "fifo"]
+    assert written["cake"]["TIME"] == "2023-11-14T22:13:20.000000Z"
 
 
 @pytest.mark.skipif(
     shutil.which("flent") is None, reason="no flent: pip install flent, in an environment of its own"
 )
-def test_flent_itself_reads_it(results: perhop.Results, tmp_path: Path) -> None:
+def test_flent_itself_reads_it(home: perhop.Results, tmp_path: Path) -> None:
     file = tmp_path / "overload.flent.gz"
-    interchange.write_flent(results, file)
+    interchange.write_flent(home, file)
     ended = subprocess.run(
-        ["flent", "-i", file, "-f", "csv", "-p", "totals", "-o", tmp_path / "out.csv"],
+        ["flent", "-i", file, "-f", "csv", "-p", "all", "-o", tmp_path / "out.csv"],
         capture_output=True,
         text=True,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
     table = pl.read_csv(tmp_path / "out.csv")
-    data = json.loads(gzip.decompress(file.read_bytes()))
-    assert table["TCP upload sum"].to_list() == pytest.approx(data["results"]["TCP upload sum"])
-    assert table["Ping (ms) ICMP"].to_list() == pytest.approx(data["results"]["Ping (ms) ICMP"])
+    data = flent_document(file)["results"]
+    for name in ("TCP upload::up", "TCP download sum", "Ping (ms)::ICMP"):
+        assert table[name].to_list() == pytest.approx(data[name])
 
 
 @pytest.mark.parametrize(

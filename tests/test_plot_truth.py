@@ -13,10 +13,10 @@ import pytest
 import perhop
 import perhop.plot
 from conftest import ROOT, Command
+from perhop.directions import against_the_first, line_rates
 from perhop.palette import of_classes
 from perhop.plot import Line, Rule, static
 from perhop.plot.asking import asking, remedy
-from perhop.plot.directions import against_the_first, line_rates
 from perhop.plot.kinds import KINDS, asked_for
 
 TEMPLATES = ROOT / "python" / "perhop" / "templates"

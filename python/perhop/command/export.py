@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +12,7 @@ from perhop import interchange
 from perhop.command.options import Force, Output
 from perhop.command.terminal import say_written
 from perhop.errors import Exit
+from perhop.manifest import MANIFEST
 from perhop.results import Results
 
 
@@ -34,7 +36,8 @@ def export(
     Parameters
     ----------
     format
-        csv: all tables; iperf3: flows as iperf3 --json; flent: throughput and delay over time.
+        csv: all tables; iperf3: flows as iperf3 --json; flent: throughput and delay over time, by class and
+        direction, with the folder's name as title and the time at which it was written as date.
     folder
         A folder that `perhop run -o` wrote.
     output
@@ -51,6 +54,9 @@ def export(
     elif format == "iperf3":
         interchange.write_iperf3(results, target, replication=replication)
     else:
-        interchange.write_flent(results, target, replication=replication)
+        # Results have no date, so that equal runs give equal bytes: the run's is that of its folder.
+        written = datetime.fromtimestamp((folder / MANIFEST).stat().st_mtime, UTC)
+        title = folder.resolve().name
+        interchange.write_flent(results, target, replication=replication, title=title, date=written)
     say_written(target)
     return Exit.OK

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,8 @@ from perhop.draw.layout import path_between
 from perhop.ports import ports
 from perhop.quantity import bits_per_second
 
-_BACK = " (back)"
+#: The suffix of the class of the replies to TCP traffic.
+BACK = " (back)"
 
 
 def against_the_first(scenario: Mapping[str, Any]) -> set[str]:
@@ -19,18 +20,23 @@ def against_the_first(scenario: Mapping[str, Any]) -> set[str]:
 
     What a link carries one way takes nothing of what it carries the other way, so it is not stacked on it.
     """
+    traffic = scenario["traffic"]
+    back = ends_against(scenario, ((one["from"], one["to"]) for one in traffic))
+    against = {_class_of(one) for one in traffic if (one["from"], one["to"]) in back}
+    return against | {f"{_class_of(one)}{BACK}" for one in traffic if "tcp" in str(one["source"])}
+
+
+def ends_against(scenario: Mapping[str, Any], ends: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return those pairs of senders and receivers that cross a link of an earlier pair the other way."""
     forward: set[tuple[str, str]] = set()
-    against: set[str] = set()
-    for traffic in scenario["traffic"]:
-        steps = set(pairwise(path_between(scenario, traffic["from"], traffic["to"])))
+    against = set()
+    for pair in dict.fromkeys(ends):
+        steps = set(pairwise(path_between(scenario, *pair)))
         back = {(there, here) for here, there in steps}
-        name = _class_of(traffic)
         if back & forward and not steps & forward:
-            against.add(name)
+            against.add(pair)
         else:
             forward |= steps
-        if "tcp" in str(traffic["source"]):
-            against.add(f"{name}{_BACK}")
     return against
 
 
