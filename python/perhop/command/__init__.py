@@ -91,6 +91,13 @@ _add(
 )
 _add(
     app,
+    "bufferbloat",
+    "bufferbloat:bufferbloat",
+    "Show latency under load by queueing discipline, with the grades of public tests.",
+    examples.BUFFERBLOAT,
+)
+_add(
+    app,
     "check",
     "check:check",
     "Check scenarios and router configurations without running them.",

@@ -65,6 +65,14 @@ Examples:
 Exit codes: 0 the goals are met, 4 no trial meets every condition
 """
 
+BUFFERBLOAT = """\
+Examples:
+  perhop bufferbloat --rate 50/10Mb/s --rtt 20ms --qdisc cake,fq_codel,fifo
+  perhop bufferbloat --rate 20Mb/s --plot bufferbloat.html
+  perhop bufferbloat --rate 50/10Mb/s --qdisc 'pfifo limit 100,fq_codel target 10ms'
+  perhop bufferbloat --rate 50/10Mb/s --json | jq '.runs[] | .qdisc, .grade'
+"""
+
 CHECK = """\
 Examples:
   perhop check edge.perhop.yaml
