@@ -115,6 +115,99 @@ def test_buckets_and_sums_of_htb(perhop: Command, tmp_path: Path) -> None:
     assert "shape-burst-large" in found
 
 
+@pytest.mark.parametrize(
+    ("parent", "first", "said"),
+    [
+        ("rate 100kbit ceil 200kbit", "90kbit", "add up to 140kb/s, and its own is 100kb/s"),
+        ("rate 100kbit ceil 200kbit", "110kbit", "add up to 160kb/s, that of class 1:10 alone, and"),
+        ("rate 100kbit", "60kbit", "up to 110kb/s leave, above the ceiling 100kb/s"),
+    ],
+)
+def test_a_rate_above_that_of_the_class_around(
+    perhop: Command, tmp_path: Path, parent: str, first: str, said: str
+) -> None:
+    text = HTB.format(first=first, second="50kbit", burst="")
+    (tmp_path / "above.tc").write_text(text.replace("rate 100kbit ceil 100kbit\n", f"{parent}\n", 1))
+    assert said in perhop("check", "above.tc").out
+
+
+QUANTA = """\
+tc qdisc add dev eth0 root handle 1: htb default 20 {r2q}
+tc class add dev eth0 parent 1: classid 1:1 htb rate 1gbit
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate {first} ceil 1gbit {options}
+tc class add dev eth0 parent 1:1 classid 1:20 htb rate {second} ceil 1gbit
+tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.1.0.10/32 flowid 1:10
+"""
+
+
+# 600 Mb/s are 75,000,000 bytes/s: a tenth is above 200,000 bytes. 64 kb/s give 800 bytes, below 1,000.
+@pytest.mark.parametrize(
+    ("r2q", "first", "second", "said"),
+    [
+        ("", "600mbit", "300mbit", "7500000 bytes of class 1:10 become 200000, 3750000 bytes of class 1:20"),
+        ("", "600mbit", "300mbit", "do not borrow in proportion to their rates: write `r2q 1250`"),
+        ("", "300mbit", "300mbit", "Linux warns, and the classes share as before: write `r2q 625`"),
+        ("", "64kbit", "10mbit", "800 bytes of class 1:10 become 1000"),
+        ("", "64kbit", "900mbit", "write a `quantum` at each class"),
+        ("r2q 1", "16mbit", "1mbit", "2000000 bytes of class 1:10 become 200000"),
+    ],
+)
+def test_a_quantum_that_linux_cuts(
+    perhop: Command, tmp_path: Path, r2q: str, first: str, second: str, said: str
+) -> None:
+    (tmp_path / "q.tc").write_text(QUANTA.format(r2q=r2q, first=first, second=second, options=""))
+    printed = " ".join(perhop("check", "q.tc").out.split())
+    assert "note[tc-htb-quantum]" in printed
+    assert said in printed
+
+
+@pytest.mark.parametrize(
+    ("r2q", "first", "second"),
+    [("r2q 1250", "600mbit", "300mbit"), ("", "16mbit", "8mbit"), ("r2q 2", "64kbit", "1mbit")],
+)
+def test_quanta_within_the_limits(perhop: Command, tmp_path: Path, r2q: str, first: str, second: str) -> None:
+    text = QUANTA.format(r2q=r2q, first=first, second=second, options="")
+    assert "tc-htb-quantum" not in rules(perhop, tmp_path, text, "q.tc")
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ("quantum 400", {"tc-htb-quantum": [3]}),
+        ("quantum 300000", {"tc-htb-quantum": [3]}),
+        ("quantum 1514", {}),
+        ("prio 8", {"tc-htb-prio": [3]}),
+        ("prio 7", {}),
+    ],
+)
+def test_written_quanta_and_priorities(
+    perhop: Command, tmp_path: Path, options: str, found: dict[str, list[int]]
+) -> None:
+    text = QUANTA.format(r2q="", first="16mbit", second="8mbit", options=options)
+    reported = rules(perhop, tmp_path, text, "q.tc")
+    assert {rule: lines for rule, lines in reported.items() if rule.startswith("tc-htb")} == found
+
+
+@pytest.mark.parametrize(
+    ("r2q", "first", "options", "said"),
+    [
+        ("", "8mbit", "", "quantum 100kB = rate / r2q 10"),
+        ("r2q 100", "8mbit", "", "quantum 10kB = rate / r2q 100"),
+        ("", "80mbit", "", "quantum 200kB, the limit of HTB (rate / r2q 10 = 1MB)"),
+        ("", "8mbit", "quantum 3000", "quantum 3kB as written"),
+    ],
+)
+def test_trace_shows_the_quantum(
+    perhop: Command, tmp_path: Path, r2q: str, first: str, options: str, said: str
+) -> None:
+    (tmp_path / "q.tc").write_text(QUANTA.format(r2q=r2q, first=first, second="1mbit", options=options))
+    traced = perhop("trace", "q.tc", "--packet", "udp 10.0.0.1:5000 > 10.1.0.10:5004")
+    assert said in traced.out
+    other = perhop("trace", "q.tc", "--packet", "udp 10.0.0.1:5000 > 10.1.0.11:5004", "--json").json()
+    classes = other["packets"][0]["paths"][0]["stages"][-1]["classes"]
+    assert [one["name"] for one in classes if "turn" in one] == ["1:20"]
+
+
 def test_two_priority_classes_without_a_limit_are_one_finding(perhop: Command, tmp_path: Path) -> None:
     text = """\
 version 16.9

@@ -146,17 +146,33 @@ impl Walk<'_, '_> {
 /// parent (Linux `sch_htb`, HTB manual theory §2), so all inner rates are sent.
 fn rates_above_parent(class: &ClassConfig, place: &Place) -> Option<Finding> {
     let inner = class.queueing.as_ref().filter(|inner| inner.scheduler == SchedulerConfig::Htb)?;
-    let own = class.share.ceil.or(class.share.rate)?;
+    let own = class.share.rate?;
+    let ceil = class.share.ceil.unwrap_or(own);
     let sum: Bits = inner.classes.iter().filter_map(|class| class.share.rate).sum();
     let sum = Rate::from_bits_per_second(sum.0);
-    (sum > own).then(|| {
-        Finding::new(
-            &rules::RATES_ABOVE_PARENT,
-            place.clone(),
-            format!("the rates inside class {} add up to {sum}, and it has at most {own}", class.name),
-            format!("a class within its own rate does not ask the one around it: up to {sum} leave"),
+    if sum <= own {
+        return None;
+    }
+    let first = inner.classes.iter().find(|class| class.share.rate > Some(own));
+    let alone = first.map_or_else(String::new, |first| format!(", that of class {} alone", first.name));
+    let remedy = if sum > ceil {
+        format!(
+            "a class within its own rate does not ask the one around it: up to {sum} leave, above the ceiling \
+             {ceil}"
         )
-    })
+    } else {
+        format!(
+            "class {} has nothing to lend, and what they send beyond its rate competes with the classes next \
+             to it",
+            class.name
+        )
+    };
+    Some(Finding::new(
+        &rules::RATES_ABOVE_PARENT,
+        place.clone(),
+        format!("the rates inside class {} add up to {sum}{alone}, and its own is {own}", class.name),
+        remedy,
+    ))
 }
 
 /// A sum of rates.

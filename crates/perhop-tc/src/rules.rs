@@ -8,6 +8,8 @@ declare_rules! {
     TC_LONG_PACKETS_DROPPED = "tc-long-packets-dropped" Warning;
     TC_UNCLASSIFIED_DROPPED = "tc-unclassified-dropped" Warning;
     TC_UNCLASSIFIED_DIRECT = "tc-unclassified-direct" Warning;
+    TC_HTB_PRIO = "tc-htb-prio" Note;
+    TC_HTB_QUANTUM = "tc-htb-quantum" Note;
     TC_FILTER_WITHOUT_CLASS = "tc-filter-without-class" Warning;
     TC_FILTER_ORDER = "tc-filter-order" Note;
     TC_ECN_BITS_MATCHED = "tc-ecn-bits-matched" Warning;

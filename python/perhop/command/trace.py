@@ -198,12 +198,24 @@ def _class(config: dict[str, Any]) -> str:
     """Return what a class has: its scheduler and share, policer, shaper, and how its queue is managed."""
     parts = [words.scheduler(config["scheduler"])]
     parts += [words.values(config["share"])] if config.get("share") else []
+    parts += [_turn(config["turn"])] if config.get("turn") else []
     for key, said in (("police", "policed to"), ("shape", "shaped to"), ("fair-queueing", "fair queueing")):
         if config.get(key):
             parts.append(f"{said} {words.values(config[key])}")
     if config.get("buffer"):
         parts.append(words.values(config["buffer"]))
     return "; ".join(parts)
+
+
+def _turn(turn: Mapping[str, Any]) -> str:
+    """Return the quantum of a class of HTB, and how the kernel computes it."""
+    quantum = f"quantum {turn['quantum']}"
+    if turn["of_rate"] is None:
+        return f"{quantum} as written"
+    made = f"rate / r2q {turn['rate_to_quantum']}"
+    if turn["of_rate"] == turn["quantum"]:
+        return f"{quantum} = {made}"
+    return f"{quantum}, the limit of HTB ({made} = {turn['of_rate']})"
 
 
 def _classes(place: Traced, capture: Path) -> tuple[list[dict[str, Any]], list[str]]:

@@ -1,15 +1,12 @@
 //! [`weight`]: the numbers by which classes share what promises leave; and what a division takes and gives.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig};
+use perhop_qos::scheduler::{self, SchedulerConfig, ServiceCurveConfig};
 
 use super::limits::{allotment, bits};
 
 /// Bytes of the turn of a class that writes none (`drr.rs` of `perhop-qos`).
 const DRR_QUANTUM: f64 = 1500.0;
-/// Bytes of the turns that the kernel takes where none is written (`htb/build.rs` of `perhop-qos`).
-const HTB_QUANTA: (f64, f64) = (1000.0, 200_000.0);
-const HTB_RATE_TO_QUANTUM: u32 = 10;
 /// The level of an outermost class of HTB with classes inside; what is inside it is one below.
 pub(super) const HTB_OUTERMOST: u8 = 7;
 
@@ -88,10 +85,7 @@ pub(super) fn htb_quantum(rate_to_quantum: Option<u32>, class: &ClassConfig) -> 
     if let Some(inner) = class.link_shared(SchedulerConfig::Htb) {
         return inner.classes.iter().map(|class| htb_quantum(rate_to_quantum, class)).sum();
     }
-    let divisor = f64::from(rate_to_quantum.unwrap_or(HTB_RATE_TO_QUANTUM).max(1));
-    let default = || class.share.rate.map_or(0.0, |rate| bits(rate) / 8.0 / divisor);
-    let quantum = class.share.quantum.map(|quantum| quantum.as_bytes() as f64);
-    quantum.unwrap_or_else(|| default().clamp(HTB_QUANTA.0, HTB_QUANTA.1))
+    scheduler::htb_quantum(&class.share, rate_to_quantum).as_bytes() as f64
 }
 
 pub(super) fn slope(curve: Option<ServiceCurveConfig>) -> f64 {

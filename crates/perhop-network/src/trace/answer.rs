@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use perhop_device::AccessDecision;
+use perhop_qos::ByteSize;
 use perhop_qos::action::Action;
 use perhop_qos::meter::MeterConfig;
 use perhop_qos::policy::ClassConfig;
@@ -225,11 +226,25 @@ pub enum Stage {
     },
 }
 
+/// The bytes that a class of HTB sends in a turn.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Turn {
+    /// The quantum, bytes.
+    pub quantum: ByteSize,
+    /// The quantum by rate and r2q before the kernel limits it; `None` where the class writes a quantum.
+    pub of_rate: Option<ByteSize>,
+    /// The divisor of the rate.
+    pub rate_to_quantum: u32,
+}
+
 /// A class on the way to a queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueClass {
     /// The scheduler that serves it.
     pub scheduler: SchedulerConfig,
+    /// The turn of a class of HTB with a queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
     /// The class, without its match and the classes inside it.
     #[serde(flatten)]
     pub class: ClassConfig,

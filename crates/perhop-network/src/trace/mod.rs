@@ -18,7 +18,7 @@ mod stages;
 use std::collections::BTreeSet;
 
 pub use answer::{
-    Answer, Cause, End, HeaderName, LineText, Path, Place, QueueClass, Route as RouteKind, Stage,
+    Answer, Cause, End, HeaderName, LineText, Path, Place, QueueClass, Route as RouteKind, Stage, Turn,
 };
 use perhop_analysis::Witness;
 use perhop_device::{ClassLines, OpenLine, Port, Route, Router};

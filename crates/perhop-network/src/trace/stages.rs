@@ -6,9 +6,10 @@ use perhop_device::lower::Links;
 use perhop_device::{AccessDecision, AttachedPolicy, Port};
 use perhop_qos::framing::IpVersion;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
-use perhop_qos::{ConfigError, Packet};
+use perhop_qos::scheduler::{HTB_RATE_TO_QUANTUM, SchedulerConfig, htb_quantum, htb_rate_quantum};
+use perhop_qos::{ByteSize, ConfigError, Packet};
 
-use super::{Cause, End, LineText, Place, QueueClass, Stage, Tracer, Way, written};
+use super::{Cause, End, LineText, Place, QueueClass, Stage, Tracer, Turn, Way, written};
 
 /// Limit on the followed paths: three colors of five meters.
 const MOST_PATHS: usize = 243;
@@ -171,13 +172,32 @@ impl<'a> Tracer<'a> {
 /// Returns the classes on the way to the queue at `path`.
 fn classes_at(queueing: &QueueingConfig, path: &[usize]) -> Vec<QueueClass> {
     let mut found = Vec::new();
+    let mut rate_to_quantum = None;
     let mut queueing = Some(queueing);
     for index in path {
         let Some(around) = queueing else { break };
         let Some(class) = around.classes.get(*index) else { break };
         let own = ClassConfig { matches: None, queueing: None, ..class.clone() };
-        found.push(QueueClass { scheduler: around.scheduler, class: own });
+        // The outermost HTB of a tree has r2q for all of it.
+        let outer = rate_to_quantum.filter(|_| around.scheduler == SchedulerConfig::Htb);
+        rate_to_quantum = around.rate_to_quantum.or(outer);
+        let turn = turn(around.scheduler, class, rate_to_quantum);
+        found.push(QueueClass { scheduler: around.scheduler, turn, class: own });
         queueing = class.queueing.as_ref();
     }
     found
+}
+
+/// Returns the turn of a class of HTB with a queue.
+fn turn(scheduler: SchedulerConfig, class: &ClassConfig, rate_to_quantum: Option<u32>) -> Option<Turn> {
+    let share = &class.share;
+    let takes_turns = scheduler == SchedulerConfig::Htb && share.direct != Some(true);
+    (takes_turns && class.link_shared(SchedulerConfig::Htb).is_none()).then(|| Turn {
+        quantum: htb_quantum(share, rate_to_quantum),
+        of_rate: share
+            .rate
+            .filter(|_| share.quantum.is_none())
+            .map(|rate| ByteSize::from_bytes(htb_rate_quantum(rate, rate_to_quantum))),
+        rate_to_quantum: rate_to_quantum.unwrap_or(HTB_RATE_TO_QUANTUM),
+    })
 }

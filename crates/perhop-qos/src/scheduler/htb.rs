@@ -7,6 +7,9 @@ mod activity;
 mod bucket;
 mod build;
 mod feed;
+mod quantum;
+
+pub use quantum::{HTB_QUANTA, HTB_RATE_TO_QUANTUM, htb_quantum, htb_rate_quantum};
 
 use super::contract::Scheduler;
 use super::tournament::Tournament;

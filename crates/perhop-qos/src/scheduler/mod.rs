@@ -36,7 +36,7 @@ pub use contract::{Scheduler, Selection};
 pub use drr::Drr;
 pub use fifo::Fifo;
 pub use hfsc::Hfsc;
-pub use htb::Htb;
+pub use htb::{HTB_QUANTA, HTB_RATE_TO_QUANTUM, Htb, htb_quantum, htb_rate_quantum};
 pub use priority::Priority;
 pub use scfq::Scfq;
 pub use shaper::{ShapeConfig, ShapeForm, Shaper};

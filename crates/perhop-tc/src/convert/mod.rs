@@ -10,6 +10,7 @@ mod conditioners;
 mod demands;
 mod filter_actions;
 mod hierarchy;
+mod htb_turns;
 mod inputs;
 mod policers;
 mod policy_rules;
@@ -45,6 +46,7 @@ pub fn convert(configuration: &mut Configuration) -> Router {
     let Configuration { devices, log, .. } = &mut *configuration;
     let ports: Vec<Port> = devices.iter().map(|device| port(device, log)).collect();
     policy_rules::check(devices, &ports, log);
+    htb_turns::check(devices, log);
     configuration.settle();
     Router { hostname: None, ports, forwarding: Forwarding::default() }
 }

@@ -5,6 +5,7 @@ use perhop_qos::scheduler::{Cells, LinkLayerConfig, SchedulerConfig, ServiceCurv
 use perhop_qos::{ByteSize, Rate, Time};
 
 use super::branch::{Demands, shaper};
+use super::htb_turns::LAST_PRIORITY;
 use super::tree::Tree;
 use crate::model::Class;
 use crate::options::{Curve, Value};
@@ -77,8 +78,8 @@ impl Tree<'_> {
             ceil: ceil.filter(|_| options.has("ceil")).map(Rate::from_bits_per_second),
             burst: bytes("burst", rate),
             ceil_burst: bytes("cburst", ceil),
-            // `htb_change_class`: TC_HTB_NUMPRIO - 1.
-            level: of_leaf("prio").map(|level| level.min(7) as u16),
+            // `htb_change_class`.
+            level: of_leaf("prio").map(|level| level.min(LAST_PRIORITY) as u16),
             quantum: of_leaf("quantum").map(ByteSize::from_bytes),
             link_layer: self.link_layer(class),
             ..ShareConfig::default()

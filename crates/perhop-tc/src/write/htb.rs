@@ -1,14 +1,10 @@
 //! Writing of HTB classes (tc-htb(8)).
 
-use perhop_qos::ByteSize;
-use perhop_qos::scheduler::{Cells, LinkLayerConfig, ShareConfig};
+use perhop_qos::scheduler::{Cells, LinkLayerConfig, ShareConfig, htb_quantum};
+use perhop_qos::{ByteSize, Rate};
 
-/// Bytes of a bucket in addition to one nanosecond of its rate, and `r2q`: `q_htb.c`.
+/// Bytes of a bucket in addition to one nanosecond of its rate: `q_htb.c`.
 const LONGEST_PACKET: u64 = 1600;
-pub(super) const RATE_TO_QUANTUM: u32 = 10;
-/// Limits on the quanta derived from rates: `sch_htb.c`.
-pub(super) const SMALL_QUANTUM: u64 = 1000;
-pub(super) const MOST_QUANTUM: u64 = 200_000;
 
 /// Returns rate and ceiling of a class, bits per second; for a direct class, the rate of the port.
 pub(super) fn rates(share: &ShareConfig, rate_bps: u64) -> (u64, u64) {
@@ -24,9 +20,9 @@ pub(super) fn words(share: &ShareConfig, rate: u64, ceil: u64) -> String {
 }
 
 /// Returns priority and quantum of a leaf class.
-pub(super) fn turns(share: &ShareConfig, rate: u64, divisor: u32) -> String {
-    let usual = || (rate / 8 / u64::from(divisor.max(1))).clamp(SMALL_QUANTUM, MOST_QUANTUM);
-    let quantum = share.quantum.map_or_else(usual, ByteSize::as_bytes);
+pub(super) fn turns(share: &ShareConfig, rate: u64, rate_to_quantum: Option<u32>) -> String {
+    let share = ShareConfig { rate: Some(Rate::from_bits_per_second(rate)), ..share.clone() };
+    let quantum = htb_quantum(&share, rate_to_quantum).as_bytes();
     format!("prio {} quantum {quantum}", share.level.unwrap_or(0))
 }
 

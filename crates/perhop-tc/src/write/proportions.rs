@@ -4,9 +4,7 @@ use perhop_analysis::rates::weight;
 use perhop_device::NotesAt;
 use perhop_qos::Rate;
 use perhop_qos::policy::ClassConfig;
-use perhop_qos::scheduler::SchedulerConfig;
-
-use super::htb::{MOST_QUANTUM, SMALL_QUANTUM};
+use perhop_qos::scheduler::{HTB_QUANTA, SchedulerConfig};
 
 /// Length of a frame, bytes; a smaller quantum takes several rounds to send one.
 pub(super) const FRAME: u64 = 1514;
@@ -71,14 +69,15 @@ pub(super) fn excess(classes: &[ClassConfig], rates: &[u64], scheduler: Schedule
 pub(super) fn quanta(weights: &[f64], notes: &mut NotesAt) -> Vec<u64> {
     let least_weight = weights.iter().copied().fold(f64::INFINITY, f64::min);
     let most_weight = weights.iter().copied().fold(0.0, f64::max);
-    let least = (MOST_QUANTUM as f64 * least_weight / most_weight).clamp(SMALL_QUANTUM as f64, FRAME as f64);
+    let (small, most) = (*HTB_QUANTA.start(), *HTB_QUANTA.end());
+    let least = (most as f64 * least_weight / most_weight).clamp(small as f64, FRAME as f64);
     let scale = least / least_weight;
     let quanta: Vec<u64> = weights.iter().map(|weight| (weight * scale).round_ties_even() as u64).collect();
-    if quanta.iter().any(|quantum| *quantum > MOST_QUANTUM) {
+    if quanta.iter().any(|quantum| *quantum > most) {
         notes.say(
             format!("shares of the excess from {least_weight} to {most_weight}"),
-            format!("HTB takes quanta up to {MOST_QUANTUM} bytes: the largest are less"),
+            format!("HTB takes quanta up to {most} bytes: the largest are less"),
         );
     }
-    quanta.into_iter().map(|quantum| quantum.min(MOST_QUANTUM)).collect()
+    quanta.into_iter().map(|quantum| quantum.min(most)).collect()
 }

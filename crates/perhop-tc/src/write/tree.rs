@@ -6,10 +6,10 @@ use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policer::PoliceWhen;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
+use perhop_qos::scheduler::{HTB_QUANTA, SchedulerConfig, ShapeConfig, ShapeForm};
 
 use super::classes::{Classes, Leaf};
-use super::htb::{self, MOST_QUANTUM, RATE_TO_QUANTUM};
+use super::htb;
 use super::native::{self, Native};
 use super::proportions::{self, FRAME, LEAST_PART};
 use super::words::keyword;
@@ -83,8 +83,7 @@ impl Tree<'_, '_> {
         match queueing.scheduler {
             SchedulerConfig::Priority => self.add_priorities(&queueing.classes, inside),
             SchedulerConfig::Htb => {
-                let divisor = queueing.rate_to_quantum.unwrap_or(RATE_TO_QUANTUM);
-                self.add_token_buckets(&queueing.classes, inside, divisor);
+                self.add_token_buckets(&queueing.classes, inside, queueing.rate_to_quantum);
             }
             SchedulerConfig::Fifo if queueing.classes.len() > 1 => self.add_shared(queueing, inside),
             scheduler => self.add_weighted(&queueing.classes, scheduler, inside),
@@ -133,7 +132,7 @@ impl Tree<'_, '_> {
     }
 
     /// Adds HTB classes and their inner classes as configured.
-    fn add_token_buckets(&mut self, classes: &[ClassConfig], inside: &Inside, divisor: u32) {
+    fn add_token_buckets(&mut self, classes: &[ClassConfig], inside: &Inside, rate_to_quantum: Option<u32>) {
         for class in classes {
             let place = format!("{}, class {}", inside.place, class.name);
             let (rate, ceil) = htb::rates(&class.share, self.0.rate_bps);
@@ -146,7 +145,7 @@ impl Tree<'_, '_> {
             let same = class.queueing.as_ref().filter(|inner| inner.scheduler == SchedulerConfig::Htb);
             let mut words = htb::words(&class.share, rate, ceil);
             if same.is_none() {
-                words = format!("{words} {}", htb::turns(&class.share, rate, divisor));
+                words = format!("{words} {}", htb::turns(&class.share, rate, rate_to_quantum));
             }
             let minor = self.0.next_number();
             self.add_line(class, inside.parent, minor, &words);
@@ -162,7 +161,7 @@ impl Tree<'_, '_> {
                 borrows: false,
             };
             match (&class.queueing, same) {
-                (_, Some(inner)) => self.add_token_buckets(&inner.classes, &below, divisor),
+                (_, Some(inner)) => self.add_token_buckets(&inner.classes, &below, rate_to_quantum),
                 (Some(inner), None) => self.add_queueing(inner, &below),
                 (None, None) => self.0.add_leaf(class, minor, rate, &place, matches),
             }
@@ -239,7 +238,7 @@ impl Tree<'_, '_> {
         let place = format!("{}, class {}", inside.place, class.name);
         let minor = self.0.next_number();
         let mut bursts = String::new();
-        let quantum = ((quantum as f64 * inside.scale).round_ties_even() as u64).min(MOST_QUANTUM);
+        let quantum = ((quantum as f64 * inside.scale).round_ties_even() as u64).min(*HTB_QUANTA.end());
         if class.share.borrow == Some(false) {
             ceil = rate.min(ceil);
         }

@@ -2,7 +2,7 @@
 
 use super::bucket::{Bucket, Mode, bytes_per_second};
 use super::feed::{Feed, Group};
-use super::{Class, Htb, LEVELS, Level, PRIORITIES};
+use super::{Class, Htb, LEVELS, Level, PRIORITIES, htb_quantum};
 use crate::error::ConfigError;
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::scheduler::config::{LinkLayerConfig, SchedulerConfig, ShareConfig};
@@ -17,10 +17,6 @@ const TAKES: Takes = Takes {
            link-layer, or direct",
 };
 
-/// `tc`'s r2q: what a class sends in a turn is what its rate sends in a second, in bytes, divided by this.
-const RATE_TO_QUANTUM: u32 = 10;
-/// What the kernel makes of a quantum that is not written.
-const QUANTA: std::ops::RangeInclusive<u64> = 1000..=200_000;
 /// What `tc` takes for the longest packet: what a bucket holds beside a nanosecond of its rate.
 const LONGEST_PACKET: u64 = 1600;
 /// The level of an outermost class with classes inside.
@@ -32,12 +28,11 @@ impl Htb {
         classes: &[ClassConfig],
         rate_to_quantum: Option<u32>,
     ) -> Result<Htb, ConfigError> {
-        let divisor = rate_to_quantum.unwrap_or(RATE_TO_QUANTUM);
-        if divisor == 0 {
+        if rate_to_quantum == Some(0) {
             return Err(ConfigError::new("rate-to-quantum", "a quantum of a rate divided by 0").help("10"));
         }
         let mut built =
-            Built { leaves: Vec::new(), inner: Vec::new(), order: Vec::new(), direct: None, divisor };
+            Built { leaves: Vec::new(), inner: Vec::new(), order: Vec::new(), direct: None, rate_to_quantum };
         built.add(classes, None, OUTERMOST)?;
         built.check_count()?;
         Ok(built.finish())
@@ -58,7 +53,7 @@ struct Built {
     /// All classes in the order in which they are written.
     order: Vec<Number>,
     direct: Option<usize>,
-    divisor: u32,
+    rate_to_quantum: Option<u32>,
 }
 
 impl Built {
@@ -120,17 +115,11 @@ impl Built {
         if usize::from(level) >= PRIORITIES {
             return Err(error_in(index, "level", format!("level {level}")).help("0, served first, to 7"));
         }
-        let quantum = match share.quantum.map(ByteSize::as_bytes) {
-            Some(written) if (1..=u64::from(u32::MAX / 2)).contains(&written) => written,
-            Some(written) => {
-                return Err(error_in(index, "quantum", format!("turns of {written} bytes"))
-                    .help("at least one packet, for example 1514B"));
-            }
-            None => {
-                let rate = share.rate.map_or(0, bytes_per_second);
-                (rate / u64::from(self.divisor)).clamp(*QUANTA.start(), *QUANTA.end())
-            }
-        };
+        let quantum = htb_quantum(share, self.rate_to_quantum).as_bytes();
+        if !(1..=u64::from(u32::MAX / 2)).contains(&quantum) {
+            return Err(error_in(index, "quantum", format!("turns of {quantum} bytes"))
+                .help("at least one packet, for example 1514B"));
+        }
         Ok((level as u8, quantum.cast_signed()))
     }
 
