@@ -21,6 +21,7 @@ __all__ = [
     "added_interface",
     "bounds",
     "cake_tins",
+    "calls_burst",
     "check",
     "check_router",
     "class_rates",
@@ -68,6 +69,7 @@ __all__ = [
     "shown_links",
     "speech_category",
     "start",
+    "tcp_burst",
     "unattached_policies",
     "waits",
     "write_policies",
@@ -507,6 +509,16 @@ def codecs() -> list[tuple[str, str, float, float]]:
 
     Its name, what it is in words, seconds of speech in a packet, seconds of coding and packetization.
     """
+
+def tcp_burst(rate_bps: float, rtt_s: float, packet: int) -> tuple[float, float, float, float]:
+    """Return the burst of a policer that a TCP connection needs, in bytes.
+
+    The product of bandwidth and delay, the bytes of the sawtooth above the rate, the initial window, and the
+    largest of them. `packet` is the longest packet in IP bytes.
+    """
+
+def calls_burst(calls: float, packet: int, late: float) -> float:
+    """Return the bytes of calls whose packets meet, each `late` packets nearer to the one before it."""
 
 def speech_category(r: float) -> str:
     """Return the category of the quality of speech of R by ITU-T G.109."""

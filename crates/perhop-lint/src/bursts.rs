@@ -27,7 +27,8 @@ pub(crate) fn check_class(
     place: &Place,
     found: &mut Vec<Finding>,
 ) {
-    let Some(bucket) = bucket(class, scheduler) else { return };
+    let is_outermost = matches!(place, Place::Class(path) if path.len() == 1);
+    let Some(bucket) = bucket(class, scheduler, is_outermost) else { return };
     let rate = bucket.rate.as_bits_per_second();
     let is_slower = subject.wire.is_none_or(|wire| wire.rate > bucket.rate);
     let burst_ms = bucket.burst.as_bytes() as f64 * 8e3 / (rate as f64).max(1.0);
@@ -46,8 +47,8 @@ pub(crate) fn check_class(
     }
 }
 
-/// Returns the bucket that limits the burst of a class.
-fn bucket(class: &ClassConfig, scheduler: SchedulerConfig) -> Option<Bucket> {
+/// Returns the bucket that limits the burst of a class. Buckets of HTB that are not written hold a packet.
+fn bucket(class: &ClassConfig, scheduler: SchedulerConfig, is_outermost: bool) -> Option<Bucket> {
     if let Some(shape) = class.shape {
         let burst = shape.burst.as_bytes().saturating_add(shape.excess.as_bytes());
         return Some(Bucket { rate: shape.rate, burst: ByteSize::from_bytes(burst) });
@@ -56,12 +57,10 @@ fn bucket(class: &ClassConfig, scheduler: SchedulerConfig) -> Option<Bucket> {
         return None;
     }
     // Linux sch_htb: a class sends while the buckets of its rate and its ceiling both have tokens. It borrows
-    // while only the bucket of its ceiling has.
+    // while only the bucket of its ceiling has. An outermost class has no class to borrow from.
     let share = &class.share;
-    let ceil = share.ceil.or(share.rate)?;
-    let burst = match (share.burst, share.ceil_burst) {
-        (Some(burst), Some(ceil_burst)) if share.rate == Some(ceil) => burst.min(ceil_burst),
-        (_, ceil_burst) => ceil_burst?,
-    };
-    Some(Bucket { rate: ceil, burst })
+    if is_outermost {
+        return Some(Bucket { rate: share.rate?, burst: share.burst?.min(share.ceil_burst?) });
+    }
+    Some(Bucket { rate: share.ceil.or(share.rate)?, burst: share.ceil_burst? })
 }

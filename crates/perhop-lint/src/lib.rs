@@ -15,6 +15,7 @@ mod finding;
 mod leaf;
 pub mod line;
 mod nearest;
+pub mod needed_burst;
 mod nesting;
 mod nqb;
 mod picture;

@@ -1,4 +1,4 @@
-//! Rules for policer bursts that are too small for a packet or for TCP.
+//! Rules for policer bursts: too small for a packet, for TCP or for calls, or too large to hold the rate.
 
 use perhop_qos::action::Action;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -8,18 +8,23 @@ use perhop_qos::policy::ClassConfig;
 use perhop_qos::{ByteSize, Rate};
 
 use crate::finding::{Finding, Place, Subject};
+use crate::needed_burst::{TcpBurst, calls_burst};
 use crate::rules;
 
 /// IP bytes of the longest packet on Ethernet.
 const LONGEST: u64 = 1500;
-/// IP bytes of 20 ms of G.711 (RFC 3551 §4.5.14) with RTP, UDP and IP headers.
+/// IP bytes of 20 ms of G.711 (RFC 3551 §4.5.14) with RTP, UDP and IP headers, and bits per second of them.
 const VOICE: u64 = 200;
+const CALL: f64 = 80_000.0;
 /// Round-trip time in seconds, whose data TCP has in flight at a rate.
 const ROUND_TRIP_S: f64 = 0.1;
 /// Least retransmission timeout of TCP, seconds (RFC 6298 §2.4).
 const RETRANSMISSION_S: f64 = 1.0;
 /// Bytes of two longest packets. A smaller bucket drops the second of two back-to-back packets.
 const TWO_LONGEST: u64 = 2 * LONGEST;
+/// Seconds of a rate in the extended burst of CAR by Cisco's rule, twice the normal burst of 1.5 s (Policing
+/// and Shaping Overview).
+const LONGEST_USUAL_S: f64 = 3.0;
 
 pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
     for (index, conditioner) in subject.policy.conditioners.iter().enumerate() {
@@ -29,24 +34,58 @@ pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
         }
         let name = conditioner.name.clone().unwrap_or_else(|| index.to_string());
         let place = Place::Conditioner(index);
-        if let Some(finding) = below_packet(&place, &name, burst, LONGEST) {
-            found.push(finding);
-        } else if let Some(finding) = slow(&place, &name, rate, burst) {
-            found.push(finding);
-        } else if burst.as_bytes() as f64 * 8.0 < rate.as_bits_per_second() as f64 * ROUND_TRIP_S {
-            let needed = (rate.as_bits_per_second() as f64 * ROUND_TRIP_S / 8.0).ceil();
-            let lasts_ms = burst.as_bytes() as f64 * 8e3 / rate.as_bits_per_second() as f64;
-            let digits = if lasts_ms < 1.0 { 2 } else { 0 };
-            found.push(Finding::new(
-                &rules::POLICE_BURST_SMALL,
-                place,
-                format!(
-                    "the policer of {name} has a burst of {burst}, {lasts_ms:.digits$} ms of its rate {rate}"
-                ),
-                format!("TCP over 100 ms needs {needed:.0} bytes to reach the rate"),
-            ));
-        }
+        found.extend(
+            below_packet(&place, &name, burst, LONGEST)
+                .or_else(|| slow(&place, &name, rate, burst))
+                .or_else(|| small(&place, &name, rate, burst))
+                .or_else(|| large(&place, &name, rate, at_once(conditioner, burst))),
+        );
     }
+}
+
+/// Reports a policer whose bucket holds less than the product of its rate and a round trip.
+fn small(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Finding> {
+    let bits = rate.as_bits_per_second() as f64;
+    let needed = TcpBurst::new(bits, ROUND_TRIP_S, LONGEST);
+    ((burst.as_bytes() as f64) < needed.product).then(|| {
+        let lasts_ms = burst.as_bytes() as f64 * 8e3 / bits;
+        let digits = if lasts_ms < 1.0 { 2 } else { 0 };
+        let (near, whole) = (needed.product.ceil(), needed.committed());
+        let needs = if whole > near {
+            format!("{near:.0} bytes to come near the rate, {whole:.0} to keep it")
+        } else {
+            format!("{near:.0} bytes to keep the rate")
+        };
+        Finding::new(
+            &rules::POLICE_BURST_SMALL,
+            place.clone(),
+            format!(
+                "the policer of {name} has a burst of {burst}, {lasts_ms:.digits$} ms of its rate {rate}"
+            ),
+            format!("TCP over 100 ms needs {needs}: `perhop design policer`"),
+        )
+    })
+}
+
+/// Reports a policer that passes seconds of its rate at once, more than any TCP needs.
+fn large(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Finding> {
+    let bits = rate.as_bits_per_second() as f64;
+    let usual = bits * LONGEST_USUAL_S / 8.0;
+    let needed = TcpBurst::new(bits, ROUND_TRIP_S, LONGEST).committed();
+    (burst.as_bytes() as f64 > usual.max(needed)).then(|| {
+        Finding::new(
+            &rules::POLICE_BURST_LARGE,
+            place.clone(),
+            format!(
+                "the policer of {name} passes {burst} at once, {:.1} s of its rate {rate}",
+                burst.as_bytes() as f64 * 8.0 / bits.max(1.0)
+            ),
+            format!(
+                "for that long the rate does not hold: TCP over 100 ms needs {needed:.0} bytes; bursts of \
+                 policers are bytes"
+            ),
+        )
+    })
 }
 
 /// Checks the policer in front of a class's queue.
@@ -54,14 +93,30 @@ pub(crate) fn check_class(class: &ClassConfig, is_voice: bool, place: &Place, fo
     if let Some(police) = &class.police {
         let packet = if is_voice { VOICE } else { LONGEST };
         let below = below_packet(place, &class.name, police.burst, packet);
-        let small = below.is_none().then(|| priority_burst(place, class, police)).flatten();
-        found.extend(below.or(small));
+        found.extend(
+            below
+                .or_else(|| priority_burst(place, class, police))
+                .or_else(|| large(place, &class.name, police.rate, police.burst)),
+        );
     }
 }
 
-/// Reports a priority class whose bucket is too small for two long packets.
+/// Reports a priority class whose bucket holds neither two long packets nor a packet of each call.
 fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> Option<Finding> {
     let burst = police.burst.as_bytes();
+    let calls = (police.rate.as_bits_per_second() as f64 / CALL).floor();
+    let meeting = calls_burst(calls, VOICE, 0.0);
+    if burst >= TWO_LONGEST && (burst as f64) < meeting {
+        let message = format!(
+            "class {}: a burst of {burst} bytes is {} packets of {VOICE} bytes, and {calls} calls have its rate {}",
+            class.name,
+            burst / VOICE,
+            police.rate
+        );
+        let remedy =
+            format!("calls whose packets meet need {meeting:.0} bytes: `perhop design policer --calls`");
+        return Some(Finding::new(&rules::PRIORITY_BURST_SMALL, place.clone(), message, remedy));
+    }
     (burst < TWO_LONGEST).then(|| {
         Finding::new(
             &rules::PRIORITY_BURST_SMALL,
@@ -113,6 +168,16 @@ fn bucket(meter: Option<&MeterConfig>) -> Option<(Rate, ByteSize)> {
         MeterConfig::TwoRateTcm(config) => Some((config.cir, config.cbs)),
         _ => None,
     }
+}
+
+/// Returns the bytes that pass at once: with those of an excess bucket whose packets pass, which fills at the same
+/// rate.
+fn at_once(conditioner: &ConditionerConfig, burst: ByteSize) -> ByteSize {
+    let excess = match &conditioner.meter {
+        Some(MeterConfig::SingleRateTcm(config)) if !conditioner.yellow.contains(&Action::Drop) => config.ebs,
+        _ => ByteSize::from_bytes(0),
+    };
+    ByteSize::from_bytes(burst.as_bytes().saturating_add(excess.as_bytes()))
 }
 
 /// Whether non-conforming packets are dropped.

@@ -32,6 +32,7 @@ declare_rules! {
     WIRE_OVERBOOKED = "wire-overbooked" Warning;
     POLICE_BURST_BELOW_PACKET = "police-burst-below-packet" Warning;
     POLICE_BURST_SMALL = "police-burst-small" Note;
+    POLICE_BURST_LARGE = "police-burst-large" Note;
     POLICE_RATE_SLOW = "police-rate-slow" Note;
     PRIORITY_BURST_SMALL = "priority-burst-small" Note;
     RATES_ABOVE_PARENT = "rates-above-parent" Warning;

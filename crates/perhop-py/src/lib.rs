@@ -6,6 +6,7 @@
 
 mod batch;
 mod bounds;
+mod bursts;
 mod calls;
 mod captures;
 mod columns;
@@ -56,6 +57,7 @@ mod _core {
     use super::{
         batch::Batch,
         bounds::{bounds, waits},
+        bursts::{calls_burst, tcp_burst},
         calls::{codecs, judge_roles, rate_calls, speech_category},
         confidence_95,
         differing::{compare_configurations, compare_policies},

@@ -6,6 +6,7 @@ declare_rules! {
     TC_COMMAND_REFUSED = "tc-command-refused" Error;
     TC_RATE_IN_BYTES = "tc-rate-in-bytes" Warning;
     TC_LONG_PACKETS_DROPPED = "tc-long-packets-dropped" Warning;
+    TC_TBF_BURST_SMALL = "tc-tbf-burst-small" Note;
     TC_UNCLASSIFIED_DROPPED = "tc-unclassified-dropped" Warning;
     TC_UNCLASSIFIED_DIRECT = "tc-unclassified-direct" Warning;
     TC_HTB_PRIO = "tc-htb-prio" Note;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from perhop import _core
 from perhop.design import quantity
 from perhop.design.advice import Advice, Step
 from perhop.design.calls import per_call
@@ -13,8 +14,7 @@ _CAR = "Cisco, IOS Quality of Service Solutions, committed access rate; a rule o
 _SAWTOOTH = "RFC 5681 (one segment more each round trip, half at a loss); derived here"
 _TIMES_RTT = "product of bandwidth and delay"
 _STAIRCASE = "Le Boudec and Thiran, Network Calculus: a periodic flow with jitter and its token bucket"
-# RFC 6928: segments that a sender begins with.
-_INITIAL_WINDOW = 10
+# IP and TCP headers.
 _HEADERS = 40
 # Cisco's rule for CAR: the normal burst lasts 1.5 s, the extended one twice as long.
 _CAR_SECONDS = 1.5
@@ -51,11 +51,8 @@ def policer(
     mtu_bytes = quantity.size("mtu", mtu)
     if mtu_bytes <= _HEADERS:
         raise InvalidInputError(f"mtu: {mtu_bytes} B hold no data", f"more than {_HEADERS}B")
-    segment = mtu_bytes - _HEADERS
-    product = rate_bps * rtt_s / 8
-    sawtooth = product**2 / (18 * segment)
-    initial = _INITIAL_WINDOW * mtu_bytes
-    burst = math.ceil(max(sawtooth, product, initial))
+    product, sawtooth, initial, committed = _core.tcp_burst(rate_bps, rtt_s, mtu_bytes)
+    burst = round(committed)
     if burst > _MOST_BURST:
         raise InvalidInputError(
             f"a burst of {burst} bytes", f"routers take at most {_MOST_BURST}: a shaper delays in place of it"
@@ -116,7 +113,7 @@ def voice_policer(
     jitter_s = 0.0 if jitter is None else quantity.time("jitter", jitter)
     late = jitter_s / call.interval_s
     rate_bps = 1e3 * math.ceil(calls * call.ip_bps / 1e3 - 1e-9)
-    burst = math.ceil(calls * call.ip_bytes * (1 + late) - 1e-9)
+    burst = round(_core.calls_burst(calls, call.ip_bytes, late))
     steps = (
         Step("L", "IP bytes of a packet", "codec · T / 8 + 40", call.ip_bytes, "B", call.source),
         Step("R", "rate of all calls, in whole kb/s", "calls · 8 · L / T", rate_bps, "b/s", call.source),

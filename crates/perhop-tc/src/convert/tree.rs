@@ -34,6 +34,11 @@ pub(super) struct Tree<'a> {
     acts_below_root: bool,
 }
 
+/// The fastest and the slowest timer of Linux, per second (`kernel/Kconfig.hz`): tc-tbf(8) asks for a burst
+/// of the rate between two ticks.
+const FASTEST_TIMER_HZ: u64 = 1000;
+const SLOWEST_TIMER_HZ: u64 = 100;
+
 /// The target of packets that no filter takes, or whose filter selects no queue.
 pub(super) const DEFAULT: u32 = 0;
 
@@ -172,6 +177,8 @@ impl<'a> Tree<'a> {
             let message = format!("a burst of {burst} bytes: frames of up to {frame} bytes are longer");
             let linux = format!("Linux drops every packet longer than the burst: write {frame} or more");
             self.log.found(&rules::TC_LONG_PACKETS_DROPPED, qdisc.line, message, linux);
+        } else {
+            self.small_bucket(qdisc, rate, burst);
         }
         self.bandwidth.get_or_insert(Rate::from_bits_per_second(rate));
         class.demands.shape = Some(At::new(qdisc.line, shaper(rate, Some(burst))));
@@ -190,6 +197,26 @@ impl<'a> Tree<'a> {
             None => class.config.buffer = Some(buffers::tail_drop(QueueSize::Bytes(limit.max(1)))),
         }
         true
+    }
+
+    /// Reports a bucket of tbf that holds less than comes into it between two ticks of the timer.
+    fn small_bucket(&mut self, qdisc: &Qdisc, rate: u64, burst: u64) {
+        let needed = rate / 8 / FASTEST_TIMER_HZ;
+        if burst >= needed {
+            return;
+        }
+        let lasts_ms = burst as f64 * 8e3 / rate as f64;
+        let message = format!(
+            "a burst of {burst} bytes is {lasts_ms:.2} ms of {}, on {}",
+            Rate::from_bits_per_second(rate),
+            self.device.name
+        );
+        let linux = format!(
+            "Linux may not reach the rate, tc-tbf(8) asks for rate / HZ: {needed} bytes at {FASTEST_TIMER_HZ} Hz, \
+             {} at {SLOWEST_TIMER_HZ} Hz; a run shows the rate",
+            rate / 8 / SLOWEST_TIMER_HZ
+        );
+        self.log.found(&rules::TC_TBF_BURST_SMALL, qdisc.line, message, linux);
     }
 
     /// Returns a rate in bits per second; `None` for a fraction of the device's speed, which is unknown.

@@ -33,7 +33,10 @@ impl Context<'_> {
             for (resolved, config, links, wire) in
                 [(input, arriving, links, None), (output, &port.output, &port.links.output, wire.as_ref())]
             {
-                let Some(resolved) = resolved else { continue };
+                let Some(resolved) = resolved else {
+                    self.found.extend(in_limiters(port, config, links));
+                    continue;
+                };
                 let attached = Attached { port, resolved, config, links };
                 // The same policy on many interfaces of one rate has the same faults.
                 let wire_rate = wire.map(|wire| wire.rate);
@@ -69,7 +72,7 @@ impl Attached<'_> {
     fn line_of(self, place: &Place) -> Option<usize> {
         let class = match place {
             Place::Policy => None,
-            Place::Conditioner(index) => self.links.class_of_conditioner(*index),
+            Place::Conditioner(index) => return line_of_conditioner(self.links, *index),
             Place::Class(path) => {
                 // A class with a nested policy has no queue of its own.
                 self.links.class_of_queue(path).or_else(|| self.links.class_around_queues(path))
@@ -77,6 +80,26 @@ impl Attached<'_> {
         };
         class.map(|class| class.line).filter(|line| *line > 0)
     }
+}
+
+/// Findings on the limiters of a port that has no policy on that side.
+fn in_limiters(port: &Port, config: &PolicyConfig, links: &Links) -> Vec<Diagnostic> {
+    let limits = BTreeMap::new();
+    let subject = Subject { policy: config, rate: None, wire: None, limits: &limits, interfaces: &[] };
+    let found = perhop_lint::check_sharing(&subject).into_iter().filter_map(|finding| {
+        let Place::Conditioner(index) = finding.place else { return None };
+        let line = line_of_conditioner(links, index)?;
+        let message = format!("{}, on {}", finding.message, port.name);
+        Some(Diagnostic::new(finding.rule, line, message, finding.remedy))
+    });
+    found.collect()
+}
+
+/// The line of the class or the limiter behind a conditioner.
+fn line_of_conditioner(links: &Links, index: usize) -> Option<usize> {
+    let class = links.class_of_conditioner(index).map(|class| class.line);
+    let line = class.or_else(|| links.lines_of_conditioner(index).first().copied());
+    line.filter(|line| *line > 0)
 }
 
 fn in_policy(attached: Attached, wire: Option<&WireConfig>) -> Vec<Diagnostic> {

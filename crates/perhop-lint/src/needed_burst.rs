@@ -1,0 +1,61 @@
+//! The bursts that traffic needs of a policer: `perhop design policer` and the rules have the same ones.
+
+/// IP and TCP headers, bytes: the maximum segment size is the longest packet without them.
+pub const TCP_HEADERS: u64 = 40;
+/// Segments that a sender begins with (RFC 6928 §2).
+pub const INITIAL_SEGMENTS: u64 = 10;
+
+/// The bytes that a policer of some rate passes at once so that TCP keeps the rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TcpBurst {
+    /// The product of bandwidth and delay, bytes.
+    pub product: f64,
+    /// The bytes above the rate in the upper third of the sawtooth, whose mean is the rate.
+    pub sawtooth: f64,
+    /// The bytes that a sender begins with.
+    pub initial: f64,
+}
+
+impl TcpBurst {
+    /// The burst for `rate` bits per second, a round trip in seconds, and the longest packet in IP bytes,
+    /// which is longer than [`TCP_HEADERS`].
+    pub fn new(rate: f64, round_trip_s: f64, packet: u64) -> TcpBurst {
+        let product = rate * round_trip_s / 8.0;
+        let segment = packet.saturating_sub(TCP_HEADERS).max(1) as f64;
+        // RFC 5681 §3.1: a window grows by a segment in each round trip and is halved at a loss. The sawtooth
+        // of mean BDP has its peak at 4/3 of it, and sends (BDP / 3)² / (2 · MSS) bytes above the rate.
+        let sawtooth = product * product / (18.0 * segment);
+        TcpBurst { product, sawtooth, initial: (INITIAL_SEGMENTS * packet) as f64 }
+    }
+
+    /// The committed burst: the largest of them, in whole bytes.
+    pub fn committed(&self) -> f64 {
+        self.sawtooth.max(self.product).max(self.initial).ceil()
+    }
+}
+
+/// Returns the bytes of `calls` whose packets of `packet` bytes meet, each `late` packets nearer to the one
+/// before it (Le Boudec and Thiran, *Network Calculus*: a periodic flow with jitter and its token bucket).
+pub fn calls_burst(calls: f64, packet: u64, late: f64) -> f64 {
+    (calls * packet as f64 * (1.0 + late) - 1e-9).ceil()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_burst_is_that_of_the_design_page() {
+        // docs/design.md: 10 Mb/s, 50 ms: 62,500 B, 148,640 B and 15,000 B.
+        let burst = TcpBurst::new(1e7, 0.05, 1500);
+        assert_eq!((burst.product, burst.initial), (62_500.0, 15_000.0));
+        assert_eq!(burst.committed(), 148_640.0);
+        assert_eq!(TcpBurst::new(1e6, 0.1, 1500).committed(), 15_000.0);
+    }
+
+    #[test]
+    fn calls_that_meet_are_a_packet_each() {
+        assert_eq!(calls_burst(10.0, 200, 0.0), 2000.0);
+        assert_eq!(calls_burst(10.0, 60, 1.5), 1500.0);
+    }
+}
