@@ -157,3 +157,85 @@ def test_a_priority_burst_of_a_few_packets(
     reported = found(perhop, tmp_path, PRIORITY.format(numbers=numbers), "priority-burst-small")
     assert len(reported) == (said is not None)
     assert said is None or said in reported[0][1]
+
+
+COPP = """\
+version 15.4
+ip access-list extended ROUTING
+ permit {entry}
+class-map match-all ROUTING
+ match access-group name ROUTING
+policy-map COPP
+ class ROUTING
+  {police}
+ class class-default
+  {rest}
+control-plane
+ service-policy input COPP
+interface GigabitEthernet0/0
+ ip address 10.0.0.1 255.255.255.252
+interface GigabitEthernet0/1
+ ip address 10.0.1.1 255.255.255.252
+interface GigabitEthernet0/2
+ ip address 10.0.2.1 255.255.255.252
+interface Loopback0
+ ip address 10.9.9.9 255.255.255.255
+"""
+OSPF = "router ospf 1\n network 10.0.0.0 0.255.255.255 area 0\n"
+FREE = "police 1000000 30000 conform-action transmit exceed-action drop"
+
+
+def policed(rate: int) -> str:
+    """Return a policer that drops what exceeds."""
+    return f"police {rate} 3000 conform-action transmit exceed-action drop"
+
+
+# An OSPF neighbor on each of three interfaces: 1500 bytes each in 5 s, 2.4 kb/s, are 7.2 kb/s together.
+@pytest.mark.parametrize(
+    ("entry", "police", "routing", "said"),
+    [
+        ("ospf any any", policed(8000), OSPF, None),
+        ("ospf any any", policed(8000), OSPF + "interface GigabitEthernet0/3\n ip address 10.0.3.1 "
+         "255.255.255.252\n", "polices OSPF to 8kb/s, and the neighbors may need 9600b/s"),
+        ("ospf any any", policed(8000), OSPF + " passive-interface default\n no passive-interface Gi0/0\n",
+         None),
+        ("eigrp any any", "drop", "router eigrp 1\n network 10.0.0.0\n",
+         "class ROUTING drops packets of EIGRP to the router itself (after a failure all send at once, else "
+         "neighbors are lost: 3 EIGRP neighbors (assumed: one on each interface)"),
+        ("tcp any any eq bgp", policed(8000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n",
+         "polices BGP to 8kb/s, and the neighbors may need 12kb/s"),
+        ("tcp any any eq bgp", policed(16000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n",
+         None),
+        ("tcp any any eq bgp", policed(16000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n"
+         " neighbor 10.0.1.2 remote-as 64502\n", "2 BGP neighbors, each a packet of 1500 bytes in 1 s"),
+        ("tcp any any eq bgp", policed(8000), "", "1 BGP neighbor (assumed"),
+        # What no line runs does not come.
+        ("tcp any any eq bgp", policed(8000), OSPF, None),
+    ],
+)  # fmt: skip
+def test_the_rate_that_routing_needs(
+    perhop: Command, tmp_path: Path, entry: str, police: str, routing: str, said: str | None
+) -> None:
+    text = COPP.format(entry=entry, police=police, rest=FREE) + routing
+    reported = found(perhop, tmp_path, text, "control-plane-rate-low")
+    assert [line for line, _ in reported] == ([] if said is None else [7])
+    assert said is None or said in reported[0][1]
+
+
+def test_routing_that_falls_into_the_rest(perhop: Command, tmp_path: Path) -> None:
+    text = COPP.format(entry="icmp any any", police=policed(8000), rest="drop") + OSPF
+    [(line, said)] = found(perhop, tmp_path, text, "control-plane-rate-low")
+    assert line == 9
+    assert "class class-default drops packets of OSPF" in said
+    without = COPP.format(entry="icmp any any", police=policed(8000), rest="drop")
+    assert found(perhop, tmp_path, without, "control-plane-rate-low") == []
+
+
+def test_packets_per_second_of_the_control_plane(perhop: Command, tmp_path: Path) -> None:
+    slow = "police rate 1 pps conform-action transmit exceed-action drop"
+    peers = "".join(f" neighbor 10.0.{one}.2 remote-as 64501\n" for one in range(2))
+    text = COPP.format(entry="tcp any any eq bgp", police=slow, rest=FREE) + f"router bgp 64500\n{peers}"
+    [(_, said)] = found(perhop, tmp_path, text, "control-plane-rate-low")
+    assert "polices BGP to 1 packets/s, and the neighbors may need 2.0" in said
+    fast = text.replace("rate 1 pps", "rate 100 pps")
+    assert found(perhop, tmp_path, fast, "control-plane-rate-low") == []

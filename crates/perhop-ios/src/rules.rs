@@ -37,6 +37,7 @@ declare_rules! {
     POLICE_PEAK_BELOW_COMMITTED = "police-peak-below-committed" Error;
     RATE_LIMIT_EXTENDED_BURST = "rate-limit-extended-burst" Error;
     RATE_LIMIT_BESIDE_POLICY = "rate-limit-beside-policy" Warning;
+    CONTROL_PLANE_RATE_LOW = "control-plane-rate-low" Warning;
     EXCEED_REORDERS = "exceed-reorders" Warning;
     SHAPE_BURST_RANGE = "shape-burst-range" Error;
     WRED_THRESHOLDS_CROSSED = "wred-thresholds-crossed" Error;

@@ -50,6 +50,7 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     context.policy_rules(&ports);
     context.nested_percentages(&ports);
     context.mark_uses(&ports);
+    context.routing_needs(&ports);
     let forwarding = context.forwarding();
     let set_comparisons = context.set_comparisons;
     let mut found: BTreeSet<Diagnostic> = context.found.into_iter().collect();
