@@ -239,3 +239,32 @@ def test_packets_per_second_of_the_control_plane(perhop: Command, tmp_path: Path
     assert "polices BGP to 1 packets/s, and the neighbors may need 2.0" in said
     fast = text.replace("rate 1 pps", "rate 100 pps")
     assert found(perhop, tmp_path, fast, "control-plane-rate-low") == []
+
+
+MARKED = """\
+{firewall}
+tc qdisc add dev eth0 root handle 1: htb default 20
+tc class add dev eth0 parent 1: classid 1:10 htb rate 1mbit
+tc class add dev eth0 parent 1: classid 1:20 htb rate 9mbit
+tc filter add dev eth0 parent 1: protocol ip prio 1 handle 6 fw classid 1:10
+"""
+RULE = "iptables -t mangle -A POSTROUTING -p udp -j {target}"
+
+
+@pytest.mark.parametrize(
+    ("firewall", "said"),
+    [
+        ("", "no line of the file sets mark 6, no line sets any"),
+        (RULE.format(target="MARK --set-mark 7"), "no line of the file sets mark 6, lines set 7"),
+        (RULE.format(target="MARK --set-mark 6"), None),
+        (RULE.format(target="MARK --set-xmark 0x6/0xff"), None),
+        (RULE.format(target="CONNMARK --restore-mark"), None),
+        ("nft add rule ip mangle out udp dport 5060 meta mark set 6", None),
+        ("tc qdisc add dev eth0 clsact\ntc filter add dev eth0 egress protocol ip prio 1 flower ip_proto udp "
+         "action skbedit mark 6", None),
+    ],
+)  # fmt: skip
+def test_a_mark_that_no_line_sets(perhop: Command, tmp_path: Path, firewall: str, said: str | None) -> None:
+    reported = found(perhop, tmp_path, MARKED.format(firewall=firewall), "tc-mark-never-set")
+    assert len(reported) == (said is not None)
+    assert said is None or said in reported[0][1]

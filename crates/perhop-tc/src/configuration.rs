@@ -4,6 +4,7 @@ use perhop_lint::{Diagnostic, Line};
 
 use crate::kernel::Kernel;
 use crate::log::Log;
+use crate::marks::Marks;
 use crate::model::Device;
 
 /// The line that opened the block of a line, and the device of a line.
@@ -18,6 +19,7 @@ pub struct Configuration {
     pub diagnostics: Vec<Diagnostic>,
     pub(crate) devices: Vec<Device>,
     pub(crate) log: Log,
+    pub(crate) marks: Marks,
     /// By line number minus 1: the line that opened its block, and its device.
     owners: Vec<Owner>,
     /// Whether lines are numbers of JSON objects.
@@ -26,11 +28,11 @@ pub struct Configuration {
 
 impl Configuration {
     pub(crate) fn new(kernel: Kernel, owners: Vec<Owner>, texts: &[(usize, String)]) -> Configuration {
-        let Kernel { devices, log, .. } = kernel;
+        let Kernel { devices, log, marks, .. } = kernel;
         let lines = lines(&log, &owners, texts);
         let diagnostics = Vec::new();
         let mut configuration =
-            Configuration { lines, diagnostics, devices, log, owners, counts_items: false };
+            Configuration { lines, diagnostics, devices, log, marks, owners, counts_items: false };
         configuration.settle();
         configuration
     }

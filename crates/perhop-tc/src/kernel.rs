@@ -1,6 +1,7 @@
 //! [`Kernel`]: the state of the devices after the commands so far, and the log of the lines.
 
 use crate::log::Log;
+use crate::marks::Marks;
 use crate::model::Device;
 use crate::rules;
 
@@ -9,6 +10,8 @@ use crate::rules;
 pub(crate) struct Kernel {
     pub(crate) devices: Vec<Device>,
     pub(crate) log: Log,
+    /// The marks that lines set.
+    pub(crate) marks: Marks,
     /// The device of the current line.
     pub(crate) device_of_line: Option<usize>,
 }

@@ -23,6 +23,7 @@ mod front_end;
 mod json;
 mod kernel;
 mod log;
+mod marks;
 mod model;
 mod nearest;
 mod options;

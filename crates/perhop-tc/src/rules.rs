@@ -12,6 +12,7 @@ declare_rules! {
     TC_HTB_PRIO = "tc-htb-prio" Note;
     TC_HTB_QUANTUM = "tc-htb-quantum" Note;
     TC_FILTER_WITHOUT_CLASS = "tc-filter-without-class" Warning;
+    TC_MARK_NEVER_SET = "tc-mark-never-set" Note;
     TC_FILTER_ORDER = "tc-filter-order" Note;
     TC_ECN_BITS_MATCHED = "tc-ecn-bits-matched" Warning;
     TC_OPTION_OVERRIDDEN = "tc-option-overridden" Warning;

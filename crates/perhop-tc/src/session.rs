@@ -209,6 +209,7 @@ impl Session {
             self.kernel.log.state(number, LineState::Irrelevant);
             return;
         };
+        self.kernel.marks.read(words);
         if self.structure(number, &first, words) {
             return;
         }

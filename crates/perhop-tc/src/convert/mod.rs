@@ -16,6 +16,7 @@ mod policers;
 mod policy_rules;
 mod shares;
 mod tree;
+mod unset_marks;
 
 use perhop_device::intent::{ClassId, Policy, PortIntent};
 use perhop_device::lower::{Links, PortLinks};
@@ -43,10 +44,11 @@ pub(crate) fn buffer_of(qdisc: &Qdisc, device: &Device) -> Option<BufferConfig> 
 
 /// Converts `configuration` to a router. Adds findings to its lines and diagnostics.
 pub fn convert(configuration: &mut Configuration) -> Router {
-    let Configuration { devices, log, .. } = &mut *configuration;
+    let Configuration { devices, log, marks, .. } = &mut *configuration;
     let ports: Vec<Port> = devices.iter().map(|device| port(device, log)).collect();
     policy_rules::check(devices, &ports, log);
     htb_turns::check(devices, log);
+    unset_marks::check(devices, marks, log);
     configuration.settle();
     Router { hostname: None, ports, forwarding: Forwarding::default() }
 }
