@@ -209,7 +209,7 @@ def policed(rate: int) -> str:
         ("tcp any any eq bgp", policed(16000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n"
          " neighbor 10.0.1.2 remote-as 64502\n", "2 BGP neighbors, each a packet of 1500 bytes in 1 s"),
         ("tcp any any eq bgp", policed(8000), "", "1 BGP neighbor (assumed"),
-        # What no line runs does not come.
+        # A protocol that no line runs sends nothing.
         ("tcp any any eq bgp", policed(8000), OSPF, None),
     ],
 )  # fmt: skip

@@ -42,7 +42,7 @@ _CAUSE = "dropped_"
 class TableFrame(pl.DataFrame):
     """A table as a polars frame that says what to install where a conversion lacks a package.
 
-    What polars makes of it, such as a selection, is a plain frame.
+    The results of operations of polars, such as a selection, are plain frames.
     """
 
     def to_pandas(self, **options: Any) -> pd.DataFrame:  # noqa: ANN401 - those of polars

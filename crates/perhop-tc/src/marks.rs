@@ -6,7 +6,7 @@ use crate::units;
 
 /// Options of `iptables -j MARK` whose value is a mark, with or without a mask (iptables-extensions(8)).
 const SETTING: [&str; 3] = ["--set-mark", "--set-xmark", "--or-mark"];
-/// Words of commands that set marks which do not stand in the file: those of connections, those of other
+/// Words of commands that set marks outside the file: those of connections, those of other
 /// files, and commands that only the shell knows.
 const ELSEWHERE: [&str; 9] = [
     "--restore-mark",

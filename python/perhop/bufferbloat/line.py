@@ -147,7 +147,7 @@ def policy(qdisc: str) -> dict[str, Any]:
 
 
 def disciplines(text: str) -> list[str]:
-    """Return the disciplines of a list with commas; raises `InvalidInputError` for one that stands twice."""
+    """Return the disciplines of a list with commas; raises `InvalidInputError` for one that appears twice."""
     found = [" ".join(one.split()) for one in text.split(",")]
     if not all(found):
         raise InvalidInputError(f"qdisc: `{text}` has an empty name", "for example cake,fq_codel,fifo")
@@ -156,7 +156,7 @@ def disciplines(text: str) -> list[str]:
 
 
 def require_different(qdiscs: Sequence[str]) -> None:
-    """Refuse a discipline that stands twice in a list; raises `InvalidInputError`."""
+    """Refuse a discipline that appears twice in a list; raises `InvalidInputError`."""
     twice = sorted({one for one in qdiscs if list(qdiscs).count(one) > 1})
     if twice:
         raise InvalidInputError(f"qdisc: `{twice[0]}` is there twice", "name each once")

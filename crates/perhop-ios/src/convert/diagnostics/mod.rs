@@ -3,8 +3,8 @@
 //! `extent` and `refusals`: policies that the router does not attach. `hidden`, `link_marks`, `fragments`,
 //! `tunnels`, `hold_queue`: demands that a port cannot meet. `remarks`: differences between a policy and its
 //! lowered form. `shadows`: classes and entries without packets. `mark_uses`: marks that no policy reads.
-//! `percentages`, `promises` and `policy_rules`: numbers, and the vendor-neutral rules. `routing`: policers of
-//! the control plane.
+//! `percentages`, `promises` and `policy_rules`: numbers, and the vendor-neutral rules. `routing`: policers
+//! of the control plane.
 
 pub(super) mod extent;
 pub(super) mod fragments;

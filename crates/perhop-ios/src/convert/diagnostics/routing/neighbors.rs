@@ -46,10 +46,8 @@ impl Protocol {
     /// Seconds between two packets of one neighbor that waits for an answer.
     pub(super) fn interval_s(self) -> u64 {
         match self {
-            // RFC 2328 appendix C.3: RxmtInterval of a local network.
-            Protocol::Ospf => 5,
-            // RFC 7868: the interval of hellos.
-            Protocol::Eigrp => 5,
+            // RFC 2328 appendix C.3: RxmtInterval of a local network; RFC 7868: the interval of hellos.
+            Protocol::Ospf | Protocol::Eigrp => 5,
             // RFC 6298 §2.4: the least retransmission timeout of TCP.
             Protocol::Bgp => 1,
         }
@@ -244,8 +242,8 @@ fn beyond(interface: &Interface) -> Option<(Ipv4Addr, Ipv4Addr)> {
 }
 
 fn any_pair(configuration: &Configuration) -> (Ipv4Addr, Ipv4Addr) {
-    let lines = configuration.interfaces.iter().filter(|one| has_line(one));
-    lines.filter_map(beyond).next().unwrap_or((OTHER, OWN))
+    let mut lines = configuration.interfaces.iter().filter(|one| has_line(one));
+    lines.find_map(beyond).unwrap_or((OTHER, OWN))
 }
 
 fn mask(length: u8) -> u32 {
