@@ -11,6 +11,7 @@ use perhop_qos::packet::Protocol;
 use serde::{Serialize, Serializer};
 
 use crate::intent::{At, Condition, Direction};
+use crate::routing::{PortRouting, RoutingProcess, RoutingProtocol};
 
 /// The parts of a device that determine the path of packets, without its ports.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,8 +20,8 @@ pub struct Forwarding {
     pub routes: Vec<Route>,
     /// The access lists that ports apply to packets, by name.
     pub access_lists: BTreeMap<String, AccessList>,
-    /// The lines that start routing protocols; a configuration does not contain their routes.
-    pub routing_protocols: Vec<usize>,
+    /// The routing protocols, whose routes no configuration shows.
+    pub processes: Vec<RoutingProcess>,
 }
 
 /// A static route.
@@ -38,6 +39,20 @@ pub struct Route {
     pub distance: u8,
     /// Whether the route depends on a test (object tracking).
     pub is_conditional: bool,
+    /// Its origin.
+    pub origin: RouteOrigin,
+}
+
+/// The origin of a route.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RouteOrigin {
+    /// A line of the configuration.
+    #[default]
+    Configured,
+    /// The caller.
+    Given,
+    /// The shortest path of a routing protocol; the line is that of the process.
+    Computed(RoutingProtocol),
 }
 
 /// The next hop or interface of the packets of a route.
@@ -138,10 +153,27 @@ pub struct PortForwarding {
     pub tunnel: Option<Tunnel>,
     /// The encryption of packets that leave.
     pub encryption: Option<Encryption>,
+    /// The routing protocols that it takes part in.
+    pub routing: Vec<PortRouting>,
+    /// The addresses of groups of routers (HSRP, VRRP) that one of them answers for.
+    pub shared_addresses: Vec<SharedAddress>,
     /// The line that attaches the policy for arriving packets.
     pub input_line: Option<usize>,
     /// The line that attaches the policy for departing packets.
     pub output_line: Option<usize>,
+}
+
+/// An address of a group of routers: the one with the highest priority answers for it (RFC 5798 §6).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedAddress {
+    /// The line that sets the address.
+    pub line: usize,
+    /// The number of the group.
+    pub group: u16,
+    /// The address.
+    pub address: IpAddr,
+    /// The priority: the highest counts.
+    pub priority: u8,
 }
 
 /// An access list that a port applies.

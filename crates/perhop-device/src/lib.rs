@@ -32,6 +32,7 @@ mod policy_uses;
 mod port;
 pub mod profile;
 mod report;
+mod routing;
 pub mod show;
 mod writing;
 
@@ -39,7 +40,8 @@ pub use common_port::{PortsBelow, ports_above, shapers_above_port};
 pub use difference::{Difference, codepoints, differences, same_packets, with_counted_labels};
 pub use forwarding::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
-    InterfaceAddress, PortForwarding, PortRole, Route, RouteTarget, Tunnel, TunnelEnds, TunnelSource,
+    InterfaceAddress, PortForwarding, PortRole, Route, RouteOrigin, RouteTarget, SharedAddress, Tunnel,
+    TunnelEnds, TunnelSource,
 };
 pub use front_end::{
     AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, OpenThresholds,
@@ -58,4 +60,5 @@ pub use policy::{
 pub use policy_uses::{MadeInterface, PolicyUses};
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
+pub use routing::{PortRouting, RoutingProcess, RoutingProtocol};
 pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, SourceConfiguration, Written};

@@ -5,7 +5,7 @@
 use perhop_device::intent::{Condition, Direction};
 use perhop_device::{
     AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding, InterfaceAddress, PortForwarding,
-    Route, RouteTarget, Tunnel, TunnelSource,
+    PortRouting, Route, RouteTarget, RoutingProcess, SharedAddress, Tunnel, TunnelSource,
 };
 use serde_json::{Map, Value, json};
 
@@ -14,10 +14,10 @@ pub(crate) const ACCESS_LIST: &str = "access list ";
 
 /// The properties of the routes and access lists of a device.
 pub(crate) fn of_device(forwarding: &Forwarding) -> Map<String, Value> {
-    let Forwarding { routes, access_lists, routing_protocols } = forwarding;
+    let Forwarding { routes, access_lists, processes } = forwarding;
     let mut found: Map<String, Value> = Map::new();
     for route in routes {
-        let Route { line: _, vrf, prefix, via, distance, is_conditional } = route;
+        let Route { line: _, vrf, prefix, via, distance, is_conditional, origin: _ } = route;
         let table = vrf.as_ref().map(|vrf| format!(" of {vrf}")).unwrap_or_default();
         let condition = if *is_conditional { ", while a test succeeds" } else { "" };
         let written = json!(format!("{}, distance {distance}{condition}", target(via)));
@@ -34,8 +34,13 @@ pub(crate) fn of_device(forwarding: &Forwarding) -> Map<String, Value> {
             json!({ "defined": is_defined, "entries": entries, "rest": rest }),
         );
     }
-    if !routing_protocols.is_empty() {
-        found.insert("routing protocols".to_owned(), json!(routing_protocols.len()));
+    for (place, process) in processes.iter().enumerate() {
+        let RoutingProcess { line: _, protocol, vrf, distance, default_route, not_computed } = process;
+        let value = json!({
+            "protocol": format!("{protocol:?}"), "table": vrf, "distance": distance,
+            "default route": default_route.is_some(), "lines that are not computed": not_computed.len(),
+        });
+        found.insert(format!("routing process {}", place + 1), value);
     }
     found
 }
@@ -60,6 +65,8 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         access_groups,
         tunnel,
         encryption,
+        routing,
+        shared_addresses,
         input_line: _,
         output_line: _,
     } = forwarding;
@@ -93,6 +100,17 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         insert("tunnel's protocol", Some(json!(protocol.to_string())));
         insert("tunnel's headers", Some(json!(headers)));
         insert("tunnel is classified by", Some(json!(header(*classified_by))));
+    }
+    for PortRouting { line: _, process, area, cost, passive, announced } in routing {
+        let value = json!({
+            "area": area, "cost": cost.value, "passive": passive.is_some(),
+            "announces": announced.map(|prefix| prefix.to_string()),
+        });
+        insert(&format!("part in routing process {}", process + 1), Some(value));
+    }
+    for SharedAddress { line: _, group, address, priority } in shared_addresses {
+        let value = json!({ "address": address, "priority": priority });
+        insert(&format!("group of routers {group}"), Some(value));
     }
     if let Some(Encryption { line: _, name, encrypts, peers, classified_by }) = encryption {
         insert("encryption", Some(json!(name)));

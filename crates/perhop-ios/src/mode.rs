@@ -35,6 +35,8 @@ pub(crate) enum Mode {
     IpsecProfile(usize),
     /// `crypto map`
     CryptoMap(usize),
+    /// `router`
+    RouterProcess(usize),
     /// A block without effect on packets.
     Irrelevant,
     /// A block outside the model, with its effect on packets.

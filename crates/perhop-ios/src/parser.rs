@@ -138,8 +138,11 @@ impl Parser {
 
     /// Ends an unindented block without effect at a comment, because no other line marks its end.
     fn comment(&mut self) {
-        if let Some(Frame { mode: Mode::Irrelevant | Mode::NotModelled(_), layout: Layout::Flat, .. }) =
-            self.frames.last()
+        if let Some(Frame {
+            mode: Mode::Irrelevant | Mode::NotModelled(_) | Mode::RouterProcess(_),
+            layout: Layout::Flat,
+            ..
+        }) = self.frames.last()
         {
             self.frames.pop();
         }
@@ -202,6 +205,7 @@ impl Parser {
         if let Some(Frame { mode, layout: Layout::Indented, .. }) = self.frames.last()
             && let Some(finding) = mode.finding()
         {
+            self.note(*mode, number, form, words);
             return finding;
         }
         for spelling in [Spelling::Full, Spelling::Abbreviated] {
@@ -231,6 +235,16 @@ impl Parser {
         Finding { state: LineState::NotRecognized, note: self.suggestion(words) }
     }
 
+    /// Reads a line of a block whose lines are all alike for what else the configuration may say.
+    fn note(&mut self, mode: Mode, number: usize, form: Form, words: &[&str]) {
+        for spelling in [Spelling::Full, Spelling::Abbreviated] {
+            let mut reader = Reader::new(words, form, number, &mut self.diagnostics);
+            if syntax::read(&mut self.configuration, mode, spelling, &mut reader).is_some() {
+                return;
+            }
+        }
+    }
+
     /// Returns a command of the innermost block that an unknown one probably means.
     fn suggestion(&mut self, words: &[&str]) -> Option<String> {
         if self.suggested >= MOST_SUGGESTED {
@@ -247,7 +261,7 @@ impl Mode {
     /// Returns the common finding of all lines in an unparsed block.
     fn finding(self) -> Option<Finding> {
         match self {
-            Mode::Irrelevant => Some(Finding::IRRELEVANT),
+            Mode::Irrelevant | Mode::RouterProcess(_) => Some(Finding::IRRELEVANT),
             Mode::NotModelled(effect) => Some(Finding::not_modelled(effect)),
             _ => None,
         }

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use perhop_analysis::PacketText;
 use perhop_device::{
-    ClassLines, DeviceModel, FrontEnd, FrontEnds, OpenLine, ParseOptions, Port, PortRole, Route, RouteTarget,
-    Router, Wire,
+    ClassLines, DeviceModel, FrontEnd, FrontEnds, OpenLine, ParseOptions, Port, PortRole, Route, RouteOrigin,
+    RouteTarget, Router, Wire,
 };
 use perhop_lint::Line;
 use perhop_qos::ConfigError;
@@ -254,5 +254,5 @@ fn to_port(name: &str) -> RouteTarget {
 }
 
 fn given_route(prefix: Prefix, via: RouteTarget) -> Route {
-    Route { line: 0, vrf: None, prefix, via, distance: 0, is_conditional: false }
+    Route { line: 0, vrf: None, prefix, via, distance: 0, is_conditional: false, origin: RouteOrigin::Given }
 }

@@ -11,6 +11,7 @@ use super::class_map::Family;
 use super::link::{Multilink, PeerPolicy, ServiceInstance, Tunnel};
 use super::policy_map::ServicePolicies;
 use super::rate_limit::RateLimit;
+use super::routing::InterfaceRouting;
 
 /// Whether an address is the interface's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -197,6 +198,9 @@ pub struct Interface {
     pub hold_queue: Option<At<u64>>,
     /// `tx-ring-limit`
     pub tx_ring_limit: Option<At<u64>>,
+    /// Routing protocols, and groups of routers with one address.
+    #[serde(skip)]
+    pub routing: InterfaceRouting,
     /// `shutdown`
     pub shutdown: Option<At<()>>,
     /// `pvc`, in order.

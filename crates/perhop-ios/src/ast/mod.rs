@@ -10,6 +10,7 @@ mod named;
 mod policy_map;
 mod rate_limit;
 mod relations;
+mod routing;
 
 use perhop_lint::{Diagnostic, Line};
 use serde::Serialize;
@@ -33,6 +34,7 @@ pub use policy_map::{
 };
 pub use rate_limit::{Action, Field, Marking, RateLimit, RateLimitMatch};
 pub(crate) use relations::Relations;
+pub use routing::{InterfaceRouting, Network, RouterGroup, RouterProcess};
 
 // Values that are common to all languages.
 pub use perhop_device::intent::{
@@ -97,9 +99,9 @@ pub struct Configuration {
     /// `ip route` and `ipv6 route`, in the order of the file.
     #[serde(skip)]
     pub routes: Vec<perhop_device::Route>,
-    /// The lines of `router` and `ipv6 router`.
+    /// `router` and `ipv6 router`, in the order of the file.
     #[serde(skip)]
-    pub routing_protocols: Vec<usize>,
+    pub processes: Vec<RouterProcess>,
     /// Whether any line concerns IPv6. If not, all packets are IPv4.
     pub speaks_ipv6: bool,
     /// Router-internal marks in use.

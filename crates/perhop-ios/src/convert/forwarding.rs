@@ -7,11 +7,13 @@ use perhop_device::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
     InterfaceAddress, PortForwarding, PortRole, Tunnel, TunnelEnds, TunnelSource,
 };
+use perhop_qos::Rate;
 use perhop_qos::framing::{Header, IpVersion};
 use perhop_qos::packet::Protocol;
 
 use super::context::Context;
 use super::intent::condition::{of_access_group, of_entry};
+use super::routing::{process, shared_addresses};
 use super::wire::Circuit;
 use crate::ast::{self, AclAction, Family, Interface};
 
@@ -34,7 +36,7 @@ impl<'a> Context<'a> {
         Forwarding {
             routes: configuration.routes.clone(),
             access_lists: names.into_iter().map(list).collect(),
-            routing_protocols: configuration.routing_protocols.clone(),
+            processes: configuration.processes.iter().map(process).collect(),
         }
     }
 
@@ -56,7 +58,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the properties of `interface` that affect the path of packets at its ports.
-    pub(super) fn port_forwarding(&self, interface: &Interface) -> PortForwarding {
+    pub(super) fn port_forwarding(&self, interface: &Interface, bandwidth: Rate) -> PortForwarding {
         PortForwarding {
             role: PortRole::Interface,
             vrf: interface.vrf.clone(),
@@ -65,6 +67,8 @@ impl<'a> Context<'a> {
             access_groups: interface.filters.iter().map(access_group).collect(),
             tunnel: interface.tunnel.as_ref().map(|tunnel| self.tunnel(interface, tunnel)),
             encryption: self.encryption(interface),
+            routing: self.port_routing(interface, bandwidth.as_bits_per_second() / 1000),
+            shared_addresses: shared_addresses(interface),
             input_line: None,
             output_line: None,
         }

@@ -21,6 +21,7 @@ mod forwarding;
 mod intent;
 mod matched_lines;
 mod ports;
+mod routing;
 mod wire;
 
 use std::collections::BTreeSet;

@@ -44,7 +44,7 @@ impl<'a> Context<'a> {
         let forwarding = PortForwarding {
             input_line: self.attachment_line(interface, circuit, Direction::Input),
             output_line: self.attachment_line(interface, circuit, Direction::Output),
-            ..self.port_forwarding(interface)
+            ..self.port_forwarding(interface, circuit.bandwidth)
         };
         let mut wire = wire_of(interface, self.configuration, circuit, self.platform);
         wire.headers = match circuit.pvc {

@@ -5,7 +5,7 @@ use perhop_lint::LineState;
 use super::access_list::{ipv6, named, numbered};
 use super::command::{Command, modelled, noted};
 use super::queueing::other_type;
-use super::{control_plane, controller, crypto, interface_name, object_group, route, table_map};
+use super::{control_plane, controller, crypto, interface_name, object_group, route, router, table_map};
 use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
 use crate::mode::Mode;
 use crate::rules;
@@ -26,10 +26,10 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     modelled("ip route", route::ipv4),
     modelled("ipv6 access-list", ipv6),
     modelled("ipv6 route", route::ipv6),
-    noted("ipv6 router", route::protocol),
+    noted("ipv6 router", router::open_ipv6),
     modelled("object-group", object_group::open),
     modelled("policy-map", policy_map),
-    noted("router", route::protocol),
+    noted("router", router::open),
     modelled("table-map", table_map::open),
     modelled("version", version),
 ];

@@ -19,6 +19,7 @@ mod interface;
 mod interface_link;
 mod interface_name;
 mod interface_others;
+mod interface_routing;
 mod irrelevant;
 mod marking;
 mod numbers;
@@ -32,6 +33,7 @@ mod queueing;
 mod random_detect;
 mod rate_limit;
 mod route;
+mod router;
 mod service_instance;
 mod table_map;
 
@@ -40,9 +42,13 @@ use serde::Serialize;
 
 use command::{Command, Does};
 
-use crate::ast::Configuration;
+use crate::ast::{Configuration, Interface};
 use crate::mode::Mode;
 use crate::words::{Finding, Form, Reader, Reading, abbreviates};
+
+/// The commands of `interface`.
+const INTERFACE: &[&[Command<Interface>]] =
+    &[interface::COMMANDS, interface_link::COMMANDS, interface_routing::COMMANDS, interface_others::COMMANDS];
 
 /// The required spelling of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,12 +92,7 @@ pub(crate) fn read(
         }
         Mode::Interface(interface) => {
             let interface = configuration.interfaces.at_mut(interface)?;
-            run(
-                &[interface::COMMANDS, interface_link::COMMANDS, interface_others::COMMANDS],
-                interface,
-                spelling,
-                reader,
-            )
+            run(INTERFACE, interface, spelling, reader)
         }
         Mode::Pvc(interface, pvc) => {
             let pvc = configuration.interfaces.at_mut(interface)?.pvcs.get_mut(pvc)?;
@@ -137,6 +138,9 @@ fn read_other(
         Mode::CryptoMap(map) => {
             run(&[crypto::PROFILE], configuration.crypto_maps.at_mut(map)?, spelling, reader)
         }
+        Mode::RouterProcess(process) => {
+            run(&[router::COMMANDS], configuration.processes.get_mut(process)?, spelling, reader)
+        }
         _ => None,
     }
 }
@@ -155,9 +159,7 @@ pub(crate) fn first_words(mode: Mode) -> Vec<&'static str> {
         Mode::Class(..) => [words_of(&[policy_class::COMMANDS]), words_of(&[policy_map::COMMANDS])].concat(),
         Mode::Police(..) => words_of(&[police::COMMANDS]),
         Mode::AccessList(_) => words_of(&[access_list::COMMANDS]),
-        Mode::Interface(_) => {
-            words_of(&[interface::COMMANDS, interface_link::COMMANDS, interface_others::COMMANDS])
-        }
+        Mode::Interface(_) => words_of(INTERFACE),
         Mode::Pvc(..) => words_of(&[pvc::COMMANDS]),
         _ => Vec::new(),
     }
@@ -280,7 +282,9 @@ pub fn commands() -> Vec<CommandReference> {
     list("table-map", table_map::COMMANDS, &mut all);
     list("interface", interface::COMMANDS, &mut all);
     list("interface", interface_link::COMMANDS, &mut all);
+    list("interface", interface_routing::COMMANDS, &mut all);
     list("interface", interface_others::COMMANDS, &mut all);
+    list("router", router::COMMANDS, &mut all);
     list("pvc", pvc::COMMANDS, &mut all);
     list("service instance", service_instance::COMMANDS, &mut all);
     list("controller", controller::COMMANDS, &mut all);

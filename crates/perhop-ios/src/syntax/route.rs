@@ -1,27 +1,18 @@
-//! `ip route`, `ipv6 route` and `router`.
+//! `ip route` and `ipv6 route`.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use perhop_device::{InterfaceAddress, Route, RouteTarget};
+use perhop_device::{InterfaceAddress, Route, RouteOrigin, RouteTarget};
 use perhop_qos::classifier::Prefix;
 
 use super::interface::prefix_length;
 use super::interface_name::full_name;
 use super::numbers::address;
 use crate::ast::Configuration;
-use crate::mode::Mode;
-use crate::words::{Finding, Form, Reader, Reading};
+use crate::words::{Finding, Reader, Reading};
 
 /// Default preference of a static route.
 const STATIC: u8 = 1;
-
-/// `router …`, `ipv6 router …`: routes that are not in the configuration.
-pub(super) fn protocol(configuration: &mut Configuration, reader: &mut Reader) {
-    if reader.form == Form::Plain {
-        configuration.routing_protocols.push(reader.line);
-        reader.opens = Some(Mode::Irrelevant);
-    }
-}
 
 /// `ip route [vrf NAME] PREFIX MASK TARGET …`
 pub(super) fn ipv4(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
@@ -82,7 +73,15 @@ fn route(
     match target {
         Some(via) if !reader.negated() => {
             routes.retain(|other| (&other.vrf, other.prefix, &other.via) != (&vrf, prefix, &via));
-            routes.push(Route { line, vrf, prefix, via, distance, is_conditional });
+            routes.push(Route {
+                line,
+                vrf,
+                prefix,
+                via,
+                distance,
+                is_conditional,
+                origin: RouteOrigin::Configured,
+            });
         }
         target => routes.retain(|other| {
             (&other.vrf, other.prefix) != (&vrf, prefix)

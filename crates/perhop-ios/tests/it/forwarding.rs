@@ -89,7 +89,7 @@ fn a_tunnel_has_its_ends_and_the_header_that_classes_see() {
     assert_eq!(kind("Tunnel1"), (Protocol(47), TunnelEnds::Several));
     assert_eq!(kind("Tunnel2").0, Protocol(50));
     assert_eq!(kind("Tunnel3").0, Protocol(4));
-    assert_eq!(router.forwarding.routing_protocols, [16]);
+    assert_eq!(router.forwarding.processes.iter().map(|one| one.line).collect::<Vec<_>>(), [16]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use perhop_device::{Port, PortRole};
+use perhop_device::{Port, PortRole, RoutingProcess};
 use perhop_qos::ConfigError;
 
 use super::{RouteKind, Stage, Tracer};
@@ -105,7 +105,7 @@ impl<'a> Tracer<'a> {
 
     /// Notes routing protocols, whose routes may override those of the configuration.
     pub(super) fn look_for_protocols(&mut self, destination: IpAddr) {
-        for line in &self.device.router.forwarding.routing_protocols {
+        for RoutingProcess { line, .. } in &self.device.router.forwarding.processes {
             let text = self.line(*line).text;
             self.not_looked_at.insert(format!(
                 "line {line}, `{text}`: a route that the device learns may lead {destination} elsewhere"

@@ -1,0 +1,56 @@
+//! [`RoutingProcess`] and [`PortRouting`]: the interior routing protocols of a device, as configured.
+//!
+//! A configuration shows which ports take part in a protocol and at which cost. The routes themselves depend
+//! on all routers of the network; `perhop-network` computes them for OSPF and IS-IS inside one domain.
+
+use perhop_qos::classifier::Prefix;
+
+use crate::intent::At;
+
+/// A routing protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoutingProtocol {
+    /// OSPF (RFC 2328).
+    Ospf,
+    /// IS-IS for IP (RFC 1195).
+    Isis,
+    /// A protocol whose routes perhop does not compute.
+    Other,
+}
+
+/// A routing protocol that a device runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoutingProcess {
+    /// The line that starts it.
+    pub line: usize,
+    /// The protocol.
+    pub protocol: RoutingProtocol,
+    /// The table of routes that it fills; `None` for the general one.
+    pub vrf: Option<String>,
+    /// The preference of its routes: the least counts.
+    pub distance: u8,
+    /// The line by which it announces a default route.
+    pub default_route: Option<usize>,
+    /// The lines that change its routes in a way that perhop does not compute: redistribution, filters,
+    /// summaries.
+    pub not_computed: Vec<usize>,
+}
+
+/// The part of a port in a routing protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortRouting {
+    /// The line that makes the port take part.
+    pub line: usize,
+    /// The place of the process in [`Forwarding::processes`](crate::Forwarding::processes).
+    pub process: usize,
+    /// The area of OSPF.
+    pub area: Option<String>,
+    /// The cost of packets that leave by the port, with the line that sets it, or that which starts the
+    /// process.
+    pub cost: At<u32>,
+    /// The line by which the port announces its subnet and has no neighbors; `None` where it may have some.
+    pub passive: Option<usize>,
+    /// The subnet that the port announces where it is not the whole subnet of its address: a loopback
+    /// interface is one host (RFC 2328 §9.1).
+    pub announced: Option<Prefix>,
+}

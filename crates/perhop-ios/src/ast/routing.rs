@@ -1,0 +1,80 @@
+//! [`RouterProcess`] and [`InterfaceRouting`]: routing protocols, and the groups of routers with one address.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use perhop_device::RoutingProtocol;
+use perhop_device::intent::At;
+
+/// `router …`
+#[derive(Clone, Debug, PartialEq)]
+pub struct RouterProcess {
+    /// The line.
+    pub line: usize,
+    /// The protocol; [`RoutingProtocol::Other`] also for IPv6.
+    pub protocol: RoutingProtocol,
+    /// The number or tag of the process.
+    pub name: String,
+    /// The table of routes.
+    pub vrf: Option<String>,
+    /// `network`
+    pub networks: Vec<Network>,
+    /// `passive-interface default`, with the last line that says so.
+    pub passive_by_default: Option<usize>,
+    /// `passive-interface NAME` and `no passive-interface NAME`, by the full name of the interface.
+    pub passive: BTreeMap<String, At<bool>>,
+    /// `auto-cost reference-bandwidth`, megabits per second.
+    pub reference_megabits: u64,
+    /// `metric` of IS-IS.
+    pub metric: Option<At<u64>>,
+    /// `default-information originate`
+    pub default_route: Option<usize>,
+    /// Redistribution, filters, summaries and areas without all routes.
+    pub not_computed: Vec<usize>,
+}
+
+/// `network ADDRESS WILDCARD area AREA`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// The line.
+    pub line: usize,
+    /// The address.
+    pub address: Ipv4Addr,
+    /// The bits that may differ are ones.
+    pub wildcard: Ipv4Addr,
+    /// The area.
+    pub area: String,
+}
+
+impl Network {
+    /// Whether `other` is one of its addresses.
+    pub fn contains(&self, other: Ipv4Addr) -> bool {
+        (self.address.to_bits() ^ other.to_bits()) & !self.wildcard.to_bits() == 0
+    }
+}
+
+/// The commands of an interface that concern routing protocols.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InterfaceRouting {
+    /// `ip ospf PROCESS area AREA`
+    pub ospf: Option<At<(String, String)>>,
+    /// `ip ospf cost`
+    pub ospf_cost: Option<At<u64>>,
+    /// `ip router isis [TAG]`
+    pub isis: Option<At<String>>,
+    /// `isis metric`
+    pub isis_metric: Option<At<u64>>,
+    /// `isis passive`
+    pub isis_passive: Option<usize>,
+    /// `standby` and `vrrp`, by the number of the group.
+    pub groups: BTreeMap<u16, RouterGroup>,
+}
+
+/// `standby GROUP …` or `vrrp GROUP …`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RouterGroup {
+    /// The address of the group.
+    pub address: Option<At<Ipv4Addr>>,
+    /// `priority`
+    pub priority: Option<At<u8>>,
+}

@@ -1,0 +1,125 @@
+//! Routing protocols: the processes of the device, and the ports that take part in them.
+
+use perhop_device::intent::At;
+use perhop_device::{PortRouting, RoutingProcess, RoutingProtocol, SharedAddress};
+use perhop_qos::classifier::Prefix;
+
+use super::context::Context;
+use crate::ast::{Hardware, Interface, Rank, RouterProcess};
+
+/// The preference of routes (Cisco, "What is administrative distance?").
+const OSPF_DISTANCE: u8 = 110;
+const ISIS_DISTANCE: u8 = 115;
+/// The distance of a protocol whose routes are not computed.
+const UNKNOWN_DISTANCE: u8 = u8::MAX;
+/// The metric of IS-IS where nothing sets it (Cisco, "isis metric").
+const ISIS_METRIC: u64 = 10;
+/// The priority in HSRP and VRRP where nothing sets it (RFC 5798 §5.2.4).
+const PRIORITY: u8 = 100;
+
+/// Returns the process as the device model has it.
+pub(super) fn process(process: &RouterProcess) -> RoutingProcess {
+    RoutingProcess {
+        line: process.line,
+        protocol: process.protocol,
+        vrf: process.vrf.clone(),
+        distance: match process.protocol {
+            RoutingProtocol::Ospf => OSPF_DISTANCE,
+            RoutingProtocol::Isis => ISIS_DISTANCE,
+            RoutingProtocol::Other => UNKNOWN_DISTANCE,
+        },
+        default_route: process.default_route,
+        not_computed: process.not_computed.clone(),
+    }
+}
+
+impl Context<'_> {
+    /// The routing protocols that `interface` takes part in; `kilobits` is its bandwidth.
+    pub(super) fn port_routing(&self, interface: &Interface, kilobits: u64) -> Vec<PortRouting> {
+        let processes = self.configuration.processes.iter().enumerate();
+        let own = processes.filter(|(_, process)| {
+            let vrf = interface.vrf.as_ref().map(|vrf| vrf.value.as_str());
+            process.vrf.as_deref() == vrf
+        });
+        own.filter_map(|(place, process)| match process.protocol {
+            RoutingProtocol::Ospf => ospf(interface, kilobits, place, process),
+            RoutingProtocol::Isis => isis(interface, place, process),
+            RoutingProtocol::Other => None,
+        })
+        .collect()
+    }
+}
+
+fn ospf(interface: &Interface, kilobits: u64, place: usize, process: &RouterProcess) -> Option<PortRouting> {
+    let primary = interface.addresses.iter().find(|address| address.rank == Rank::Primary)?;
+    let own = interface.routing.ospf.as_ref().filter(|ospf| ospf.value.0 == process.name);
+    let (line, area) = match own {
+        Some(own) => (own.line, own.value.1.clone()),
+        None => {
+            let networks = process.networks.iter().filter(|network| network.contains(primary.address));
+            // The most specific statement decides (Cisco, "network area").
+            let network = networks.min_by_key(|network| network.wildcard.to_bits())?;
+            (network.line, network.area.clone())
+        }
+    };
+    let is_loopback = is_loopback(interface);
+    let cost = interface.routing.ospf_cost.unwrap_or_else(|| {
+        // Cisco, "OSPF cost": the reference bandwidth divided by that of the interface, and at least 1.
+        let cost = if is_loopback { 1 } else { process.reference_megabits * 1000 / kilobits.max(1) };
+        At::new(process.line, cost.max(1))
+    });
+    Some(PortRouting {
+        line,
+        process: place,
+        area: Some(area),
+        cost: narrow(cost),
+        passive: passive(interface, process),
+        announced: is_loopback.then(|| Prefix::new(primary.address.into(), 32).ok()).flatten(),
+    })
+}
+
+fn isis(interface: &Interface, place: usize, process: &RouterProcess) -> Option<PortRouting> {
+    // `passive-interface` announces the subnet also without `ip router isis`.
+    let announced = process.passive.get(&interface.name).filter(|at| at.value).map(|at| at.line);
+    let own = interface.routing.isis.as_ref().filter(|isis| isis.value == process.name);
+    let line = own.map(|isis| isis.line).or(announced)?;
+    let usual = process.metric.unwrap_or(At::new(process.line, ISIS_METRIC));
+    Some(PortRouting {
+        line,
+        process: place,
+        area: None,
+        cost: narrow(interface.routing.isis_metric.unwrap_or(usual)),
+        passive: interface.routing.isis_passive.or_else(|| passive(interface, process)),
+        announced: None,
+    })
+}
+
+/// Returns the line that keeps the interface from having neighbors.
+fn passive(interface: &Interface, process: &RouterProcess) -> Option<usize> {
+    match process.passive.get(&interface.name) {
+        Some(at) => at.value.then_some(at.line),
+        None => process.passive_by_default,
+    }
+}
+
+fn narrow(cost: At<u64>) -> At<u32> {
+    At::new(cost.line, u32::try_from(cost.value).unwrap_or(u32::MAX))
+}
+
+fn is_loopback(interface: &Interface) -> bool {
+    interface.hardware == Hardware::Virtual && interface.name.starts_with("Loopback")
+}
+
+/// Returns the addresses of the groups of routers that `interface` belongs to.
+pub(super) fn shared_addresses(interface: &Interface) -> Vec<SharedAddress> {
+    let groups = interface.routing.groups.iter().filter_map(|(number, group)| {
+        let address = group.address?;
+        Some(SharedAddress {
+            line: address.line,
+            group: *number,
+            address: address.value.into(),
+            priority: group.priority.map_or(PRIORITY, |priority| priority.value),
+        })
+    });
+    groups.collect()
+}

@@ -1,0 +1,57 @@
+//! Commands under `interface` that concern routing protocols and groups of routers with one address.
+
+use perhop_device::intent::At;
+
+use super::command::{Command, noted};
+use super::numbers::address;
+use crate::ast::Interface;
+use crate::words::Reader;
+
+pub(super) const COMMANDS: &[Command<Interface>] = &[
+    noted("ip ospf", |interface, reader| {
+        let process = reader.next().filter(|word| word.parse::<u16>().is_ok());
+        let area = process.and_then(|_| if reader.eat("area") { reader.next() } else { None });
+        if let (Some(process), Some(area)) = (process, area) {
+            let named = (process.to_owned(), area.to_owned());
+            interface.routing.ospf = (!reader.negated()).then(|| At::new(reader.line, named));
+        }
+    }),
+    noted("ip ospf cost", |interface, reader| cost(&mut interface.routing.ospf_cost, reader)),
+    noted("ip router isis", |interface, reader| {
+        let tag = reader.next().unwrap_or_default().to_owned();
+        interface.routing.isis = (!reader.negated()).then(|| At::new(reader.line, tag));
+    }),
+    noted("isis metric", |interface, reader| cost(&mut interface.routing.isis_metric, reader)),
+    noted("isis passive", |interface, reader| {
+        interface.routing.isis_passive = (!reader.negated()).then_some(reader.line);
+    }),
+    noted("standby", group),
+    noted("vrrp", group),
+];
+
+fn cost(cost: &mut Option<At<u64>>, reader: &mut Reader) {
+    let value = reader.maybe_number().filter(|_| !reader.negated());
+    *cost = value.map(|value| At::new(reader.line, value));
+}
+
+/// `standby [GROUP] ip ADDRESS`, `standby [GROUP] priority NUMBER`
+fn group(interface: &mut Interface, reader: &mut Reader) {
+    let number = reader.maybe_number().and_then(|number| u16::try_from(number).ok()).unwrap_or(0);
+    let (line, is_set) = (reader.line, !reader.negated());
+    let group = interface.routing.groups.entry(number).or_default();
+    match reader.next() {
+        Some("ip") => {
+            let own = address(reader, "an address").ok().filter(|_| is_set);
+            // Further addresses of a group are secondary.
+            if reader.peek() != Some("secondary") {
+                group.address = own.map(|own| At::new(line, own));
+            }
+        }
+        Some("priority") => {
+            let value = reader.maybe_number().filter(|_| is_set);
+            group.priority =
+                value.and_then(|value| u8::try_from(value).ok()).map(|value| At::new(line, value));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,115 @@
+//! `router`: the parts of a routing protocol that decide its routes.
+
+use perhop_device::RoutingProtocol;
+use perhop_device::intent::At;
+
+use super::command::{Command, noted};
+use super::interface_name::full_name;
+use super::numbers::address;
+use crate::ast::{Configuration, Network, RouterProcess};
+use crate::mode::Mode;
+use crate::words::{Form, Reader};
+
+/// The rate at which a port costs 1 (Cisco, "ip ospf cost"), megabits per second.
+const REFERENCE: u64 = 100;
+
+pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
+    noted("area", |process, reader| {
+        // The routes of an area without borders need no more than its number.
+        let rest = reader.rest();
+        let changes = ["filter-list", "nssa", "range", "stub", "virtual-link"];
+        if rest.iter().any(|word| changes.contains(word)) {
+            not_computed(process, reader);
+        }
+    }),
+    noted("auto-cost reference-bandwidth", |process, reader| {
+        process.reference_megabits = reader.maybe_number().filter(|_| !reader.negated()).unwrap_or(REFERENCE);
+    }),
+    noted("default-information originate", |process, reader| {
+        process.default_route = (!reader.negated()).then_some(reader.line);
+    }),
+    noted("distance", not_computed),
+    noted("distribute-list", not_computed),
+    noted("max-metric", not_computed),
+    noted("metric", |process, reader| {
+        let metric = reader.maybe_number().filter(|_| !reader.negated());
+        process.metric = metric.map(|metric| At::new(reader.line, metric));
+    }),
+    noted("network", network),
+    noted("passive-interface", passive),
+    noted("redistribute", not_computed),
+    noted("summary-address", not_computed),
+];
+
+/// `router PROTOCOL [PROCESS] [vrf NAME]`
+pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) {
+    let protocol = match reader.next() {
+        Some("ospf") => RoutingProtocol::Ospf,
+        Some("isis") => RoutingProtocol::Isis,
+        _ => RoutingProtocol::Other,
+    };
+    open_process(configuration, reader, protocol);
+}
+
+/// `ipv6 router …`: the routes of IPv6 are not computed.
+pub(super) fn open_ipv6(configuration: &mut Configuration, reader: &mut Reader) {
+    reader.next();
+    open_process(configuration, reader, RoutingProtocol::Other);
+}
+
+fn open_process(configuration: &mut Configuration, reader: &mut Reader, protocol: RoutingProtocol) {
+    if reader.form == Form::Negated {
+        return;
+    }
+    let name = reader.next().unwrap_or_default().to_owned();
+    let vrf = reader.eat("vrf").then(|| reader.next().unwrap_or_default().to_owned());
+    configuration.processes.push(RouterProcess {
+        line: reader.line,
+        protocol,
+        name,
+        vrf,
+        networks: Vec::new(),
+        passive_by_default: None,
+        passive: std::collections::BTreeMap::new(),
+        reference_megabits: REFERENCE,
+        metric: None,
+        default_route: None,
+        not_computed: Vec::new(),
+    });
+    reader.opens = Some(Mode::RouterProcess(configuration.processes.len() - 1));
+}
+
+fn not_computed(process: &mut RouterProcess, reader: &mut Reader) {
+    if !reader.negated() {
+        process.not_computed.push(reader.line);
+    }
+}
+
+/// `network ADDRESS WILDCARD area AREA`; other protocols write it otherwise.
+fn network(process: &mut RouterProcess, reader: &mut Reader) {
+    let (Ok(address), Ok(wildcard)) = (address(reader, "an address"), address(reader, "a wildcard")) else {
+        return;
+    };
+    let area = if reader.eat("area") { reader.next() } else { None };
+    let Some(area) = area else { return };
+    if reader.negated() {
+        process.networks.retain(|other| (other.address, other.wildcard) != (address, wildcard));
+    } else {
+        process.networks.push(Network { line: reader.line, address, wildcard, area: area.to_owned() });
+    }
+}
+
+/// `passive-interface default|NAME`
+fn passive(process: &mut RouterProcess, reader: &mut Reader) {
+    let Some(mut name) = reader.next().map(str::to_owned) else { return };
+    let is_passive = !reader.negated();
+    if name == "default" {
+        process.passive_by_default = is_passive.then_some(reader.line);
+        return;
+    }
+    // The number may stand apart: `Serial 0/0`.
+    if !name.ends_with(|last: char| last.is_ascii_digit()) {
+        name.push_str(reader.next().unwrap_or_default());
+    }
+    process.passive.insert(full_name(&name).full, At::new(reader.line, is_passive));
+}
